@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes a release from a copy of this directory, without benchlab around it: release.py DIRECTORY
 
-Checks what Maven Central requires of each artifact, that two builds are equal, that the signatures are valid, that placeholders
-are not published, and that an application can use the artifacts, on the class path and as modules.
+Checks what Maven Central requires of each artifact, the nullness annotations, that two builds are equal, that the signatures are
+valid, that placeholders are not published, and that an application can use the artifacts, on the class path and as modules.
 https://central.sonatype.org/publish/requirements/"""
 
 import hashlib
@@ -137,7 +137,7 @@ def copied(folder: Path) -> Path:
 def modules(folder: Path) -> list[Path]:
     """Returns the directories that are published, starting with the parent."""
     names = [module.text for module in ElementTree.parse(folder / "pom.xml").iter(f"{POM}module")]
-    return [folder, *(folder / name for name in names if not name.startswith("tests/"))]
+    return [folder, *(folder / name for name in names if not name.startswith(("tests/", "examples")))]
 
 
 def jars(folder: Path) -> dict[str, str]:
@@ -204,7 +204,7 @@ def main(folder: Path) -> None:
     first, second = copied(folder / "first"), copied(folder / "second")
     parent = ElementTree.parse(first / "pom.xml").getroot()
     version = texts(parent, "version")[0]
-    maven(first, "-Prelease", "verify")
+    maven(first, "-Prelease,nullness", "verify")
     maven(second, "-Prelease", "verify")
     assert jars(first) == jars(second), [name for name, digest in jars(first).items() if jars(second).get(name) != digest]
     for module in modules(first):

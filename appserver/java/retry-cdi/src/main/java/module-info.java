@@ -4,7 +4,7 @@ open module benchlab.appserver.retry.cdi {
     requires static transitive org.jspecify;
     requires transitive benchlab.appserver.retry;
     requires transitive jakarta.interceptor;
-    requires jakarta.annotation;
+    requires transitive jakarta.annotation;
     requires jakarta.cdi;
     requires jakarta.inject;
     requires static jakarta.transaction;

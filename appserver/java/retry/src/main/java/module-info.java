@@ -4,8 +4,8 @@ module benchlab.appserver.retry {
     requires static transitive org.jspecify;
     requires benchlab.appserver.counter;
     requires transitive java.sql;
-    requires static transitive jakarta.cdi;
-    requires static transitive jakarta.interceptor;
+    requires static jakarta.cdi;
+    requires static jakarta.interceptor;
 
     exports benchlab.appserver.retry;
 }

@@ -18,8 +18,9 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  * count is lost, no thread waits for another one, and a request of a known page allocates no memory
  * unless it is one of the slowest.
  *
- * <p>{@link MonitorFilter} records servlet requests, and {@link MonitoredDataSource} records JDBC
- * queries. Other servers call {@link #begin} and {@link #end} on one thread:
+ * <p>{@link MonitoredDataSource} records JDBC queries. In a servlet container, the filter of {@code
+ * appserver-monitor-servlet} records the requests; other servers call {@link #begin} and {@link
+ * #end} on one thread:
  *
  * <pre>
  * monitor.begin("GET", "/users/7");

@@ -23,7 +23,7 @@ public final class Lease<R> implements AutoCloseable {
     private Slot.@Nullable Token token;
     private boolean isBroken;
 
-    Lease(Slot<R> slot, Slot.Token token, long leased) {
+    Lease(Slot<R> slot, Slot.@Nullable Token token, long leased) {
         this.slot = slot;
         this.token = token;
         this.leased = leased;

@@ -479,7 +479,7 @@ public final class Pool<R> implements AutoCloseable {
     }
 
     /** Waits for the result. If this method throws, the result can no longer be completed. */
-    private static <T> @Nullable T await(CompletableFuture<T> result, long timeout)
+    private static <T> T await(CompletableFuture<T> result, long timeout)
             throws InterruptedException, TimeoutException {
         try {
             return result.get(timeout, TimeUnit.NANOSECONDS);
@@ -490,7 +490,7 @@ public final class Pool<R> implements AutoCloseable {
             if (e instanceof InterruptedException) {
                 Thread.currentThread().interrupt(); // For the next blocking call.
             }
-            return result.getNow(null);
+            return result.join();
         } catch (ExecutionException e) {
             if (e.getCause() instanceof Error error) {
                 throw error;
@@ -672,8 +672,9 @@ public final class Pool<R> implements AutoCloseable {
     }
 
     private boolean isValid(Slot<R> slot) {
+        PoolOptions.Check<? super R> validate = options.validate();
         try {
-            return options.validate().isValid(slot.resource);
+            return validate == null || validate.isValid(slot.resource);
         } catch (Throwable e) {
             report("validate", slot, e);
             return false;

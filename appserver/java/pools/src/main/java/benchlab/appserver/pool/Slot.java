@@ -41,7 +41,7 @@ final class Slot<R> extends Padding {
     private volatile long state = OWNED;
 
     /** Null while the slot is leased. */
-    private @Nullable Token token = new Token();
+    private @Nullable Token token;
 
     /** Must be reachable so that the collector can report that the token is not. */
     @SuppressWarnings("unused")
@@ -54,7 +54,9 @@ final class Slot<R> extends Padding {
     Slot(Pool<R> pool, R resource) {
         this.pool = pool;
         this.resource = resource;
-        lost = new LeakedLease(token, this);
+        var first = new Token();
+        token = first;
+        lost = new LeakedLease(first, this);
     }
 
     /** Makes the caller the owner if the slot is idle. */

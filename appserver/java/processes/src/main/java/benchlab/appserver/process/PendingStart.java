@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -81,7 +82,7 @@ final class PendingStart {
         try {
             return started.get(deadline.nanosLeft(), TimeUnit.NANOSECONDS);
         } catch (ExecutionException e) {
-            throw failure(e.getCause());
+            throw failure(Objects.requireNonNull(e.getCause()));
         } catch (TimeoutException | InterruptedException e) {
             if (started.cancel(false)) {
                 RunningProcess.uninterrupted(this::killHanging);
@@ -105,20 +106,21 @@ final class PendingStart {
         return (IOException) cause;
     }
 
-    private @Nullable Void killHanging() throws InterruptedException {
+    /** Returns true if the background thread has ended in time. */
+    private boolean killHanging() throws InterruptedException {
         var deadline = new Deadline(KILL_TIMEOUT);
         while (deadline.nanosLeft() > 0) {
             hangingChild().ifPresent(ProcessHandle::destroyForcibly);
             try {
                 settled.get(KILL_INTERVAL_MILLIS, TimeUnit.MILLISECONDS);
-                return null;
+                return true;
             } catch (TimeoutException e) {
                 // It may not have created its child yet.
             } catch (ExecutionException e) {
                 throw new AssertionError(e);
             }
         }
-        return null;
+        return false;
     }
 
     /**

@@ -69,7 +69,7 @@ public final class RunningProcess implements AutoCloseable {
     private final TimedCalls<Void> writes = new TimedCalls<>();
     private final TimedCalls<String> lineReads = new TimedCalls<>();
     private final TimedCalls<String> errorLineReads = new TimedCalls<>();
-    private BufferedReader errorReader;
+    private @Nullable BufferedReader errorReader;
 
     RunningProcess(Command command, Process process, ProcessGroup group) {
         this.command = command;
@@ -150,7 +150,7 @@ public final class RunningProcess implements AutoCloseable {
             reader = buffered(stdout(), encoding);
             this.encoding = encoding;
         }
-        if (!this.encoding.equals(encoding)) {
+        if (!encoding.equals(this.encoding)) {
             throw new IllegalStateException("standard output is already being read as " + this.encoding);
         }
         return reader;

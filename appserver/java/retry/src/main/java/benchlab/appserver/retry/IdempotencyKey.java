@@ -183,6 +183,7 @@ public final class IdempotencyKey<T extends @Nullable Object> {
         }
     }
 
+    @SuppressWarnings("NullAway") // If null is stored, the work has returned it, so T permits it.
     T result(StoredResult stored) {
         return stored.result == null ? null : read.apply(stored.result);
     }

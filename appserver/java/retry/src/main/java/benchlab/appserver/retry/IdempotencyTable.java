@@ -114,7 +114,7 @@ public final class IdempotencyTable {
          * Returns an INSERT that also commits and has no effect if the key exists; null for
          * databases without support.
          */
-        String insertAndCommit(DatabaseMetaData database) throws SQLException {
+        @Nullable String insertAndCommit(DatabaseMetaData database) throws SQLException {
             return insertAndCommit.get(database.getDatabaseProductName());
         }
     }

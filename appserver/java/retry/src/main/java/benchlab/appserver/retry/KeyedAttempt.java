@@ -55,7 +55,8 @@ final class KeyedAttempt<T extends @Nullable Object, X extends Exception> {
         }
     }
 
-    private IdempotencyKey.StoredResult find(Transactions transactions, Exception failure)
+    @SuppressWarnings("NullAway") // It does not infer that the type of this result is nullable.
+    private IdempotencyKey.@Nullable StoredResult find(Transactions transactions, Exception failure)
             throws SQLException {
         try {
             return transactions.run(key::find, (connection, stored) -> rollBack(connection));

@@ -19,6 +19,7 @@ import java.lang.annotation.Target;
  * ignores the Jakarta annotations on this type if they are not on the class path.
  */
 @Documented
+@SuppressWarnings("exports") // Modules that use this annotation need not read those of Jakarta EE.
 @InterceptorBinding
 @Retention(RetentionPolicy.RUNTIME)
 @Target({ElementType.METHOD, ElementType.TYPE})

@@ -5,6 +5,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.IdentityHashMap;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -166,7 +167,9 @@ final class RetriedCall implements AutoCloseable {
         Fault fault = faultOf(failure);
         metrics.count(fault);
         isUnknown = fault == Fault.OUTCOME_UNKNOWN || isKeyed && isUnknown;
-        boolean isRetried = isAllowed(fault) && pause(policy.backoffs().get(fault));
+        boolean isRetried =
+                isAllowed(fault)
+                        && pause(Objects.requireNonNull(policy.backoffs().get(fault)));
         long now = timer.nanoTime();
         metrics.addTimeInFailedAttempts(now - lostUntil);
         lostUntil = now;

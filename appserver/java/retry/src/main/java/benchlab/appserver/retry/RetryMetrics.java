@@ -6,6 +6,7 @@ import benchlab.appserver.counter.StripedCounter;
 import java.time.Duration;
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.Objects;
 
 /** Counts the calls, faults and retries of all policies that share these metrics. */
 public final class RetryMetrics {
@@ -44,7 +45,7 @@ public final class RetryMetrics {
     }
 
     void count(Fault fault) {
-        faults.get(fault).increment();
+        Objects.requireNonNull(faults.get(fault)).increment();
     }
 
     void countRetry() {

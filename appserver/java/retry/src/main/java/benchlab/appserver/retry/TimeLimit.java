@@ -3,6 +3,7 @@ package benchlab.appserver.retry;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -13,6 +14,7 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Aborts a connection after a time limit, so that a thread that waits for the server fails. Because
@@ -35,7 +37,7 @@ final class TimeLimit implements AutoCloseable {
 
     private final long nanos;
     private final long start = System.nanoTime();
-    private ScheduledFuture<?> end; // Null if there is no limit or no connection.
+    private @Nullable ScheduledFuture<?> end; // Null if there is no limit or no connection.
 
     /**
      * Starts a time limit, which ends when this object is closed.
@@ -98,12 +100,12 @@ final class TimeLimit implements AutoCloseable {
         } catch (TimeoutException e) {
             var late = new SQLException("no connection was opened within the time limit", "08001", e);
             if (!opened.completeExceptionally(late)) {
-                return opened.getNow(null); // It was opened just now.
+                return opened.join(); // It was opened just now.
             }
             opening.cancel(true);
             throw late;
         } catch (ExecutionException e) {
-            throw failure(e.getCause());
+            throw failure(Objects.requireNonNull(e.getCause()));
         } finally {
             if (isInterrupted) {
                 Thread.currentThread().interrupt();

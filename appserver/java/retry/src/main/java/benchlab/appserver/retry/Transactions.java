@@ -58,7 +58,7 @@ public final class Transactions {
 
     private static final class Session {
         private final Connection connection;
-        private Exception fault; // The fault of a nested transaction.
+        private @Nullable Exception fault; // The fault of a nested transaction.
 
         Session(Connection connection) {
             this.connection = connection;
@@ -231,7 +231,7 @@ public final class Transactions {
      * Rolls back and evicts. Failures are only logged, because they would hide the exception that
      * is being thrown.
      */
-    private void rollBack(Connection connection, boolean hadAutoCommit) {
+    private void rollBack(@Nullable Connection connection, boolean hadAutoCommit) {
         if (connection == null) {
             return;
         }

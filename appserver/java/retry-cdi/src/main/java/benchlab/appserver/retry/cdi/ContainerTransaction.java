@@ -5,6 +5,7 @@ import jakarta.enterprise.inject.Any;
 import jakarta.enterprise.inject.Instance;
 import jakarta.transaction.Status;
 import jakarta.transaction.TransactionSynchronizationRegistry;
+import java.util.Objects;
 import javax.naming.InitialContext;
 import javax.naming.NamingException;
 import org.jspecify.annotations.Nullable;
@@ -35,13 +36,14 @@ final class ContainerTransaction {
 
     /** Marks the transaction for rollback and stores the fault. The transaction must be open. */
     void fail(Exception fault) {
-        registry().setRollbackOnly();
-        registry().putResource(FAULT, fault);
+        var current = Objects.requireNonNull(registry());
+        current.setRollbackOnly();
+        current.putResource(FAULT, fault);
     }
 
     /** Returns the stored fault, or null if no nested call failed. The transaction must be open. */
     @Nullable Exception fault() {
-        return (Exception) registry().getResource(FAULT);
+        return (Exception) Objects.requireNonNull(registry()).getResource(FAULT);
     }
 
     /**

@@ -10,6 +10,7 @@ import jakarta.enterprise.inject.Instance;
 import jakarta.inject.Inject;
 import java.lang.reflect.Method;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -29,7 +30,8 @@ class RetryContainer {
 
     private record Mark(Method method, Class<?> target) {}
 
-    /** Required for the container's proxy. */
+    /** Required for the container's proxy, which does not use the fields. */
+    @SuppressWarnings("NullAway.Init")
     RetryContainer() {}
 
     @Inject
@@ -52,8 +54,8 @@ class RetryContainer {
     }
 
     /** Returns the transaction of this thread. Valid only if {@link #isInTransaction}. */
-    @Nullable ContainerTransaction transaction() {
-        return transaction;
+    ContainerTransaction transaction() {
+        return Objects.requireNonNull(transaction);
     }
 
     private Policy find(Mark marked) {
