@@ -150,6 +150,15 @@ pub fn unknown(rules: &[&str], reason: &str) -> String {
     format!("{}: {reason}", say::list(rules))
 }
 
+/// Lists many rules that could not be checked.
+pub fn many_unknown(rules: &[&str]) -> String {
+    format!(
+        "{} could not be checked, for reasons in the details: {}.",
+        say::count(rules.len(), "rule"),
+        say::list(rules)
+    )
+}
+
 pub fn changed_title(kind: AuditKind) -> String {
     format!("Two audits: {}", question(kind))
 }

@@ -205,12 +205,20 @@ pub(super) fn tone(state: State) -> Tone {
     }
 }
 
+/// The maximum number of reasons for unchecked rules that the first screen gives. The details have all.
+const MAX_REASONS: usize = 3;
+
+/// Lists the rules that could not be checked, with the reasons if there are few.
 fn unknown_findings(audit: &Audit) -> Option<String> {
     let unknown = audit
         .findings
         .iter()
         .filter(|f| audit.is_open(f, State::Unknown));
     let reasons = say::grouped(unknown.map(|f| (f.seen.as_str(), f.rule.as_str())));
+    if reasons.len() > MAX_REASONS {
+        let rules = reasons.into_iter().flat_map(|(_, rules)| rules);
+        return Some(wording::many_unknown(&say::distinct(rules)));
+    }
     say::paragraph(reasons.into_iter().map(|(reason, mut rules)| {
         rules.dedup();
         wording::unknown(&rules, reason)

@@ -94,6 +94,10 @@ fn every_sentence() {
             "smartctl needs root.",
         )],
     );
+    add(
+        "many_unknown",
+        &[many_unknown(&["disk-health", "cpu-steal"])],
+    );
     add("changed_title", &[changed_title(AuditKind::Host)]);
     add("changed_made", &[changed_made([TIME, TIME + 3600.0])]);
     add("changed_source", &[changed_source(["a.lab", "b.lab"])]);
