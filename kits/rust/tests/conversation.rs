@@ -412,7 +412,7 @@ fn a_server_does_no_operations() {
         "close",
     ]);
     let none =
-        "@lab error code=unsupported message=this%20case%20serves,%20it%20does%20no%20operations";
+        "@lab error code=unsupported message=this%20case%20serves:%20it%20has%20no%20operations";
     let expected = [
         "@lab opened url=http://127.0.0.1:0",
         none,

@@ -244,7 +244,7 @@ fn names_that_are_taken_or_unknown() {
         "targets = [\"sqlite\"]",
         "targets = [\"sqlit\"]",
         "\"sqlit\"",
-        "unknown variant `sqlit`, expected one of `sqlite`, `postgresql`, `mariadb`, `folder`, `link`",
+        "unknown variant `sqlit`, expected one of `sqlite`, `postgresql`, `mariadb`, `folder`",
         Some("did you mean `sqlite`?"),
     );
     assert_error_at(

@@ -456,7 +456,7 @@ fn wrong_keys_of_a_fixture() {
             "`state` and `[fixture.states]` belong together",
         ),
         (
-            "state = \"color\"\n[fixture.states]\nred = {}\n",
+            "state = \"colr\"\n[fixture.states]\nred = {}\n",
             "did you mean `color`?",
         ),
         (

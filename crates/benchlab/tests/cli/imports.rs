@@ -43,7 +43,7 @@ fn two_files_are_imported_and_compared() {
     home.call(&["import", &old, &new])
         .expect(0)
         .shows(&["second / first", "not in turns"])
-        .says(&["hyperfine-old.lab has", "hyperfine-new.lab has"]);
+        .says(&["subjects into ", "hyperfine-old.lab", "hyperfine-new.lab"]);
     let runs = ["hyperfine-old.lab", "hyperfine-new.lab"].map(|name| home.run(name));
     let [first, second] = runs.each_ref().map(|run| run.to_str().unwrap());
     // The imported runs give the same changes as the files.

@@ -40,7 +40,7 @@ fn what_is_no_run_file() {
         .unwrap();
     }
     let cut = format!(
-        "is damaged or cut off: it has 4096 bytes of {}. It was left untouched",
+        "is damaged or cut off: it has 4096 of {} bytes. It was left untouched",
         valid_bytes.len()
     );
     for (name, message) in [
@@ -66,7 +66,7 @@ fn what_is_no_run_file() {
         ),
         (
             "cut-100.lab",
-            "cut-100.lab is damaged or cut off: it has 100 bytes of ",
+            "cut-100.lab is damaged or cut off: it has 100 of ",
         ),
         ("cut-4096.lab", &cut),
         (

@@ -177,7 +177,7 @@ class LabTest {
         assertEquals(
                 List.of(
                         "@lab error code=failed message=the%20reply%20would%20be%20longer%20than"
-                                + "%2065536%20bytes%3B%20do%20fewer%20operations",
+                                + "%2065536%20bytes%3B%20perform%20fewer%20operations",
                         "@lab verified operations=4 units=4 check=4 failed=1,3",
                         "@lab closed"),
                 Conversation.with(
