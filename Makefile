@@ -132,6 +132,7 @@ java:
 	    | grep -E '^\[(INFO|WARNING|ERROR)\] +(Tests run|BUILD)|ERROR'
 	mvn -q -B -ntp -f appserver/java -DskipTests -pl examples -am package
 	$(SERVERS) --only postgresql python3 -B appserver/tests/guides.py java build/appserver/java/appserver-examples
+	python3 -B appserver/java/tests/release.py build/appserver/java/release
 
 python:
 	$(PYTEST) -p no:cacheprovider kits/python tests/steps

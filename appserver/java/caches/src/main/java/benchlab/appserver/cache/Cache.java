@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param <K> the type of the keys
  * @param <V> the type of the values
  */
-public sealed interface Cache<K, V> permits LoadingCache {
+public interface Cache<K, V> {
 
     /**
      * Returns the value of a key.

@@ -4,6 +4,7 @@ package benchlab.appserver.cache;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -88,7 +89,7 @@ final class Load<V> {
         if (failure != null) {
             throw new LoadException(failure);
         }
-        return value;
+        return Objects.requireNonNull(value);
     }
 
     /**

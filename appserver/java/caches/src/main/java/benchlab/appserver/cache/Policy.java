@@ -4,6 +4,7 @@ package benchlab.appserver.cache;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
@@ -185,10 +186,11 @@ final class Policy<K, V> {
 
     private void makeRoom(
             Map<K, Entry<K, V>> map, TrackedEntry<K, V> entry, Removals<K, V> removals) {
-        while (eviction.isFullFor(entry)) {
-            TrackedEntry<K, V> victim = eviction.victim();
+        Eviction<K, V> limited = Objects.requireNonNull(eviction);
+        while (limited.isFullFor(entry)) {
+            TrackedEntry<K, V> victim = limited.victim();
             removeEntry(map, victim, RemovalCause.SIZE, removals);
-            eviction.remember(victim);
+            limited.remember(victim);
         }
     }
 
