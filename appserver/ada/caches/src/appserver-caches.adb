@@ -564,10 +564,8 @@ package body Appserver.Caches is
       return (if Result = Forever then Self.Time_To_Live else Result);
    end Time_Of;
 
-   procedure Set_Times (Node : in out Tables.Node; Self : Cache'Class; Own, Now : Tables.Instant)
-     with Pre => Node.Is_Timed;
-
-   --  Own is the time to live; 0 if the node does not expire
+   procedure Set_Times (Node : in out Tables.Node; Self : Cache'Class; Own, Now : Tables.Instant);
+   --  Node.Is_Timed must be True. Own is the time to live; 0 if the node does not expire.
 
    procedure Set_Times (Node : in out Tables.Node; Self : Cache'Class; Own, Now : Tables.Instant)
    is
