@@ -32,7 +32,7 @@ WITHOUT_GO := @echo "left out: all tests of what is written in Go, which is not 
 # languages.
 RUST_AND_GO := cache counter pool pool_sql process rest sql
 GO_FOLDERS = $(if $(GO),kits/go $(RUST_AND_GO:%=experiments/%/go) experiments/cookies/go)
-RUST_TESTED := kits experiments/disk experiments/io-scheduler/fixtures experiments/cookies/fixtures
+RUST_TESTED := kits experiments/disk experiments/io-scheduler/fixtures experiments/cookies/fixtures experiments/retry/fixtures
 RUST_FOLDERS := $(RUST_TESTED) $(RUST_AND_GO:%=experiments/%)
 # The options for a crate in one of these directories: it is built as by `benchlab build`, in a
 # shared target directory, so that common dependencies are compiled once.

@@ -19,6 +19,7 @@ fn ask(script: &str) -> SubjectResult<Vec<Checked>> {
     let state = FixtureState {
         name: "one".into(),
         args: vec![("value".into(), "a b".into())],
+        ..FixtureState::default()
     };
     let place = FixturePlace {
         folder: Some("/mnt/a b".into()),

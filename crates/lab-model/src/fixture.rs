@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Fixtures: helper programs of an experiment that change the surroundings of its subjects.
 
+use crate::TargetKind;
 use serde::{Deserialize, Serialize};
 
 /// A helper program of an experiment, such as a proxy, , a simulated link, or a program that
@@ -26,6 +27,9 @@ pub struct Fixture {
     /// The names of the metrics that the fixture reports for each batch.
     #[serde(default)]
     pub metrics: Vec<String>,
+    /// The names of states whose faults hit operations independently of each other.
+    #[serde(default)]
+    pub independent: Vec<String>,
     /// The states, each named after the value that selects it.
     pub states: Vec<FixtureState>,
 }
@@ -60,6 +64,22 @@ pub struct FixtureState {
     pub name: String,
     /// The arguments that describe the state.
     pub args: Vec<(String, String)>,
+    /// The targets on which the state exists; empty for all targets.
+    #[serde(default)]
+    pub targets: Vec<TargetKind>,
+}
+
+impl FixtureState {
+    /// Returns true if the state exists on a target.
+    pub fn is_on(&self, kind: Option<TargetKind>) -> bool {
+        self.targets.is_empty() || kind.is_some_and(|kind| self.targets.contains(&kind))
+    }
+
+    /// Returns the length of the outages in this state, in seconds.
+    pub fn outage_s(&self) -> Option<f64> {
+        let mut args = self.args.iter();
+        args.find(|(key, _)| key == "outage_s")?.1.parse().ok()
+    }
 }
 
 impl Fixture {

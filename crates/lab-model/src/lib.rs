@@ -30,6 +30,7 @@ pub mod sample;
 pub mod serving;
 mod slice;
 mod slice_times;
+mod target_kind;
 
 pub use agent::{Agent, ClockOffset};
 pub use audit::{Audit, AuditKind};
@@ -59,8 +60,8 @@ pub use metric::{
 };
 pub use part::{Part, parts};
 pub use plan::{
-    Case, Check, Command, Commands, Cores, FAULT, Injection, Measure, Plan, Point, Proof, Servers,
-    Subject, Target, TargetKind, Work, Writes,
+    Case, Check, Command, Commands, Cores, FAULT, Measure, NO_FAULT, Plan, Point, Proof, Servers,
+    Subject, Target, Work, Writes,
 };
 pub use point_load::{PointLoad, Traffic};
 pub use run::{Ending, Run, Service};
@@ -71,3 +72,4 @@ pub use sample::{
 pub use serving::{Example, RequiredBody, ServedFile, Serving};
 pub use slice::{AgentSlice, ErrorKind, Slice, add_statuses};
 pub use slice_times::{PackedTimes, SliceTimes, TimesColumn, TimesInFile};
+pub use target_kind::TargetKind;

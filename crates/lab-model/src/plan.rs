@@ -3,12 +3,15 @@
 
 use crate::{
     CaseId, Fixture, FixtureState, IdVec, LoadSpec, Metric, OnInconclusive, Pilot, PointId,
-    PointLoad, Selector, Serving, SubjectId, TargetId,
+    PointLoad, Selector, Serving, SubjectId, TargetId, TargetKind,
 };
 use serde::{Deserialize, Serialize};
 
 /// The name of the parameter that selects the faults to inject.
 pub const FAULT: &str = "fault";
+
+/// The value of the parameter `fault` that injects no fault.
+pub const NO_FAULT: &str = "none";
 
 /// A validated experiment with all selections and settings applied: the input of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -120,9 +123,9 @@ pub struct Target {
     /// The statement that creates the table `effect (batch, call)`, in which calls record their effects.
     #[serde(default)]
     pub effects: Option<String>,
-    /// The faults that benchlab injects, by name.
+    /// Statements that make calls fail, by the value of the parameter `fault`.
     #[serde(default)]
-    pub injections: Vec<(String, Injection)>,
+    pub faults: Vec<(String, Vec<String>)>,
     /// The query with which subjects read back their settings, if the target is a server.
     pub settings: Option<String>,
     /// Settings that must be equal for subjects on this target, in addition to [`Plan::proof`].
@@ -131,85 +134,6 @@ pub struct Target {
     pub set: Vec<(String, String)>,
     /// True if the user provides the server.
     pub external: bool,
-}
-
-/// Faults that benchlab injects.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Injection {
-    /// Statements that make the target itself fail, for example by a trigger.
-    Statements(Vec<String>),
-    /// The server closes one of the subject's connections this many times per second.
-    CutsPerS(f64),
-    /// The fraction of COMMITs that get no response because the connection is closed.
-    LostResponses(f64),
-    /// An outage of this many seconds in each measured batch: a server is killed and restarted, or a file is
-    /// locked.
-    OutageS(f64),
-    /// Another connection takes a file's write lock often enough for this fraction of the calls to fail.
-    Busy {
-        /// The fraction of failed calls: above 0, at most 1.
-        part: f64,
-        /// The duration of a lock in seconds. It is longer than the lock timeout of calls.
-        lock_s: f64,
-    },
-}
-
-/// Kinds of target.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum TargetKind {
-    /// A fresh SQLite database file for each visit.
-    #[default]
-    Sqlite,
-    /// A PostgreSQL server.
-    Postgresql,
-    /// A MariaDB server.
-    Mariadb,
-    /// A private directory in each measured location, created once per run.
-    Folder,
-}
-
-impl TargetKind {
-    /// All kinds.
-    pub const ALL: [TargetKind; 4] = [
-        TargetKind::Sqlite,
-        TargetKind::Postgresql,
-        TargetKind::Mariadb,
-        TargetKind::Folder,
-    ];
-
-    /// Returns the name used in experiments and on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            TargetKind::Sqlite => "sqlite",
-            TargetKind::Postgresql => "postgresql",
-            TargetKind::Mariadb => "mariadb",
-            TargetKind::Folder => "folder",
-        }
-    }
-
-    /// Returns the display name.
-    pub fn title(self) -> &'static str {
-        match self {
-            TargetKind::Sqlite => "SQLite",
-            TargetKind::Postgresql => "PostgreSQL",
-            TargetKind::Mariadb => "MariaDB",
-            TargetKind::Folder => "folder",
-        }
-    }
-
-    /// Returns true if the target contains tables.
-    pub fn is_database(self) -> bool {
-        self != TargetKind::Folder
-    }
-
-    /// Returns true for a service: a server that runs alongside the subjects.
-    pub fn is_service(self) -> bool {
-        matches!(self, TargetKind::Postgresql | TargetKind::Mariadb)
-    }
 }
 
 /// One implementation under test.
@@ -562,12 +486,36 @@ impl Plan {
         fitting.max(1)
     }
 
-    /// Returns the fault that benchlab injects at a point, as selected by the parameter `fault`.
-    pub fn injection(&self, point: PointId) -> Option<&Injection> {
+    /// Returns true if faults are injected at a point, as selected by the parameter `fault`.
+    pub fn has_fault(&self, point: PointId) -> bool {
+        let fault = self.points[point].param(FAULT);
+        fault.is_some_and(|fault| fault != NO_FAULT)
+    }
+
+    /// Returns the statements that make the target of a point fail.
+    pub fn fault_statements(&self, point: PointId) -> &[String] {
         let point = &self.points[point];
-        let fault = point.param(FAULT)?;
-        let mut injections = self.targets.get(point.target)?.injections.iter();
-        Some(&injections.find(|(name, _)| name == fault)?.1)
+        let statements = || {
+            let fault = point.param(FAULT)?;
+            let mut faults = self.targets.get(point.target)?.faults.iter();
+            Some(&faults.find(|(name, _)| name == fault)?.1[..])
+        };
+        statements().unwrap_or_default()
+    }
+
+    /// Returns true if the faults at a point hit operations independently of each other.
+    pub fn has_independent_faults(&self, point: PointId) -> bool {
+        self.fixtures.iter().all(|fixture| {
+            let state = self.state_of_point(fixture, point);
+            state.is_none_or(|state| fixture.independent.contains(&state.name))
+        })
+    }
+
+    /// Returns the length of the outage that each measured batch of a point meets, in seconds.
+    pub fn outage_s(&self, point: PointId) -> Option<f64> {
+        let states = self.fixtures.iter();
+        let mut states = states.filter_map(|fixture| self.state_of_point(fixture, point));
+        states.find_map(FixtureState::outage_s)
     }
 
     /// Returns the state of a fixture that a subject selects. A control selects the state of its original.
@@ -590,7 +538,12 @@ impl Plan {
         point: PointId,
     ) -> Option<&'f FixtureState> {
         match &fixture.selector {
-            Some(Selector::Factor(factor)) => fixture.state(self.points[point].param(factor)?),
+            Some(Selector::Factor(factor)) => {
+                let point = &self.points[point];
+                let kind = self.targets.get(point.target).map(|target| target.kind);
+                let state = fixture.state(point.param(factor)?)?;
+                Some(state).filter(|state| state.is_on(kind))
+            }
             Some(Selector::Subject) | None => None,
         }
     }

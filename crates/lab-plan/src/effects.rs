@@ -1,81 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Cases whose calls may fail and whose effects benchlab counts, and the faults that it injects.
+//! Cases whose calls may fail and whose effects are counted, and the faults that make them fail.
 //!
 //! See docs/experiments.md, `check = "effects"`.
 
 use crate::PlanError;
 use crate::error::ErrorAt;
-use crate::file::{self, Case, File};
-use lab_model::{Check, FAULT, IdVec, Injection, Metric, Target, TargetId, TargetKind};
+use crate::file::{self, Argument, Case, File};
+use crate::fixtures::TARGETS;
+use lab_model::{Check, FAULT, IdVec, Metric, NO_FAULT, Target, TargetId, TargetKind};
 use std::collections::BTreeSet;
 
-/// The value of the parameter `fault` that injects no fault.
-const NO_FAULT: &str = "none";
-
-/// The maximum length of an outage, in seconds.
-const MAX_OUTAGE_S: f64 = 60.0;
-
-/// Validates the faults of a target.
-///
-/// # Errors
-/// Returns an error if a rate, fraction or time is out of range, or if this kind of target does not support a
-/// fault.
-pub fn injections(
-    kind: TargetKind,
-    target: &file::Target,
-    at: ErrorAt,
-) -> Result<Vec<(String, Injection)>, PlanError> {
-    let understood = |(name, injection): (&String, &toml::Spanned<file::Injection>)| {
-        let parsed = understood(kind, injection.get_ref());
-        let parsed =
-            parsed.map_err(|reason| at(injection.span(), format!("`{name}`: {reason}")))?;
-        Ok((name.clone(), parsed))
-    };
-    target.injection.iter().map(understood).collect()
-}
-
-fn understood(kind: TargetKind, written: &file::Injection) -> Result<Injection, &'static str> {
-    let is_within = |value: f64, most: f64| value > 0.0 && value <= most;
-    match written {
-        file::Injection::OutageS(seconds) if is_within(*seconds, MAX_OUTAGE_S) => {
-            Ok(Injection::OutageS(*seconds))
-        }
-        file::Injection::OutageS(_) => Err("`outage_s` is above 0 and at most 60"),
-        file::Injection::Busy(_) if kind.is_service() => Err("`busy` is for SQLite only"),
-        file::Injection::Busy(busy) if !is_within(busy.part, 1.0) => {
-            Err("`part` is above 0 and at most 1")
-        }
-        file::Injection::Busy(busy) if !is_within(busy.lock_s, MAX_OUTAGE_S) => {
-            Err("`lock_s` is above 0 and at most 60")
-        }
-        file::Injection::Busy(busy) => Ok(Injection::Busy {
-            part: busy.part,
-            lock_s: busy.lock_s,
-        }),
-        _ if !kind.is_service() => {
-            Err("this fault is for servers only; for a file, use `busy` or `outage_s`")
-        }
-        file::Injection::Statements(statements) => Ok(Injection::Statements(statements.clone())),
-        file::Injection::CutsPerS(rate) if is_within(*rate, 1000.0) => {
-            Ok(Injection::CutsPerS(*rate))
-        }
-        file::Injection::CutsPerS(_) => Err("`cuts_per_s` is above 0 and at most 1,000"),
-        file::Injection::LostResponses(part) if is_within(*part, 1.0) => {
-            Ok(Injection::LostResponses(*part))
-        }
-        file::Injection::LostResponses(_) => {
-            Err("`lost_responses` is a fraction: above 0 and at most 1")
-        }
-    }
-}
-
-/// Removes a fault from a case's factor on targets that do not support it.
-pub fn leave_out(cases: &mut [crate::case::Case], targets: &IdVec<TargetId, Target>) {
+/// Removes a fault from a case's factor on targets where neither statements nor a fixture cause it.
+pub fn leave_out(cases: &mut [crate::case::Case], file: &File, targets: &IdVec<TargetId, Target>) {
     let factors = cases.iter_mut().flat_map(|case| &mut case.factors);
     for factor in factors.filter(|factor| factor.name == FAULT) {
         for (place, target) in targets.enumerated() {
             let has = |value: &String| {
-                *value == NO_FAULT || target.injections.iter().any(|(name, _)| name == value)
+                *value == NO_FAULT
+                    || target.faults.iter().any(|(name, _)| name == value)
+                    || is_caused_by_fixture(file, value, target.kind)
             };
             let absent = factor.values.iter().filter(|value| !has(value)).cloned();
             factor.absent.extend(absent.map(|value| (place, value)));
@@ -83,10 +26,29 @@ pub fn leave_out(cases: &mut [crate::case::Case], targets: &IdVec<TargetId, Targ
     }
 }
 
+fn is_caused_by_fixture(file: &File, fault: &str, kind: TargetKind) -> bool {
+    let states = fixtures(file).flat_map(|fixture| &fixture.states);
+    let mut states = states.filter(|(name, _)| name.get_ref() == fault);
+    states.any(|(_, args)| {
+        let targets = args.iter().find_map(|(key, value)| match value {
+            Argument::Targets(targets) if key.get_ref() == TARGETS => Some(targets),
+            _ => None,
+        });
+        targets.is_none_or(|targets| targets.contains(&kind))
+    })
+}
+
+/// Returns the fixtures whose state the parameter `fault` selects.
+fn fixtures(file: &File) -> impl Iterator<Item = &file::Fixture> {
+    let selects = |state: &toml::Spanned<String>| state.get_ref() == FAULT;
+    let fixtures = file.fixture.iter();
+    fixtures.filter(move |fixture| fixture.state.as_ref().is_some_and(selects))
+}
+
 /// Validates cases with calls and their faults.
 ///
 /// # Errors
-/// Returns an error if a target has no table for effects, or if no target supports a fault.
+/// Returns an error if a target has no table for effects, or if nothing causes a fault.
 pub fn understand(file: &File, targets: &[Target], at: ErrorAt) -> Result<(), PlanError> {
     for case in file.case.iter().filter(|c| c.check == Check::Effects) {
         let span = case.name.span();
@@ -102,43 +64,38 @@ pub fn understand(file: &File, targets: &[Target], at: ErrorAt) -> Result<(), Pl
         }
     }
     for case in &file.case {
-        check_faults(case, targets, at)?;
+        check_faults(case, file, targets, at)?;
     }
     Ok(())
 }
 
-fn check_faults(case: &Case, targets: &[Target], at: ErrorAt) -> Result<(), PlanError> {
+fn check_faults(
+    case: &Case,
+    file: &File,
+    targets: &[Target],
+    at: ErrorAt,
+) -> Result<(), PlanError> {
     let Some(factor) = case.factor.get(FAULT) else {
         return Ok(());
     };
-    let names: BTreeSet<&str> = targets
-        .iter()
-        .flat_map(|target| &target.injections)
-        .map(|(name, _)| name.as_str())
-        .collect();
+    let statements = targets.iter().flat_map(|target| &target.faults);
+    let statements = statements.map(|(name, _)| name.as_str());
+    let states = fixtures(file).flat_map(|fixture| fixture.states.keys());
+    let states = states.map(|name| name.get_ref().as_str());
+    let names: BTreeSet<&str> = statements.chain(states).collect();
     let unknown = faults(case).find(|v| *v != NO_FAULT && !names.contains(v));
     unknown.map_or(Ok(()), |value| {
-        let reason = format!("no target has an `injection.{value}`");
+        let reason = format!("neither a target nor a fixture has the fault `{value}`");
         Err(at(factor.span(), reason).with_nearest(value, names.iter().copied()))
     })
 }
 
-/// Returns the metrics of the calls of a case, which benchlab counts.
-pub fn metrics_of(case: &Case, targets: &[Target]) -> Vec<Metric> {
-    if case.check != Check::Effects {
-        return Vec::new();
+/// Returns the metrics that benchlab counts for the calls of a case.
+pub fn metrics_of(case: &Case) -> Vec<Metric> {
+    match case.check {
+        Check::Effects => Metric::EFFECTS.to_vec(),
+        _ => Vec::new(),
     }
-    let mut metrics = Metric::EFFECTS.to_vec();
-    if faults(case).any(|fault| is_outage(fault, targets)) {
-        metrics.extend(Metric::OUTAGE);
-    }
-    metrics
-}
-
-fn is_outage(fault: &str, targets: &[Target]) -> bool {
-    let mut injections = targets.iter().flat_map(|target| &target.injections);
-    injections
-        .any(|(name, injections)| name == fault && matches!(injections, Injection::OutageS(_)))
 }
 
 /// Returns the values of a case's factor `fault`.

@@ -188,9 +188,9 @@ impl ExperimentReader<'_> {
             .map(|c| self.case(c, &kinds, &metrics))
             .collect::<Result<Vec<_>, _>>()?;
         for (case, written) in cases.iter_mut().zip(&file.case) {
-            case.metrics.extend(effects::metrics_of(written, &targets));
+            case.metrics.extend(effects::metrics_of(written));
         }
-        effects::leave_out(&mut cases, &targets);
+        effects::leave_out(&mut cases, &file, &targets);
         let tables = [&file.quick, &file.usual];
         let [quick, usual] = tables.map(|table| extent::understand(table, &cases, &at));
         for (case, (quick, usual)) in cases.iter_mut().zip(quick?.into_iter().zip(usual?)) {
@@ -329,14 +329,13 @@ impl ExperimentReader<'_> {
             return Err(self.at(span, reason));
         }
         self.check_needs(&target.needs)?;
-        let at = |span, reason: String| self.at(span, reason);
         Ok(Target {
             kind,
             table: target.table.clone().unwrap_or_default(),
             rows: target.rows,
             mixed: target.mixed.clone(),
             effects: target.effects.clone(),
-            injections: effects::injections(kind, target, &at)?,
+            faults: target.fault.clone().into_iter().collect(),
             settings: target.settings.clone(),
             proof: Proof {
                 equal: target.equal.clone(),
@@ -758,6 +757,7 @@ impl ExperimentReader<'_> {
             .iter()
             .map(|s| s.name.get_ref().as_str())
             .collect();
+        let metrics = [metrics, &Metric::OUTAGE].concat();
         let mut fixture = |fixture: &file::Fixture| {
             if file.server.is_some() {
                 let reason = "fixtures are for subjects that run batches, not for servers";
@@ -765,7 +765,7 @@ impl ExperimentReader<'_> {
             }
             let at = |span, reason: String| self.at(span, reason);
             let model = fixtures::understand(fixture, cases, &subjects, &at)?;
-            let observed = self.named_metrics(&fixture.metrics, metrics)?;
+            let observed = self.named_metrics(&fixture.metrics, &metrics)?;
             fixtures::add_metrics(fixture, &model, &observed, cases, &at)?;
             let program = self.program(Some(&fixture.program), &fixture.name)?;
             Ok(Fixture {

@@ -57,7 +57,7 @@ pub struct Target {
     pub mixed: Option<String>,
     pub effects: Option<String>,
     #[serde(default)]
-    pub injection: BTreeMap<String, Spanned<Injection>>,
+    pub fault: BTreeMap<String, Vec<String>>,
     pub settings: Option<String>,
     #[serde(default)]
     pub needs: Vec<Spanned<String>>,
@@ -65,25 +65,6 @@ pub struct Target {
     pub equal: Vec<String>,
     #[serde(default)]
     pub conditions: Vec<String>,
-}
-
-/// Faults that benchlab injects into a target.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Injection {
-    Statements(Vec<String>),
-    CutsPerS(f64),
-    LostResponses(f64),
-    OutageS(f64),
-    Busy(Busy),
-}
-
-/// The frequency and the duration of locks on a file.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Busy {
-    pub part: f64,
-    pub lock_s: f64,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -231,6 +212,8 @@ pub struct Fixture {
     #[serde(default)]
     pub metrics: Vec<Spanned<String>>,
     #[serde(default)]
+    pub independent: Vec<Spanned<String>>,
+    #[serde(default)]
     pub states: BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, Argument>>,
     #[serde(default)]
     pub needs: Vec<Spanned<String>>,
@@ -241,13 +224,14 @@ pub struct Fixture {
     pub program: Spanned<Vec<String>>,
 }
 
-/// A value that is passed to a fixture as text.
+/// A value that a fixture gets as text, or the targets of a state.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub enum Argument {
     Integer(i64),
     Number(f64),
     Word(String),
+    Targets(Vec<TargetKind>),
 }
 
 impl fmt::Display for Argument {
@@ -256,6 +240,7 @@ impl fmt::Display for Argument {
             Argument::Integer(n) => n.fmt(f),
             Argument::Number(n) => n.fmt(f),
             Argument::Word(word) => word.fmt(f),
+            Argument::Targets(_) => Ok(()),
         }
     }
 }

@@ -5,7 +5,7 @@
 use crate::PlanError;
 use crate::case::Case;
 use crate::error::ErrorAt;
-use crate::file;
+use crate::file::{self, Argument};
 use crate::metrics::is_key;
 use lab_model::{Fixture, FixtureState, Metric, Plan, Selector};
 use toml::Spanned;
@@ -13,8 +13,11 @@ use toml::Spanned;
 /// The value of `state` for states that subjects select.
 const SUBJECT: &str = "subject";
 
-/// Arguments and replies that have a predefined meaning in the fixture protocol (docs/protocol.md).
-const RESERVED: [&str; 15] = [
+/// The key of the targets on which a state exists.
+pub const TARGETS: &str = "targets";
+
+/// Arguments of a fixture's commands and replies that already have a meaning (docs/protocol.md).
+const RESERVED: [&str; 16] = [
     "case",
     "changed",
     "claims",
@@ -28,6 +31,7 @@ const RESERVED: [&str; 15] = [
     "seed",
     "state",
     "target",
+    "targets",
     "undo",
     "visit",
 ];
@@ -73,16 +77,37 @@ pub fn understand(
             let error = at(name.span(), reason);
             return Err(error.with_nearest(name.get_ref(), known.iter().copied()));
         }
-        for key in args.keys() {
-            check_key(key, at)?;
-        }
-        let args = args.iter();
-        states.push(FixtureState {
+        let mut state = FixtureState {
             name: name.get_ref().clone(),
-            args: args
-                .map(|(key, value)| (key.get_ref().clone(), value.to_string()))
-                .collect(),
-        });
+            ..FixtureState::default()
+        };
+        for (key, value) in args {
+            match value {
+                Argument::Targets(targets) if key.get_ref() == TARGETS => {
+                    state.targets.clone_from(targets);
+                    continue;
+                }
+                Argument::Targets(_) => {
+                    let reason = format!("only `{TARGETS}` is a list");
+                    return Err(at(key.span(), reason));
+                }
+                _ => {}
+            }
+            check_key(key, at)?;
+            if is_parameter(cases, key.get_ref()) {
+                let reason = format!("`{}` is already a parameter", key.get_ref());
+                return Err(at(key.span(), reason));
+            }
+            state.args.push((key.get_ref().clone(), value.to_string()));
+        }
+        states.push(state);
+    }
+    for name in &fixture.independent {
+        let names = || states.iter().map(|state| state.name.as_str());
+        if !names().any(|state| state == name.get_ref()) {
+            let reason = format!("there is no state `{}`", name.get_ref());
+            return Err(at(name.span(), reason).with_nearest(name.get_ref(), names()));
+        }
     }
     if let Some(metric) = fixture.metrics.first().filter(|_| !fixture.visits) {
         let reason = "a fixture with `metrics` needs `visits = true`";
@@ -91,8 +116,7 @@ pub fn understand(
     for key in &fixture.provides {
         check_key(key, at)?;
         let name = key.get_ref();
-        let mut sweeps = cases.iter().filter_map(|case| case.sweep.as_ref());
-        if factors().any(|f| f.name == *name) || sweeps.any(|(sweep, _)| sweep == name) {
+        if is_parameter(cases, name) {
             return Err(at(key.span(), format!("`{name}` is already a parameter")));
         }
     }
@@ -112,7 +136,21 @@ pub fn understand(
             .iter()
             .map(|name| name.get_ref().clone())
             .collect(),
+        independent: fixture
+            .independent
+            .iter()
+            .map(|name| name.get_ref().clone())
+            .collect(),
         states,
+    })
+}
+
+/// Returns true if a case has a sweep or a factor with this name.
+fn is_parameter(cases: &[Case], name: &str) -> bool {
+    cases.iter().any(|case| {
+        let mut factors = case.factors.iter();
+        let sweep = case.sweep.as_ref();
+        sweep.is_some_and(|(sweep, _)| sweep == name) || factors.any(|f| f.name == name)
     })
 }
 

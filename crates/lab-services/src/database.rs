@@ -66,9 +66,6 @@ pub trait Database: Daemon {
     /// Sets the lock timeout of benchlab's statements.
     fn limit_lock_waits(&mut self, seconds: u32) -> Result<(), ServiceError>;
 
-    /// Ends the connection from this TCP port of the client, if there is one.
-    fn end_connection(&mut self, port: u16) -> Result<(), ServiceError>;
-
     /// Returns the names of the settings that a run records in addition to the given ones.
     fn facts(&self) -> &'static [&'static str];
 

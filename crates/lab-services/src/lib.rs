@@ -29,7 +29,6 @@ mod service;
 mod software;
 mod starting;
 mod statements;
-mod terminate;
 mod transport;
 
 pub use abandoned::clear_of;
@@ -48,5 +47,4 @@ pub use service::Service;
 pub use software::{MissingSoftware, Software};
 pub use starting::Starting;
 pub use statements::{StatementTotal, kind_of_url, statement_totals};
-pub use terminate::{ConnectedTerminator, Terminator};
 pub use transport::Transport;

@@ -6,7 +6,6 @@ use crate::counters::Counters;
 use crate::database::{Database, DatabaseKind};
 use crate::processes::Processes;
 use crate::running::RunningDaemon;
-use crate::terminate::Terminator;
 use crate::{DaemonOptions, LogTail, ServiceError, Starting, Transport, external};
 use nix::unistd::Pid;
 use std::fmt;
@@ -112,11 +111,6 @@ impl Service {
     pub fn endpoint(&self) -> Option<(String, u16)> {
         let address = self.database.address();
         Some((address.host.clone()?, address.port))
-    }
-
-    /// Returns a terminator, which can close connections to this server from another thread.
-    pub fn terminator(&self) -> Terminator {
-        Terminator::new(self.kind(), self.database.address().clone())
     }
 
     /// Kills all processes of a private server immediately, like a crash. Returns false for an external server.

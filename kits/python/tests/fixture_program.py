@@ -4,7 +4,7 @@
 import sys
 from pathlib import Path
 
-from lab_kit import Checked, Fixture, State, UnsupportedError, Visit, serve_fixture
+from lab_kit import Checked, Fixture, Outage, State, UnsupportedError, Visit, serve_fixture
 
 FILE = Path(sys.argv[1])
 
@@ -17,8 +17,13 @@ class Guest(Visit):
     def values(self) -> dict[str, object]:
         return {"doubled": 2 * self.value}
 
-    def begin(self) -> None:
+    def begin(self, expected_ns: int | None) -> Outage | None:
         note(" begun")
+        return None if expected_ns is None else Outage(expected_ns // 2, 2 * self.value)
+
+    def outage(self, step: str) -> None:
+        if step == "starting":
+            raise OSError("it is too late")
 
     def end(self, operations: int) -> dict[str, float]:
         return {"each": self.value / operations}

@@ -58,6 +58,17 @@ def test_a_fixture_takes_part_in_visits(tmp_path: Path) -> None:
         "@lab error code=usage message=the%20argument%20value%20is%20missing"]
 
 
+def test_a_fixture_requests_an_outage_and_follows_it(tmp_path: Path) -> None:
+    file = tmp_path / "value"
+    file.write_text("usual")
+    assert talk(file, "open", "enter visit=1 state=a value=5 seed=7 target=sqlite:/x", "begin visit=1 expected_ns=1000",
+                "outage visit=1 step=stopped", "outage visit=1 step=starting", "outage visit=1")[2:] == [
+        "@lab begun down_after_ns=500 down_ns=10",
+        "@lab noted",
+        "@lab error code=failed message=it%20is%20too%20late",
+        "@lab error code=usage message=the%20argument%20step%20is%20missing"]
+
+
 def test_visits_end_before_changes_are_undone(tmp_path: Path) -> None:
     file = tmp_path / "value"
     file.write_text("usual")

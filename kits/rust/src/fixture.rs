@@ -13,9 +13,10 @@ use std::io::{self, BufRead, Write};
 use std::ops::RangeInclusive;
 use std::os::fd::AsFd;
 use std::str::FromStr;
+use std::time::Duration;
 
 /// The arguments that benchlab adds to those of a state.
-const ADDED: [&str; 4] = ["state", "folder", "disk", "visit"];
+const ADDED: [&str; 6] = ["state", "folder", "disk", "visit", "seed", "target"];
 
 /// A helper program of an experiment.
 ///
@@ -73,11 +74,22 @@ pub trait Visit {
         Vec::new()
     }
 
-    /// Called before the subject works.
+    /// Is called before the subject works. `expected` is about how long the work takes if it is measured, and `None` for
+    /// other work. Returns the outage that the work is to meet, if any.
     ///
     /// # Errors
     /// Returns a failure if the subject cannot work.
-    fn begin(&mut self) -> Result<(), Failure> {
+    fn begin(&mut self, expected: Option<Duration>) -> Result<Option<Outage>, Failure> {
+        let _ = expected;
+        Ok(None)
+    }
+
+    /// Is called at each step of an outage, unless the subject has done its work before the outage.
+    ///
+    /// # Errors
+    /// Returns a failure if there can be no outage.
+    fn outage(&mut self, step: OutageStep) -> Result<(), Failure> {
+        let _ = step;
         Ok(())
     }
 
@@ -92,8 +104,46 @@ pub trait Visit {
     }
 }
 
+/// An outage of what a subject works on. benchlab kills the server, if it is one that it started itself, and starts it
+/// again. Anything else is up to the fixture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outage {
+    /// The time from the beginning of the work to the outage.
+    pub after: Duration,
+    /// The length of the outage.
+    pub length: Duration,
+}
+
+/// A step of an outage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutageStep {
+    /// The server is about to be killed.
+    Stopping,
+    /// The server has been killed.
+    Stopped,
+    /// The server is about to be started again.
+    Starting,
+    /// The server responds again.
+    Started,
+}
+
+impl OutageStep {
+    fn parse(name: &str) -> Result<OutageStep, Failure> {
+        Ok(match name {
+            "stopping" => OutageStep::Stopping,
+            "stopped" => OutageStep::Stopped,
+            "starting" => OutageStep::Starting,
+            "started" => OutageStep::Started,
+            _ => return Err(Failure::usage(format!("there is no step {name}"))),
+        })
+    }
+}
+
 /// A state of a fixture: its name and its arguments in the experiment, with the directory and the disk of the subject
-/// that selects it. In a visit, the name is empty if the fixture has no states.
+/// that selects it.
+///
+/// In a visit, it also has the parameters of the case, a seed, and the subject's target. The name is empty if the fixture
+/// has no states.
 #[derive(Debug)]
 pub struct State {
     name: String,
@@ -140,13 +190,17 @@ impl State {
         self.arguments.integer(key, range)
     }
 
-    /// Returns the name of the whole disk that contains the subject's directory, if it is on a
-    /// disk.
+    /// Returns the target of the subject in a visit, such as `postgresql://…` or `sqlite:/PATH`.
+    pub fn target(&self) -> Option<&str> {
+        self.find("target")
+    }
+
+    /// Returns the name of the whole disk below the subject's directory, if it is on a disk.
     pub fn disk(&self) -> Option<&str> {
         self.find("disk")
     }
 
-    /// Returns the arguments that the experiment gives to the state.
+    /// Returns the arguments that the experiment gives to the state, and the parameters of the case in a visit.
     pub fn arguments(&self) -> impl Iterator<Item = (&str, &str)> {
         let arguments = self.arguments.iter();
         arguments.filter(|(key, _)| !ADDED.contains(key))
@@ -223,7 +277,9 @@ impl<F: Fixture> Session<F> {
                 let changed = changed.map(|changed| ("changed", changed));
                 Ok(with_values("undone", changed))
             }
-            "check" | "set" | "close" | "enter" | "begin" | "end" | "leave" if !self.is_open => {
+            "check" | "set" | "close" | "enter" | "begin" | "outage" | "end" | "leave"
+                if !self.is_open =>
+            {
                 Err(Failure::usage("the fixture is not open"))
             }
             "check" => self.fixture.check(&State::new(arguments)?).map(checked),
@@ -242,8 +298,25 @@ impl<F: Fixture> Session<F> {
                 Ok(reply)
             }
             "begin" => {
-                self.visit(&arguments)?.begin()?;
-                Ok(Reply::new("begun"))
+                let expected = match arguments.find("expected_ns") {
+                    Some(_) => Some(arguments.integer("expected_ns", 0..=u64::MAX)?),
+                    None => None,
+                };
+                let expected = expected.map(Duration::from_nanos);
+                let outage = self.visit(&arguments)?.begin(expected)?;
+                let times = outage.into_iter().flat_map(|outage| {
+                    let ns = |time: Duration| time.as_nanos();
+                    [
+                        ("down_after_ns", ns(outage.after)),
+                        ("down_ns", ns(outage.length)),
+                    ]
+                });
+                Ok(with_values("begun", times))
+            }
+            "outage" => {
+                let step = OutageStep::parse(arguments.text("step")?)?;
+                self.visit(&arguments)?.outage(step)?;
+                Ok(Reply::new("noted"))
             }
             "end" => {
                 let operations = arguments.integer("operations", 1..=u64::MAX)?;

@@ -14,7 +14,9 @@ mod workers;
 
 pub use clock::now;
 pub use failure::Failure;
-pub use fixture::{Checked, Fixture, State, Visit, serve_fixture, serve_fixture_on};
+pub use fixture::{
+    Checked, Fixture, Outage, OutageStep, State, Visit, serve_fixture, serve_fixture_on,
+};
 pub use inputs::Inputs;
 pub use laps::Laps;
 pub use subject::{Case, Closed, Opening, Subject};

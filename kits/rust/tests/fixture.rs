@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Conversations with a fixture whose states are values of a cell.
 
-use lab_kit::{Checked, Failure, Fixture, State, Visit, serve_fixture_on};
+use lab_kit::{Checked, Failure, Fixture, Outage, OutageStep, State, Visit, serve_fixture_on};
 use std::cell::RefCell;
 use std::io::{self, Write};
 use std::rc::Rc;
+use std::time::Duration;
 
 /// The value that the fixture changes.
 type Host = Rc<RefCell<String>>;
@@ -73,9 +74,19 @@ impl Visit for Guest {
         vec![("doubled", self.doubled.to_string())]
     }
 
-    fn begin(&mut self) -> Result<(), Failure> {
+    fn begin(&mut self, expected: Option<Duration>) -> Result<Option<Outage>, Failure> {
         *self.host.borrow_mut() += " begun";
-        Ok(())
+        Ok(expected.map(|expected| Outage {
+            after: expected / 2,
+            length: Duration::from_nanos(self.doubled),
+        }))
+    }
+
+    fn outage(&mut self, step: OutageStep) -> Result<(), Failure> {
+        match step {
+            OutageStep::Starting => Err(Failure::failed("it is too late")),
+            OutageStep::Stopping | OutageStep::Stopped | OutageStep::Started => Ok(()),
+        }
     }
 
     fn end(&mut self, operations: u64) -> Result<Vec<(&'static str, f64)>, Failure> {
@@ -168,6 +179,26 @@ fn a_fixture_takes_part_in_visits() {
         ]
     );
     assert_eq!(value, "usual");
+}
+
+#[test]
+fn a_fixture_requests_an_outage_and_follows_it() {
+    let (replies, _) = talk(
+        "open\nenter visit=1 state=a value=5 seed=7 target=sqlite:/x\nbegin visit=1 expected_ns=1000\n\
+         outage visit=1 step=stopping\noutage visit=1 step=stopped\noutage visit=1 step=starting\n\
+         outage visit=1 step=gone\noutage visit=1\n",
+    );
+    assert_eq!(
+        replies[2..],
+        [
+            "@lab begun down_after_ns=500 down_ns=10",
+            "@lab noted",
+            "@lab noted",
+            "@lab error code=failed message=it%20is%20too%20late",
+            "@lab error code=usage message=there%20is%20no%20step%20gone",
+            "@lab error code=usage message=the%20argument%20step%20is%20missing",
+        ]
+    );
 }
 
 #[test]

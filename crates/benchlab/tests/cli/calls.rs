@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Calls that may fail.
 //!
-//! benchlab injects the faults. It reads from the database which calls took effect once, never or
-//! twice, regardless of what clients report.
+//! Statements and the fixture of the experiment `retry` cause faults. benchlab reads from the database which calls took effect once, never or twice, no
+//! matter what their clients report.
 
 use crate::project::{
     Project, assert_failures, server_program, servers_head, subject, without_servers,
 };
 use lab_model::{Metric, PointId, Run, TargetId};
+use std::path::Path;
+use std::process::Command;
+use std::sync::LazyLock;
 
 const EFFECT: &str = "effects = \"CREATE TABLE effect (batch bigint, `call` bigint)\"\n";
 
-/// One insert in four fails; one response to COMMIT in five is lost; a connection is cut every 10 ms.
+/// One insert in four fails.
 const POSTGRESQL: &str = r#"
-[target.postgresql.injection]
-refused = { statements = [
+[target.postgresql.fault]
+refused = [
     """CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       IF random() < 0.25 THEN RAISE EXCEPTION 'injected' USING ERRCODE = '40001'; END IF;
       RETURN NEW;
     END $$""",
     "CREATE TRIGGER fail BEFORE INSERT ON effect FOR EACH ROW EXECUTE FUNCTION fail()",
-] }
-cut = { cuts_per_s = 100 }
-answer_lost = { lost_responses = 0.2 }
-killed = { outage_s = 0.3 }
+]
 "#;
 const MARIADB: &str = r#"
-[target.mariadb.injection]
-refused = { statements = [
+[target.mariadb.fault]
+refused = [
     """CREATE TRIGGER fail BEFORE INSERT ON effect FOR EACH ROW
     IF rand() < 0.25 THEN SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213; END IF""",
-] }
-cut = { cuts_per_s = 100 }
-answer_lost = { lost_responses = 0.2 }
-killed = { outage_s = 0.3 }
+]
 "#;
+/// One response to COMMIT in five is lost; a connection is cut every 10 ms.
+const ON_SERVERS: &str = "cut = { cuts_per_s = 100 }\nanswer_lost = { lost_responses = 0.2 }\n";
+const KILLED: &str = "killed = { outage_s = 0.3 }\n";
 const CALL: &str = r#"
 [[case]]
 name = "call"
@@ -50,6 +50,34 @@ fn client(name: &str) -> String {
     server_program(name, &["calls.py", name])
 }
 
+/// Returns a `[[fixture]]` of the experiment `retry` with these states. Builds the fixture if necessary.
+fn fixture(states: &str) -> String {
+    static PROGRAM: LazyLock<String> = LazyLock::new(|| {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let root = root.canonicalize().unwrap();
+        let manifest = "experiments/retry/fixtures/rust/Cargo.toml";
+        let built = Command::new(env!("CARGO"))
+            .args(["build", "--quiet", "--release", "--locked"])
+            .args(["--manifest-path", manifest, "--target-dir", "build/rust"])
+            .current_dir(&root)
+            .status();
+        assert!(built.unwrap().success());
+        let program = root.join("build/rust/release/faults-fixture");
+        program.into_os_string().into_string().unwrap()
+    });
+    format!(
+        "\n[[fixture]]\nname = \"faults\"\nstate = \"fault\"\nvisits = true\n\
+         metrics = [\"back\", \"load_after\"]\nindependent = [{}]\nprogram = [{:?}]\n\
+         [fixture.states]\n{states}",
+        if states.contains("answer_lost") {
+            "\"answer_lost\""
+        } else {
+            ""
+        },
+        *PROGRAM
+    )
+}
+
 fn project(clients: &[&str], case: &str) -> Project {
     let head = servers_head(clients[0]);
     // Inserted into the table of each target, before its subtables.
@@ -60,7 +88,13 @@ fn project(clients: &[&str], case: &str) -> Project {
         )
         .replace("[target.mariadb]\n", &format!("[target.mariadb]\n{EFFECT}"));
     let subjects: String = clients.iter().map(|name| client(name)).collect();
-    Project::with_text(&(head + POSTGRESQL + MARIADB + case + &subjects))
+    let states = if case.contains("killed") {
+        KILLED
+    } else {
+        ON_SERVERS
+    };
+    let text = head + POSTGRESQL + MARIADB + case + &fixture(states) + &subjects;
+    Project::with_text(&text)
 }
 
 /// A case whose server is killed during its calls.
@@ -331,17 +365,13 @@ fn most(run: &Run, subject: &str, fault: &str, metric: &Metric) -> f64 {
 
 #[test]
 fn a_file_is_locked_while_calls_are_made() {
-    let faults = "\n[target.sqlite.injection]\nbusy = { busy = { part = 0.5, lock_s = 0.06 } }\n\
-                  down = { outage_s = 0.1 }\n\n[[case]]";
-    let text = FILE
-        .replace("\n[[case]]", faults)
-        .replace("\"careless\"", "\"impatient\"")
-        .replace(
-            "turn_ms = 5",
-            "turn_ms = 40\nfactor.fault = [\"none\", \"busy\", \"down\"]",
-        );
+    let states = "busy = { busy_part = 0.5, lock_s = 0.06 }\ndown = { outage_s = 0.1 }\n";
+    let text = FILE.replace("\"careless\"", "\"impatient\"").replace(
+        "turn_ms = 5",
+        "turn_ms = 40\nfactor.fault = [\"none\", \"busy\", \"down\"]",
+    );
     let programs = ["impatient", "patient"].map(|name| subject(name, &["waiting.py", name]));
-    let project = Project::with_text(&(text + &programs.concat()));
+    let project = Project::with_text(&(text + &fixture(states) + &programs.concat()));
     let outcome = project.run_blocks("1", "8", &[]);
     let screen = words(&outcome.expect(0).stdout);
     let run = project.load();
@@ -372,49 +402,34 @@ fn faults_that_nobody_can_make_are_said_before_anything_runs() {
                 baseline = \"hopeless\"\n\n[target.postgresql]\nrows = 1\ntable = \"x\"\nsettings = \"x\"\n";
     let case = "\n[[case]]\nname = \"call\"\nwork = \"w\"\nunit = \"call\"\ncheck = \"effects\"\n";
     let effects = "effects = \"CREATE TABLE effect (batch bigint, call bigint)\"\n";
-    let injection = "\n[target.postgresql.injection]\n";
-    let on_a_file = format!("{FILE}\n[target.sqlite.injection]\ncut = {{ cuts_per_s = 2 }}\n");
+    let faults = "factor.fault = [\"none\", \"cut\"]\nsweep.clients = [1, 2]\n";
+    let state = |cut: &str| {
+        let fixture = fixture(&format!("cut = {{ {cut} }}\n"));
+        format!("{head}{effects}{case}{faults}{fixture}")
+    };
     for (text, message) in [
         (
             format!("{head}{case}"),
             "needs `effects` in [target.postgresql]",
         ),
         (
-            format!(
-                "{head}{effects}{injection}cut = {{ cuts_per_s = 2 }}\n{case}factor.fault = [\"none\", \"cot\"]\n"
-            ),
-            "no target has an `injection.cot`",
+            format!("{head}{effects}fault.cot = [\"x\"]\n{case}{faults}"),
+            "neither a target nor a fixture has the fault `cut`",
         ),
         (
-            format!("{head}{effects}{injection}cut = {{ cuts_per_s = 0 }}\n{case}"),
-            "`cuts_per_s` is above 0",
+            state("cuts_per_s = 2").replace("independent = []", "independent = [\"cot\"]"),
+            "there is no state `cot`",
         ),
-        (
-            format!("{head}{effects}{injection}gone = {{ lost_responses = 1.5 }}\n{case}"),
-            "`lost_responses` is a fraction",
-        ),
-        (
-            format!("{head}{effects}{injection}gone = {{ outage_s = 600 }}\n{case}"),
-            "`outage_s` is above 0 and at most 60",
-        ),
-        (
-            format!("{head}{effects}{injection}gone = {{ answers = 1 }}\n{case}"),
-            "lost_responses",
-        ),
-        (on_a_file, "for a file, use `busy` or `outage_s`"),
-        (
-            format!(
-                "{head}{effects}{injection}full = {{ busy = {{ part = 0.1, lock_s = 1 }} }}\n{case}"
-            ),
-            "`busy` is for SQLite only",
-        ),
+        (state("clients = 2"), "`clients` is already a parameter"),
+        (state("times = [\"sqlite\"]"), "only `targets` is a list"),
+        (state("targets = 2"), "`targets` is reserved"),
     ] {
-        let baseline = if text.starts_with(FILE) {
-            "careless"
-        } else {
-            "hopeless"
-        };
-        let project = Project::with_text(&(text + &client(baseline)));
+        let project = Project::with_text(&(text + &client("hopeless")));
         project.run(&[]).expect(2).says(&[message]);
     }
+    let on_a_file = FILE.to_owned() + faults + &fixture("cut = { cuts_per_s = 0 }\n");
+    let careless = subject("careless", &["careless.py", "careless"]);
+    let project = Project::with_text(&(on_a_file + &careless));
+    let message = "fixture `faults`: usage: cuts_per_s is not a number above 0 and at most 1000";
+    project.run(&[]).expect(1).says(&[message]);
 }

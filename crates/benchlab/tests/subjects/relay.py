@@ -35,7 +35,7 @@ class Link(Visit):
         port = self.listener.getsockname()[1]
         return {"address": f"127.0.0.1:{port}", "socket": self.server, "packet": self.state.text("packet_size")}
 
-    def begin(self) -> None:
+    def begin(self, expected_ns: int | None) -> None:
         if "crash" in self.state.arguments:
             os._exit(7)
         self.before = self.sent

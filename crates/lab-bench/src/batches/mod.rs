@@ -23,8 +23,8 @@ use crate::targets::TargetMaker;
 use crate::targets::database::{Server, Servers};
 use expected::{Checked, Expected, compare, majority};
 use lab_model::{
-    Batch, Cores, Failure, Injection, Latencies, Metric, Outcome, Pilot, Plan, PointId, Reading,
-    Run, Sample, Setting, SubjectId, TargetId, Timeline,
+    Batch, Cores, Failure, Latencies, Metric, Outcome, Pilot, Plan, PointId, Reading, Run, Sample,
+    Setting, SubjectId, TargetId, Timeline,
 };
 use lab_plan::Schedule;
 use lab_stats::pilot_time::PilotTime;
@@ -258,7 +258,7 @@ impl<'a> BatchWorkload<'a> {
         self.pilots.contains_key(&(baseline, point))
             && run.participants.takes_part(baseline, point)
             && plan.fixed_operations(point).is_none()
-            && plan.injection(point).is_none()
+            && !plan.has_fault(point)
             && !plan.has_states_of_subjects()
             && !plan.case(point).uncompared
     }
@@ -680,7 +680,7 @@ impl Workload for BatchWorkload<'_> {
         let running = self.running.get_mut(&subject);
         let running = running.expect("only subjects that run take turns");
         // An outage in another subject's turn breaks this subject's connections.
-        let has_outage = matches!(self.plan.injection(point), Some(Injection::OutageS(_)));
+        let has_outage = self.plan.outage_s(point).is_some();
         let lead_in = match self.plan.fixed_operations(point) {
             Some(_) if !has_outage => 0,
             _ => (operations / LEAD_IN).max(1),

@@ -3,16 +3,15 @@
 
 use crate::batches::surroundings::Surroundings;
 use crate::batches::thread_spread::ThreadSpread;
-use crate::fixture::visit::Visit;
+use crate::fixture::visit::{Surrounded, Visit};
 use crate::subject::dialog::connection_lost;
 use crate::subject::fault::SubjectResult;
 use crate::subject::process::{BatchResult, SubjectProcess, Verified};
 use crate::targets::VisitTarget;
 use crate::targets::database::Server;
 use crate::targets::effects::{CallBatch, Effects, Failed};
-use crate::targets::injection::Recovery;
 use crate::targets::reported::Reported;
-use lab_model::{Case, Check, Cores, Plan, PointId, SubjectId};
+use lab_model::{Check, Cores, Plan, PointId, SubjectId};
 use std::time::Duration;
 
 /// The divisor of a turn's operations that yields the number of operations to run, unrecorded,
@@ -22,6 +21,8 @@ pub const LEAD_IN: u64 = 10;
 /// A subject with an open case.
 pub struct OpenCase {
     point: PointId,
+    /// Declared first, so that the fixtures leave before the target is removed.
+    fixtures: Visit,
     database: Option<VisitTarget>,
     reported: Reported,
     spread: Option<ThreadSpread>,
@@ -30,10 +31,8 @@ pub struct OpenCase {
     /// The batches since the last check, if calls may fail.
     calls: Vec<CallBatch>,
     effects: Option<Effects>,
-    recovery: Recovery,
     /// The wall time per operation of the fastest batch, in ns.
     operation_ns: Option<f64>,
-    fixtures: Visit,
     /// The metrics of the last batch that fixtures report.
     observed: Vec<f64>,
 }
@@ -54,13 +53,15 @@ impl OpenCase {
             .get(target)
             .map(|t| t.fresh(plan, subject, point));
         let database = database.transpose()?;
-        let (url, seed) = (
-            database.as_ref().map(VisitTarget::url),
-            plan.seed.to_string(),
-        );
+        let seed = plan.seed.to_string();
         let params = &plan.points[point].params;
         let plan_args = plan.open_args(point);
-        let (fixtures, provided) = Visit::enter(&surroundings.fixtures, plan, (subject, point))?;
+        let url = database.as_ref().map(VisitTarget::url);
+        let Surrounded {
+            visit: fixtures,
+            values: provided,
+            target: url,
+        } = Visit::enter(&surroundings.fixtures, plan, (subject, point), url)?;
         let mut args = vec![("case", case.name.as_str())];
         args.extend(params.iter().map(|(k, v)| (k.as_str(), v.as_str())));
         args.extend(plan_args.iter().map(|(k, v)| (*k, v.as_str())));
@@ -85,7 +86,6 @@ impl OpenCase {
             batches: 0,
             calls: Vec::new(),
             effects: None,
-            recovery: Recovery::default(),
             operation_ns: None,
             fixtures,
             observed: Vec::new(),
@@ -103,12 +103,14 @@ impl OpenCase {
     ) -> SubjectResult<(u64, u64)> {
         self.begin_anew()?;
         let case = plan.case(self.point);
-        let verified = self.while_at_work(case, operations, || process.verify(case, operations));
+        self.fixtures.begin(None)?;
+        let verified = process.verify(case, operations)?;
+        self.fixtures.end(case, operations)?;
         let Verified {
             check,
             units,
             failed,
-        } = verified?.0;
+        } = verified;
         self.count(operations, check, units, failed);
         Ok((check, units))
     }
@@ -120,10 +122,10 @@ impl OpenCase {
         plan: &Plan,
         operations: u64,
     ) -> SubjectResult<BatchResult> {
-        self.run_while(process, plan, operations, |_, _| Ok(()))
+        self.run_expected(process, plan, operations, None)
     }
 
-    /// Runs a measured batch, with an outage if the point has one.
+    /// Runs a measured batch, with an outage if a fixture requests one.
     pub fn measure(
         &mut self,
         process: &mut SubjectProcess,
@@ -136,35 +138,33 @@ impl OpenCase {
         let expected_ns = self.operation_ns.map(|ns| (ns * operations as f64) as u64);
         let turn_ns = expected_ns.map_or(planned_ns, |ns| ns.min(planned_ns));
         let turn = Duration::from_nanos(turn_ns);
-        let mut recovery = Recovery::default();
         self.begin_anew()?;
         let server_before = self.server().and_then(Server::cpu_ns);
-        let result = self.run_while(process, plan, operations, |database, process| {
-            let database = database.filter(|d| d.has_outages());
-            let interrupted = database.map(|d| d.interrupt(process, turn));
-            recovery = interrupted.transpose()?.unwrap_or_default();
-            Ok(())
-        });
+        let result = self.run_expected(process, plan, operations, Some(turn));
         let server_after = self.server().and_then(Server::cpu_ns);
-        self.recovery = recovery;
         let mut result = result?;
         let server_ns = server_after.zip(server_before);
         result.server_cpu_ns = server_ns.map(|(after, before)| after.saturating_sub(before));
         Ok(result)
     }
 
-    fn run_while(
+    /// Runs a batch. A measured batch is expected to take about `expected`.
+    fn run_expected(
         &mut self,
         process: &mut SubjectProcess,
         plan: &Plan,
         operations: u64,
-        meanwhile: impl FnOnce(Option<&VisitTarget>, &mut SubjectProcess) -> SubjectResult<()>,
+        expected: Option<Duration>,
     ) -> SubjectResult<BatchResult> {
         self.begin_anew()?;
         let (database, case) = (self.database.as_ref(), plan.case(self.point));
-        let (result, observed) = self.while_at_work(case, operations, || {
-            process.run_while(case, operations, |process| meanwhile(database, process))
+        let outage = self.fixtures.begin(expected)?;
+        let result = process.run_while(case, operations, |process| {
+            outage.map_or(Ok(()), |outage| {
+                self.fixtures.interrupt(&outage, database, process)
+            })
         })?;
+        let observed = self.fixtures.end(case, operations)?;
         if let Some(server) = database.and_then(VisitTarget::server) {
             server.settle();
         }
@@ -210,12 +210,9 @@ impl OpenCase {
 
     /// Returns the metrics of the last measured batch that the subject does not report.
     ///
-    /// These are the effects of calls that may fail, their recovery from an outage, and what fixtures observed.
-    pub fn lab_metrics(&self, plan: &Plan) -> Vec<f64> {
-        let case = plan.case(self.point);
-        let found = case.metrics.iter().filter(|metric| metric.is_found());
+    /// These are the effects of calls that may fail, and what fixtures observed.
+    pub fn lab_metrics(&self) -> Vec<f64> {
         let effects = self.effects.iter().flat_map(|effects| effects.counts());
-        let effects = effects.chain(self.recovery.values()).take(found.count());
         effects.chain(self.observed.iter().copied()).collect()
     }
 
@@ -249,22 +246,6 @@ impl OpenCase {
             (Some(database), 0) => database.begin_anew(),
             _ => Ok(()),
         }
-    }
-
-    /// Runs a subject's work while faults may be injected. Also returns the metrics that fixtures report.
-    fn while_at_work<T>(
-        &self,
-        case: &Case,
-        operations: u64,
-        work: impl FnOnce() -> SubjectResult<T>,
-    ) -> SubjectResult<(T, Vec<f64>)> {
-        self.fixtures.begin()?;
-        let database = self.database.as_ref();
-        let set = |is_at_work| database.map_or((), |d| d.set_at_work(is_at_work));
-        set(true);
-        let result = work();
-        set(false);
-        Ok((result?, self.fixtures.end(case, operations)?))
     }
 
     fn count(&mut self, operations: u64, check: u64, units: u64, failed: Failed) {

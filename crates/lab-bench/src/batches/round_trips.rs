@@ -53,7 +53,7 @@ pub fn round_trips(
 
 /// Returns true if the experiment requests round trips and they can be counted.
 ///
-/// With injected faults the proxy is already in use, and a Unix socket has no proxy.
+/// Faults cause further round trips, and a Unix socket has no proxy.
 fn is_counted(plan: &Plan, point: PointId) -> bool {
     let target = plan.targets.get(plan.points[point].target);
     let proofs = target
@@ -63,7 +63,7 @@ fn is_counted(plan: &Plan, point: PointId) -> bool {
     let mut requested = proofs.flat_map(|proof| proof.equal.iter().chain(&proof.conditions));
     let mut params = plan.points[point].params.iter();
     let is_unix = params.any(|(key, value)| key == "transport" && value == "unix");
-    !is_unix && plan.injection(point).is_none() && requested.any(|key| key == Setting::ROUND_TRIPS)
+    !is_unix && !plan.has_fault(point) && requested.any(|key| key == Setting::ROUND_TRIPS)
 }
 
 /// Counts the round trips of one operation.

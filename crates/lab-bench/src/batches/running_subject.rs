@@ -154,7 +154,7 @@ impl RunningSubject {
         let mut result = visit.measure(process, plan, operations)?;
         process.freeze()?;
         visit.check_work(plan)?;
-        result.metrics.extend(visit.lab_metrics(plan));
+        result.metrics.extend(visit.lab_metrics());
         Ok(result)
     }
 

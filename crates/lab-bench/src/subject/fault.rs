@@ -12,12 +12,5 @@ pub enum Fault {
     Failed(&'static str, String),
 }
 
-impl Fault {
-    /// Creates a fault for an experiment whose faults cannot be injected.
-    pub fn injection(reason: impl Into<String>) -> Fault {
-        Fault::Failed("injection", reason.into())
-    }
-}
-
 /// A subject's response, or a fault.
 pub type SubjectResult<T> = Result<T, Fault>;

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tables on a database server, and benchlab's own check of the work that the server did for a
-//! subject.
-use crate::host::random::random;
+//! Tables on a database server, and benchlab's own check of what the server did for a subject.
 use crate::host::sys;
 use crate::subject::fault::{Fault, SubjectResult};
-use crate::subject::process::SubjectProcess;
 use crate::targets::content;
 use crate::targets::effects::{self, CallBatch, Effects, Row};
-use crate::targets::injection::{Injector, Recovery, Stoppable};
 use crate::targets::reported::Reported;
+use crate::targets::round_trip_proxy::RoundTripProxy;
 use crate::targets::statements::{self, ExpectedStatements, PlannedStatements};
-use lab_model::{Check, Injection, Plan, PointId, Target, TargetId};
+use lab_model::{Check, Plan, PointId, Target, TargetId};
 use lab_services::{Counters, DaemonOptions, Service, ServiceError, Transport};
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
@@ -58,8 +55,6 @@ pub struct Server {
     closes_connections: Cell<bool>,
     /// The core that the server's processes must not use, if any.
     kept_off: Cell<Option<usize>>,
-    /// The number of visits with injected faults so far.
-    injected_visits: Cell<u64>,
     /// True if the round trips of the next visits are counted.
     counts_round_trips: Cell<bool>,
 }
@@ -71,7 +66,7 @@ pub struct VisitTable {
     schema: String,
     last_id: i64,
     planned: PlannedStatements,
-    injector: Option<Injector>,
+    proxy: Option<RoundTripProxy>,
 }
 
 impl Server {
@@ -95,7 +90,6 @@ impl Server {
             is_current: Cell::new(false),
             closes_connections: Cell::new(false),
             kept_off: Cell::new(None),
-            injected_visits: Cell::new(0),
             counts_round_trips: Cell::new(false),
         };
         server.fill()?;
@@ -149,14 +143,16 @@ impl Server {
             Check::Writes => self.new_schema(case.empty).map_err(target_fault)?,
             Check::Effects => {
                 let schema = self.new_schema(case.empty).map_err(target_fault)?;
-                self.prepare_for_calls(&schema, plan.injection(point))
+                self.prepare_for_calls(&schema, plan.fault_statements(point))
                     .map_err(target_fault)?;
                 schema
             }
             Check::Reads | Check::Opens => FULL.to_owned(),
         };
         self.closes_connections.set(case.check == Check::Opens);
-        let injector = self.injector(plan.injection(point))?;
+        let is_counted = self.counts_round_trips.get();
+        let proxy = is_counted.then(|| RoundTripProxy::start(&self.service.borrow()));
+        let proxy = proxy.transpose()?;
         let unix = |(key, value): &(String, String)| key == "transport" && value == "unix";
         let transport = if plan.points[point].params.iter().any(unix) {
             Transport::Unix
@@ -164,8 +160,8 @@ impl Server {
             Transport::Tcp
         };
         let service = self.service.borrow();
-        let url = match &injector {
-            Some(injector) => service.target_over(injector.port(), &schema),
+        let url = match &proxy {
+            Some(proxy) => service.target_over(proxy.port(), &schema),
             None => service.target(transport, &schema),
         };
         drop(service);
@@ -176,7 +172,7 @@ impl Server {
             schema,
             last_id: 0,
             planned: PlannedStatements::default(),
-            injector,
+            proxy,
         };
         if case.check == Check::Writes {
             table.last_id = table.added_rows().map_err(target_fault)?.2;
@@ -202,32 +198,11 @@ impl Server {
     }
 
     /// Creates the table for the effects of calls in a visit's schema, and runs the statements that make calls fail.
-    fn prepare_for_calls(
-        &self,
-        schema: &str,
-        injection: Option<&Injection>,
-    ) -> Result<(), ServiceError> {
+    fn prepare_for_calls(&self, schema: &str, failing: &[String]) -> Result<(), ServiceError> {
         let mut service = self.service.borrow_mut();
         let admin = service.admin();
-        let failing = match injection {
-            Some(Injection::Statements(statements)) => statements.as_slice(),
-            _ => &[],
-        };
         let mut statements = self.target.effects.iter().chain(failing);
         statements.try_for_each(|statement| admin.run_in(schema, statement))
-    }
-
-    /// Returns the injector of a visit, or `None` if no injector is needed.
-    fn injector(&self, injection: Option<&Injection>) -> SubjectResult<Option<Injector>> {
-        let service = self.service.borrow();
-        let Some(injection) = injection else {
-            let is_counted = self.counts_round_trips.get();
-            let counting = is_counted.then(|| Injector::watch(&service, self.target.kind));
-            return counting.transpose();
-        };
-        let visit = self.injected_visits.replace(self.injected_visits.get() + 1);
-        let seed = random(self.seed, &[visit]);
-        Injector::start(&service, self.target.kind, injection, seed)
     }
 
     /// Sets whether the round trips of new visits are counted.
@@ -325,20 +300,20 @@ impl Server {
         self.is_current.set(true);
         Ok(now.since(&self.before.replace(now.clone())))
     }
-}
 
-impl Stoppable for Server {
-    fn kill(&self) -> SubjectResult<()> {
+    /// Kills all processes of the server. Returns a fault if benchlab does not own the server.
+    pub fn kill(&self) -> SubjectResult<()> {
         self.keep_cpu_ns();
         if self.service.borrow_mut().kill() {
             Ok(())
         } else {
             let message = "benchlab kills only servers that it started itself";
-            Err(Fault::Failed("injection", message.into()))
+            Err(Fault::Failed("target", message.into()))
         }
     }
 
-    fn start_again(&self) -> SubjectResult<()> {
+    /// Restarts the server with the same data on the same cores.
+    pub fn start_again(&self) -> SubjectResult<()> {
         // Start the server on other cores: the subject uses benchlab's core and keeps trying to reconnect.
         let started = sys::on_cores(&self.cores(), || self.service.borrow_mut().start_again());
         started.map_err(|error| match error {
@@ -392,39 +367,11 @@ impl VisitTable {
 
     /// Returns the number of round trips so far, in a visit whose round trips are counted.
     pub fn round_trips(&self) -> u64 {
-        self.injector.as_ref().map_or(0, Injector::round_trips)
+        self.proxy.as_ref().map_or(0, RoundTripProxy::round_trips)
     }
 
-    /// Sets whether the subject is at work. Some faults are injected only while it is at work.
-    pub fn set_at_work(&self, is_at_work: bool) {
-        if let Some(injector) = &self.injector {
-            injector.set_at_work(is_at_work);
-        }
-    }
-
-    /// Returns true if measured batches have an outage.
-    pub fn has_outages(&self) -> bool {
-        self.injector.as_ref().is_some_and(Injector::has_outages)
-    }
-
-    /// Causes an outage during a batch of about `turn` length that the subject is running.
-    pub fn interrupt(
-        &self,
-        process: &mut SubjectProcess,
-        turn: Duration,
-    ) -> SubjectResult<Recovery> {
-        match &self.injector {
-            Some(injector) => injector.interrupt(&*self.server, process, turn),
-            None => Ok(Recovery::default()),
-        }
-    }
-
-    /// Returns the effects of the calls in batches. Returns a fault if rows belong to other calls, or if faults could
-    /// not be injected.
+    /// Returns the effects of the calls in batches. Returns a fault if rows belong to other calls.
     pub fn effects(&self, batches: &[CallBatch]) -> SubjectResult<Effects> {
-        self.injector
-            .as_ref()
-            .map_or(Ok(()), Injector::check_work)?;
         // MariaDB closes a killed connection before its COMMIT is complete.
         self.server.stand_still();
         let first = effects::first(batches);

@@ -4,25 +4,22 @@
 mod content;
 pub mod database;
 pub mod effects;
-pub mod injection;
 pub mod reported;
+mod round_trip_proxy;
 pub mod sqlite;
 mod sqlite_header;
 mod statements;
 
 use crate::host::scratch::Scratch;
 use crate::subject::fault::{Fault, SubjectResult};
-use crate::subject::process::SubjectProcess;
 use database::{Server, VisitTable};
 use effects::{CallBatch, Effects};
-use injection::{FileInjector, Recovery};
 use lab_model::{Check, Plan, PointId, SubjectId};
 use reported::Reported;
 use sqlite::{Files, Opens};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::rc::Rc;
-use std::time::Duration;
 
 /// A plan's target, which creates the target of each visit.
 pub enum TargetMaker {
@@ -57,8 +54,7 @@ impl TargetMaker {
     ) -> SubjectResult<VisitTarget> {
         Ok(match self {
             TargetMaker::Files(files) => {
-                let (empty, injection) = (plan.case(point).empty, plan.injection(point));
-                let file = files.fresh(empty, injection, clients(plan, point))?;
+                let file = files.fresh(plan.case(point).empty)?;
                 VisitTarget::File(Box::new(file), None)
             }
             TargetMaker::Server(server) => VisitTarget::Table(server.fresh(plan, point)?),
@@ -118,19 +114,6 @@ impl VisitTarget {
         }
     }
 
-    /// Sets whether the subject is at work. Some faults are injected only while it is at work.
-    pub fn set_at_work(&self, is_at_work: bool) {
-        match self {
-            VisitTarget::File(file, _) => {
-                if let Some(injector) = file.injector() {
-                    injector.set_at_work(is_at_work);
-                }
-            }
-            VisitTarget::Table(table) => table.set_at_work(is_at_work),
-            VisitTarget::Folder(_) => {}
-        }
-    }
-
     /// Returns the number of round trips to a server so far, in a visit whose round trips are counted.
     pub fn round_trips(&self) -> u64 {
         match self {
@@ -139,26 +122,14 @@ impl VisitTarget {
         }
     }
 
-    /// Returns true if measured batches have an outage there.
-    pub fn has_outages(&self) -> bool {
-        match self {
-            VisitTarget::File(file, _) => file.injector().is_some_and(FileInjector::has_outages),
-            VisitTarget::Table(table) => table.has_outages(),
-            VisitTarget::Folder(_) => false,
-        }
+    /// Kills the target's server. Does nothing if it has none.
+    pub fn kill(&self) -> SubjectResult<()> {
+        self.server().map_or(Ok(()), |server| server.kill())
     }
 
-    /// Causes an outage during a batch of about `turn` length that the subject is running.
-    pub fn interrupt(
-        &self,
-        process: &mut SubjectProcess,
-        turn: Duration,
-    ) -> SubjectResult<Recovery> {
-        match self {
-            VisitTarget::File(file, _) => file.interrupt(process, turn),
-            VisitTarget::Table(table) => table.interrupt(process, turn),
-            VisitTarget::Folder(_) => Ok(Recovery::default()),
-        }
+    /// Starts the target's server again. Does nothing if it has none.
+    pub fn start_again(&self) -> SubjectResult<()> {
+        self.server().map_or(Ok(()), |server| server.start_again())
     }
 
     /// Returns the effects of the calls of batches.
@@ -216,11 +187,4 @@ impl VisitTarget {
             VisitTarget::Table(table) => Some(table.server()),
         }
     }
-}
-
-/// Returns the number of concurrent calls: the parameter `clients` (docs/protocol.md).
-fn clients(plan: &Plan, point: PointId) -> u64 {
-    let mut params = plan.points[point].params.iter();
-    let clients = params.find(|(key, _)| key == "clients");
-    clients.and_then(|(_, n)| n.parse().ok()).unwrap_or(1)
 }

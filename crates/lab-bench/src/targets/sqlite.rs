@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The SQLite files that subjects work on, and benchlab's own check of the changes.
 
-use crate::host::random::random;
 use crate::subject::fault::{Fault, SubjectResult};
-use crate::subject::process::SubjectProcess;
 use crate::targets::content;
 use crate::targets::effects::{self, CallBatch, Effects, Row};
-use crate::targets::injection::{FileInjector, Recovery};
 use crate::targets::reported::{Reported, wrong_writes};
 use crate::targets::sqlite_header::{HeaderCounters, SqliteHeader};
-use lab_model::{Injection, Target, Writes};
+use lab_model::{Target, Writes};
 use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
 use rusqlite::{Connection, OpenFlags, params};
 use std::cell::Cell;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
 
 /// Creates target files in a separate directory. Each visit gets a copy of either the full or the
 /// empty template.
@@ -24,7 +19,6 @@ pub struct Files {
     folder: PathBuf,
     table: String,
     count: Cell<u32>,
-    seed: u64,
 }
 
 impl Files {
@@ -34,7 +28,6 @@ impl Files {
             folder: folder.to_path_buf(),
             table: target.table.clone(),
             count: Cell::new(0),
-            seed,
         };
         for (empty, rows) in [(true, 0), (false, target.rows)] {
             let mut db = Connection::open(files.template(empty))?;
@@ -58,23 +51,14 @@ impl Files {
 
     /// Creates a fresh copy for one visit, under a name that no earlier visit used.
     ///
-    /// If all visits used the same name, the kernel's name cache would cost or save a subject the
-    /// same few ns in every block. In a self-comparison, this difference was 0.1 %.
-    pub fn fresh(
-        &self,
-        empty: bool,
-        injection: Option<&Injection>,
-        clients: u64,
-    ) -> SubjectResult<DatabaseFile> {
+    /// If all visits used the same name, the kernel's name cache would cost or save a subject the same few ns in every
+    /// block. Two copies of a program then differed by 0.1 %.
+    pub fn fresh(&self, empty: bool) -> SubjectResult<DatabaseFile> {
         let number = self.count.replace(self.count.get() + 1);
         let path = self.folder.join(format!("{number:08}.db"));
         fs::copy(self.template(empty), &path)
             .map_err(|e| target_fault(format!("{}: {e}", path.display())))?;
-        let mut database = DatabaseFile::open(path, self.table.clone())?;
-        let (path, seed) = (&database.path, random(self.seed, &[u64::from(number)]));
-        let header = database.header.clone();
-        database.injector = FileInjector::start(path, header, injection, clients, seed)?;
-        Ok(database)
+        DatabaseFile::open(path, self.table.clone())
     }
 
     fn template(&self, empty: bool) -> PathBuf {
@@ -88,11 +72,9 @@ impl Files {
 
 /// One target file and its state at the last check.
 pub struct DatabaseFile {
-    /// Declared first, so that the injector is dropped before the file is closed.
-    injector: Option<FileInjector>,
     path: PathBuf,
     table: String,
-    header: Arc<SqliteHeader>,
+    header: SqliteHeader,
     reader: Connection,
     last_id: i64,
     counters: HeaderCounters,
@@ -101,12 +83,11 @@ pub struct DatabaseFile {
 impl DatabaseFile {
     fn open(path: PathBuf, table: String) -> SubjectResult<DatabaseFile> {
         let file = File::open(&path).map_err(|e| target_fault(e.to_string()))?;
-        let header = Arc::new(SqliteHeader(file));
+        let header = SqliteHeader(file);
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let reader =
             Connection::open_with_flags(&path, flags).map_err(|e| target_fault(e.to_string()))?;
         let mut database = DatabaseFile {
-            injector: None,
             path,
             table,
             header,
@@ -172,29 +153,8 @@ impl DatabaseFile {
             })
     }
 
-    /// Returns the injector of the file's faults, if any.
-    pub fn injector(&self) -> Option<&FileInjector> {
-        self.injector.as_ref()
-    }
-
-    /// Causes an outage during a batch of about `turn` length that the subject is running.
-    pub fn interrupt(
-        &self,
-        process: &mut SubjectProcess,
-        turn: Duration,
-    ) -> SubjectResult<Recovery> {
-        match &self.injector {
-            Some(injector) => injector.interrupt(process, turn),
-            None => Ok(Recovery::default()),
-        }
-    }
-
-    /// Returns the effects of the calls in batches. Returns a fault if rows belong to other calls, or if faults could
-    /// not be injected.
+    /// Returns the effects of the calls in batches. Returns a fault if rows belong to other calls.
     pub fn effects(&self, batches: &[CallBatch]) -> SubjectResult<Effects> {
-        self.injector
-            .as_ref()
-            .map_or(Ok(()), FileInjector::check_work)?;
         let rows = self.effect_rows(effects::first(batches));
         Effects::of(batches, rows.map_err(|e| target_fault(e.to_string()))?)
     }

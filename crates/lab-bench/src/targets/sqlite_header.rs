@@ -18,11 +18,6 @@ pub struct HeaderCounters {
 pub struct SqliteHeader(pub File);
 
 impl SqliteHeader {
-    /// Returns the number of commits so far.
-    pub fn commits(&self) -> io::Result<u32> {
-        Ok(self.counters()?.unwrap_or_default().commits)
-    }
-
     /// Reads the change counter (bytes 24 to 27; SQLite file format, 1.3.7) and the schema cookie (bytes 40 to 43;
     /// 1.3.9).
     ///

@@ -596,21 +596,30 @@ baseline = "a"
 rows = 1
 table = "CREATE"
 effects = "CREATE"
-injection.busy = { busy = { part = 0.1, lock_s = 1 } }
 
 [target.mariadb]
 rows = 1
 table = "CREATE"
 effects = "CREATE"
 settings = "SELECT"
-injection.cut = { cuts_per_s = 1 }
+fault.refused = ["CREATE TRIGGER"]
 
 [[case]]
 name = "call"
 work = "w"
 unit = "u"
 check = "effects"
-factor.fault = ["none", "busy", "cut"]
+factor.fault = ["none", "busy", "cut", "refused"]
+
+[[fixture]]
+name = "faults"
+state = "fault"
+visits = true
+program = ["true"]
+
+[fixture.states]
+busy = { targets = ["sqlite"] }
+cut = { targets = ["mariadb"] }
 
 [[subject]]
 name = "a"
@@ -626,7 +635,16 @@ fn a_fault_is_measured_where_the_target_has_it() {
         .iter()
         .map(|p| (p.target.0, p.params[0].1.as_str()));
     let faults: Vec<(u32, &str)> = faults.collect();
-    assert_eq!(faults, [(0, "none"), (0, "busy"), (1, "none"), (1, "cut")]);
+    assert_eq!(
+        faults,
+        [
+            (0, "none"),
+            (0, "busy"),
+            (1, "none"),
+            (1, "cut"),
+            (1, "refused")
+        ]
+    );
     let cut = Selection {
         set: vec![set("fault", &["cut"])],
         ..all()

@@ -322,16 +322,6 @@ impl Database for Mariadb {
         self.run(&format!("SET lock_wait_timeout = {seconds}"))
     }
 
-    fn end_connection(&mut self, port: u16) -> Result<(), ServiceError> {
-        let connections = "SELECT ID FROM information_schema.PROCESSLIST WHERE HOST LIKE";
-        let ids = self.query(&format!("{connections} '%:{port}'"))?;
-        for id in ids.into_iter().flatten().flatten() {
-            // The connection may have ended in the meantime.
-            let _ = self.run(&format!("KILL {id}"));
-        }
-        Ok(())
-    }
-
     fn facts(&self) -> &'static [&'static str] {
         FACTS
     }

@@ -357,11 +357,6 @@ impl Database for Postgresql {
         self.run(&format!("SET lock_timeout = '{seconds}s'"))
     }
 
-    fn end_connection(&mut self, port: u16) -> Result<(), ServiceError> {
-        let terminate = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE client_port";
-        self.query(&format!("{terminate} = {port}")).map(drop)
-    }
-
     fn facts(&self) -> &'static [&'static str] {
         FACTS
     }

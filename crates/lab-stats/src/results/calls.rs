@@ -10,7 +10,7 @@ use super::observed::{Observation, Observed, readings};
 use super::{Cell, Value};
 use crate::binomial;
 use crate::latencies::{self, Histograms};
-use lab_model::{Case, Check, Injection, Metric, Plan, PointId, Run, SubjectId};
+use lab_model::{Case, Check, Metric, Plan, PointId, Run, SubjectId};
 
 /// The number of metrics in [`Metric::EFFECTS`].
 const KINDS: usize = 5;
@@ -114,7 +114,9 @@ pub(crate) fn add(subject: SubjectId, plan: &Plan, levels: &mut Levels) {
             *total += cell.1;
             blocks = blocks.max(cell.0);
         }
-        let level = Some(level).filter(|_| is_independent(plan.injection(point)));
+        // An outage, a lock or a cut connection may hit several calls at once, so that the number of wrong calls is
+        // not binomial.
+        let level = Some(level).filter(|_| plan.has_independent_faults(point));
         total_level = total_level.and(level);
         let counts = counts.map(|c| c.1);
         add_wrong(subject, Some(point), (blocks, &counts), level, levels);
@@ -126,15 +128,6 @@ pub(crate) fn add(subject: SubjectId, plan: &Plan, levels: &mut Levels) {
         levels.push(key(subject, None, metric), blocks, Value::Reading(total));
     }
     add_wrong(subject, None, (blocks, &total), total_level, levels);
-}
-
-/// Returns true if a fault hits calls independently of each other. An outage, a lock or a cut
-/// connection may hit multiple calls at once, so that the number of wrong calls is not binomial.
-fn is_independent(injection: Option<&Injection>) -> bool {
-    matches!(
-        injection,
-        None | Some(Injection::Statements(_) | Injection::LostResponses(_))
-    )
 }
 
 /// Adds the fraction of wrong calls, with an interval of this level if calls fail independently.

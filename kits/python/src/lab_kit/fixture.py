@@ -12,19 +12,21 @@ from lab_kit import lines
 from lab_kit.errors import UnsupportedError, UsageError
 
 _MESSAGE_MAX = 1000
-_ADDED = ("state", "folder", "disk", "visit")
+_ADDED = ("state", "folder", "disk", "visit", "seed", "target")
 
 
 @dataclass(frozen=True)
 class State:
-    """A state of a fixture: its name (that of a subject, or the value of a factor), its arguments in the experiment, and
-    the subject's directory with the name of the underlying disk, if there is one. In a visit, the name is empty if the
-    fixture has no states."""
+    """A state of a fixture: its name (that of a subject, or the value of a factor), its arguments in the experiment,
+    and the subject's directory with the name of the disk below it, if there is one. In a visit, it also has the
+    parameters of the case, a seed, and the subject's target; the name is empty if the fixture has no states."""
 
     name: str
     arguments: Mapping[str, str]
     folder: str | None = None
     disk: str | None = None
+    seed: int = 0
+    target: str | None = None
 
     def text(self, key: str) -> str:
         """Returns the argument `key`. Raises UsageError if it is missing."""
@@ -42,6 +44,15 @@ class Checked:
     claims: Sequence[str] = ()
 
 
+@dataclass(frozen=True)
+class Outage:
+    """An outage of what a subject works on. benchlab kills the server, if it is one that it started itself, and starts
+    it again. Anything else is up to the fixture. Times are in ns: from the beginning of the work, and the length."""
+
+    after_ns: int
+    length_ns: int
+
+
 class Visit:
     """A fixture's part in a visit, such as a proxy in front of a server."""
 
@@ -49,8 +60,14 @@ class Visit:
         """Returns values for the subject, such as the address of the proxy."""
         return {}
 
-    def begin(self) -> None:
-        """Called before the subject works."""
+    def begin(self, expected_ns: int | None) -> Outage | None:
+        """Is called before the subject works. `expected_ns` is about how long the work takes if it is measured, and
+        None for other work. Returns the outage that the work is to meet, if any."""
+        return None
+
+    def outage(self, step: str) -> None:
+        """Is called at each step of an outage (stopping, stopped, starting, started), unless the subject has done its
+        work before the outage."""
 
     def end(self, operations: int) -> Mapping[str, float]:
         """Called after the subject has performed `operations` operations. Returns the fixture's metrics of this work, in
@@ -153,7 +170,7 @@ class _Session:
             case "undo":
                 changed = self._fixture.undo(lines.text(arguments, "record"))
                 return lines.reply("undone", {} if changed is None else {"changed": changed})
-            case "check" | "set" | "close" | "enter" | "begin" | "end" | "leave" if not self._is_open:
+            case "check" | "set" | "close" | "enter" | "begin" | "outage" | "end" | "leave" if not self._is_open:
                 raise UsageError("the fixture is not open")
             case "check":
                 return _checked(self._fixture.check(_state(arguments)))
@@ -165,8 +182,14 @@ class _Session:
                 self._visits[lines.text(arguments, "visit")] = visit
                 return lines.reply("entered", visit.values())
             case "begin":
-                self._visit(arguments).begin()
-                return lines.reply("begun", {})
+                expected = "expected_ns" in arguments
+                expected_ns = lines.integer(arguments, "expected_ns", 0, 2**64 - 1) if expected else None
+                outage = self._visit(arguments).begin(expected_ns)
+                return lines.reply("begun", {} if outage is None else {
+                    "down_after_ns": outage.after_ns, "down_ns": outage.length_ns})
+            case "outage":
+                self._visit(arguments).outage(lines.text(arguments, "step"))
+                return lines.reply("noted", {})
             case "end":
                 operations = lines.integer(arguments, "operations", 1, 2**53)
                 metrics = self._visit(arguments).end(operations)
@@ -191,7 +214,9 @@ class _Session:
 
 def _state(arguments: Mapping[str, str]) -> State:
     own = {key: value for key, value in arguments.items() if key not in _ADDED}
-    return State(lines.text(arguments, "state"), own, arguments.get("folder"), arguments.get("disk"))
+    seed = lines.integer(arguments, "seed", 0, 2**64 - 1) if "seed" in arguments else 0
+    return State(lines.text(arguments, "state"), own, arguments.get("folder"), arguments.get("disk"), seed,
+                 arguments.get("target"))
 
 
 def _checked(checked: Checked) -> bytes:

@@ -10,7 +10,7 @@ use crate::parts::{charts, table};
 use crate::wording;
 use lab_document::say::{self, list};
 use lab_document::{Chart, Finding, Section};
-use lab_model::{Check, FAULT, Injection, Interval, Metric, PointId, SubjectId, Unit};
+use lab_model::{Check, FAULT, Interval, Metric, NO_FAULT, PointId, SubjectId, Unit};
 use lab_stats::results::{Over, Value};
 use std::cmp::Ordering;
 
@@ -186,7 +186,7 @@ fn errors(scopes: &[Scope]) -> Option<String> {
 /// Returns the fault injected at a point, or the name of the point's case.
 fn fault(scope: &Scope, point: PointId) -> String {
     match scope.plan.points[point].param(FAULT) {
-        Some(fault) if fault != "none" => fault.into(),
+        Some(fault) if fault != NO_FAULT => fault.into(),
         _ => scope.plan.case(point).name.clone(),
     }
 }
@@ -282,12 +282,8 @@ struct Outage {
 /// Returns the outages that the target's subjects went through. A batch may finish before its server is killed, so
 /// planned outages may be missing.
 fn outages<'s>(scope: &'s Scope<'s>) -> Vec<(&'s str, Outage)> {
-    let at = call_points(scope).into_iter().filter_map(|point| {
-        let Some(Injection::OutageS(length_s)) = scope.plan.injection(point) else {
-            return None;
-        };
-        Some((point, *length_s))
-    });
+    let at = call_points(scope).into_iter();
+    let at = at.filter_map(|point| Some((point, scope.plan.outage_s(point)?)));
     let of_each = at.flat_map(|(point, length_s)| {
         let met =
             callers(scope).filter(move |&s| count(scope, (s, Some(point)), &Metric::BACK) > 0.0);

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Kinds of target.
+
+use serde::{Deserialize, Serialize};
+
+/// Kinds of target.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum TargetKind {
+    /// A fresh SQLite database file for each visit.
+    #[default]
+    Sqlite,
+    /// A PostgreSQL server.
+    Postgresql,
+    /// A MariaDB server.
+    Mariadb,
+    /// A private directory in each measured location, created once per run.
+    Folder,
+}
+
+impl TargetKind {
+    /// All kinds.
+    pub const ALL: [TargetKind; 4] = [
+        TargetKind::Sqlite,
+        TargetKind::Postgresql,
+        TargetKind::Mariadb,
+        TargetKind::Folder,
+    ];
+
+    /// Returns the name used in experiments and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            TargetKind::Sqlite => "sqlite",
+            TargetKind::Postgresql => "postgresql",
+            TargetKind::Mariadb => "mariadb",
+            TargetKind::Folder => "folder",
+        }
+    }
+
+    /// Returns the display name.
+    pub fn title(self) -> &'static str {
+        match self {
+            TargetKind::Sqlite => "SQLite",
+            TargetKind::Postgresql => "PostgreSQL",
+            TargetKind::Mariadb => "MariaDB",
+            TargetKind::Folder => "folder",
+        }
+    }
+
+    /// Returns true if the target contains tables.
+    pub fn is_database(self) -> bool {
+        self != TargetKind::Folder
+    }
+
+    /// Returns true for a service: a server that runs alongside the subjects.
+    pub fn is_service(self) -> bool {
+        matches!(self, TargetKind::Postgresql | TargetKind::Mariadb)
+    }
+}
