@@ -119,13 +119,13 @@ pub fn histogram(scope: &Scope, places: &[SubjectScope]) -> Option<Chart> {
     let groups: Vec<_> = charted
         .iter()
         .filter(|(place, ..)| scope.cell(*place, &Metric::BACKLOG).is_none())
-        .map(|(place, colour, name)| {
+        .map(|(place, color, name)| {
             let counts = merged(slices(scope, *place).iter().map(|slice| &slice.response));
             let title = match charted.len() {
                 1 => String::new(),
                 _ => name.clone(),
             };
-            (title, histogram_rows(&counts, *colour))
+            (title, histogram_rows(&counts, *color))
         })
         .collect();
     let chart = charts::bars(
@@ -142,7 +142,7 @@ pub fn histogram(scope: &Scope, places: &[SubjectScope]) -> Option<Chart> {
 }
 
 /// Builds a row for each step between the lowest and the highest value. `counts` are in ascending order.
-fn histogram_rows(counts: &[(f64, u64)], colour: usize) -> Vec<BarRow> {
+fn histogram_rows(counts: &[(f64, u64)], color: usize) -> Vec<BarRow> {
     let (Some((first, _)), Some((last, _))) = (counts.first(), counts.last()) else {
         return Vec::new();
     };
@@ -159,7 +159,7 @@ fn histogram_rows(counts: &[(f64, u64)], colour: usize) -> Vec<BarRow> {
         let [low, high] = [pair[0], pair[1]].map(|ns| quantity::tick(ns, &Unit::Nanoseconds, ns));
         BarRow::new(
             &format!("{low} to {high}"),
-            colour,
+            color,
             Quantity::count(requests, "requests"),
         )
     };
