@@ -445,16 +445,13 @@ fn two_runs_are_compared_target_by_target() {
             .unwrap_or_else(|| panic!("{subject} at {point}"))
     };
     for (subject, point) in [
-        ("ada on sqlite", "sqlite select_1 statement=text"),
-        (
-            "ada on postgresql",
-            "postgresql select_1 statement=prepared",
-        ),
-        ("ada on postgresql", "postgresql connections connections=8"),
+        ("ada on sqlite", "select_1 statement=text"),
+        ("ada on postgresql", "select_1 statement=prepared"),
+        ("ada on postgresql", "connections connections=8"),
     ] {
         assert_eq!(change(subject, point).verdict, Some(Verdict::Slower));
     }
-    let python = change("python on postgresql", "postgresql select_1 statement=text");
+    let python = change("python on postgresql", "select_1 statement=text");
     assert_eq!(python.verdict, Some(Verdict::Equivalent));
     let baselines = found.times().filter(|l| l.baseline);
     assert_eq!(baselines.count(), 2 + 2 + CONNECTIONS.len());
