@@ -96,10 +96,14 @@ fn times(stat: &str) -> (u64, u64) {
 
 /// Returns true if a thread of the process is running or waiting for a core.
 pub fn is_runnable(pid: Pid) -> bool {
-    tasks(pid).into_iter().any(|task| {
-        let stat = fs::read_to_string(format!("/proc/{pid}/task/{task}/stat"));
-        stat.is_ok_and(|stat| fields(&stat).first() == Some(&"R"))
-    })
+    let mut tasks = tasks(pid).into_iter();
+    tasks.any(|task| is_thread_runnable(pid, task))
+}
+
+/// Returns true if a thread of a process is running or waiting for a core.
+pub fn is_thread_runnable(pid: Pid, thread: Pid) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/task/{thread}/stat"));
+    stat.is_ok_and(|stat| fields(&stat).first() == Some(&"R"))
 }
 
 /// Returns the numeric names in a directory, as process IDs.

@@ -8,6 +8,12 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fs;
 use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+/// The maximum number of attempts to read two clocks while a thread sleeps, and the pause between them.
+const MAX_READINGS: u32 = 20;
+const READING_PAUSE: Duration = Duration::from_micros(50);
 
 /// The processes of a daemon on this machine.
 pub struct Processes {
@@ -71,7 +77,7 @@ impl Processes {
     /// never decreases.
     pub fn cpu_ns(&self) -> Option<u64> {
         if let Some(LabConnection::Thread(thread)) = self.lab_connection {
-            return Some(clock_ns(self.main)?.saturating_sub(thread_ns(self.main, thread)));
+            return self.cpu_ns_without(thread);
         }
         let lab_process = match self.lab_connection {
             Some(LabConnection::DaemonProcess(process)) => Some(process),
@@ -100,6 +106,25 @@ impl Processes {
                 Some(counted.read_with(&[self.main], children))
             }
         }
+    }
+
+    /// Returns the CPU time of the main process without one of its threads, in ns.
+    ///
+    /// While the thread runs, the clocks of both cannot be read at the same moment, and the thread's time is only known
+    /// up to its last switch. They are therefore read again until the thread has slept in between.
+    fn cpu_ns_without(&self, thread: Pid) -> Option<u64> {
+        let mut before_ns = thread_ns(self.main, thread);
+        for _ in 0..MAX_READINGS {
+            let all_ns = clock_ns(self.main)?;
+            let is_running = procfs::is_thread_runnable(self.main, thread);
+            let after_ns = thread_ns(self.main, thread);
+            if before_ns == after_ns && !is_running {
+                return Some(all_ns.saturating_sub(after_ns));
+            }
+            before_ns = after_ns;
+            thread::sleep(READING_PAUSE);
+        }
+        Some(clock_ns(self.main)?.saturating_sub(before_ns))
     }
 
     /// Returns the sum of the proportional set sizes, in which shared memory counts once. Returns `None` if this user
