@@ -31,6 +31,8 @@ const MIN_NOISE: f64 = 0.002;
 /// Code that is compiled late makes some servers cheaper for minutes, by about a tenth per
 /// doubling. Ten rounds cannot show such a decrease, so the data must rule it out.
 const MAX_FALL_PER_DOUBLING: f64 = 0.04;
+/// From this many rounds on, the estimated decrease is sufficient, without its standard error.
+const PROVING_ROUNDS: usize = 20;
 
 /// The level of a server at the end of its pilot.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -219,8 +221,8 @@ fn level_start(logs: &[f64]) -> usize {
 /// [`MAX_FALL_PER_DOUBLING`].
 ///
 /// `served` has the number of requests after each round. The rounds are divided where their
-/// requests are halfway on a logarithmic scale. The difference between the medians of both parts,
-/// plus one standard error, must be within the limit.
+/// requests are halfway on a logarithmic scale. The difference between the medians of both parts
+/// must be within the limit; with less than [`PROVING_ROUNDS`], plus one standard error.
 fn may_still_fall(stretch: &[f64], served: &[u64], noise: f64) -> bool {
     let doublings: Vec<f64> = served.iter().map(|&n| (n.max(1) as f64).log2()).collect();
     let (Some(first), Some(last)) = (doublings.first(), doublings.last()) else {
@@ -243,6 +245,11 @@ fn may_still_fall(stretch: &[f64], served: &[u64], noise: f64) -> bool {
     let [from, to] = medians(&doublings);
     let counts = [split, stretch.len() - split].map(|count| 1.0 / count as f64);
     let error = noise * (std::f64::consts::FRAC_PI_2 * counts.iter().sum::<f64>()).sqrt();
+    let error = if stretch.len() < PROVING_ROUNDS {
+        error
+    } else {
+        0.0
+    };
     early - late + error > MAX_FALL_PER_DOUBLING * (to - from)
 }
 

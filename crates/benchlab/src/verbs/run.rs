@@ -170,7 +170,7 @@ fn fail_if(args: &RunArgs, plan: &Plan) -> Vec<String> {
 /// Sets the duration of a plan and the number of measurements, which depend on its targets and
 /// servers.
 fn set_measure(plan: &mut Plan, args: &RunArgs, quick_s: Option<u32>) {
-    let turn_ns = visit_ns(plan, 2 * args.pairs.unwrap_or(SERVER_PAIRS));
+    let turn_ns = visit_ns(plan, 2 * args.pairs.unwrap_or(SERVER_PAIRS), args.quick);
     match plan.load_mut() {
         None => {
             plan.measure.budget_ns = budget_ns(args, plan.targets.len(), quick_s);

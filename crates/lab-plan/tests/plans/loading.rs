@@ -98,8 +98,9 @@ fn slices_of_many_agents_are_so_long_that_their_parts_can_be_kept() {
 #[test]
 fn visits_are_shorter_if_a_block_has_many() {
     let plan = loading(2).plan().unwrap();
-    let lengths = [2, 20, 2000].map(|visits_each| visit_ns(&plan, visits_each));
+    let lengths = [2, 20, 2000].map(|visits_each| visit_ns(&plan, visits_each, false));
     assert_eq!(lengths, [250_000_000, 200_000_000, 50_000_000]);
+    assert_eq!(visit_ns(&plan, 2, true), 50_000_000);
 }
 
 #[test]
