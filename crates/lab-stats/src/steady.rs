@@ -312,7 +312,7 @@ mod tests {
     #[test]
     fn a_server_that_gets_cheaper_with_each_doubling_is_not_steady() {
         for count in [40, 80, 160, 320] {
-            let (batches, ages) = rounds(count, |n| 20_000.0 * (1.0 + n / 50_000.0).powf(-0.15));
+            let (batches, ages) = rounds(count, |n| 20_000.0 * (1.0 + n / 10_000.0).powf(-0.15));
             let found = steady_rounds(&batches, &ages).unwrap();
             assert!(!found.reached, "{count} rounds: {found:?}");
         }
