@@ -29,7 +29,7 @@ const MIN_NOISE: f64 = 0.002;
 /// double.
 ///
 /// Code that is compiled late makes some servers cheaper for minutes, by about a tenth per
-/// doubling. Ten rounds cannot show such a decrease, so the data must rule it out.
+/// doubling. The rounds must rule this out, because too few of them would not show it.
 const MAX_FALL_PER_DOUBLING: f64 = 0.04;
 /// From this many rounds on, the estimated decrease is sufficient, without its standard error.
 const PROVING_ROUNDS: usize = 20;
@@ -224,32 +224,22 @@ fn level_start(logs: &[f64]) -> usize {
 /// requests are halfway on a logarithmic scale. The difference between the medians of both parts
 /// must be within the limit; with less than [`PROVING_ROUNDS`], plus one standard error.
 fn may_still_fall(stretch: &[f64], served: &[u64], noise: f64) -> bool {
-    let doublings: Vec<f64> = served.iter().map(|&n| (n.max(1) as f64).log2()).collect();
-    let (Some(first), Some(last)) = (doublings.first(), doublings.last()) else {
-        return true;
-    };
-    let middle = 0.5 * (first + last);
-    let split = doublings.partition_point(|&d| d < middle);
-    let split = split.clamp(
-        MIN_STRETCH,
-        stretch.len().saturating_sub(MIN_STRETCH).max(MIN_STRETCH),
-    );
-    if split + MIN_STRETCH > stretch.len() {
+    if stretch.len() < 2 * MIN_STRETCH {
         return true;
     }
-    let medians = |values: &[f64]| {
-        let (early, late) = values.split_at(split);
-        [early, late].map(|part| order::median(part).unwrap_or(0.0))
-    };
-    let [early, late] = medians(stretch);
-    let [from, to] = medians(&doublings);
-    let counts = [split, stretch.len() - split].map(|count| 1.0 / count as f64);
-    let error = noise * (std::f64::consts::FRAC_PI_2 * counts.iter().sum::<f64>()).sqrt();
+    let doublings: Vec<f64> = served.iter().map(|&n| (n.max(1) as f64).log2()).collect();
+    let middle = 0.5 * (doublings[0] + doublings[doublings.len() - 1]);
+    let split = doublings.partition_point(|&d| d < middle);
+    let split = split.clamp(MIN_STRETCH, stretch.len() - MIN_STRETCH);
+    let (early, late) = stretch.split_at(split);
+    let (from, to) = doublings.split_at(split);
     let error = if stretch.len() < PROVING_ROUNDS {
-        error
+        level_error(early, noise).hypot(level_error(late, noise))
     } else {
         0.0
     };
+    let [early, late, from, to] =
+        [early, late, from, to].map(|part| order::median(part).unwrap_or(0.0));
     early - late + error > MAX_FALL_PER_DOUBLING * (to - from)
 }
 
