@@ -113,11 +113,11 @@ impl Processes {
     /// While the thread runs, the clocks of both cannot be read at the same moment, and the thread's time is only known
     /// up to its last switch. They are therefore read again until the thread has slept in between.
     fn cpu_ns_without(&self, thread: Pid) -> Option<u64> {
-        let mut before_ns = thread_ns(self.main, thread);
+        let mut before_ns = procfs::ran_ns(self.main, thread);
         for _ in 0..MAX_READINGS {
             let all_ns = clock_ns(self.main)?;
             let is_running = procfs::is_thread_runnable(self.main, thread);
-            let after_ns = thread_ns(self.main, thread);
+            let after_ns = procfs::ran_ns(self.main, thread);
             if before_ns == after_ns && !is_running {
                 return Some(all_ns.saturating_sub(after_ns));
             }
@@ -157,13 +157,4 @@ impl Processes {
 
 fn clock_ns(pid: Pid) -> Option<u64> {
     CpuClock::of(pid).ok()?.now_ns().ok()
-}
-
-/// Returns the CPU time of a sleeping thread in ns, which is the first number of its `schedstat`.
-///
-/// The CPU clock of another process's thread cannot be read.
-fn thread_ns(pid: Pid, thread: Pid) -> u64 {
-    let stat = fs::read_to_string(format!("/proc/{pid}/task/{thread}/schedstat"));
-    let first = |stat: String| stat.split_whitespace().next()?.parse().ok();
-    stat.ok().and_then(first).unwrap_or(0)
 }
