@@ -111,15 +111,15 @@ pub fn servers(serving: Serving) -> Servers {
 /// Quick runs have the shortest visits.
 #[must_use]
 pub fn visit_ns(plan: &Plan, visits_each: u32, is_quick: bool) -> u64 {
+    if is_quick {
+        return MIN_VISIT_NS;
+    }
     let points = plan.points.ids();
     let servers = points.map(|point| {
         let subjects = plan.subjects.ids();
         subjects.filter(|&s| plan.takes_part(s, point)).count() as u64
     });
     let visits = u64::from(visits_each) * servers.sum::<u64>();
-    if is_quick {
-        return MIN_VISIT_NS;
-    }
     (BLOCK_VISITS_NS / visits.max(1)).clamp(MIN_VISIT_NS, MAX_VISIT_NS)
 }
 
