@@ -347,8 +347,7 @@ mod tests {
         assert!(compare(false, counters(None, Some(1))).is_err());
     }
 
-    /// Whether statements are planned repeatedly is detected for any number of operations per
-    /// batch.
+    /// Repeated planning is detected for any number of operations per batch.
     #[test]
     fn a_statement_that_is_planned_each_time_is_not_prepared() {
         let select = owned(&[("select", 1)]);

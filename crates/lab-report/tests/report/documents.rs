@@ -86,7 +86,7 @@ fn no_sentence_names_a_target_twice() {
     }
 }
 
-/// With few blocks, a tie is no answer.
+/// With few blocks, a tie only means that nothing is decided yet.
 #[test]
 fn a_run_that_decided_nothing_says_so_and_how_to_go_on() {
     let mut run = support::sample(2);
