@@ -786,7 +786,7 @@ package body Appserver.Cache_Tables is
       Count_Change (Self);
       while Node /= null loop
          Next := Node.Newer;
-         Add (Report, Node, (if Is_Expired (Node, Now) then Expired else Explicit));
+         Add (Report, Node, Cause_Of (Node, Now, Otherwise => Explicit));
          Add (Removed, Node);
          Node := Next;
       end loop;

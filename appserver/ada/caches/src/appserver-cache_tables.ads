@@ -125,6 +125,11 @@ package Appserver.Cache_Tables is
    function Is_Expired (Node : not null Node_Access; Now : Instant) return Boolean is
      (Node.Is_Timed and then Expiry (Node) <= Now);
 
+   function Cause_Of
+     (Node : Node_Access; Now : Instant; Otherwise : Removal_Cause) return Removal_Cause is
+     (if Node /= null and then Is_Expired (Node, Now) then Expired else Otherwise);
+   --  Returns the cause to report if the node is removed
+
    procedure Count_Read (Node : not null Node_Access) with Inline;
    --  Does not write to a node that is often read
 

@@ -108,14 +108,6 @@ package body Appserver.Caches.Copy_On_Write is
          Tables.Pin (Victim);
       end Find_Victim;
 
-      function Is_Overtaken
-        (Change : Caches.Change'Class; Replaced : Tables.Node_Access) return Boolean is
-        (Change.Load /= null
-         and then (not Change.Load.Is_Fresh
-                   or else (not Change.Load.Replaces
-                            and then Replaced /= null
-                            and then not Tables.Is_Expired (Replaced, Change.Now))));
-
       procedure Commit_Put
         (Latest   : Snapshots.Reference;
          Next     : Snapshots.Reference;
@@ -223,8 +215,7 @@ package body Appserver.Caches.Copy_On_Write is
             while Node /= null loop
                Follower := Node.Newer;
                Tables.Add
-                 (Report, Node,
-                  (if Tables.Is_Expired (Node, Now) then Tables.Expired else Tables.Explicit));
+                 (Report, Node, Tables.Cause_Of (Node, Now, Otherwise => Tables.Explicit));
                Node := Follower;
             end loop;
             Publish (Next);
@@ -318,9 +309,7 @@ package body Appserver.Caches.Copy_On_Write is
             Tries.Remove (Map_Of (Latest), Node, Next.Variable.Map);
          end if;
          Self.Maps.Writer.Commit_Removal
-           (Latest, Next, Node,
-            (if Node /= null and then Tables.Is_Expired (Node, Change.Now) then Tables.Expired
-             else Cause),
+           (Latest, Next, Node, Tables.Cause_Of (Node, Change.Now, Otherwise => Cause),
             Change.Report, Result);
       end loop;
    end Remove_Key;

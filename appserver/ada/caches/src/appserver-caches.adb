@@ -662,20 +662,20 @@ package body Appserver.Caches is
       end if;
    end Allocate;
 
-   --  The found node is still linked, since the search is current
-
-   function Is_Overtaken (Change : Caches.Change'Class) return Boolean is
+   function Is_Overtaken
+     (Change : Caches.Change'Class; Present : Tables.Node_Access) return Boolean is
      (Change.Load /= null
       and then (not Change.Load.Is_Fresh
                 or else (not Change.Load.Replaces
-                         and then Change.Found.Node /= null
-                         and then not Tables.Is_Expired (Change.Found.Node, Change.Now))));
+                         and then Present /= null
+                         and then not Tables.Is_Expired (Present, Change.Now))));
+
+   --  The found node is still linked, since the search is current
 
    function Cause_Of (Change : Caches.Change'Class) return Tables.Removal_Cause is
-     (if Change.Found.Node /= null and then Tables.Is_Expired (Change.Found.Node, Change.Now)
-      then Tables.Expired
-      elsif Change.Is_Replacement then Tables.Replaced
-      else Tables.Explicit);
+     (Tables.Cause_Of
+        (Change.Found.Node, Change.Now,
+         Otherwise => (if Change.Is_Replacement then Tables.Replaced else Tables.Explicit)));
 
    procedure Put_Node
      (Change      : in out Caches.Change'Class;
@@ -718,7 +718,7 @@ package body Appserver.Caches is
       end if;
       if not Is_Current then
          Change.Step := Search;
-      elsif Change.Kind = Put and then not Is_Overtaken (Change) then
+      elsif Change.Kind = Put and then not Is_Overtaken (Change, Change.Found.Node) then
          Put_Node (Change, Table, Capacity, Removed, May_Replace);
       elsif Change.Kind = Remove then
          Tables.Remove

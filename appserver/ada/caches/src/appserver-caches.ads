@@ -461,6 +461,11 @@ private
    function Is_Too_Heavy (Change : Caches.Change'Class; Capacity : Positive) return Boolean;
    --  Returns True if the node to put cannot be stored
 
+   function Is_Overtaken
+     (Change : Caches.Change'Class; Present : Tables.Node_Access) return Boolean;
+   --  Returns True if the node to put must not be put: its load is outdated, or its key has an
+   --  entry that the load does not replace. Present is the linked node of the key, or null.
+
    procedure Report_Removals (Self : Cache'Class; Change : in out Caches.Change'Class);
    --  Counts the removals, and calls the listener. Must not be called in a protected action.
 
