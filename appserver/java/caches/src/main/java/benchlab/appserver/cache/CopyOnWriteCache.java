@@ -4,6 +4,7 @@ package benchlab.appserver.cache;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -49,22 +50,14 @@ public final class CopyOnWriteCache<K, V> extends LoadingCache<K, V> {
 
     @Override
     void putEntry(Entry<K, V> entry, Removals<K, V> removals) {
-        replace(
-                removals,
-                copy -> {
-                    copy.put(entry, removals);
-                    return null;
-                });
+        write(removals, copy -> copy.put(entry, removals));
     }
 
     @Override
     void putEntries(Map<K, Entry<K, V>> entries, Removals<K, V> removals) {
-        replace(
+        write(
                 removals,
-                copy -> {
-                    entries.values().forEach(entry -> copy.put(entry, removals));
-                    return null;
-                });
+                copy -> entries.values().forEach(entry -> copy.put(entry, removals)));
     }
 
     @Override
@@ -81,20 +74,19 @@ public final class CopyOnWriteCache<K, V> extends LoadingCache<K, V> {
 
     @Override
     void removeEntries(Removals<K, V> removals) {
-        replace(
-                removals,
-                copy -> {
-                    copy.clear(removals);
-                    return null;
-                });
+        write(removals, copy -> copy.clear(removals));
     }
 
     @Override
     void removeExpired(Removals<K, V> removals) {
+        write(removals, copy -> copy.removeExpired(removals));
+    }
+
+    private void write(Removals<K, V> removals, Consumer<Table<K, V>> change) {
         replace(
                 removals,
                 copy -> {
-                    copy.removeExpired(removals);
+                    change.accept(copy);
                     return null;
                 });
     }
