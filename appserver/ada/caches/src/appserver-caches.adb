@@ -395,12 +395,17 @@ package body Appserver.Caches is
    --  Lists Caller as the task that loads Key, or finds the task that already loads it
 
    procedure Join
-     (Caller : aliased in out Participant;
-      Key    : Key_Type;
-      Other  : in out Load_References.Reference)
+     (Caller   : aliased in out Participant;
+      Key      : Key_Type;
+      Other    : in out Load_References.Reference;
+      Replaces : Boolean := False)
    is
       After : Load_Number := 0;
    begin
+      Caller.Hash := Tables.Mixed_Hash (Key);
+      Caller.Load.Create (New_Load'Access);
+      Caller.Load.Variable.Key := Key;
+      Caller.Load.Variable.Replaces := Replaces;
       loop
          Other.Clear;
          Caller.List.Listed.Join (Caller'Unchecked_Access, After, Other);
@@ -460,11 +465,7 @@ package body Appserver.Caches is
       Other  : Load_References.Reference;
       Loaded : Element_Type;
    begin
-      Caller.Hash := Tables.Mixed_Hash (Key);
-      Caller.Load.Create (New_Load'Access);
-      Caller.Load.Variable.Key := Key;
-      Caller.Load.Variable.Replaces := True;
-      Join (Caller, Key, Other);
+      Join (Caller, Key, Other, Replaces => True);
       if Caller.Loads then
          begin
             Load_For (Self, Caller, Load, Loaded);
@@ -497,9 +498,6 @@ package body Appserver.Caches is
             Caller : aliased Participant (Self.Loads'Access);
             Other  : Load_References.Reference;
          begin
-            Caller.Hash := Tables.Mixed_Hash (Key);
-            Caller.Load.Create (New_Load'Access);
-            Caller.Load.Variable.Key := Key;
             Join (Caller, Key, Other);
             if Caller.Loads then
                Load_For (Self, Caller, Load, Element);
