@@ -265,10 +265,12 @@ package body Appserver.Caches.Copy_On_Write is
       end loop;
    end Remove_Node;
 
+   --  Takes no lock in a cache whose nodes have no times
+
    procedure Remove_Expired (Self : in out Cache'Class; Change : in out Caches.Change'Class) is
       Node : Tables.Node_Access;
    begin
-      loop
+      while Self.Is_Timed loop
          Self.Maps.Writer.Find_Expired (Change.Now, Node);
          exit when Node = null;
          Remove_Node (Self, Change, Node, Tables.Expired);
