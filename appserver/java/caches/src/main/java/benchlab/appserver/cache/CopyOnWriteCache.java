@@ -79,7 +79,11 @@ public final class CopyOnWriteCache<K, V> extends LoadingCache<K, V> {
 
     @Override
     void removeExpired(Removals<K, V> removals) {
-        write(removals, copy -> copy.removeExpired(removals));
+        synchronized (writing) {
+            if (policy != null && policy.hasDue()) { // Otherwise it would copy for nothing.
+                write(removals, copy -> copy.removeExpired(removals));
+            }
+        }
     }
 
     private void write(Removals<K, V> removals, Consumer<Table<K, V>> change) {

@@ -223,6 +223,11 @@ final class Policy<K, V> {
         removals.add(entry, cause);
     }
 
+    /** Returns true if {@link #removeExpired} has entries to look at. */
+    boolean hasDue() {
+        return options.expires() && expiry.due(now()) != null;
+    }
+
     void removeExpired(Map<K, Entry<K, V>> map, Removals<K, V> removals) {
         if (!options.expires()) {
             return;
