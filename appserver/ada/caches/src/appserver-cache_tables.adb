@@ -508,7 +508,11 @@ package body Appserver.Cache_Tables is
    begin
       loop
          Find_Due (Self, Now, Found);
-         exit when Found = null or else Expiry (Found) <= Now;
+
+         --  Now may be earlier than the time of the heap, because other tasks wrote since it was
+         --  read. A node that expired by then would be scheduled as due again.
+
+         exit when Found = null or else Expiry (Found) <= Instant'Max (Now, Self.Heap_Time);
          Unschedule (Self, Found);  --  it was read
          Schedule (Self, Found);
       end loop;

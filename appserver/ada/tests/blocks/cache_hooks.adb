@@ -28,6 +28,11 @@ package body Cache_Hooks is
       Elapsed := Elapsed + Natural (Time);
    end Advance;
 
+   procedure Set_Back (Time : Milliseconds) is
+   begin
+      Elapsed := Elapsed - Natural (Time);
+   end Set_Back;
+
    function Now return Natural is (Elapsed);
 
    function Clock return Ada.Real_Time.Time is

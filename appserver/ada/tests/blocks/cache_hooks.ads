@@ -16,6 +16,9 @@ package Cache_Hooks is
 
    procedure Advance (Time : Milliseconds);
 
+   procedure Set_Back (Time : Milliseconds);
+   --  Lets the next operation read the clock like a task that was delayed after it had read it
+
    function Now return Natural;
    --  Returns the time of the clock in milliseconds
 

@@ -248,6 +248,34 @@ package body Cache_Limit_Tests is
       Assert (Plain.Length = 1, "length:" & Plain.Length'Image);
    end Own_Time_To_Live;
 
+   --  A task reads the clock, and then waits for others that write. The rounds begin at different
+   --  times, because elements are scheduled by the bits of their times.
+
+   procedure Delayed_Writers (T : in out Fixture) is
+      pragma Unreferenced (T);
+   begin
+      for Round in 1 .. 200 loop
+         declare
+            Map : Cache;
+         begin
+            Map.Configure (Hooks);
+            Advance (Milliseconds (1_000 + Round));
+            Map.Put (1, Tracked.New_Item (1), Time_To_Live => 50);
+            Advance (40);
+            Map.Put (2, Tracked.New_Item (2), Time_To_Live => 500);
+            Advance (20);
+            Map.Put (3, Tracked.New_Item (3), Time_To_Live => 1_000);
+            Set_Back (40);
+            Map.Put (4, Tracked.New_Item (4), Time_To_Live => 10);
+            Map.Put (5, Tracked.New_Item (5), Time_To_Live => 1_000);
+            Advance (40);
+            Assert (Found (Map, 4) = Missing, "expired");
+            Assert ((for all Key in 2 .. 3 => Found (Map, Key) = Key), "kept");
+            Assert (Found (Map, 5) = 5, "put last");
+         end;
+      end loop;
+   end Delayed_Writers;
+
    procedure Time_Of_Element (T : in out Fixture) is
       pragma Unreferenced (T);
       Map : Cache;
@@ -731,6 +759,7 @@ package body Cache_Limit_Tests is
       Add ("too heavy", Too_Heavy'Access);
       Add ("a heavier element", Gets_Heavier'Access);
       Add ("own times to live", Own_Time_To_Live'Access);
+      Add ("delayed writers", Delayed_Writers'Access);
       Add ("times to live of elements", Time_Of_Element'Access);
       Add ("expiry after access", After_Access'Access);
       Add ("refreshes", Refreshed'Access);
