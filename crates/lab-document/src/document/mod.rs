@@ -100,6 +100,15 @@ impl Answer {
             && self.omitted.is_none()
     }
 
+    /// Returns what the answer leaves open as findings: the inconclusive comparisons, and what has no result.
+    pub fn open_findings(&self) -> Vec<Finding> {
+        let undecided = self.undecided.iter().map(|text| ("Inconclusive", text));
+        let omitted = self.omitted.iter().map(|text| ("", text));
+        let all = undecided.chain(omitted);
+        all.map(|(label, text)| Finding::new(label, text, Tone::Undecided))
+            .collect()
+    }
+
     /// Returns the answer as one sentence, and the remaining findings. The sentence is empty if there is no answer.
     pub fn split(&self) -> (String, Vec<Finding>) {
         if !self.headline.is_empty() {

@@ -162,10 +162,7 @@ fn answer(document: &Document, sections: &[&Section], ids: &[String]) -> Result<
             @if let Some(table) = &answer.table { (self::table(table)) }
             @if let Some(chart) = &answer.chart { (figure(chart, chart::narrow(chart)?)?) }
             @for finding in &super::top(document).findings { (self::finding(finding)) }
-            @if let Some(undecided) = &answer.undecided {
-                p class="finding undecided" { strong { "Inconclusive: " } (undecided) }
-            }
-            @if let Some(omitted) = &answer.omitted { p class="finding undecided" { (omitted) } }
+            @for finding in &answer.open_findings() { (self::finding(finding)) }
             @for gate in &document.gate_findings() { (self::finding(gate)) }
             @if let Some(chart) = &answer.distribution { (figure(chart, chart::narrow(chart)?)?) }
             @if answer.is_empty() {

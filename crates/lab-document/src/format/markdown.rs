@@ -53,17 +53,9 @@ impl MarkdownText {
             (None, Some(chart)) => self.table(&values::table(chart)),
             (None, None) => {}
         }
-        top.findings
-            .iter()
-            .for_each(|finding| self.finding(finding));
-        if let Some(undecided) = &answer.undecided {
-            self.labeled("Inconclusive", undecided);
-        }
-        if let Some(omitted) = &answer.omitted {
-            self.labeled("", omitted);
-        }
-        let gates = document.gate_findings();
-        gates.iter().for_each(|gate| self.finding(gate));
+        let (open, gates) = (answer.open_findings(), document.gate_findings());
+        let findings = top.findings.iter().chain(&open).chain(&gates);
+        findings.for_each(|finding| self.finding(finding));
         self.end();
         if let Some(chart) = &answer.distribution {
             self.table(&values::table(chart));

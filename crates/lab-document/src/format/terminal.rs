@@ -89,17 +89,9 @@ impl Screen {
         } else {
             usize::MAX
         };
-        for finding in top.findings.iter().take(most) {
+        let (open, gates) = (answer.open_findings(), document.gate_findings());
+        for finding in top.findings.iter().take(most).chain(&open).chain(&gates) {
             self.finding(finding);
-        }
-        if let Some(undecided) = &answer.undecided {
-            self.labeled("Inconclusive", undecided, Tone::Undecided);
-        }
-        if let Some(omitted) = &answer.omitted {
-            self.labeled("", omitted, Tone::Undecided);
-        }
-        for gate in document.gate_findings() {
-            self.finding(&gate);
         }
         if answer.is_empty() {
             self.text("No result: nothing was compared.");
@@ -208,16 +200,12 @@ impl Screen {
         self.hanging_indent("", &format!("{name}: {value}"));
     }
 
+    /// Writes a list item that begins with the finding's label, colored by tone.
     fn finding(&mut self, finding: &Finding) {
-        self.labeled(&finding.label, &finding.text, finding.tone);
-    }
-
-    /// Writes a list item that begins with its label, colored by tone.
-    fn labeled(&mut self, label: &str, text: &str, tone: Tone) {
-        let label = clean(label);
+        let label = clean(&finding.label);
         let text = match label.as_str() {
-            "" => clean(text),
-            label => format!("{label}: {}", clean(text)),
+            "" => clean(&finding.text),
+            label => format!("{label}: {}", clean(&finding.text)),
         };
         let lines = wrap(&text, self.width - 2);
         for (i, line) in lines.iter().enumerate() {
@@ -226,7 +214,7 @@ impl Screen {
                 (0, Some(rest)) => self.pen.bold(&label) + rest,
                 _ => line.clone(),
             };
-            self.lines.push(self.pen.toned(lead, tone) + &line);
+            self.lines.push(self.pen.toned(lead, finding.tone) + &line);
         }
     }
 

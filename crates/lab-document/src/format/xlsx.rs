@@ -70,17 +70,9 @@ fn answer(document: &Document, chart_data: &mut Sheet) -> Result<Worksheet, Xlsx
     page.muted_prose(&top.about);
     page.space();
     let answer = &document.answer;
-    for finding in &top.findings {
+    let (open, gates) = (answer.open_findings(), document.gate_findings());
+    for finding in top.findings.iter().chain(&open).chain(&gates) {
         self::finding(&mut page, finding);
-    }
-    if let Some(undecided) = &answer.undecided {
-        page.prose(&format!("Inconclusive: {undecided}"), 0);
-    }
-    if let Some(omitted) = &answer.omitted {
-        page.prose(omitted, 0);
-    }
-    for gate in document.gate_findings() {
-        self::finding(&mut page, &gate);
     }
     page.space();
     if let Some(table) = &answer.table {

@@ -239,24 +239,14 @@ fn answer_findings(pair: &ProfilePair, report: &ProfileReport) -> Vec<Finding> {
     }
     let misses = figures(wording::SIMULATED, &COSTS);
     let clock = report.measured.as_ref().and_then(|measured| {
-        let (text, tone) = match measured.answer.findings.first() {
-            Some(first) => (first.text.clone(), first.tone),
-            None => {
-                let Answer {
-                    undecided, omitted, ..
-                } = &measured.answer;
-                (
-                    undecided.as_ref().or(omitted.as_ref())?.clone(),
-                    Tone::Undecided,
-                )
-            }
-        };
+        let open = measured.answer.open_findings();
+        let first = measured.answer.findings.iter().chain(&open).next()?;
         let agreement = pair
             .after
             .and_then(|after| agreement(pair.before, after, measured));
         let agreement = agreement.map(|agreement| wording::agreement(&agreement, pair.names[0]));
-        let text = say::paragraph([text].into_iter().chain(agreement))?;
-        Some(Finding::new(wording::MEASURED, text, tone))
+        let text = say::paragraph([first.text.clone()].into_iter().chain(agreement))?;
+        Some(Finding::new(wording::MEASURED, text, first.tone))
     });
     let explained = heap::explanations(pair)
         .into_iter()
