@@ -21,31 +21,6 @@ const RIGHTWARDS: [char; 8] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '�
 /// The fill characters for the segments of a bar, in order, so that segments differ even without colors.
 const FILLS: [char; 4] = ['█', '▒', '▓', '░'];
 
-/// A group of lines with a title.
-#[derive(Default)]
-struct LineGroup {
-    /// The title; may be empty.
-    title: String,
-    /// The lines, in order.
-    lines: Vec<String>,
-}
-
-/// Returns the axis and the key, and then the groups.
-fn drawing(
-    head: impl IntoIterator<Item = String>,
-    groups: Vec<LineGroup>,
-    pen: Pen,
-) -> Vec<String> {
-    let mut lines: Vec<String> = head.into_iter().collect();
-    for group in groups {
-        if !group.lines.is_empty() && !group.title.is_empty() {
-            lines.push(pen.bold(&group.title));
-        }
-        lines.extend(group.lines);
-    }
-    lines
-}
-
 /// Draws a chart in lines of at most `width` columns, without its title and caption, which the caller writes.
 pub fn draw(chart: &Chart, width: usize, pen: Pen) -> Vec<String> {
     match &chart.drawing {
@@ -310,22 +285,21 @@ fn forest(forest: &Forest, width: usize, pen: Pen) -> Vec<String> {
     if let Some(margin) = forest.margin {
         key += &format!(", equivalent within ±{}", quantity::level(margin));
     }
+    let axis = layout.axis(&ruler, Some(forest.reference), pen);
+    let mut lines = vec![pen.dim(&cut(&key, width)), axis];
     let mut texts = names.iter().zip(&labels);
-    let groups = forest.groups.iter().map(|group| {
-        let rows = group.rows.iter().zip(&mut texts);
-        let lines = rows.flat_map(|(row, (name, label))| {
+    for group in &forest.groups {
+        let title = cut(&clean(&group.title), width);
+        if !group.rows.is_empty() && !title.is_empty() {
+            lines.push(pen.bold(&title));
+        }
+        for (row, (name, label)) in group.rows.iter().zip(&mut texts) {
             let plot = interval(row, &ruler, forest.reference, pen);
             let label = pen.toned(&cut(label, layout.label), row.tone);
-            layout.styled(name, &plot, &label)
-        });
-        LineGroup {
-            title: cut(&clean(&group.title), width),
-            lines: lines.collect(),
+            lines.extend(layout.styled(name, &plot, &label));
         }
-    });
-    let groups = groups.collect();
-    let axis = layout.axis(&ruler, Some(forest.reference), pen);
-    drawing([pen.dim(&cut(&key, width)), axis], groups, pen)
+    }
+    lines
 }
 
 /// Draws one row of a forest plot.
@@ -383,24 +357,22 @@ fn bars(bars: &Bars, width: usize, pen: Pen) -> Vec<String> {
     };
     let key = key.map(|key| pen.dim(&cut(&key, width)));
     let axis = layout.axis(&ruler, None, pen);
-    let mut groups = vec![LineGroup::default()];
+    let mut lines: Vec<String> = key.into_iter().chain([axis]).collect();
+    let mut group = String::new();
     for ((row, name), label) in bars.rows.iter().zip(&names).zip(&labels) {
         let title = cut(&clean(&row.group), width);
-        if !title.is_empty() && groups.last().is_some_and(|group| group.title != title) {
-            groups.push(LineGroup {
-                title,
-                ..LineGroup::default()
-            });
+        if !title.is_empty() && title != group {
+            lines.push(pen.bold(&title));
+            group = title;
         }
         let plot = if row.parts.is_empty() {
             whole_bar(row, &ruler)
         } else {
             parted_bar(row, bars, &ruler, pen)
         };
-        let lines = layout.lines(name, &plot, label);
-        groups.last_mut().expect("there is one").lines.extend(lines);
+        lines.extend(layout.lines(name, &plot, label));
     }
-    drawing(key.into_iter().chain([axis]), groups, pen)
+    lines
 }
 
 /// Returns the character columns of an interval, if the interval is wide enough to be visible.
