@@ -178,14 +178,19 @@ pub enum ExclusionReason {
 }
 
 impl ExclusionReason {
-    /// Returns true if the subject or the baseline had not reached its steady state.
-    pub fn is_unsteady(&self) -> bool {
-        matches!(
-            self,
+    /// Returns the class of the reason.
+    pub fn kind(&self) -> RefusalKind {
+        match self {
+            ExclusionReason::Failed { .. }
+            | ExclusionReason::SettingDiffers { .. }
+            | ExclusionReason::PeakUnknown { .. }
+            | ExclusionReason::ServedNothing { .. } => RefusalKind::Subject,
+            ExclusionReason::BaselineFailed { .. } => RefusalKind::WithoutBaseline,
+            ExclusionReason::ExitStatus { .. } => RefusalKind::ExitStatus,
             ExclusionReason::PilotCutShort { .. }
-                | ExclusionReason::TurnsNotSteady(_)
-                | ExclusionReason::ServerNotSteady { .. }
-        )
+            | ExclusionReason::TurnsNotSteady(_)
+            | ExclusionReason::ServerNotSteady { .. } => RefusalKind::NotSteady,
+        }
     }
 
     /// Returns true if the reason itself names the points that it applies to.
@@ -274,16 +279,6 @@ pub enum RefusalKind {
 impl Refusal {
     /// Returns the class of the reason.
     pub fn kind(&self) -> RefusalKind {
-        match self.reason {
-            ExclusionReason::Failed { .. }
-            | ExclusionReason::SettingDiffers { .. }
-            | ExclusionReason::PeakUnknown { .. }
-            | ExclusionReason::ServedNothing { .. } => RefusalKind::Subject,
-            ExclusionReason::BaselineFailed { .. } => RefusalKind::WithoutBaseline,
-            ExclusionReason::ExitStatus { .. } => RefusalKind::ExitStatus,
-            ExclusionReason::PilotCutShort { .. }
-            | ExclusionReason::TurnsNotSteady(_)
-            | ExclusionReason::ServerNotSteady { .. } => RefusalKind::NotSteady,
-        }
+        self.reason.kind()
     }
 }

@@ -28,10 +28,9 @@ pub fn failures(measured: &Measured) -> Section {
     for ((reason, at), names) in say::grouped(each) {
         let text = wording::excluded(&names, &at, reason);
         // The answer itself explains subjects that were not steady.
-        let tone = if reason.is_unsteady() {
-            Tone::Undecided
-        } else {
-            Tone::Alarm
+        let tone = match reason.kind() {
+            RefusalKind::NotSteady => Tone::Undecided,
+            _ => Tone::Alarm,
         };
         section.push(Finding::new("not compared", text, tone).with_data(reason));
     }
