@@ -86,12 +86,13 @@ impl WorkKind for LoadSpec {
 
 fn parts(scope: &Scope, load: &LoadSpec) -> DocumentParts {
     let places = scope.places(&scope.subjects(), &scope.points());
+    let headline = screen::headline(scope, load);
     DocumentParts {
-        headline: screen::headline(scope, load),
+        findings: screen::findings(scope, load, &headline),
+        headline,
         table: screen::table(scope, load),
         chart: chart(scope),
         distribution: slices::histogram(scope, &places),
-        findings: screen::findings(scope, load),
         sections: vec![
             load_sent::section(scope, load, None),
             times(scope, load, &places),

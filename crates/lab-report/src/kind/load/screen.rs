@@ -57,9 +57,7 @@ pub fn headline(scope: &Scope, load: &LoadSpec) -> String {
 fn served(scope: &Scope, load: &LoadSpec, subject: SubjectId, name: Option<&str>) -> String {
     let points = scope.points();
     let Some((point, rate)) = scaling::peak(scope, subject, &points) else {
-        let all = points.iter().map(|&p| outcome(scope, (subject, Some(p))));
-        let all = all.fold(None, |sum: Option<Outcome>, one| Some(added(sum, one)));
-        return all.map_or(String::new(), |all| wording::none_served(name, &all));
+        return wording::none_served(name, &outcome(scope, subject, &points));
     };
     let place = (subject, Some(point));
     let offered = scope
@@ -72,32 +70,25 @@ fn served(scope: &Scope, load: &LoadSpec, subject: SubjectId, name: Option<&str>
         connections: agents::connections(scope, point),
         points: points.len(),
         overloaded: scope.cell(place, &Metric::BACKLOG).is_some(),
-        outcome: outcome(scope, place),
+        outcome: outcome(scope, subject, &[point]),
     })
 }
 
-fn outcome(scope: &Scope, place: SubjectScope) -> Outcome {
-    let requests = scope.quantity(place, &Metric::REQUESTS);
+/// Sums the outcome of the requests to a server over some points.
+fn outcome(scope: &Scope, subject: SubjectId, points: &[PointId]) -> Outcome {
+    let requests = points
+        .iter()
+        .filter_map(|&p| scope.quantity((subject, Some(p)), &Metric::REQUESTS));
     let failed = scope.results.errors.iter();
-    let failed = failed.filter(|&&(s, p, _, n)| (s, Some(p)) == place && n > 0);
+    let failed = failed.filter(|(s, p, _, n)| *s == subject && points.contains(p) && *n > 0);
+    let failed = say::grouped(failed.map(|&(.., kind, n)| (kind, n)));
     Outcome {
-        requests: requests.map_or(0, |q| q.value as u64),
-        failed: failed.map(|&(.., kind, n)| (kind, n)).collect(),
+        requests: requests.map(|q| q.value as u64).sum(),
+        failed: failed
+            .into_iter()
+            .map(|(kind, counts)| (kind, counts.iter().sum()))
+            .collect(),
     }
-}
-
-fn added(sum: Option<Outcome>, one: Outcome) -> Outcome {
-    let Some(mut sum) = sum else {
-        return one;
-    };
-    sum.requests += one.requests;
-    for (kind, n) in one.failed {
-        match sum.failed.iter_mut().find(|(k, _)| *k == kind) {
-            Some((_, total)) => *total += n,
-            None => sum.failed.push((kind, n)),
-        }
-    }
-    sum
 }
 
 /// Builds the table of response times of one server at one point, or of the rates and times of all servers and points.
@@ -153,12 +144,13 @@ fn percentiles(scope: &Scope, load: &LoadSpec, place: SubjectScope) -> Table {
     table.without_empty_columns()
 }
 
-/// Returns the findings below the headline: the responses by status, and the limit of the rate.
-pub fn findings(scope: &Scope, load: &LoadSpec) -> Vec<Finding> {
-    let mut subjects = scope.compared();
-    if subjects.len() == 1 || compared(scope, load).is_some() {
-        subjects.clear();
-    }
+/// Returns the findings below the headline: each server without a headline, the responses by status, and the limit of
+/// the rate.
+pub fn findings(scope: &Scope, load: &LoadSpec, headline: &str) -> Vec<Finding> {
+    let subjects = match headline {
+        "" => scope.compared(),
+        _ => Vec::new(),
+    };
     let finding = |s| Finding::plain(served(scope, load, s, Some(scope.name(s))));
     subjects
         .into_iter()
@@ -239,14 +231,17 @@ fn limit(scope: &Scope, load: &LoadSpec) -> Option<Finding> {
 fn is_delayed(scope: &Scope) -> bool {
     let places = scope.places(&scope.compared(), &scope.points()).into_iter();
     let mut longest = places.filter_map(|place| scope.quantity(place, &Metric::MAX));
-    let failed = scope.results.errors.iter().any(|(.., n)| *n > 0);
-    failed || longest.any(|max| max.value >= MIN_RETRANSMISSION_NS)
+    has_failed(scope) || longest.any(|max| max.value >= MIN_RETRANSMISSION_NS)
 }
 
 /// Returns true if every server served every request.
 fn served_all(scope: &Scope) -> bool {
-    let failed = scope.results.errors.iter().any(|(.., n)| *n > 0);
-    !failed && scope.has(&Metric::THROUGHPUT)
+    !has_failed(scope) && scope.has(&Metric::THROUGHPUT)
+}
+
+/// Returns true if any request failed.
+fn has_failed(scope: &Scope) -> bool {
+    scope.results.errors.iter().any(|(.., n)| *n > 0)
 }
 
 fn connections(scope: &Scope, subject: SubjectId, point: PointId) -> Option<Limit> {
