@@ -205,6 +205,18 @@ impl State {
         let arguments = self.arguments.iter();
         arguments.filter(|(key, _)| !ADDED.contains(key))
     }
+
+    /// Checks that [`State::arguments`] has only known keys.
+    ///
+    /// # Errors
+    /// Returns [`Failure::usage`] if an argument has another key.
+    pub fn check_keys(&self, known: &[&str]) -> Result<(), Failure> {
+        let unknown = self.arguments().find(|(key, _)| !known.contains(key));
+        unknown.map_or(Ok(()), |(key, _)| {
+            let known = known.join(", ");
+            Err(Failure::usage(format!("expected {known}, got {key}")))
+        })
+    }
 }
 
 /// Serves benchlab on this process's standard input and output until `quit` or the end of the input, and then undoes

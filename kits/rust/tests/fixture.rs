@@ -213,10 +213,33 @@ fn visits_end_before_changes_are_undone() {
     assert_eq!(host.take(), "usual begun a left undone");
 }
 
+#[test]
+fn a_state_may_have_only_known_arguments() {
+    let fixture = Keeper(Cell {
+        host: Host::default(),
+        usual: String::new(),
+    });
+    let commands = "open\ncheck state=a value=5 disk=vda\ncheck state=a value=5 size=3 weight=2\n";
+    let replies = Replies::default();
+    serve_fixture_on("keeper", fixture, commands.as_bytes(), replies.clone()).unwrap();
+    let text = String::from_utf8(replies.0.take()).unwrap();
+    let [.., known, unknown] = &text.lines().collect::<Vec<_>>()[..] else {
+        panic!("there should be two replies to check");
+    };
+    assert_eq!(*known, "@lab checked current=no");
+    let expected = "@lab error code=usage message=expected%20value,%20color,%20got%20size";
+    assert_eq!(*unknown, expected);
+}
+
 /// A fixture that notes when its changes are undone.
 struct Keeper(Cell);
 
 impl Fixture for Keeper {
+    fn check(&mut self, state: &State) -> Result<Checked, Failure> {
+        state.check_keys(&["value", "color"])?;
+        Ok(Checked::default())
+    }
+
     fn set(&mut self, _: Option<&State>) -> Result<Vec<(&'static str, String)>, Failure> {
         *self.0.host.borrow_mut() += " undone";
         Ok(Vec::new())
