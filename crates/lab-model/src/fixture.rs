@@ -4,8 +4,8 @@
 use crate::TargetKind;
 use serde::{Deserialize, Serialize};
 
-/// A helper program of an experiment, such as a proxy, , a simulated link, or a program that
-/// changes host settings.
+/// A helper program of an experiment, such as a proxy, a simulated link, or a program that changes
+/// host settings.
 ///
 /// benchlab drives it over the subject protocol (docs/protocol.md, "A fixture").
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
