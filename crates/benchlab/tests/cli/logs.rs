@@ -268,7 +268,10 @@ fn a_file_that_is_named_twice_is_counted_once() {
             place
                 .read(&[on, &["--nagios"], words].concat())
                 .expect(0)
-                .says(&[words[words.len() - 1], "it was named before"])
+                .says(&[
+                    words[words.len() - 1],
+                    "it was specified before and is read only once",
+                ])
                 .shows(&[requests]);
         }
     }
