@@ -210,7 +210,7 @@ fn records_of_several_machines_are_one_table() {
     }
     let rows = duckdb(
         project.path(),
-        &documented_sql("guides/many.md", "DuckDB, over several machines"),
+        &documented_sql("guides/many.md", "DuckDB, over multiple machines"),
     );
     let all = pareto(&analysis);
     let all = all
