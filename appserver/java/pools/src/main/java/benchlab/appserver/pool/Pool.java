@@ -11,15 +11,18 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A bounded pool of resources. It creates a resource on demand when none is idle.
+ * A bounded pool of resources. It creates a resource on demand when none is idle. {@link PoolOptions}
+ * lets it keep idle ones ready, and limits how long a resource lives, is idle or is held.
  *
  * <ul>
  *   <li>Waiting threads are served in the order of their calls.
@@ -29,6 +32,8 @@ import org.jspecify.annotations.Nullable;
  *       their resources are destroyed ({@link Lease}).
  *   <li>Without contention, leasing and returning take no lock. Each executes one atomic
  *       instruction; returning with a {@code reset} hook executes two.
+ *   <li>A virtual thread that waits, for a resource or for a hook that runs on a thread of the pool,
+ *       occupies no carrier thread.
  * </ul>
  *
  * <p>A thread that holds a lease and waits for a second one may wait for itself forever: use a timeout.
@@ -39,8 +44,13 @@ public final class Pool<R> implements AutoCloseable {
 
     private static final System.Logger LOGGER = System.getLogger(Pool.class.getName());
     private static final long FOREVER = Long.MAX_VALUE;
+    private static final long MIN_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+    private static final long MAX_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-    /** Threads that run hooks for leases with a timeout, shared by all pools. */
+    /**
+     * Threads that run hooks for leases with a timeout and for maintenance, shared by all pools. They
+     * are not virtual: a driver that holds a monitor while it waits would pin carrier threads.
+     */
     private static final ExecutorService HELPERS = Executors.newCachedThreadPool(Pool::helper);
 
     private final PoolOptions<R> options;
@@ -57,6 +67,14 @@ public final class Pool<R> implements AutoCloseable {
      */
     private volatile boolean attention;
 
+    /** The number of calls of {@link #softEvict}. A slot of an earlier generation is evicted. */
+    private volatile int generation;
+
+    /** True while a thread checks idle resources, or creates resources for {@code minIdle}. */
+    private volatile boolean isKeepingAlive;
+
+    private volatile boolean isFilling;
+
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition empty = lock.newCondition();
 
@@ -66,6 +84,9 @@ public final class Pool<R> implements AutoCloseable {
     private boolean closed;
     private int making;
     private int leaving; // Resources removed from the slots but not yet destroyed.
+    private boolean mayHaveEvicted; // A slot of an earlier generation may exist.
+    private long fillPause = MIN_PAUSE_NANOS;
+    private long nextFill = System.nanoTime();
 
     // Statistics, guarded by the lock. Each slot has the statistics of its own leases.
     private int maxSize;
@@ -76,9 +97,22 @@ public final class Pool<R> implements AutoCloseable {
     private long maxWait;
     private long timeouts;
     private long madeCount;
+    private long creationTime;
+    private long maxCreationTime;
     private long factoryFailures;
-    private long broken;
-    private long reclaimed;
+    private final long[] ends = new long[End.values().length];
+    private long keepAlives;
+    private long leaks;
+
+    /** The reason why a resource was destroyed. */
+    private enum End {
+        BROKEN,
+        RECLAIMED,
+        EXPIRED,
+        IDLE,
+        EVICTED,
+        SURPLUS
+    }
 
     /**
      * A thread that waits for a lease. Once served, it has a slot, may create one, or is rejected.
@@ -99,9 +133,46 @@ public final class Pool<R> implements AutoCloseable {
      */
     public Pool(int capacity, PoolOptions<R> options) {
         this.options = Objects.requireNonNull(options, "options");
+        options.check();
         this.capacity = checked(capacity);
-        slots = new Slots<>(options.order());
-        hasWorkAtEnd = options.reset() != null || options.recordHoldTime();
+        slots = new Slots<>(options.order);
+        hasWorkAtEnd =
+                options.reset != null
+                        || options.recordHoldTime
+                        || options.maxLifetime != null
+                        || options.leakThreshold != null;
+        Maintenance.start(this, options);
+    }
+
+    /**
+     * Creates the first resource, so that an application that cannot reach its server fails when it
+     * starts. Without this call, a pool does not fail before its first lease. If the factory fails, the
+     * call tries again until the timeout. The pool then stays open: close it if it is not needed.
+     *
+     * @param timeout the maximum time. If it is zero or negative, there is one attempt, without a time
+     *     limit
+     * @throws ResourceException if the factory failed
+     * @throws TimeoutException if the factory did not return in time
+     * @throws PoolClosedException if the pool is closed
+     * @throws InterruptedException if the thread is interrupted while waiting
+     */
+    public void start(Duration timeout) throws InterruptedException, TimeoutException {
+        long time = TimeUnit.NANOSECONDS.convert(timeout);
+        long start = System.nanoTime();
+        long pause = MIN_PAUSE_NANOS;
+        while (true) {
+            long passed = System.nanoTime() - start;
+            try {
+                lease(time <= 0 ? 0 : Math.max(1, time - passed)).close();
+                return;
+            } catch (ResourceException e) {
+                if (System.nanoTime() - start + pause >= time) {
+                    throw e;
+                }
+                TimeUnit.NANOSECONDS.sleep(pause);
+                pause = Math.min(2 * pause, MAX_PAUSE_NANOS);
+            }
+        }
     }
 
     /**
@@ -179,6 +250,19 @@ public final class Pool<R> implements AutoCloseable {
     }
 
     /**
+     * Replaces all current resources, for example after a failover of the server or a change of its
+     * password: idle resources are destroyed immediately, and leased ones when they are returned. No
+     * later lease gets one of them.
+     */
+    public void softEvict() {
+        change(
+                () -> {
+                    generation++;
+                    mayHaveEvicted = true;
+                });
+    }
+
+    /**
      * Closes the pool. Waiting and later calls fail, and idle resources are destroyed. Leased
      * resources are destroyed when they are returned; {@link #awaitTermination} waits for that. A
      * call that has already obtained a resource still returns its lease. Closing the pool again has
@@ -252,9 +336,16 @@ public final class Pool<R> implements AutoCloseable {
                     Duration.ofNanos(maxWait),
                     timeouts,
                     madeCount,
+                    Duration.ofNanos(creationTime),
+                    Duration.ofNanos(maxCreationTime),
                     factoryFailures,
-                    broken,
-                    reclaimed,
+                    ends[End.BROKEN.ordinal()],
+                    ends[End.RECLAIMED.ordinal()],
+                    ends[End.EXPIRED.ordinal()],
+                    ends[End.IDLE.ordinal()],
+                    ends[End.EVICTED.ordinal()],
+                    keepAlives,
+                    leaks,
                     Duration.ofNanos(used));
         } finally {
             lock.unlock();
@@ -279,10 +370,11 @@ public final class Pool<R> implements AutoCloseable {
         Slot<R> next = slot != null ? slot : waitForSlot(deadline - System.nanoTime());
         while (next != null && isChecked(next)) {
             try {
-                if (check(next, (deadline - System.nanoTime()) / 2)) {
+                Optional<End> end = check(next, (deadline - System.nanoTime()) / 2);
+                if (end.isEmpty()) {
                     return next;
                 }
-                replace(next);
+                replace(next, end.get());
                 next = null;
             } catch (TimeoutException e) { // The check continues and may free the slot in time.
                 next = waitForSlot(deadline - System.nanoTime());
@@ -362,9 +454,16 @@ public final class Pool<R> implements AutoCloseable {
     /** Creates a slot that is already counted as being created. */
     private Slot<R> make() {
         Slot<R> slot;
+        int current = generation;
+        long start = System.nanoTime();
         try {
-            R resource = options.factory().make();
-            slot = new Slot<>(this, Objects.requireNonNull(resource, "the factory returned null"));
+            R resource = options.factory.make();
+            slot =
+                    new Slot<>(
+                            this,
+                            Objects.requireNonNull(resource, "the factory returned null"),
+                            current,
+                            lifetime(options.maxLifetime));
         } catch (Throwable e) {
             countFailure();
             if (e instanceof InterruptedException) {
@@ -376,13 +475,25 @@ public final class Pool<R> implements AutoCloseable {
             throw new ResourceException(e);
         }
         Slot<R> added = slot;
+        long time = System.nanoTime() - start;
         change(
                 () -> {
                     making--;
                     madeCount++;
+                    creationTime += time;
+                    maxCreationTime = Math.max(maxCreationTime, time);
                     slots.add(added);
                 });
         return slot;
+    }
+
+    /** Returns the lifetime of a new resource in ns, at random up to a quarter shorter than the limit. */
+    static long lifetime(@Nullable Duration limit) {
+        if (limit == null) {
+            return FOREVER;
+        }
+        long longest = limit.toNanos();
+        return longest - ThreadLocalRandom.current().nextLong(longest / 4 + 1);
     }
 
     private void countFailure() {
@@ -394,10 +505,13 @@ public final class Pool<R> implements AutoCloseable {
     }
 
     private Lease<R> start(Slot<R> slot) {
-        if (options.recordHoldTime()) {
-            slot.startTimer();
-        }
         try {
+            if (options.recordHoldTime) {
+                slot.startTimer();
+            }
+            if (options.leakThreshold != null) {
+                slot.setOrigin(new LeaseOrigin());
+            }
             return slot.lease();
         } catch (Throwable e) { // Out of memory.
             free(slot);
@@ -406,50 +520,61 @@ public final class Pool<R> implements AutoCloseable {
     }
 
     private boolean isChecked(Slot<R> slot) {
-        return options.validate() != null && slot.leases() > 0;
+        return options.validate != null && slot.leases() > 0 || isStale(slot);
+    }
+
+    private boolean isStale(Slot<R> slot) {
+        return slot.isOlderThan(generation) || slot.isExpired();
+    }
+
+    /** Returns the reason for not using a slot any longer; null if there is none. */
+    private @Nullable End endOf(Slot<R> slot) {
+        if (slot.isOlderThan(generation)) {
+            return End.EVICTED;
+        } else if (slot.isExpired()) {
+            return End.EXPIRED;
+        } else {
+            return isValid(slot) ? null : End.BROKEN;
+        }
     }
 
     private Slot<R> valid(Slot<R> slot) {
-        if (!isChecked(slot) || isValid(slot)) {
+        End end = isChecked(slot) ? endOf(slot) : null;
+        if (end == null) {
             return slot;
         }
         destroy(slot);
-        replace(slot);
+        replace(slot, end);
         return make();
     }
 
     /** Replaces an invalid slot, whose capacity is reserved for the new one. */
-    private void replace(Slot<R> invalid) {
+    private void replace(Slot<R> invalid, End end) {
         change(
                 () -> {
-                    forget(invalid);
-                    broken++;
+                    forget(invalid, end);
                     making++;
                 });
     }
 
-    /** Validates a slot and destroys an invalid resource. */
-    private boolean check(Slot<R> slot, long timeout)
+    /** Validates a slot and destroys an invalid resource. Returns why it is invalid. */
+    private Optional<End> check(Slot<R> slot, long timeout)
             throws InterruptedException, TimeoutException {
-        var answer = new CompletableFuture<Boolean>();
+        var answer = new CompletableFuture<Optional<End>>();
         onHelper(() -> check(slot, answer), () -> free(slot));
         return await(answer, timeout);
     }
 
-    private void check(Slot<R> slot, CompletableFuture<Boolean> answer) {
-        boolean valid = isValid(slot);
-        if (!valid) {
+    private void check(Slot<R> slot, CompletableFuture<Optional<End>> answer) {
+        End end = endOf(slot);
+        if (end != null) {
             destroy(slot);
         }
-        if (!answer.complete(valid)) { // The caller has timed out.
-            if (valid) {
+        if (!answer.complete(Optional.ofNullable(end))) { // The caller has timed out.
+            if (end == null) {
                 free(slot);
             } else {
-                change(
-                        () -> {
-                            forget(slot);
-                            broken++;
-                        });
+                change(() -> forget(slot, end));
             }
         }
     }
@@ -531,20 +656,23 @@ public final class Pool<R> implements AutoCloseable {
             if (!slot.takeFrom(leased, token)) {
                 return false;
             }
-            if (options.recordHoldTime()) {
+            if (options.recordHoldTime) {
                 slot.stopTimer();
             }
+            slot.setOrigin(null);
             if (isBroken || !isReset(slot)) {
-                discard(slot);
-                return true;
+                discard(slot, End.BROKEN);
+            } else if (slot.isExpired()) {
+                discard(slot, End.EXPIRED);
+            } else {
+                free(slot);
             }
-            free(slot);
         } else {
             slots.comesBack(slot);
             if (!slot.free(leased, token)) {
                 return false;
             }
-            attend();
+            attend(slot);
         }
         return true;
     }
@@ -552,37 +680,28 @@ public final class Pool<R> implements AutoCloseable {
     private void free(Slot<R> slot) {
         slots.comesBack(slot);
         slot.free();
-        attend();
+        attend(slot);
     }
 
-    /** Serves waiting threads after a slot was freed. */
-    private void attend() {
-        if (attention) {
+    /** Serves waiting threads after a slot was freed, and destroys the resource if it was evicted. */
+    private void attend(Slot<R> freed) {
+        if (attention || freed.isOlderThan(generation)) {
             change(() -> {});
         }
     }
 
-    private void discard(Slot<R> slot) {
+    private void discard(Slot<R> slot, End end) {
         destroy(slot);
-        change(
-                () -> {
-                    forget(slot);
-                    broken++;
-                });
+        change(() -> forget(slot, end));
     }
 
     /** Reclaims a slot whose lease was lost. */
     void reclaim(Slot<R> slot) {
         LOGGER.log(
                 System.Logger.Level.WARNING,
-                "a lease of {0} was leaked; its resource is destroyed",
-                typeOf(slot));
-        destroy(slot);
-        change(
-                () -> {
-                    forget(slot);
-                    reclaimed++;
-                });
+                "a lease of " + typeOf(slot) + " was leaked; its resource is destroyed",
+                slot.origin());
+        discard(slot, End.RECLAIMED);
     }
 
     /** Applies a change under the lock, and then handles its consequences without the lock. */
@@ -593,6 +712,7 @@ public final class Pool<R> implements AutoCloseable {
         try {
             change.run();
             attention = true;
+            removeEvicted(surplus);
             removeSurplus(surplus);
             serve(served);
             attention = isAttentionNeeded();
@@ -610,13 +730,34 @@ public final class Pool<R> implements AutoCloseable {
         }
     }
 
+    private void removeEvicted(List<Slot<R>> removed) {
+        if (mayHaveEvicted) {
+            mayHaveEvicted = making > 0; // Their factories may have started before.
+            for (Slot<R> slot : slots.all()) {
+                if (slot.isOlderThan(generation)) {
+                    if (slot.take()) {
+                        remove(slot, End.EVICTED);
+                        removed.add(slot);
+                    } else {
+                        mayHaveEvicted = true;
+                    }
+                }
+            }
+        }
+    }
+
     private void removeSurplus(List<Slot<R>> surplus) {
         Slot<R> slot;
         while (isTooLarge() && (slot = slots.takeIdle()) != null) {
-            forget(slot);
-            leaving++;
+            remove(slot, End.SURPLUS);
             surplus.add(slot);
         }
+    }
+
+    /** Removes a slot whose resource is then destroyed without the lock. */
+    private void remove(Slot<R> slot, End end) {
+        forget(slot, end);
+        leaving++;
     }
 
     private void serve(List<Waiter<R>> served) {
@@ -649,10 +790,191 @@ public final class Pool<R> implements AutoCloseable {
         timeouts++;
     }
 
-    private void forget(Slot<R> slot) {
+    private void forget(Slot<R> slot, End end) {
         slots.remove(slot);
+        ends[end.ordinal()]++;
         closedSlotLeases += slot.leases();
         closedSlotHeldNanos += slot.used();
+    }
+
+    /**
+     * Does what is due: reports leaks, removes expired and idle resources, keeps others alive, and
+     * creates some for {@code minIdle}. Called regularly by one thread, which must not block, so hooks
+     * run on other threads.
+     */
+    void visit() {
+        try {
+            reportLeaks();
+            List<Slot<R>> due = removeOld(System.nanoTime());
+            if (!due.isEmpty()) {
+                isKeepingAlive = true;
+                onHelper(() -> keepAlive(due), () -> isKeepingAlive = false);
+            }
+            fill();
+        } catch (Throwable e) { // No thread or no memory is available: the next visit tries again.
+            LOGGER.log(System.Logger.Level.WARNING, "the maintenance of a pool failed", e);
+        }
+    }
+
+    private void reportLeaks() {
+        if (options.leakThreshold == null) {
+            return;
+        }
+        long threshold = options.leakThreshold.toNanos();
+        for (Slot<R> slot : slots.all()) {
+            LeaseOrigin origin = slot.origin();
+            if (origin != null && !origin.isReported && origin.heldNanos() >= threshold) {
+                origin.isReported = true;
+                lock.lock();
+                leaks++;
+                lock.unlock();
+                LeakReport report = origin.report();
+                onHelper(() -> report(slot, report), () -> {});
+            }
+        }
+    }
+
+    private void report(Slot<R> slot, LeakReport report) {
+        Consumer<? super LeakReport> listener = options.leakListener;
+        if (listener == null) {
+            LOGGER.log(
+                    System.Logger.Level.WARNING,
+                    "thread %s has held a lease of %s for %d ms"
+                            .formatted(report.thread(), typeOf(slot), report.held().toMillis()),
+                    report.origin());
+        } else {
+            try {
+                listener.accept(report);
+            } catch (Throwable e) {
+                LOGGER.log(System.Logger.Level.WARNING, "the leak listener failed", e);
+            }
+        }
+    }
+
+    /** Removes old resources, and returns the idle slots that are due for a check. */
+    private List<Slot<R>> removeOld(long now) {
+        List<Slot<R>> due = new ArrayList<>();
+        List<Slot<R>> old = new ArrayList<>();
+        int idle = idleCount();
+        for (Slot<R> slot : slots.all()) {
+            long idleTime = slot.observeIdleTime(now);
+            End end = null;
+            if (idleTime >= 0 && slot.isExpired()) {
+                end = End.EXPIRED;
+            } else if (idle > options.minIdle && isReached(options.idleTimeout, idleTime)) {
+                end = End.IDLE;
+            }
+            if (end == null) {
+                if (!isKeepingAlive && isReached(options.keepAlive, slot.uncheckedTime(now))) {
+                    due.add(slot);
+                }
+            } else if (slot.takeObserved()) {
+                idle--;
+                End cause = end;
+                change(() -> remove(slot, cause));
+                old.add(slot);
+            }
+        }
+        for (Slot<R> slot : old) {
+            onHelper(() -> end(slot), () -> end(slot));
+        }
+        return due;
+    }
+
+    private static boolean isReached(@Nullable Duration limit, long time) {
+        return limit != null && time >= limit.toNanos();
+    }
+
+    /** Destroys the resource of a slot that was removed. */
+    private void end(Slot<R> removed) {
+        destroy(removed);
+        change(() -> leaving--);
+    }
+
+    private void keepAlive(List<Slot<R>> due) {
+        try {
+            for (Slot<R> slot : due) {
+                if (slot.takeObserved()) {
+                    End end = endOf(slot);
+                    lock.lock();
+                    keepAlives++;
+                    lock.unlock();
+                    if (end == null) {
+                        slot.setChecked(System.nanoTime());
+                        free(slot);
+                    } else {
+                        discard(slot, end);
+                    }
+                }
+            }
+        } finally {
+            isKeepingAlive = false;
+        }
+    }
+
+    private void fill() {
+        if (options.minIdle > 0 && !isFilling) {
+            lock.lock();
+            try {
+                if (!isToFill() || System.nanoTime() - nextFill < 0) {
+                    return;
+                }
+            } finally {
+                lock.unlock();
+            }
+            isFilling = true;
+            onHelper(this::makeIdle, () -> isFilling = false);
+        }
+    }
+
+    private void makeIdle() {
+        try {
+            var reserved = new boolean[1];
+            do {
+                change(
+                        () -> {
+                            reserved[0] = isToFill();
+                            making += reserved[0] ? 1 : 0;
+                        });
+                if (reserved[0]) {
+                    free(make());
+                    setFillPause(MIN_PAUSE_NANOS);
+                }
+            } while (reserved[0]);
+        } catch (Throwable e) {
+            LOGGER.log(System.Logger.Level.WARNING, "no idle resource could be created", e);
+            setFillPause(Math.min(2 * fillPause, MAX_PAUSE_NANOS));
+        } finally {
+            isFilling = false;
+        }
+    }
+
+    private void setFillPause(long pause) {
+        lock.lock();
+        fillPause = pause;
+        nextFill = System.nanoTime() + pause;
+        lock.unlock();
+    }
+
+    private boolean isToFill() {
+        return !closed && size() < capacity && idleCount() < options.minIdle;
+    }
+
+    private int idleCount() {
+        int count = 0;
+        for (Slot<R> slot : slots.all()) {
+            count += slot.isIdle() ? 1 : 0;
+        }
+        return count;
+    }
+
+    boolean isClosed() {
+        lock.lock();
+        try {
+            return closed;
+        } finally {
+            lock.unlock();
+        }
     }
 
     private int size() {
@@ -672,7 +994,7 @@ public final class Pool<R> implements AutoCloseable {
     }
 
     private boolean isValid(Slot<R> slot) {
-        PoolOptions.Check<? super R> validate = options.validate();
+        PoolOptions.Check<? super R> validate = options.validate;
         try {
             return validate == null || validate.isValid(slot.resource);
         } catch (Throwable e) {
@@ -682,11 +1004,11 @@ public final class Pool<R> implements AutoCloseable {
     }
 
     private boolean isReset(Slot<R> slot) {
-        return apply("reset", options.reset(), slot);
+        return apply("reset", options.reset, slot);
     }
 
     private void destroy(Slot<R> slot) {
-        apply("destroy", options.destroy(), slot);
+        apply("destroy", options.destroy, slot);
     }
 
     /**

@@ -1,43 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 package benchlab.appserver.pool;
 
+import java.time.Duration;
 import java.util.Objects;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The hooks and settings of a pool. Each method returns a copy that differs in one setting:
+ * The hooks and settings of a pool. Immutable: each method returns a copy that differs in one setting:
  *
  * <pre>{@code
  * PoolOptions.of(() -> DriverManager.getConnection(url))
  *         .validate(connection -> connection.isValid(1))
  *         .reset(connection -> connection.rollback())
  *         .destroy(Connection::close)
+ *         .maxLifetime(Duration.ofMinutes(30))
  * }</pre>
  *
  * <p>Hooks run on the thread that leases or returns a resource, without any lock, and never
- * concurrently for one resource. There are two exceptions, which run on a thread of the pool:
- * {@code factory}, {@code validate} and the {@code destroy} after it for a lease with a timeout,
- * and {@code destroy} for a leaked lease. The timeout of a lease does not cover {@code reset} and
- * {@code destroy} when the lease is closed: set a timeout in these hooks if they wait.
+ * concurrently for one resource. There are these exceptions, which run on a thread of the pool:
+ * {@code factory}, {@code validate} and the {@code destroy} after it for a lease with a timeout, and
+ * everything that the pool does by itself: resources for {@link #minIdle}, checks for {@link
+ * #keepAlive}, and the end of idle or leaked resources. The timeout of a lease does not cover {@code
+ * reset} and {@code destroy} when the lease is closed: set a timeout in these hooks if they wait.
  *
  * @param <R> the type of the resources
- * @param factory creates a resource; not null
- * @param validate checks a resource before each lease except the first. If it returns false or
- *     throws, the resource is destroyed and another one is created
- * @param reset prepares a resource for its next user. Called when a lease is closed; if it throws,
- *     the resource is destroyed
- * @param destroy releases a resource. Called once for each resource
- * @param order the order in which idle resources are leased
- * @param recordHoldTime true to measure how long leases are held, which reads the clock twice for
- *     each lease
  */
-public record PoolOptions<R>(
-        Factory<? extends R> factory,
-        @Nullable Check<? super R> validate,
-        @Nullable Action<? super R> reset,
-        @Nullable Action<? super R> destroy,
-        RequestOrder order,
-        boolean recordHoldTime) {
+public final class PoolOptions<R> implements Cloneable {
+
+    private static final Duration MAX_TIME = Duration.ofDays(36_500);
+
+    final Factory<? extends R> factory;
+    @Nullable Check<? super R> validate;
+    @Nullable Action<? super R> reset;
+    @Nullable Action<? super R> destroy;
+    RequestOrder order = RequestOrder.ROUND_ROBIN;
+    boolean recordHoldTime;
+    int minIdle;
+    @Nullable Duration idleTimeout;
+    @Nullable Duration maxLifetime;
+    @Nullable Duration keepAlive;
+    @Nullable Duration leakThreshold;
+    @Nullable Consumer<? super LeakReport> leakListener;
 
     /**
      * Creates resources.
@@ -96,69 +100,202 @@ public record PoolOptions<R>(
         LIFO
     }
 
-    public PoolOptions {
-        Objects.requireNonNull(factory, "factory");
-        Objects.requireNonNull(order, "order");
+    private PoolOptions(Factory<? extends R> factory) {
+        this.factory = Objects.requireNonNull(factory, "factory");
     }
 
     /**
-     * Returns options without hooks, in {@link RequestOrder#ROUND_ROBIN} order.
+     * Returns options without other hooks and without limits, in {@link RequestOrder#ROUND_ROBIN}
+     * order.
      *
      * @param factory creates a resource
      * @param <R> the type of the resources
      * @return the options
      */
     public static <R> PoolOptions<R> of(Factory<? extends R> factory) {
-        return new PoolOptions<>(factory, null, null, null, RequestOrder.ROUND_ROBIN, false);
+        return new PoolOptions<>(factory);
     }
 
     /**
-     * Returns a copy with another {@code validate} hook.
+     * Sets the check of a resource before each lease except the first. If it returns false or throws,
+     * the resource is destroyed and another one is created.
      *
-     * @param hook checks a resource before a lease
+     * @param hook checks a resource
      * @return the options
      */
     public PoolOptions<R> validate(Check<? super R> hook) {
-        return new PoolOptions<>(factory, hook, reset, destroy, order, recordHoldTime);
+        PoolOptions<R> copy = copy();
+        copy.validate = Objects.requireNonNull(hook, "validate");
+        return copy;
     }
 
     /**
-     * Returns a copy with another {@code reset} hook.
+     * Sets the hook that prepares a resource for its next user. It is called when a lease is closed; if
+     * it throws, the resource is destroyed.
      *
-     * @param hook prepares a resource for its next user
+     * @param hook prepares a resource
      * @return the options
      */
     public PoolOptions<R> reset(Action<? super R> hook) {
-        return new PoolOptions<>(factory, validate, hook, destroy, order, recordHoldTime);
+        PoolOptions<R> copy = copy();
+        copy.reset = Objects.requireNonNull(hook, "reset");
+        return copy;
     }
 
     /**
-     * Returns a copy with another {@code destroy} hook.
+     * Sets the hook that releases a resource. It is called once for each resource.
      *
      * @param hook releases a resource
      * @return the options
      */
     public PoolOptions<R> destroy(Action<? super R> hook) {
-        return new PoolOptions<>(factory, validate, reset, hook, order, recordHoldTime);
+        PoolOptions<R> copy = copy();
+        copy.destroy = Objects.requireNonNull(hook, "destroy");
+        return copy;
     }
 
     /**
-     * Returns a copy with another {@code order}.
+     * Sets the order in which idle resources are leased. With {@link #idleTimeout}, use {@link
+     * RequestOrder#LIFO}: otherwise the load keeps every resource in use.
      *
-     * @param first the order in which idle resources are leased
+     * @param first the order
      * @return the options
      */
     public PoolOptions<R> order(RequestOrder first) {
-        return new PoolOptions<>(factory, validate, reset, destroy, first, recordHoldTime);
+        PoolOptions<R> copy = copy();
+        copy.order = Objects.requireNonNull(first, "order");
+        return copy;
     }
 
     /**
-     * Returns a copy with another {@code recordHoldTime}.
+     * Sets whether {@link PoolStatistics#holdTime} is measured, which reads the clock twice for each
+     * lease.
      *
      * @param measured true to measure how long leases are held
      * @return the options
      */
     public PoolOptions<R> recordHoldTime(boolean measured) {
-        return new PoolOptions<>(factory, validate, reset, destroy, order, measured);
+        PoolOptions<R> copy = copy();
+        copy.recordHoldTime = measured;
+        return copy;
+    }
+
+    /**
+     * Sets the number of idle resources that the pool keeps ready, as far as its capacity allows. It
+     * creates them on its own thread, also after others have been destroyed. If the factory fails, it
+     * tries again after a pause, which doubles up to 10 seconds.
+     *
+     * @param resources the number of resources, 0 by default
+     * @return the options
+     */
+    public PoolOptions<R> minIdle(int resources) {
+        if (resources < 0) {
+            throw new IllegalArgumentException("minIdle must not be negative: " + resources);
+        }
+        PoolOptions<R> copy = copy();
+        copy.minIdle = resources;
+        return copy;
+    }
+
+    /**
+     * Sets the time after which an idle resource is destroyed, if there are more idle ones than {@link
+     * #minIdle}.
+     *
+     * @param time more than 0, at most 100 years; null for never, which is the default
+     * @return the options
+     */
+    public PoolOptions<R> idleTimeout(@Nullable Duration time) {
+        PoolOptions<R> copy = copy();
+        copy.idleTimeout = checked("idleTimeout", time);
+        return copy;
+    }
+
+    /**
+     * Sets the age at which a resource is destroyed. A leased one is destroyed when it is returned. Each
+     * resource has a lifetime of its own, at random up to a quarter shorter, so that resources that were
+     * created together do not end together. Set it below the time after which the server or a proxy
+     * closes connections.
+     *
+     * @param time more than 0, at most 100 years; null for no limit, which is the default
+     * @return the options
+     */
+    public PoolOptions<R> maxLifetime(@Nullable Duration time) {
+        PoolOptions<R> copy = copy();
+        copy.maxLifetime = checked("maxLifetime", time);
+        return copy;
+    }
+
+    /**
+     * Sets the time after which an idle resource is checked with {@link #validate}, so that neither a
+     * server nor a firewall takes it for unused. An invalid resource is destroyed. One resource is
+     * checked at a time, and cannot be leased meanwhile. A check does not end the idle time.
+     *
+     * @param time more than 0, less than {@link #maxLifetime}; null for never, which is the default
+     * @return the options
+     */
+    public PoolOptions<R> keepAlive(@Nullable Duration time) {
+        PoolOptions<R> copy = copy();
+        copy.keepAlive = checked("keepAlive", time);
+        return copy;
+    }
+
+    /**
+     * Sets the time after which a lease is reported as a possible leak, once and without ending it.
+     * Each lease then records its stack trace, which takes microseconds.
+     *
+     * @param time more than 0, at most 100 years; null for never, which is the default
+     * @return the options
+     */
+    public PoolOptions<R> leakThreshold(@Nullable Duration time) {
+        PoolOptions<R> copy = copy();
+        copy.leakThreshold = checked("leakThreshold", time);
+        return copy;
+    }
+
+    /**
+     * Sets the listener that is called, on a thread of the pool, for each lease that is held for longer
+     * than {@link #leakThreshold}. By default, the report is logged as a warning, with the stack trace.
+     *
+     * @param listener the listener; null for the default
+     * @return the options
+     */
+    public PoolOptions<R> leakListener(@Nullable Consumer<? super LeakReport> listener) {
+        PoolOptions<R> copy = copy();
+        copy.leakListener = listener;
+        return copy;
+    }
+
+    /** Checks the settings that depend on each other. */
+    void check() {
+        if (keepAlive != null) {
+            if (validate == null) {
+                throw new IllegalArgumentException("keepAlive needs the hook validate");
+            }
+            if (maxLifetime != null && keepAlive.compareTo(maxLifetime) >= 0) {
+                throw new IllegalArgumentException(
+                        "keepAlive must be less than maxLifetime: " + keepAlive);
+            }
+        }
+        if (leakListener != null && leakThreshold == null) {
+            throw new IllegalArgumentException("leakListener needs leakThreshold");
+        }
+    }
+
+    @SuppressWarnings("unchecked") // A clone has the same type.
+    private PoolOptions<R> copy() {
+        try {
+            return (PoolOptions<R>) clone();
+        } catch (CloneNotSupportedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static @Nullable Duration checked(String name, @Nullable Duration time) {
+        if (time != null
+                && (time.isNegative() || time.isZero() || time.compareTo(MAX_TIME) > 0)) {
+            throw new IllegalArgumentException(
+                    name + " must be more than 0 and at most 100 years: " + time);
+        }
+        return time;
     }
 }

@@ -20,10 +20,18 @@ import java.time.Duration;
  * @param maxWait the maximum waiting time of a call that got a lease
  * @param timeouts the number of calls that timed out waiting for other threads or for the factory
  * @param made the number of resources that the factory created
+ * @param creationTime the total time in which the factory created them
+ * @param maxCreationTime the longest time in which the factory created one
  * @param factoryFailures the number of failures of the factory
  * @param broken the number of resources that were destroyed because they were invalid, could not be
  *     reset or were marked as broken
  * @param reclaimed the number of leaked leases, whose resources were destroyed
+ * @param expired the number of resources that were destroyed at the end of their {@link
+ *     PoolOptions#maxLifetime}
+ * @param timedOut the number of resources that were destroyed after {@link PoolOptions#idleTimeout}
+ * @param evicted the number of resources that were destroyed because of {@link Pool#softEvict}
+ * @param keepAlives the number of checks of idle resources because of {@link PoolOptions#keepAlive}
+ * @param leaks the number of leases that were reported because of {@link PoolOptions#leakThreshold}
  * @param holdTime the total time that closed leases were held; zero unless {@link
  *     PoolOptions#recordHoldTime} is set
  */
@@ -39,9 +47,16 @@ public record PoolStatistics(
         Duration maxWait,
         long timeouts,
         long made,
+        Duration creationTime,
+        Duration maxCreationTime,
         long factoryFailures,
         long broken,
         long reclaimed,
+        long expired,
+        long timedOut,
+        long evicted,
+        long keepAlives,
+        long leaks,
         Duration holdTime) {
 
     /**

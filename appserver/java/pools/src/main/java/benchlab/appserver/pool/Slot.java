@@ -50,10 +50,29 @@ final class Slot<R> extends Padding {
     private long used; // ns; written only by the owner, read by all threads
     private long since; // ns; start of the current lease
 
-    /** Creates a slot that is owned by the current thread. */
-    Slot(Pool<R> pool, R resource) {
+    private final int generation;
+    private final long created = System.nanoTime();
+    private final long lifetime; // ns
+
+    /** Not null while the slot is leased, if leases record their origin. */
+    private volatile @Nullable LeaseOrigin origin;
+
+    // Written by the pool's visits, and read by them and the checks that they start.
+    private volatile long observed = -1; // the state at the last visit, if the slot was idle
+    private long idleSince; // ns; the first visit with that state
+    private volatile long checked = created; // ns; the last check without a lease
+
+    /**
+     * Creates a slot that is owned by the current thread.
+     *
+     * @param generation the pool's generation before the resource was created
+     * @param lifetime the resource's lifetime in ns; {@code Long.MAX_VALUE} if it is unlimited
+     */
+    Slot(Pool<R> pool, R resource, int generation, long lifetime) {
         this.pool = pool;
         this.resource = resource;
+        this.generation = generation;
+        this.lifetime = lifetime;
         var first = new Token();
         token = first;
         lost = new LeakedLease(first, this);
@@ -77,6 +96,61 @@ final class Slot<R> extends Padding {
     /** Returns true if the lease that began with state {@code leased} has not ended. */
     boolean isLeased(long leased) {
         return state == leased;
+    }
+
+    boolean isIdle() {
+        return (state & KIND) == IDLE;
+    }
+
+    boolean isOlderThan(int current) {
+        return generation != current;
+    }
+
+    boolean isExpired() {
+        return lifetime != Long.MAX_VALUE && System.nanoTime() - created >= lifetime;
+    }
+
+    @Nullable LeaseOrigin origin() {
+        return origin;
+    }
+
+    void setOrigin(@Nullable LeaseOrigin taken) {
+        origin = taken;
+    }
+
+    /**
+     * Returns for how long the slot has been idle, to the accuracy of the visits; -1 if it is not idle.
+     * A check that ends meanwhile does not end the idle time.
+     */
+    long observeIdleTime(long now) {
+        long current = state;
+        switch ((int) (current & KIND)) {
+            case (int) IDLE -> {
+                if (current != observed) {
+                    observed = current;
+                    idleSince = now;
+                }
+                return now - idleSince;
+            }
+            case (int) LEASED -> observed = -1;
+            default -> {}
+        }
+        return -1;
+    }
+
+    /** Returns the time since the last use or check; -1 if the slot was not idle at the last visit. */
+    long uncheckedTime(long now) {
+        return observed < 0 ? -1 : Math.min(now - idleSince, now - checked);
+    }
+
+    void setChecked(long now) {
+        checked = now;
+    }
+
+    /** Makes the caller the owner if the slot has been idle since the last visit. */
+    boolean takeObserved() {
+        long idle = observed;
+        return idle >= 0 && STATE.compareAndSet(this, idle, idle + OWNED);
     }
 
     boolean isLeased() {

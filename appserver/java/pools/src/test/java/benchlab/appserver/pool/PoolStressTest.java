@@ -16,10 +16,12 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -27,7 +29,7 @@ class PoolStressTest {
 
     private static final int THREADS = 6;
     private static final int LARGEST = 4;
-    private static final int PARTS = 2 * 4;
+    private static final int PARTS = 2 * 5;
 
     private final AtomicInteger living = new AtomicInteger();
     private final AtomicInteger most = new AtomicInteger();
@@ -165,19 +167,47 @@ class PoolStressTest {
     @ParameterizedTest
     @EnumSource(RequestOrder.class)
     void survivesEverythingAtOnce(RequestOrder order) throws Exception {
-        var pool =
-                new Pool<>(
-                        LARGEST,
-                        options(order, this::makeOrFail)
-                                .reset(Resource::use)
-                                .validate(resource -> !chance(50)));
+        survives(order, user -> user);
+    }
+
+    @ParameterizedTest
+    @EnumSource(RequestOrder.class)
+    void survivesEverythingInVirtualThreads(RequestOrder order) throws Exception {
+        ExecutorService threads = VirtualThreads.executor();
+        try {
+            survives(order, user -> VirtualThreads.in(threads, user));
+        } finally {
+            threads.shutdown();
+        }
+    }
+
+    private void survives(RequestOrder order, UnaryOperator<Callable<Long>> inThread)
+            throws Exception {
+        var options =
+                options(order, this::makeOrFail)
+                        .reset(Resource::use)
+                        .validate(
+                                resource -> {
+                                    resource.use();
+                                    return !chance(50);
+                                })
+                        .minIdle(1)
+                        .idleTimeout(Duration.ofMillis(2))
+                        .maxLifetime(Duration.ofMillis(9))
+                        .keepAlive(Duration.ofMillis(1))
+                        .leakThreshold(Duration.ofNanos(100_000))
+                        .leakListener(report -> assertTrue(report.held().toNanos() > 0));
+        var pool = new Pool<>(LARGEST, options);
         var deadline = new Stress.Deadline(Stress.part(PARTS));
-        Callable<Long> user = () -> use(pool, deadline);
+        Callable<Long> user = inThread.apply(() -> use(pool, deadline));
         List<Callable<Long>> tasks = new ArrayList<>(Collections.nCopies(THREADS, user));
         tasks.add(
                 () -> {
                     while (!deadline.passed()) {
                         pool.resize(1 + ThreadLocalRandom.current().nextInt(LARGEST));
+                        if (chance(10)) {
+                            pool.softEvict();
+                        }
                         PoolStatistics statistics = pool.statistics();
                         assertTrue(statistics.size() <= LARGEST, statistics.toString());
                         assertTrue(statistics.inUse() <= statistics.size(), statistics.toString());

@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests what a pool does by itself: the ends of resources, checks of idle ones, and reports of leaks.
+package benchlab.appserver.pool;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import benchlab.appserver.pool.PoolOptions.RequestOrder;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class PoolMaintenanceTest {
+
+    private static final Duration LONG = Duration.ofSeconds(30);
+
+    private static final class Resource {
+        private final int number;
+        private volatile boolean valid = true;
+        private final AtomicInteger checks = new AtomicInteger();
+        private final AtomicInteger destroyed = new AtomicInteger();
+
+        Resource(int number) {
+            this.number = number;
+        }
+    }
+
+    private final List<Resource> resources = Collections.synchronizedList(new ArrayList<>());
+    private final AtomicInteger failures = new AtomicInteger(); // The factory fails so often.
+    private final ExecutorService threads = Executors.newCachedThreadPool();
+    private final PoolOptions<Resource> options =
+            PoolOptions.of(this::make)
+                    .destroy(resource -> resource.destroyed.incrementAndGet())
+                    .order(RequestOrder.LIFO);
+
+    private Resource make() throws IOException {
+        if (failures.getAndUpdate(n -> Math.max(0, n - 1)) > 0) {
+            throw new IOException("no route");
+        }
+        var resource = new Resource(resources.size());
+        resources.add(resource);
+        return resource;
+    }
+
+    private boolean isValid(Resource resource) {
+        resource.checks.incrementAndGet();
+        return resource.valid;
+    }
+
+    private int destroyed() {
+        synchronized (resources) {
+            return resources.stream().mapToInt(resource -> resource.destroyed.get()).sum();
+        }
+    }
+
+    /** Leases resources at once, and returns them. */
+    private static void leaseAtOnce(Pool<Resource> pool, int count) throws InterruptedException {
+        List<Lease<Resource>> leases = new ArrayList<>();
+        for (int k = 0; k < count; k++) {
+            leases.add(pool.lease());
+        }
+        leases.forEach(Lease::close);
+    }
+
+    @AfterEach
+    void endThreads() {
+        threads.shutdownNow();
+    }
+
+    @Test
+    void anIdleResourceIsDestroyedAtTheEndOfItsLife() throws Exception {
+        try (var pool = new Pool<>(3, options.maxLifetime(Duration.ofMillis(50)))) {
+            leaseAtOnce(pool, 3);
+            until(() -> pool.statistics().size() == 0);
+            assertEquals(3, pool.statistics().expired());
+            assertEquals(3, destroyed());
+        }
+        assertEquals(3, destroyed());
+    }
+
+    @Test
+    void aLeasedResourceOutlivesItsLifeUntilItIsReturned() throws Exception {
+        try (var pool = new Pool<>(1, options.maxLifetime(Duration.ofMillis(20)))) {
+            Lease<Resource> lease = pool.lease();
+            Thread.sleep(100);
+            assertEquals(0, lease.resource().destroyed.get());
+            lease.close();
+            assertEquals(1, destroyed());
+            try (var next = pool.lease(LONG)) {
+                assertEquals(1, next.resource().number);
+            }
+        }
+    }
+
+    @Test
+    void livesDifferByUpToAQuarter() {
+        var limit = Duration.ofMinutes(30);
+        long[] lives = LongStream.generate(() -> Pool.lifetime(limit)).limit(1000).toArray();
+        assertTrue(Arrays.stream(lives).allMatch(life -> life <= limit.toNanos()));
+        assertTrue(Arrays.stream(lives).allMatch(life -> life >= limit.toNanos() / 4 * 3));
+        assertTrue(Arrays.stream(lives).distinct().count() > 900);
+        assertTrue(Pool.lifetime(Duration.ofNanos(1)) > 0);
+    }
+
+    @Test
+    void idleResourcesAboveTheMinimumAreDestroyed() throws Exception {
+        var idle = options.idleTimeout(Duration.ofMillis(40)).minIdle(1);
+        try (var pool = new Pool<>(4, idle)) {
+            leaseAtOnce(pool, 4);
+            until(() -> pool.statistics().size() == 1);
+            assertEquals(3, pool.statistics().timedOut());
+            Thread.sleep(100);
+            assertEquals(1, pool.statistics().idle());
+            assertEquals(3, destroyed());
+        }
+        try (var pool = new Pool<>(2, idle.minIdle(0))) {
+            Lease<Resource> lease = pool.lease();
+            Thread.sleep(100);
+            assertEquals(0, lease.resource().destroyed.get());
+            lease.close();
+            until(() -> pool.statistics().size() == 0);
+        }
+    }
+
+    @Test
+    void idleResourcesAreCreatedInAdvance() throws Exception {
+        try (var pool = new Pool<>(3, options.minIdle(2))) {
+            until(() -> pool.statistics().idle() == 2);
+            Lease<Resource> first = pool.lease();
+            until(() -> pool.statistics().idle() == 2);
+            Lease<Resource> second = pool.lease();
+            assertEquals(3, pool.statistics().size());
+            pool.softEvict();
+            until(() -> pool.statistics().idle() == 1 && pool.statistics().made() == 4);
+            first.close();
+            second.close();
+            until(() -> pool.statistics().idle() == 2);
+            assertTrue(pool.statistics().maxSize() <= 3);
+        }
+        assertEquals(resources.size(), destroyed());
+    }
+
+    /** The minimum does not exceed the capacity, and is reached although the factory fails at first. */
+    @Test
+    void idleResourcesAreCreatedOnceTheFactorySucceeds() throws Exception {
+        failures.set(3);
+        try (var pool = new Pool<>(2, options.minIdle(10))) {
+            until(() -> pool.statistics().idle() == 2);
+            assertEquals(3, pool.statistics().factoryFailures());
+            assertEquals(0, pool.statistics().leases());
+            assertTrue(
+                    pool.statistics()
+                                    .creationTime()
+                                    .compareTo(pool.statistics().maxCreationTime())
+                            >= 0);
+        }
+    }
+
+    @Test
+    void idleResourcesAreKeptAlive() throws Exception {
+        var checked =
+                options.validate(this::isValid).keepAlive(Duration.ofMillis(10)).minIdle(2);
+        try (var pool = new Pool<>(2, checked)) {
+            until(() -> resources.size() == 2);
+            until(() -> resources.stream().allMatch(resource -> resource.checks.get() >= 3));
+            assertTrue(pool.statistics().keepAlives() >= 6);
+            assertEquals(0, destroyed());
+            resources.get(0).valid = false;
+            until(() -> resources.get(0).destroyed.get() == 1);
+            until(() -> pool.statistics().idle() == 2);
+            assertEquals(1, pool.statistics().broken());
+            assertEquals(3, pool.statistics().made());
+        }
+    }
+
+    /** A check is no use: otherwise nothing would ever be idle for long. */
+    @Test
+    void aCheckDoesNotEndTheIdleTime() throws Exception {
+        var checked =
+                options.validate(this::isValid)
+                        .keepAlive(Duration.ofMillis(5))
+                        .idleTimeout(Duration.ofMillis(200));
+        try (var pool = new Pool<>(1, checked)) {
+            pool.lease().close();
+            until(() -> pool.statistics().timedOut() == 1);
+            assertTrue(pool.statistics().keepAlives() > 0);
+        }
+    }
+
+    @Test
+    void aLeaseThatIsHeldForLongIsReportedOnceAndContinues() throws Exception {
+        List<LeakReport> reports = Collections.synchronizedList(new ArrayList<>());
+        var watched =
+                options.leakThreshold(Duration.ofMillis(20)).leakListener(reports::add);
+        try (var pool = new Pool<>(2, watched)) {
+            Lease<Resource> lease = threads.submit(() -> takeInThread(pool)).get();
+            until(() -> reports.size() == 1);
+            Thread.sleep(100);
+            LeakReport report = reports.get(0);
+            assertEquals("forgetful", report.thread());
+            assertTrue(report.held().compareTo(Duration.ofMillis(20)) >= 0);
+            assertTrue(
+                    Arrays.stream(report.origin().getStackTrace())
+                            .anyMatch(frame -> frame.getMethodName().equals("takeInThread")));
+            assertEquals(1, reports.size());
+            assertEquals(1, pool.statistics().leaks());
+            assertEquals(0, lease.resource().destroyed.get());
+            lease.close();
+            try (var next = pool.lease()) {
+                assertSame(resources.get(0), next.resource());
+                until(() -> reports.size() == 2);
+            }
+        }
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> new Pool<>(1, options.leakListener(reports::add)));
+    }
+
+    private static Lease<Resource> takeInThread(Pool<Resource> pool) throws InterruptedException {
+        Thread.currentThread().setName("forgetful");
+        return pool.lease();
+    }
+
+    @Test
+    void aLeakIsLoggedWithItsStackTraceByDefault() throws Exception {
+        List<LogRecord> records = Collections.synchronizedList(new ArrayList<>());
+        var handler =
+                new Handler() {
+                    @Override
+                    public void publish(LogRecord logged) {
+                        records.add(logged);
+                    }
+
+                    @Override
+                    public void flush() {}
+
+                    @Override
+                    public void close() {}
+                };
+        Logger logger = Logger.getLogger(Pool.class.getName());
+        logger.addHandler(handler);
+        logger.setUseParentHandlers(false);
+        try (var pool = new Pool<>(1, options.leakThreshold(Duration.ofMillis(20)));
+                var lease = pool.lease()) {
+            until(() -> records.size() == 1);
+            assertTrue(records.get(0).getMessage().contains("has held a lease of"));
+            assertTrue(
+                    Arrays.stream(records.get(0).getThrown().getStackTrace())
+                            .anyMatch(frame -> frame.getClassName().equals(getClass().getName())));
+            assertEquals(0, lease.resource().number);
+        } finally {
+            logger.setUseParentHandlers(true);
+            logger.removeHandler(handler);
+        }
+    }
+
+    @Test
+    void softEvictionReplacesAllResourcesAndInterruptsNoLease() throws Exception {
+        try (var pool = new Pool<>(3, options)) {
+            Lease<Resource> leased = pool.lease();
+            pool.lease().close();
+            assertEquals(2, resources.size());
+            pool.softEvict();
+            assertEquals(1, resources.get(1).destroyed.get());
+            assertEquals(0, leased.resource().destroyed.get());
+            try (var next = pool.lease()) {
+                assertEquals(2, next.resource().number);
+            }
+            leased.close();
+            assertEquals(1, resources.get(0).destroyed.get());
+            leaseAtOnce(pool, 3);
+            assertEquals(2, pool.statistics().evicted());
+            assertEquals(5, pool.statistics().made());
+            assertEquals(0, pool.statistics().broken());
+        }
+    }
+
+    @Test
+    void softEvictionServesWaitingThreadsWithNewResources() throws Exception {
+        try (var pool = new Pool<>(1, options)) {
+            Lease<Resource> leased = pool.lease();
+            Future<Lease<Resource>> waiting = threads.submit(() -> pool.lease(LONG));
+            until(() -> pool.statistics().waiting() == 1);
+            pool.softEvict();
+            leased.close();
+            assertEquals(1, waiting.get().resource().number);
+            waiting.get().close();
+        }
+    }
+
+    /** A resource whose creation began before the eviction may belong to the old server. */
+    @Test
+    void softEvictionAlsoCoversResourcesThatAreBeingCreated() throws Exception {
+        var goesOn = new CountDownLatch(1);
+        var slow =
+                PoolOptions.of(
+                                () -> {
+                                    Resource made = make();
+                                    goesOn.await();
+                                    return made;
+                                })
+                        .destroy(resource -> resource.destroyed.incrementAndGet());
+        try (var pool = new Pool<>(1, slow)) {
+            assertThrows(TimeoutException.class, () -> pool.lease(Duration.ofMillis(20)));
+            pool.softEvict();
+            goesOn.countDown();
+            try (var lease = pool.lease(LONG)) {
+                assertEquals(1, lease.resource().number);
+            }
+            assertEquals(1, resources.get(0).destroyed.get());
+        }
+    }
+
+    @Test
+    void aStartFailsIfNoResourceCanBeCreated() throws Exception {
+        try (var pool = new Pool<>(2, options)) {
+            failures.set(2);
+            assertThrows(ResourceException.class, () -> pool.start(Duration.ZERO));
+            assertEquals(1, pool.statistics().factoryFailures());
+            pool.start(LONG); // Tries again.
+            assertEquals(2, pool.statistics().factoryFailures());
+            assertEquals(1, pool.statistics().idle());
+            pool.start(Duration.ZERO);
+            assertEquals(1, pool.statistics().made());
+        }
+        var hanging = new CountDownLatch(1);
+        var silent =
+                PoolOptions.of(
+                        () -> {
+                            hanging.await();
+                            return new Object();
+                        });
+        try (var pool = new Pool<>(1, silent)) {
+            assertThrows(TimeoutException.class, () -> pool.start(Duration.ofMillis(20)));
+            hanging.countDown();
+            pool.start(LONG);
+        }
+    }
+
+    /** Without a call of start, only a lease fails. */
+    @Test
+    void aPoolIsCreatedAlthoughTheFactoryFails() throws Exception {
+        failures.set(1);
+        try (var pool = new Pool<>(2, options)) {
+            assertThrows(ResourceException.class, pool::lease);
+            pool.lease().close();
+        }
+    }
+
+    @Test
+    void settingsAreChecked() {
+        assertThrows(IllegalArgumentException.class, () -> options.minIdle(-1));
+        assertThrows(IllegalArgumentException.class, () -> options.idleTimeout(Duration.ZERO));
+        assertThrows(
+                IllegalArgumentException.class, () -> options.maxLifetime(Duration.ofDays(40_000)));
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> new Pool<>(1, options.keepAlive(Duration.ofSeconds(1))));
+        assertThrows(
+                IllegalArgumentException.class,
+                () ->
+                        new Pool<>(
+                                1,
+                                options.validate(this::isValid)
+                                        .keepAlive(Duration.ofSeconds(2))
+                                        .maxLifetime(Duration.ofSeconds(2))));
+    }
+
+    /**
+     * More threads wait than there are carrier threads, and others still run. The JVM would replace
+     * pinned carriers by at most 256 threads in total.
+     */
+    @Test
+    void virtualThreadsThatWaitOccupyNoCarrier() throws Exception {
+        ExecutorService virtual = VirtualThreads.executor();
+        try (var pool = new Pool<>(1, options)) {
+            assertTrue(virtual.submit(VirtualThreads::isCurrentThreadVirtual).get());
+            Lease<Resource> lease = pool.lease();
+            List<Future<Integer>> waiting = new ArrayList<>();
+            for (int k = 0; k < 400; k++) {
+                boolean isTimed = k % 2 == 0;
+                waiting.add(
+                        virtual.submit(
+                                () -> {
+                                    try (var own = isTimed ? pool.lease(LONG) : pool.lease()) {
+                                        return own.resource().number;
+                                    }
+                                }));
+            }
+            until(() -> pool.statistics().waiting() == 400);
+            assertTrue(virtual.submit(VirtualThreads::isCurrentThreadVirtual).get());
+            lease.close();
+            for (Future<Integer> number : waiting) {
+                assertEquals(0, number.get());
+            }
+        } finally {
+            virtual.shutdown();
+        }
+    }
+
+    /** A factory that blocks in a monitor pins no carrier thread if the lease has a timeout. */
+    @Test
+    void hooksOfVirtualThreadsRunOnPlatformThreads() throws Exception {
+        ExecutorService virtual = VirtualThreads.executor();
+        var isVirtual = new ArrayList<Boolean>();
+        var seen =
+                PoolOptions.of(
+                        () -> {
+                            isVirtual.add(VirtualThreads.isCurrentThreadVirtual());
+                            return new Object();
+                        });
+        try (var pool = new Pool<>(1, seen)) {
+            virtual.submit(
+                            () -> {
+                                pool.lease(LONG).close();
+                                return null;
+                            })
+                    .get();
+            assertEquals(List.of(false), isVirtual);
+            assertFalse(pool.statistics().made() == 0);
+        } finally {
+            virtual.shutdown();
+        }
+    }
+
+    private static void until(BooleanSupplier condition) throws InterruptedException {
+        while (!condition.getAsBoolean()) {
+            Thread.sleep(1);
+        }
+    }
+}
