@@ -15,9 +15,15 @@ from subject import ProtocolError, Subject
 TESTED_ELSEWHERE = {"process"}
 """The experiments that other files test: an operation of `process` takes milliseconds."""
 
+
+def needs_fixture(experiment: dict[str, Any]) -> bool:
+    """Returns True if subjects get arguments from a fixture, such as the address of a link."""
+    return any("provides" in fixture for fixture in experiment.get("fixture", []))
+
+
 EXPERIMENTS = {name: experiment for name, experiment in read_experiments().items()
                if "targets" not in experiment["experiment"] and "server" not in experiment
-               and name not in TESTED_ELSEWHERE}
+               and not needs_fixture(experiment) and name not in TESTED_ELSEWHERE}
 
 WRONG = {("python-forgets", "fail")}
 """The subjects and cases that are expected to fail."""

@@ -338,8 +338,8 @@ def test_a_call_that_failed_is_not_applied(
 @pytest.mark.parametrize("target", RAISED)
 @pytest.mark.parametrize("fault", ["published", "percent"])
 def test_the_experiment_injects_both_faults(target: str, fault: str) -> None:
-    injection = read_experiments()["retry"]["target"][target]["injection"][fault]
-    assert re.findall(r"(?:RAISE|SIGNAL)[^;]*", " ".join(injection["statements"])) == RAISED[target]
+    statements = read_experiments()["retry"]["target"][target]["fault"][fault]
+    assert re.findall(r"(?:RAISE|SIGNAL)[^;]*", " ".join(statements)) == RAISED[target]
 
 
 @every_subject_on_servers
