@@ -16,6 +16,13 @@ pub fn allowed_cores() -> io::Result<Vec<usize>> {
         .collect())
 }
 
+/// Returns the allowed cores except one, or all of them if that leaves none. Empty if they cannot be listed.
+pub fn cores_except(core: Option<usize>) -> Vec<usize> {
+    let all = allowed_cores().unwrap_or_default();
+    let others: Vec<usize> = all.iter().copied().filter(|c| Some(*c) != core).collect();
+    if others.is_empty() { all } else { others }
+}
+
 /// Returns the set of cores that this process may use, as of the first call.
 pub fn allowed_set() -> io::Result<CpuSet> {
     static FIRST: OnceLock<CpuSet> = OnceLock::new();

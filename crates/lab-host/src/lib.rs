@@ -16,7 +16,7 @@ pub mod procfs;
 mod root;
 mod tree_cpu;
 
-pub use cores::allowed_cores;
+pub use cores::{allowed_cores, cores_except};
 pub use cpu_clock::CpuClock;
 pub use facts::describe;
 pub use gauge::Gauge;

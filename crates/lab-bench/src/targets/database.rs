@@ -218,12 +218,7 @@ impl Server {
 
     /// Returns the cores that the server's processes may use.
     fn cores(&self) -> Vec<usize> {
-        let all = lab_host::allowed_cores().unwrap_or_default();
-        let others = all.iter().copied();
-        let others: Vec<usize> = others
-            .filter(|&core| Some(core) != self.kept_off.get())
-            .collect();
-        if others.is_empty() { all } else { others }
+        lab_host::cores_except(self.kept_off.get())
     }
 
     /// Returns the CPU time of the server's processes in ns, including exited ones. It continues to grow after a
