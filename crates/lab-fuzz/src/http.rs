@@ -55,9 +55,13 @@ fn read_responses(stream: &[u8], length: usize, to_head: bool) -> Connection {
             rest = &rest[used..];
         }
     }
-    if let Some(end) = reader.end() {
-        let length = connection.bodies.len() - begin;
-        connection.responses.push((end, length));
+    match reader.end() {
+        Ok(Some(end)) => {
+            let length = connection.bodies.len() - begin;
+            connection.responses.push((end, length));
+        }
+        Ok(None) => {}
+        Err(_) => connection.is_malformed = true,
     }
     connection
 }

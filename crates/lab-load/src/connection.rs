@@ -171,8 +171,9 @@ impl Connection {
     }
 
     /// Returns the response that the end of the connection completes, if any.
-    pub fn end(&mut self) -> Option<ResponseEnd> {
-        self.reader.end().filter(|_| self.pending.len() == 1)
+    pub fn end(&mut self) -> Result<Option<ResponseEnd>, Malformed> {
+        let ended = self.reader.end()?;
+        Ok(ended.filter(|_| self.pending.len() == 1))
     }
 
     /// Removes the oldest request, whose response is complete. Returns it with the stored part of the response's body.

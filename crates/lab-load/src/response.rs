@@ -166,11 +166,20 @@ impl ResponseReader {
     /// Handles the end of the connection.
     ///
     /// Returns the response that the end completes, or `None` if there was no response or it was truncated.
-    pub fn end(&mut self) -> Option<ResponseEnd> {
-        let complete = self.stage == HeadStage::UntilClose;
-        let answer = complete.then(|| self.complete());
+    ///
+    /// # Errors
+    /// Returns an error if the last chunk of a body has arrived and the empty line after it is missing. A server
+    /// that ends its responses this way is at fault, and was not merely interrupted.
+    pub fn end(&mut self) -> Result<Option<ResponseEnd>> {
+        let ended = match self.stage {
+            HeadStage::UntilClose => Ok(Some(self.complete())),
+            HeadStage::Chunk(chunk) if chunk.is_after_last() => Err(Malformed(
+                "the connection ended before the empty line after the last chunk",
+            )),
+            _ => Ok(None),
+        };
         *self = ResponseReader::new();
-        answer
+        ended
     }
 
     fn complete(&mut self) -> ResponseEnd {
@@ -419,6 +428,18 @@ fn status_line_begins(bytes: &[u8]) -> Result<()> {
 }
 
 impl Chunk {
+    /// Returns true if the last chunk has arrived, but not all that follows it.
+    fn is_after_last(self) -> bool {
+        matches!(
+            self,
+            Chunk::Trailer(_)
+                | Chunk::TrailerName(_)
+                | Chunk::TrailerValue(_)
+                | Chunk::TrailerLf(_)
+                | Chunk::End
+        )
+    }
+
     /// Returns the position after one more byte, or `None` if the body is complete.
     fn next(self, byte: u8) -> Result<Option<Chunk>> {
         let line = Malformed("a chunk has an invalid size");

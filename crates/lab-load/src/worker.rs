@@ -331,18 +331,19 @@ impl Worker {
     /// Handles a connection that the server has closed, which may complete a response.
     fn end_connection(&mut self, i: usize) {
         match self.connections[i].end() {
-            Some(answer) => {
+            Ok(Some(answer)) => {
                 let arrival = Arrival {
                     noted_ns: None,
                     read_ns: now_ns(),
                 };
                 self.answered(i, answer, arrival);
             }
-            None => self.fail(
+            Ok(None) => self.fail(
                 i,
                 ErrorKind::Reset,
-                &"the connection ended before the response",
+                &"the connection ended before the response was complete",
             ),
+            Err(malformed) => self.fail(i, ErrorKind::Malformed, &malformed),
         }
     }
 

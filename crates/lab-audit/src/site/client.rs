@@ -295,12 +295,13 @@ fn exchange(
         };
         if n == 0 {
             return match reader.end() {
-                Some(_) => finished(head, answer),
-                None => ended_early(
+                Ok(Some(_)) => finished(head, answer),
+                Ok(None) => ended_early(
                     head,
                     answer,
                     "the connection was closed before the end of the response",
                 ),
+                Err(malformed) => ended_early(head, answer, malformed.0),
             };
         }
         if head.len() < 2 * MAX_HEAD && answer.body.is_empty() {

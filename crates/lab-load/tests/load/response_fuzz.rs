@@ -96,7 +96,7 @@ fn read(stream: &[u8], to_head: bool, mut pieces: impl FnMut() -> usize) -> Outc
             }
         }
     }
-    if let Some(answer) = reader.end() {
+    if let Ok(Some(answer)) = reader.end() {
         complete.push((answer.status, body, at));
     }
     Outcome {

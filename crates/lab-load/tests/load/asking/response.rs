@@ -14,7 +14,7 @@ fn read(stream: &[u8], piece: usize) -> Result<Vec<(ResponseEnd, Vec<u8>)>, Malf
             answers.extend(answer.map(|a| (a, std::mem::take(&mut body))));
         }
     }
-    answers.extend(reader.end().map(|a| (a, std::mem::take(&mut body))));
+    answers.extend(reader.end()?.map(|a| (a, std::mem::take(&mut body))));
     Ok(answers)
 }
 
@@ -34,6 +34,25 @@ fn assert_malformed(stream: &str) {
     for piece in 1..=stream.len() {
         let answers = read(stream.as_bytes(), piece);
         assert!(answers.is_err(), "{stream:?} {piece}: {answers:?}");
+    }
+}
+
+#[test]
+fn a_body_ends_with_the_empty_line_after_its_last_chunk() {
+    let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n";
+    for end in [
+        "0\r\n",
+        "0\r\n\r",
+        "0\r\nA",
+        "0\r\nA: b",
+        "0\r\nA: b\r",
+        "0\r\nA: b\r\n",
+    ] {
+        assert_malformed(&[chunked, end].concat());
+    }
+    // The server may have been interrupted.
+    for cut in ["", "0", "0\r", "2\r\na"] {
+        assert_bodies(&[chunked, cut].concat(), &[]);
     }
 }
 
@@ -59,7 +78,7 @@ fn bodies_end_where_their_heads_say() {
 }
 
 #[test]
-fn what_is_cut_off_is_no_answer() {
+fn a_truncated_response_does_not_count() {
     let streams = [
         "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nA: b\r\n\r\n",
@@ -67,7 +86,7 @@ fn what_is_cut_off_is_no_answer() {
     for stream in streams {
         for end in 0..stream.len() {
             let answers = read(&stream.as_bytes()[..end], stream.len());
-            assert_eq!(answers, Ok(vec![]), "{end}");
+            assert_eq!(answers.unwrap_or_default(), [], "{end}");
         }
     }
 }
