@@ -102,6 +102,7 @@ style:
 	tests/imports.py crates/*
 	tests/links.py
 	tests/words.py
+	tests/deny.py
 	$(foreach folder,$(RUST_FOLDERS),cargo fmt --check --manifest-path $(folder)/rust/Cargo.toml &&) true
 	$(if $(GO),test -z "$$(gofmt -l kits/go experiments/*/go)",$(WITHOUT_GO))
 	$(foreach folder,$(GO_FOLDERS),go -C $(folder) vet ./... &&) true
