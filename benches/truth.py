@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "load"
 SERVER = BUILD / "server"
 MARK = 20e3
-"""The time by which the responses of one server take longer, in ns."""
+"""The extra time of one server's responses, in ns."""
 STEPS = 20_000_000
 NORMAL = statistics.NormalDist().inv_cdf(0.975)
 

@@ -25,7 +25,7 @@ class Exchange:
     """The section that requires the response: of RFC 9110 (semantics), 9112 (messages), 3986 (URIs), or `experiment`."""
     request: bytes
     promised: frozenset[int]
-    """The status with which the library in appserver/ada responds."""
+    """The status of the response from the library in appserver/ada."""
     allowed: frozenset[int] = frozenset()
     """Other statuses that the RFCs allow."""
     json: Any = None

@@ -262,7 +262,7 @@ def test_chunks_that_are_none(program: Program, damage: bytes) -> None:
 
 
 def test_uploads_at_a_time(program: Program) -> None:
-    """More uploads than workers, none of which ends; other clients are served."""
+    """Other clients are served during more endless uploads than there are workers."""
     clients = [program.connect() for _ in range(17)]
     try:
         for client in clients[:16]:

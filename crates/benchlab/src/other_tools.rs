@@ -5,7 +5,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// An option of other tools.
 struct Habit {
-    /// The verb of benchlab with which the option is typed.
+    /// The verb of benchlab that has the option.
     verb: &'static str,
     /// The spellings of the option.
     options: &'static [&'static str],

@@ -96,7 +96,7 @@ pub struct Follower<'a> {
     /// A short form of the current estimate. Empty if the estimate does not fit into a few words.
     estimate: String,
     so_far: SoFar,
-    /// The group of these lines in the log of a CI system.
+    /// The group that folds the progress lines in a CI system's log.
     _group: Group,
 }
 

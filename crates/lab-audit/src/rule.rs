@@ -98,7 +98,7 @@ struct RuleText {
     together: bool,
     #[serde(default)]
     measuring: Measuring,
-    /// The default fixes, for cases without fixes of their own.
+    /// The default fixes, for cases that have none.
     #[serde(default)]
     fix: Vec<Fix>,
     case: Vec<CaseText>,

@@ -36,7 +36,7 @@ impl Change<'_> {
     }
 }
 
-/// Builds the report. `file` is the path with which the bisection is continued.
+/// Builds the report. `file` is the path of the file that continues the bisection.
 pub fn document(bisection: &Bisection, file: &str) -> Document {
     let changes = changes(bisection);
     let mut document = Document {

@@ -425,7 +425,7 @@ impl Compare {
         options.flag("gate", !self.is_gated());
         match base {
             Some(base) => {
-                // Several builds need several directories, which only commits have.
+                // Multiple builds need multiple directories, which only commits have.
                 let head = if self.builds.is_some() { "HEAD" } else { "." };
                 options.values("rev", [base, head]);
                 options.values("name", ["base", "head"]);

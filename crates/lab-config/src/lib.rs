@@ -34,7 +34,7 @@ const MAX_SIZE: u64 = 1 << 20;
 pub struct ConfigFile {
     /// The file's path.
     pub path: PathBuf,
-    /// Its content.
+    /// The parsed content.
     pub config: Config,
 }
 

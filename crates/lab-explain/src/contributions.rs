@@ -126,7 +126,7 @@ fn time_difference(
     let mut parts = Vec::new();
     let mut add = |source: Source, ns: f64| parts.push(Contribution { source, ns });
     if let Some(cpu) = cpu.filter(|_| has_wall) {
-        // A process with several threads may use more CPU time than wall time.
+        // A process with multiple threads may use more CPU time than wall time.
         let waits = [0, 1].map(|i| (times[i] - cpu[i]).max(0.0));
         add(
             Source::Waiting(values(&Metric::ROUND_TRIPS)),

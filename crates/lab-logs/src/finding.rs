@@ -280,6 +280,6 @@ pub enum CapacityProblem {
 pub struct BusiestHour {
     /// The start by the log's clock, in seconds since 1970.
     pub local_s: i64,
-    /// Its requests as a multiple of those of an average hour.
+    /// The number of requests as a multiple of an average hour's.
     pub of_average: f64,
 }

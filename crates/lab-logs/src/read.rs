@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Reads bytes, splits them into lines and parses the entries, whatever the bytes are.
+//! Reads bytes, splits them into lines and parses the entries, with any content.
 //!
 //! The input may be compressed, truncated, binary or endless.
 

@@ -81,7 +81,7 @@ pub struct AuditFinding {
     pub why: String,
     /// Remedies.
     pub fixes: Vec<Fix>,
-    /// A command with which the user can repeat the observation.
+    /// A command that repeats the observation.
     pub see: String,
     /// The source of the rule: the URL of a document.
     pub source: String,

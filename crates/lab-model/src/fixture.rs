@@ -20,8 +20,8 @@ pub struct Fixture {
     pub selector: Option<Selector>,
     /// The names of the arguments that the fixture's replies add to `open` of the subjects.
     pub provides: Vec<String>,
-    /// True if the fixture takes part in each visit: a subject's process with a point open. A state is then that of a
-    /// visit.
+    /// True if the fixture takes part in each visit: a subject's process with a point open. A state
+    /// then lasts for one visit.
     #[serde(default)]
     pub visits: bool,
     /// The names of the metrics that the fixture reports for each batch.

@@ -126,7 +126,7 @@ pub struct Target {
     /// Statements that make calls fail, by the value of the parameter `fault`.
     #[serde(default)]
     pub faults: Vec<(String, Vec<String>)>,
-    /// The query with which subjects read back their settings, if the target is a server.
+    /// The query that subjects use to read back their settings, if the target is a server.
     pub settings: Option<String>,
     /// Settings that must be equal for subjects on this target, in addition to [`Plan::proof`].
     pub proof: Proof,

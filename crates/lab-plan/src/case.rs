@@ -48,7 +48,7 @@ pub struct Case {
     pub targets: Vec<TargetId>,
     /// For each factor, the sweep values at which its non-default values are measured unless the user requests others.
     pub thin: BTreeMap<String, Vec<u64>>,
-    /// The method with which benchlab checks the work.
+    /// The check that benchlab runs on the work.
     pub check: Check,
     /// True if the target is empty at the start.
     pub empty: bool,

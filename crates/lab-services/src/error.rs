@@ -83,7 +83,7 @@ pub enum ServiceError {
         software: &'static Software,
         /// The syntax of the addresses.
         form: &'static str,
-        /// The fault.
+        /// The reason.
         reason: String,
     },
     /// No server of this kind responds at the address.
@@ -91,7 +91,7 @@ pub enum ServiceError {
     Unreachable {
         /// The daemon's software.
         software: &'static Software,
-        /// Its address.
+        /// The server's address.
         place: String,
         /// The connection error.
         reason: String,
@@ -101,7 +101,7 @@ pub enum ServiceError {
     Login {
         /// The daemon's software.
         software: &'static Software,
-        /// Its address.
+        /// The server's address.
         place: String,
         /// The user.
         user: String,
@@ -119,7 +119,7 @@ pub enum ServiceError {
     Tls {
         /// The daemon's software.
         software: &'static Software,
-        /// Its address.
+        /// The server's address.
         place: String,
         /// The user.
         user: String,
@@ -131,7 +131,7 @@ pub enum ServiceError {
     Version {
         /// The required software.
         software: &'static Software,
-        /// Its address.
+        /// The server's address.
         place: String,
         /// The version that the server reports, with the product.
         version: String,
@@ -141,7 +141,7 @@ pub enum ServiceError {
     Rights {
         /// The daemon's software.
         software: &'static Software,
-        /// Its address.
+        /// The server's address.
         place: String,
         /// The missing right and the remedy.
         reason: String,

@@ -7,7 +7,7 @@ use crate::results::Comparison;
 use crate::spending;
 use lab_model::{Plan, Run};
 
-/// The number of blocks with which a new run would resolve the inconclusive comparisons.
+/// The number of blocks that a new run needs to resolve the inconclusive comparisons.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Deciding {
     /// A new run with this many blocks would probably resolve all inconclusive comparisons.

@@ -121,7 +121,7 @@ func openPacket(opening *lab.Opening, spoken protocol) (lab.Case, error) {
 	})
 }
 
-// fill returns a cookie with which a request has the given number of bytes.
+// fill returns a cookie that makes a request the given number of bytes long.
 func fill(client *client, wanted int64) (string, error) {
 	const name = "fill="
 	bytes := func(length int64) (int64, error) {

@@ -54,7 +54,7 @@ def mariadb() -> Target:
 
 
 class Pool:
-    """Connections, of which the most recently returned one is leased first."""
+    """Connections. The most recently returned one is leased first."""
 
     def __init__(self, connections: list[Any]) -> None:
         self._idle: LifoQueue[Any] = LifoQueue()

@@ -18,7 +18,7 @@ def effect(placeholder: str) -> str:
 
 
 def calls(placeholder: str) -> dict[str, Call]:
-    """Returns the work before that statement by case name, using the driver's placeholder in statements."""
+    """Returns the work before the insertion into effect, by case name. `placeholder` is the driver's for parameters."""
     read = f"SELECT value FROM test_simple WHERE id = {placeholder}"
     add = f"UPDATE test_simple SET value = value + 1 WHERE id = {placeholder}"
     subtract = f"UPDATE test_simple SET value = value - 1 WHERE id = {placeholder}"

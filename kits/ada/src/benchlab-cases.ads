@@ -48,7 +48,7 @@ package Benchlab.Cases is
    --  A case whose operations may fail, and whose failures are measured
 
    function Failed (Self : Fallible_Case) return Operation_Sets.Operation_Set is abstract;
-   --  Returns the operations of the latest Perform that failed
+   --  Returns the operations that failed in the latest Perform
 
    type Serving_Case is limited interface and Subject_Case;
    --  A server. Open starts the server and adds the setting "url" and others. Close shuts the

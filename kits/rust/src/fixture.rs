@@ -46,8 +46,8 @@ pub trait Fixture {
     /// Returns a failure if the state cannot be set.
     fn set(&mut self, state: Option<&State>) -> Result<Vec<(&'static str, String)>, Failure>;
 
-    /// Takes part in a visit: a subject's process that is about to open a case. Called if the experiment has
-    /// `visits = true`, instead of [`Fixture::set`] with a state.
+    /// Starts a visit: a subject's process is about to open a case. Called if the experiment has `visits = true`,
+    /// instead of [`Fixture::set`] with a state.
     ///
     /// # Errors
     /// Returns a failure if the fixture cannot take part.
@@ -104,7 +104,7 @@ pub trait Visit {
     }
 }
 
-/// An outage of what a subject works on. benchlab kills the server, if it is one that it started itself, and starts it
+/// An outage of a subject's target. benchlab kills the server, if it is one that it started itself, and starts it
 /// again. Anything else is up to the fixture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outage {
@@ -261,7 +261,7 @@ pub fn serve_fixture_on(
             Err(failure) => lab.refuse(failure),
         }
     }
-    // benchlab may have been killed. Whatever became of the streams, the changes are undone first.
+    // benchlab may have been killed, so changes are undone first, even if the streams are broken.
     let undone = session.close();
     lab.end()?;
     undone.map_err(|f| io::Error::other(f.message))

@@ -66,7 +66,7 @@ package Appserver.Cache_Tables is
    Max_Reads : constant Read_Count := 3;
 
    type Queue_Kind is (Small, Main, Weightless);
-   --  Nodes in Weightless weigh nothing, so that evicting them would not help
+   --  Nodes in Weightless weigh nothing, so evicting them would not help
 
    type Removal_Cause is (Explicit, Replaced, Expired, Size);
 

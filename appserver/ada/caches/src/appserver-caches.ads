@@ -473,7 +473,7 @@ private
    --  Reports the node to put, which was not stored
 
    procedure Allocate (Change : in out Caches.Change'Class);
-   --  Allocates what Change lacks
+   --  Allocates the objects that Change still needs
 
    procedure Apply
      (Change      : in out Caches.Change'Class;

@@ -198,7 +198,7 @@ package body Appserver.HTTP.Access_Logs is
      (Date (13 .. 16) & '-' & Month (Date (9 .. 11)) & '-' & Date (6 .. 7)
       & 'T' & Date (18 .. 25) & 'Z');
 
-   --  Writes the client and the time, with which all lines begin
+   --  Writes the beginning of a line: the client and the time
 
    procedure Begin_Line
      (To     : in out Text_Sinks.Text_Buffer;

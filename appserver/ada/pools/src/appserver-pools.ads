@@ -106,7 +106,7 @@ package Appserver.Pools is
       Open         : Natural;
       Waiting      : Natural;
       Leases       : Interfaces.Unsigned_64;
-      --  This and the following are totals since the pool was created
+      --  Leases and all following components are totals since the pool was created
       Waits        : Interfaces.Unsigned_64;
       --  Calls of Get that found no idle resource
       Timeouts     : Interfaces.Unsigned_64;

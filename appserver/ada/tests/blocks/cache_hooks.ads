@@ -48,7 +48,7 @@ package Cache_Hooks is
 
    function Count return Natural;
    function Sum return Natural;
-   --  Those of Sum_Up since Reset
+   --  Return the number of calls of Sum_Up since Reset, and the sum of their numbers
 
    function Removals return Removal_List;
    --  Returns the removals since the last call

@@ -2,8 +2,8 @@
 --  Copyright 2026 The benchlab authors
 --
 --  Fault injection: a call with nested transactions, on the same connection and on another, fails
---  at each of its points. tests/shared/retry_situations.txt contains the outcomes, with which
---  Java's DatabaseTest compares its own.
+--  at each of its points. tests/shared/retry_situations.txt contains the outcomes. Java's
+--  DatabaseTest expects the same ones.
 
 with Ada.Strings.Unbounded;
 with AUnit.Test_Suites;

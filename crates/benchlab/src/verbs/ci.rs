@@ -19,7 +19,7 @@ struct Entry {
     name: String,
     verbs: Vec<&'static str>,
     options: OptionList,
-    /// True if it compares the base with the head.
+    /// True if the entry compares the base with the head.
     is_change: bool,
 }
 

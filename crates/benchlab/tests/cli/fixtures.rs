@@ -216,7 +216,7 @@ fn states_are_set_for_the_turns_of_subjects_and_undone() {
     // Two blocks of two mirrored pairs for each subject; `one` and `plain` are measured with the usual value.
     let seen = fixtures.noted(&fixtures.notes, "watched ");
     assert_eq!((count(&seen, "changed"), count(&seen, "usual")), (8, 16));
-    // A fixture is told in which directory the subject works.
+    // A fixture gets the directory in which the subject works.
     let place = fixtures.place().display().to_string();
     let checked = fixtures.noted(&fixtures.fixture_notes, "checked ");
     assert!(

@@ -314,7 +314,7 @@ def connect_noted(session: Session, opening: Opening) -> Perform:
     return perform
 
 
-# Several operations at once
+# Concurrent operations
 
 
 def latencies(latencies_of: Callable[[int], str]) -> Callable[[Session, Opening], Perform]:

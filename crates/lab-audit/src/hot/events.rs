@@ -35,7 +35,7 @@ impl Events {
     ///
     /// # Errors
     ///
-    /// Returns a message if benchlab lacks the permission, or the kernel the support.
+    /// Returns a message if benchlab lacks the permission or the kernel does not support fanotify.
     pub fn watch(mounts: &[PathBuf]) -> Result<Events, String> {
         let flags = InitFlags::FAN_CLASS_NOTIF | InitFlags::FAN_CLOEXEC | InitFlags::FAN_NONBLOCK;
         let open_flags = EventFFlags::O_RDONLY

@@ -206,8 +206,7 @@ fn other_targets([before, after]: [&Audit; 2]) -> Option<Finding> {
     })
 }
 
-/// Describes the findings that only one audit has, with the names of their objects, which the other audit did not
-/// check.
+/// Describes the findings about objects that only one audit checked.
 fn in_one(alone: &[Vec<&AuditFinding>; 2]) -> Option<Finding> {
     let named = |(side, findings): (&str, &Vec<&AuditFinding>)| {
         let names = say::distinct(findings.iter().map(|f| f.place.as_str()));

@@ -27,7 +27,7 @@ pub struct AuditReport<'a> {
 
 /// Sanitizes all texts of an audit, which may come from servers and files.
 ///
-/// Sanitized texts cannot move a terminal's cursor or change the direction of writing, whatever the output format.
+/// Sanitized texts cannot move a terminal's cursor or change the direction of writing, regardless of the output format.
 ///
 /// # Errors
 ///

@@ -20,7 +20,7 @@ const MAX_BYTES: u64 = 16 * 1024;
 pub struct Wrapper {
     /// The program as the user named it.
     pub program: String,
-    /// The file.
+    /// The file of the program.
     pub file: PathBuf,
     /// True if the file is a shell script that ends with the other program.
     pub is_script: bool,

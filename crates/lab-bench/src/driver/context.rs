@@ -69,8 +69,7 @@ pub enum Stop {
     Store(StoreError),
     /// A server no longer responds. Contains a description.
     ServerLost(String),
-    /// Measuring agents were lost: either all agents, or one without which measuring cannot
-    /// continue. Contains a description.
+    /// Measuring agents were lost, and the run cannot continue without them. Contains a description.
     AgentsLost(String),
 }
 

@@ -25,8 +25,7 @@ pub trait Generator: Send {
 pub enum LoadFault {
     /// Applying load failed for this reason.
     Failed(String),
-    /// Agents were lost: either all agents, or one without which measuring cannot continue.
-    /// Contains a description.
+    /// Agents were lost, and the run cannot continue without them. Contains a description.
     AgentsLost(String),
 }
 

@@ -108,8 +108,8 @@ impl SetCosts {
 
     /// Returns the subjects that do not fit into the budget of a run. The baseline and its copy always stay.
     ///
-    /// A subject is excluded if its pilot did not find a steady level in time, or if its warm-up
-    /// makes that of all processes too long.
+    /// A subject is excluded if its pilot did not find a steady level in time, or if the warm-up of
+    /// all processes is too long because of it.
     pub fn left_out(&self, plan: &Plan, context: &RunContext) -> Vec<SubjectId> {
         let remaining_s = remaining_s(plan, context).filter(|_| plan.measure.age.is_none());
         let Some(remaining_s) = remaining_s else {

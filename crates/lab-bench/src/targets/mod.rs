@@ -168,7 +168,7 @@ impl VisitTarget {
     /// counted.
     pub fn count_opens(&mut self, plan: &Plan, point: PointId) -> SubjectResult<()> {
         if let (Check::Opens, VisitTarget::File(file, opens)) = (&plan.case(point).check, self) {
-            *opens = Some(Opens::of(file.path())?);
+            *opens = Some(Opens::watch(file.path())?);
         }
         Ok(())
     }

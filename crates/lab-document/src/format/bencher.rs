@@ -46,7 +46,7 @@ pub fn render(document: &Document) -> serde_json::Result<String> {
             name => name,
         };
         let benchmark = all.entry(name).or_insert_with(|| json!({}));
-        // The last of several runs is the current one.
+        // The last run is the current one.
         benchmark[&measure] = metric;
     }
     Ok(serde_json::to_string_pretty(&all)? + "\n")

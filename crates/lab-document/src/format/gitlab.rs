@@ -27,7 +27,7 @@ pub fn render(document: &Document) -> serde_json::Result<String> {
     let mut known: Vec<String> = Vec::new();
     let mut all: Vec<Value> = Vec::new();
     for issue in issues.iter().filter(|issue| issue.waived.is_none()) {
-        // GitLab shows only one of several problems with the same fingerprint.
+        // GitLab shows only one problem for each fingerprint.
         let mut print = fingerprint(issue, document);
         let same = known.iter().filter(|other| **other == print).count();
         known.push(print.clone());

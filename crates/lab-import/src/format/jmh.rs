@@ -60,7 +60,7 @@ fn benchmark(
         .find_amount("threads")?
         .filter(|threads| *threads > 1.0);
     params.extend(threads.map(|threads| ("threads".into(), threads.to_string())));
-    // One benchmark may be measured in several modes.
+    // One benchmark may be measured in multiple modes.
     let mode = result.find_text("mode").unwrap_or("");
     let metric = result.get("primaryMetric")?;
     let unit = metric.get("scoreUnit")?;

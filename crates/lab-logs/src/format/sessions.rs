@@ -98,8 +98,9 @@ pub struct Sessions {
     file_before_s: Option<i64>,
     /// The size of the open statements, in bytes.
     bytes: usize,
-    /// The number of entries with a duration, and without.
+    /// The number of entries with a duration.
     timed: u64,
+    /// The number of entries without a duration.
     untimed: u64,
     /// The number of durations without a statement.
     nameless: u64,

@@ -22,7 +22,7 @@ const MAX_KNOWN: usize = 4_096;
 const MAX_PATH: usize = 128;
 /// The maximum number of names listed in a sentence.
 const MAX_LISTED: usize = 6;
-/// The maximum number of requests whose end may still follow.
+/// The maximum number of unfinished requests.
 const MAX_BEGUN: usize = 10_000;
 /// The rank of a field that was not found.
 const NONE: u16 = u16::MAX;
@@ -165,9 +165,9 @@ pub struct Structured {
     strange_time: Option<(String, String)>,
     /// A field with durations that cannot be parsed, and an example.
     strange_duration: Option<(String, String)>,
-    /// The number of requests whose time, and the number of requests whose duration, could not be
-    /// parsed.
+    /// The number of requests with a time that cannot be parsed.
     strange_times: u64,
+    /// The number of requests with a duration that cannot be parsed.
     strange_durations: u64,
     /// The number of durations with a fraction in a log whose sample has none.
     odd: u64,

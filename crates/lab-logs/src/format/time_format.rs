@@ -19,7 +19,7 @@ enum TimePart {
     /// Two digits.
     ShortYear,
     Month,
-    /// A name, of which the first three letters count.
+    /// A name. Only its first three letters matter.
     MonthName,
     Day,
     DayOfYear,

@@ -22,8 +22,8 @@ const MIN_UNIT_CHANGE: f64 = 200.0;
 const MIN_P90_NS: f64 = 2e3;
 /// The maximum plausible average number of concurrent requests in one log.
 const MAX_CONCURRENCY: f64 = 10_000.0;
-/// The minimum difference by which a line's time must be before that of an earlier line to show
-/// that times are arrival times, in seconds.
+/// Times are arrival times, rather than times of completion, if a line's time is at least this many
+/// seconds before the time of an earlier line.
 const INVERSION_S: f64 = 2.0;
 /// The number of inversions needed as evidence.
 const MIN_INVERSIONS: usize = 3;
@@ -226,7 +226,7 @@ impl UnitCheck {
         self.very_long += u64::from(ns > MAX_P90_NS as u64);
     }
 
-    /// Returns true if this many of the durations are more than an exception.
+    /// Returns true if this number of durations is too large for exceptions.
     pub fn is_often(&self, durations: u64) -> bool {
         durations >= MIN_DURATIONS as u64 && durations * 1_000 > self.all
     }

@@ -60,7 +60,7 @@ pub enum LoadReport {
     Slice {
         /// The load's number.
         number: u64,
-        /// The delay with which the agent started the load, in ns.
+        /// The delay of the load's start, in ns.
         late_ns: u64,
         /// The slice without its distributions.
         slice: Box<Slice>,

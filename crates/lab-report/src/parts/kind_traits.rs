@@ -6,7 +6,7 @@
 pub struct KindTraits {
     /// The nouns for subjects and operations.
     pub words: Words,
-    /// True if subjects run multiple operations concurrently, whatever their case says.
+    /// True if subjects run multiple operations concurrently, regardless of their case.
     pub is_concurrent: bool,
     /// True if the warm-up of a block has a maximum duration, which may cut it short.
     pub limits_warm_up: bool,

@@ -162,7 +162,7 @@ impl<'a> Scope<'a> {
     }
 
     /// Formats a group, such as `select statement=text`. The case is omitted if it is the only one
-    /// and has no name of its own.
+    /// and has no name.
     pub fn group_label(&self, group: &PointGroup) -> String {
         let named = !self.plan.has_one_case();
         let name = named.then(|| self.case(group).name.clone());

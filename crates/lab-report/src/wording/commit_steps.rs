@@ -9,7 +9,7 @@ use lab_stats::range_steps::{MIN_BLOCKS_FOR_STEPS, RangeStep};
 /// The title of the table of all commits.
 pub const COMMITS: &str = "All commits";
 
-/// Its columns.
+/// The column titles of the table of all commits.
 pub const COLUMNS: [&str; 4] = ["commit", "message", "time", "ratio to the first"];
 
 /// Returns the answer: how many commits changed the time, and by how much.

@@ -26,7 +26,7 @@ pub struct Served<'a> {
     pub offered: Option<String>,
     /// The connections, such as `50 connections`.
     pub connections: String,
-    /// The number of points, of which this is the best.
+    /// The number of compared points. This one is the best.
     pub points: usize,
     /// True if the server did not keep up with the offered rate.
     pub overloaded: bool,
@@ -114,7 +114,7 @@ pub enum Limit {
         /// The number of times that a queue was full.
         overflows: u64,
     },
-    /// The offered rate, with which the server kept up.
+    /// The offered rate. The server kept up with it.
     OfferedRate,
     /// The number of connections, each of which waits for its response.
     Connections {
@@ -192,7 +192,7 @@ pub fn times(is_open: bool) -> &'static str {
     }
 }
 
-/// Explains the table of several servers or points.
+/// Explains the table of multiple servers or points.
 pub fn rates_and_percentiles() -> &'static str {
     "Rates are medians over blocks; percentiles cover all requests served."
 }

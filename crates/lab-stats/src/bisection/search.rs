@@ -67,7 +67,7 @@ pub fn error_parts(commits: usize, alpha: f64) -> (f64, f64) {
 }
 
 impl BisectionSearch {
-    /// Creates a search over commits 0 to `last`, of which the first is good and the last is bad.
+    /// Creates a search over commits 0 to `last`. The first is good, and the last is bad.
     ///
     /// `alpha` is the allowed error of all probes together.
     pub fn new(last: usize, alpha: f64) -> BisectionSearch {

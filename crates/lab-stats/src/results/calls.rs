@@ -114,7 +114,7 @@ pub(crate) fn add(subject: SubjectId, plan: &Plan, levels: &mut Levels) {
             *total += cell.1;
             blocks = blocks.max(cell.0);
         }
-        // An outage, a lock or a cut connection may hit several calls at once, so that the number of wrong calls is
+        // An outage, a lock or a cut connection may hit multiple calls at once, so that the number of wrong calls is
         // not binomial.
         let level = Some(level).filter(|_| plan.has_independent_faults(point));
         total_level = total_level.and(level);

@@ -357,7 +357,7 @@ fn median_of_skewed(scale: f64) -> f64 {
     order::median(&values.collect::<Vec<f64>>()).unwrap()
 }
 
-/// Of all comparisons of the run, only one subject at one point differs.
+/// Only one subject at one point differs in the whole run.
 #[test]
 fn one_true_difference_is_found_as_by_bonferroni() {
     let mut rows = Vec::new();

@@ -26,7 +26,7 @@ const OPENED: u64 = 1000;
 /// The size at which an appended file is truncated.
 const APPENDED: u64 = 16 << 20;
 
-/// The argument with which the program exits immediately.
+/// The argument that makes the program exit immediately.
 pub const NOTHING: &str = "nothing";
 
 /// A kind of operation.

@@ -26,7 +26,7 @@ pub fn cpu_ticks() -> Option<(u64, u64)> {
     Some((idle, ticks.iter().take(8).sum()))
 }
 
-/// Returns the time in µs in which some tasks, and in which all non-idle tasks, were stalled on I/O (PSI).
+/// Returns two times in µs (PSI): while some tasks were stalled on I/O, and while all non-idle tasks were.
 pub fn io_pressure() -> Option<(u64, u64)> {
     let text = fs::read_to_string("/proc/pressure/io").ok()?;
     let total = |kind: &str| {

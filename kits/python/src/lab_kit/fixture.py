@@ -46,8 +46,9 @@ class Checked:
 
 @dataclass(frozen=True)
 class Outage:
-    """An outage of what a subject works on. benchlab kills the server, if it is one that it started itself, and starts
-    it again. Anything else is up to the fixture. Times are in ns: from the beginning of the work, and the length."""
+    """An outage of a subject's target. benchlab kills the server if benchlab started it, and starts it again. All
+    other outages are up to the fixture. Both times are in ns: from the beginning of the work to the outage, and
+    the length of the outage."""
 
     after_ns: int
     length_ns: int
@@ -96,8 +97,8 @@ class Fixture:
         raise NotImplementedError
 
     def enter(self, state: State) -> Visit:
-        """Takes part in a visit: a subject's process that is about to open a case. Called if the experiment has
-        `visits = true`, instead of `set` with a state."""
+        """Starts a visit: a subject's process is about to open a case. Called if the experiment has `visits = true`,
+        instead of `set` with a state."""
         raise UnsupportedError("the fixture takes no part in visits")
 
     def undo(self, record: str) -> str | None:
@@ -128,7 +129,7 @@ def serve_fixture(name: str, fixture: Fixture) -> None:
                 replies.write(reply)
                 replies.flush()
         finally:
-            # benchlab may have been killed. Whatever became of the streams, the changes are undone.
+            # benchlab may have been killed, so changes are undone even if the streams are broken.
             session.end()
 
 

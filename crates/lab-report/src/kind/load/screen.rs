@@ -27,7 +27,7 @@ static SERVICE: [Metric; 5] = [
     Metric::SERVICE_MAX,
 ];
 
-/// The metrics of several servers or points.
+/// The metrics of multiple servers or points.
 static SIDE_BY_SIDE: [Metric; 7] = [
     Metric::OFFERED,
     Metric::THROUGHPUT,
@@ -44,8 +44,8 @@ const MIN_RETRANSMISSION_NS: f64 = 2e8;
 /// The maximum number of rows of the table. Larger runs show a chart instead.
 const MAX_ROWS: usize = 24;
 
-/// Returns the answer: the rate of a server, or the comparison of several. It is empty if there are several and none is
-/// compared, because each has a finding of its own.
+/// Returns the answer: the rate of a server, or the comparison of multiple servers. The answer is
+/// empty if multiple servers have no comparison, because each server then has its own finding.
 pub fn headline(scope: &Scope, load: &LoadSpec) -> String {
     match scope.compared().as_slice() {
         &[only] => served(scope, load, only, None),

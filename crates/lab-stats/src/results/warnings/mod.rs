@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Finds the facts without which the results of a run would be misread.
+//! Finds the facts that users need in order to interpret the results of a run correctly.
 
 mod agents;
 mod basis;

@@ -15,7 +15,7 @@ final class Left {
 
     /**
      * Returns the number of open descriptors: the lower of two counts, because the JVM sometimes
-     * opens files of its own.
+     * opens its own files.
      */
     static int descriptors() {
         return Math.min(descriptorsNow(), descriptorsNow());
@@ -23,7 +23,7 @@ final class Left {
 
     /**
      * Returns the number of open descriptors in excess of {@code before}: the minimum within 100 ms, because the JVM
-     * opens files of its own, and its reaper closes the streams of a child after its exit. The earlier count may be too
+     * opens its own files, and its reaper closes the streams of a child after its exit. The earlier count may be too
      * high for the same reasons.
      */
     static int descriptorsBeyond(int before) throws InterruptedException {

@@ -18,7 +18,7 @@ public final class ConcurrentCache<K, V> extends LoadingCache<K, V> {
 
     private final ConcurrentHashMap<K, Entry<K, V>> entries = new ConcurrentHashMap<>();
 
-    /** Its monitor guards all writes if there is a policy. */
+    /** If there is a policy, the monitor of {@code table} guards all writes. */
     private final Table<K, V> table = new Table<>(entries, policy);
 
     /**

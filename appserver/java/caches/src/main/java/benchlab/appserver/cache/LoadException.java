@@ -2,8 +2,8 @@
 package benchlab.appserver.cache;
 
 /**
- * Thrown if a loader failed, with the loader's exception as the cause, or if a loader waited for
- * itself, without a cause.
+ * Thrown if a loader failed (the cause is the loader's exception), or if a loader waited for
+ * itself (there is no cause).
  */
 public final class LoadException extends RuntimeException {
     private static final long serialVersionUID = 1;

@@ -7,8 +7,8 @@ public enum RemovalCause {
     EXPLICIT,
     /** A new value of its key replaced it. */
     REPLACED,
-    /** It expired. */
+    /** The entry expired. */
     EXPIRED,
-    /** It was evicted because of the maximum size or weight, or was too heavy to be stored. */
+    /** The entry was evicted because of the maximum size or weight, or was too heavy to be stored. */
     SIZE
 }

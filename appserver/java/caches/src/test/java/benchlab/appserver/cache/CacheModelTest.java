@@ -18,7 +18,7 @@ class CacheModelTest {
 
     private static final int KEYS = 40;
 
-    /** What must be known about a value. Values are unique. */
+    /** The key and deadline of a value. Values are unique. */
     private static final class Item {
         final int key;
         final long deadline;

@@ -53,7 +53,7 @@ public final class IdempotencyKey<T extends @Nullable Object> {
      * Returns this key with the request of the call, such as the content of an HTTP request. A
      * fingerprint of the request is stored with the key (SHA-256, as in the Ada library). If the key
      * was used with another request before, the call throws a {@link KeyReusedException}. Without a
-     * request, a key that is used again returns the first result, whatever the call does.
+     * request, a key that is used again returns the first result, regardless of the call's work.
      *
      * @param request the request
      * @return the key

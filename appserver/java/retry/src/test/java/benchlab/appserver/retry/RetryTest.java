@@ -237,7 +237,7 @@ class RetryTest {
         assertEquals(2, call(policy.repeatable(true), new Failing(lost())));
     }
 
-    /** This also applies if the database itself reports an unknown outcome. */
+    /** An unknown outcome that the database itself reports is not retried either. */
     @Test
     void whatTheDatabaseDoesNotKnowIsUnknown() {
         var failure = new IOException(new SQLException("unknown", "08007"));

@@ -116,7 +116,7 @@ class TransactionsTest {
         assertFalse(transactions.isOpen());
     }
 
-    /** A pool, or the action of an injector, may throw such an exception. */
+    /** A pool, or the action of an injector, may throw an unchecked exception. */
     @Test
     void aCommitThatFailsUncheckedIsRolledBackAndClosed() {
         var failure = new IllegalStateException("the pool is closed");

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Runs inside of {@code @Transactional} and keeps it from committing after a transient error.
  * Jakarta Transactions and EJB commit after a checked exception, so retried work would take effect
- * twice. If the caller catches an exception, they may roll back without reporting it.
+ * twice. If the caller catches an exception, the container may roll back without reporting it.
  */
 @Retried
 @Interceptor
