@@ -59,7 +59,7 @@ Suggests: git
 Description: measures what a stack really costs
  Compares commands, revisions, servers and database drivers in turns, with
  an interval for every figure, and says what the figures support: faster,
- slower, equivalent, or not decided. Puts load on HTTP servers, reads
+ slower, equivalent, or inconclusive. Puts load on HTTP servers, reads
  Valgrind's profiles, and shows all runs as local pages.
 END
 (cd "$tree" && find usr -type f -print0 | sort -z | xargs -0 md5sum) > "$tree/DEBIAN/md5sums"

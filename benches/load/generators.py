@@ -151,7 +151,7 @@ class Wrk(Generator):
 
 class Ab(Generator):
     name = program = "ab"
-    MOST = 300_000
+    MAX_REQUESTS_PER_SECOND = 300_000
     """An upper limit of requests per second: ab needs a number of requests, and ends when the number or the
     time is reached."""
 
@@ -159,7 +159,7 @@ class Ab(Generator):
         return first_match(said_by("ab", "-V"), r"Version ([\d.]+)")
 
     def command(self, load: Load) -> list[object]:
-        return ["ab", "-q", "-k", "-t", max(1, round(load.seconds)), "-n", round(self.MOST * max(1, load.seconds)),
+        return ["ab", "-q", "-k", "-t", max(1, round(load.seconds)), "-n", round(self.MAX_REQUESTS_PER_SECOND * max(1, load.seconds)),
                 "-c", load.connections, load.url]
 
     def read(self, done: Done, load: Load) -> Said:

@@ -80,12 +80,12 @@ SHORT = Effort(1, 3, ("-f", "1", "-wi", "2", "-w", "300ms", "-i", "3", "-r", "30
                ("-test.count", "2", "-test.benchtime", "0.2s"),
                ("--warm-up-time", "0.3", "--measurement-time", "0.5", "--sample-size", "10"))
 # A round is one fork of JMH. It warms up for 2 s; the loops are compiled within half a second.
-USUAL = Effort(2, 8, ("-f", "1", "-wi", "4", "-w", "500ms", "-i", "10", "-r", "300ms"),
+DEFAULT = Effort(2, 8, ("-f", "1", "-wi", "4", "-w", "500ms", "-i", "10", "-r", "300ms"),
                ("--processes", "6"),
                ("-test.count", "6", "-test.benchtime", "0.5s"),
                ("--warm-up-time", "1", "--measurement-time", "3"))
 # pyperf and Criterion with their defaults: 20 processes with 3 values each; 3 s to warm up, 100 samples in 5 s.
-THOROUGH = Effort(4, 8, USUAL.jmh, (), USUAL.go, ())
+THOROUGH = Effort(4, 8, DEFAULT.jmh, (), DEFAULT.go, ())
 
 
 def run(command: list[object], cores: set[int] | None = None, **options) -> str:
@@ -275,7 +275,7 @@ def main() -> None:
     effort.add_argument("--thorough", dest="effort", action="store_const", const=THOROUGH, help="4 longer rounds instead of 2")
     parser.add_argument("--lab", type=Path, default=ROOT / "benchlab", help="the benchlab program [default: ./benchlab]")
     parser.add_argument("--output", type=Path, help="a file that the table is appended to")
-    parser.set_defaults(effort=USUAL)
+    parser.set_defaults(effort=DEFAULT)
     args = parser.parse_args()
     if unknown := {*args.languages} - {*LANGUAGES} | {*args.cases} - {*CASES}:
         parser.error(f"there is no {', '.join(unknown)}")

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import profiles
 from profiles import Failure, Served, bench
 
-AT_LEAST = 0.9
+MIN_RATIO = 0.9
 REQUEST = b"GET /api HTTP/1.1\r\nHost: localhost\r\nX-Slow: " + b"x" * 1000
 
 
@@ -143,7 +143,7 @@ def section(args: argparse.Namespace, rounds: list[Round], told: list[SlowClient
         The slow clients sent {sum(clients.sent for clients in told):,} bytes and were disconnected
         {sum(clients.let_go for clients in told):,} times. Medians over rounds with order-statistic intervals
         ({100 * ratio.level:.1f} %); the ratios of the rates lie between {min(ratios):.3f} and {max(ratios):.3f}.""")
-    aim = bench.verdict("the rate with slow clients / without", ratio.estimate, AT_LEAST, at_most=False, digits=3)
+    aim = bench.verdict("the rate with slow clients / without", ratio.estimate, MIN_RATIO, at_most=False, digits=3)
     return f"### Slow clients\n\n{text}\n\n{table}\n\n{aim}\n"
 
 

@@ -156,9 +156,9 @@ def talk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
     publisher = free_port()
     chat = subprocess.Popen([ROOT / "build/appserver/ada/examples/chat", "0", str(publisher)], text=True,
                             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    proxy, inside, beside = documented()
-    assert proxy.endswith("}\n") and beside.count("127.0.0.1:8081") == 1
-    configuration_text = proxy[:-2] + inside + "}\n" + beside.replace("127.0.0.1:8081", f"127.0.0.1:{publisher}")
+    proxy, inside, outside = documented()
+    assert proxy.endswith("}\n") and outside.count("127.0.0.1:8081") == 1
+    configuration_text = proxy[:-2] + inside + "}\n" + outside.replace("127.0.0.1:8081", f"127.0.0.1:{publisher}")
     talk = Proxy(tmp_path_factory.mktemp("talk"), urlsplit(chat.stdout.readline().strip()).port, configuration_text,
                  f"load_module {modules};\n")
     yield talk

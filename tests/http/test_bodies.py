@@ -15,7 +15,7 @@ _ORDER_FILE = EXPERIMENTS / "rest" / "order.json"
 ORDER = (_ORDER_FILE if _ORDER_FILE.exists() else ROOT / "experiments" / "rest" / "order.json").read_bytes()
 DOCUMENT = json.loads(ORDER)
 TOO_LARGE = frozenset({413})
-MOST = 65_536
+MAX_BODY = 65_536
 """Bytes that the experiment requires to be accepted."""
 
 
@@ -172,8 +172,8 @@ def filled(length: int) -> bytes:
 
 @pytest.mark.parametrize("chunked", [False, True], ids=["length", "chunks"])
 def test_the_largest_body_is_taken(server: Server, chunked: bool) -> None:
-    body = filled(MOST)
-    assert len(body) == MOST
+    body = filled(MAX_BODY)
+    assert len(body) == MAX_BODY
     with server.connect() as connection:
         sent = post(CHUNKED, body=chunks(body[:50_000], body[50_000:]) + END) if chunked else request(
             "POST", "/api/echo", body=body)
@@ -183,7 +183,7 @@ def test_the_largest_body_is_taken(server: Server, chunked: bool) -> None:
 
 @pytest.mark.promised
 @pytest.mark.parametrize("chunked", [False, True], ids=["length", "chunks"])
-@pytest.mark.parametrize("length", [MOST * 4, 3_000_000])
+@pytest.mark.parametrize("length", [MAX_BODY * 4, 3_000_000])
 def test_a_body_that_is_too_large(server: Server, length: int, chunked: bool) -> None:
     """RFC 9110 15.5.14. The response arrives, no matter how much the client still sends."""
     body = filled(length)

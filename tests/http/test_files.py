@@ -96,8 +96,8 @@ WAYS_OUT = [
 @pytest.mark.parametrize("way", WAYS_OUT)
 @pytest.mark.parametrize("base", ["/files/", "http://localhost/files/"], ids=["origin", "absolute"])
 def test_no_way_out_of_the_folder(server: Server, folder: Path, base: str, way: str) -> None:
-    beside = str(folder.parent)
-    target = base + way.format(folder=beside.replace("%", "%25").replace(" ", "%20").replace("&", "%26"))
+    parent = str(folder.parent)
+    target = base + way.format(folder=parent.replace("%", "%25").replace(" ", "%20").replace("&", "%26"))
     with server.connect() as connection:
         answer = connection.send(request("GET", target, "Connection: close")).answer()
         assert answer.status in (400, 403, 404) or not server.promises and answer.status in (301, 302, 307, 308)
@@ -327,7 +327,7 @@ def test_an_empty_file_has_no_range(ranged: Callable[..., Answer], server: Serve
 
 
 def test_if_range(ranged: Callable[..., Answer], server: Server, etag: str, modified: datetime) -> None:
-    """RFC 9110 13.1.5: the server sends a range only of the version of which the client has a part. A weak tag never
+    """RFC 9110 13.1.5: the server sends a range only if the client has a part of the same version. A weak tag never
     matches."""
     def statuses(*conditions: str) -> list[int]:
         return [ranged("bytes=0-99", f"If-Range: {condition}").status for condition in conditions]

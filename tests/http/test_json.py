@@ -8,7 +8,7 @@ import pytest
 
 from client import Answer
 from servers import Server
-from test_bodies import DOCUMENT, MOST, ORDER
+from test_bodies import DOCUMENT, MAX_BODY, ORDER
 
 PLAIN = json.dumps(DOCUMENT, separators=(",", ":"))
 
@@ -110,12 +110,12 @@ def test_what_may_be_taken(server: Server, text: str) -> None:
 
 
 @pytest.mark.parametrize("text", [
-    "[" * MOST, '{"a":' * (MOST // 5), "[" * (MOST // 2) + "]" * (MOST // 2), PLAIN[:-1] + ',"x":' + "[" * 30_000 + "]" * 30_000 + "}",
-    PLAIN[:-1] + "," + ",".join(f'"{i}":{i}' for i in range(5000)) + "}", '{"items":[' + "{}," * 20_000, '"' + "\\" * (MOST - 2) + '"',
+    "[" * MAX_BODY, '{"a":' * (MAX_BODY // 5), "[" * (MAX_BODY // 2) + "]" * (MAX_BODY // 2), PLAIN[:-1] + ',"x":' + "[" * 30_000 + "]" * 30_000 + "}",
+    PLAIN[:-1] + "," + ",".join(f'"{i}":{i}' for i in range(5000)) + "}", '{"items":[' + "{}," * 20_000, '"' + "\\" * (MAX_BODY - 2) + '"',
     '"' + r"\u0000" * 10_000 + '"', "[" + "0," * 32_000 + "0]", PLAIN.replace('"tags":["t0"', '"tags":["t0"' + ',""' * 21_000)],
     ids=["open lists", "open objects", "nested lists", "a nested member", "many members", "many items", "backslashes", "escapes", "many numbers", "many tags"])
 def test_documents_that_are_heavy(server: Server, text: str) -> None:
     """Deep and long documents do not crash the server, and take little time."""
-    assert len(text) <= MOST
+    assert len(text) <= MAX_BODY
     assert echo(server, text).status in (200, 400, 413)
     server.must_serve()

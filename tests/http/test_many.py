@@ -13,7 +13,7 @@ from client import Connection, request
 from servers import Server
 from test_bodies import DOCUMENT, ORDER
 
-AT_LEAST = 1024
+MIN_CONNECTIONS = 1024
 """The number of open connections that the experiment requires."""
 
 
@@ -32,7 +32,7 @@ def connections(server: Server, count: int) -> Iterator[list[Connection]]:
 @pytest.mark.parametrize("count", [1000, 4000])
 def test_idle_connections(server: Server, count: int) -> None:
     """All idle connections are open and do not delay the others. Each is served when it sends a request."""
-    if count > AT_LEAST and server.target.name not in ("ada-server", "ada-rest"):
+    if count > MIN_CONNECTIONS and server.target.name not in ("ada-server", "ada-rest"):
         pytest.skip("the experiment asks for 1,024 only")
     with connections(server, count) as idle:
         for connection in idle[::10]:
@@ -96,7 +96,7 @@ def test_a_thousand_wait_to_be_accepted(server: Server) -> None:
 
 def test_more_than_there_is_room_for(server: Server) -> None:
     """Excess connections wait, and are served when others have disconnected."""
-    with connections(server, AT_LEAST + 300) as some:
+    with connections(server, MIN_CONNECTIONS + 300) as some:
         last = some[-1].send(request())
         if last.is_open(0.3):
             for connection in some[:400]:

@@ -130,7 +130,7 @@ LENGTHS = {
     "wrapped around 64 bits": b"Content-Length: 1844674407370955161600000%d",
     "a comma behind": b"Content-Length: %d,",
     "hexadecimal": b"Content-Length: 0x%d",
-    "nothing beside it": b"Content-Length:\r\nContent-Length: %d",
+    "nothing else": b"Content-Length:\r\nContent-Length: %d",
 }
 
 

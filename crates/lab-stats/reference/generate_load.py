@@ -96,11 +96,11 @@ def quantile_interval(blocks, part: float, alpha: float) -> tuple:
         return min(student, log_likelihood_ratio(away)) <= critical
 
     stalled = 0.1 if len(blocks) < 29 else 0.0
-    beside = 1 - (1 - part - stalled) / (1 - stalled)
+    without_stalls = 1 - (1 - part - stalled) / (1 - stalled)
     low = next(i for i, value in enumerate(values) if accepted(value, part))
     estimate = numpy.searchsorted(values, quantile(numpy.concatenate(blocks), part))
     high = max(i for i, value in enumerate(values)
-               if i >= estimate and (accepted(value, part) or accepted(value, beside)))
+               if i >= estimate and (accepted(value, part) or accepted(value, without_stalls)))
     return values[low], values[high + 1]
 
 

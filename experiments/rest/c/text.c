@@ -69,11 +69,11 @@ void text_add_json_string(text *text, const char *string, size_t length)
 
 void text_add_json_number(text *text, double value)
 {
-    enum { MOST = 32 }; /* -1.2345678901234567e-308 has 24 */
-    char *at = room(text, MOST);
-    int length = snprintf(at, MOST, "%.15g", value);
+    enum { MAX_LENGTH = 32 }; /* -1.2345678901234567e-308 has 24 */
+    char *at = room(text, MAX_LENGTH);
+    int length = snprintf(at, MAX_LENGTH, "%.15g", value);
     if (strtod(at, NULL) != value)
-        length = snprintf(at, MOST, "%.17g", value);
+        length = snprintf(at, MAX_LENGTH, "%.17g", value);
     text->length += (size_t)length;
 }
 

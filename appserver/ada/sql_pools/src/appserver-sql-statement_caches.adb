@@ -129,7 +129,7 @@ package body Appserver.SQL.Statement_Caches is
       Link (Self, Slot);
    end Take_Slot;
 
-   function Besides
+   function Uncached
      (From : not null Cache_Access; Text : UTF_8_String) return Prepared_Statement
    is
       Query : Statement_Access := new Statement;
@@ -142,7 +142,7 @@ package body Appserver.SQL.Statement_Caches is
       when others =>
          Free (Query);
          raise;
-   end Besides;
+   end Uncached;
 
    function Prepared
      (Self : aliased in out Statement_Cache; Text : UTF_8_String) return Prepared_Statement
@@ -154,7 +154,7 @@ package body Appserver.SQL.Statement_Caches is
          Take_Slot (From.all, Text, Slot);
       end if;
       if Slot = 0 or else From.Cached (Slot).Is_In_Use then
-         return Besides (From, Text);
+         return Uncached (From, Text);
       end if;
       declare
          Cached : Cached_Statement renames From.Cached (Slot);

@@ -792,7 +792,7 @@ package body Serving_Tests is
          Begun.Send ("Host: h" & End_Line & End_Line);
          Test_Service.Gate.Open;
       else
-         Assert (Idle.Rest, "", "who asked for nothing is told nothing");
+         Assert (Idle.Rest, "", "a client without a request gets no response");
          Begun.Send ("Host: h" & End_Line & End_Line);
       end if;
       declare
@@ -802,7 +802,7 @@ package body Serving_Tests is
          Assert (Field (Response, "Connection"), "close", "told");
       end;
       if Tested.Spare = 0 then
-         Assert (Idle.Rest, "", "who asked for nothing is told nothing");
+         Assert (Idle.Rest, "", "a client without a request gets no response");
       end if;
       Test_Service.Gate.Open;
       declare

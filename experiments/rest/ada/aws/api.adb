@@ -29,7 +29,7 @@ package body API is
    Hello_Prefix : constant String := "/api/hello/";
    Files_Prefix : constant String := "/files/";
 
-   Most_Bytes : constant := 65_536;
+   Max_Bytes : constant := 65_536;
    --  The maximum length of a document in a request, in bytes
 
    subtype Name_Length is Natural range 1 .. 32;
@@ -100,7 +100,7 @@ package body API is
 
    function Echo (Request : Status.Data) return Response.Data is
    begin
-      if Natural (Status.Binary_Size (Request)) > Most_Bytes then
+      if Natural (Status.Binary_Size (Request)) > Max_Bytes then
          return Refusal (Messages.S413);
       end if;
 

@@ -11,7 +11,7 @@ with Open_Files;
 
 package body Serving is
 
-   Longest_Wait : constant Duration := 2.0;
+   Max_Wait : constant Duration := 2.0;
    --  The maximum time in seconds to wait for requests in progress when the server shuts down
 
    function Has_Request (Server : AWS.Server.HTTP) return Boolean;
@@ -68,7 +68,7 @@ package body Serving is
    -----------
 
    overriding procedure Close (Self : in out Serve_Case) is
-      Deadline : constant Time := Clock + To_Time_Span (Longest_Wait);
+      Deadline : constant Time := Clock + To_Time_Span (Max_Wait);
    begin
       --  Shutdown would immediately close the connections, together with their pending requests
       API.Keep_Connections (False);

@@ -16,7 +16,7 @@ final class AppserverPool implements ResourcePool {
                 new Pool<>(
                         size,
                         switch (reuse) {
-                            case USUAL -> usual;
+                            case DEFAULT -> usual;
                             case LIFO -> usual.order(PoolOptions.RequestOrder.LIFO);
                             case FIFO -> usual.order(PoolOptions.RequestOrder.ROUND_ROBIN);
                         });

@@ -50,17 +50,17 @@ public final class PoolSubject implements Subject {
     @Override
     public Case open(String name, Arguments arguments) throws Exception {
         return switch (name) {
-            case "uncontended" -> new Uncontended(pool.make(UNCONTENDED_SIZE, Reuse.USUAL));
+            case "uncontended" -> new Uncontended(pool.make(UNCONTENDED_SIZE, Reuse.DEFAULT));
             case "lease" -> {
                 int threads = threads(arguments);
                 int size = size(arguments.text("size"), threads);
                 Holder holder = holder(arguments.text("hold"));
-                yield new Together(threads, pool.make(size, Reuse.USUAL), holder);
+                yield new Together(threads, pool.make(size, Reuse.DEFAULT), holder);
             }
             case "fail" -> {
                 int threads = threads(arguments);
                 Holder holder = failing(arguments.sequence());
-                yield new Together(threads, pool.make(size("half", threads), Reuse.USUAL), holder);
+                yield new Together(threads, pool.make(size("half", threads), Reuse.DEFAULT), holder);
             }
             case "reuse" -> {
                 int threads = threads(arguments);

@@ -7,7 +7,7 @@ interface ResourcePool extends AutoCloseable {
     /** The order in which idle resources are leased. */
     enum Reuse {
         /** The pool's default. */
-        USUAL,
+        DEFAULT,
         /** The most recently returned resource. */
         LIFO,
         /** The resource that has been idle longest. */

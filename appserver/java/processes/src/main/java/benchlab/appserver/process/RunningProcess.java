@@ -192,7 +192,7 @@ public final class RunningProcess implements AutoCloseable {
             throws IOException, InterruptedException, TimeoutException {
         Future<Void> earlier = writes.pending();
         if (earlier != null && !earlier.isDone()) {
-            throw new IOException("the program has not read what was written before");
+            throw new IOException("the program has not read the previous input");
         }
         var deadline = new Deadline(timeout);
         writes.finish(deadline);
@@ -414,10 +414,10 @@ public final class RunningProcess implements AutoCloseable {
 
     /**
      * Kills the program, as {@link #kill} does, if it has not exited; waits for its exit, and
-     * closes its pipes. If the program has exited, the processes that it started continue to run,
-     * unless one of them keeps a pipe open, for more than another second, that is read or fed in
-     * the background: all of them are then killed. A program that cannot be killed, for example
-     * because it now runs as another user, is left running after a few seconds.
+     * closes its pipes. If the program has exited, the processes that it started continue to run.
+     * But if a pipe is read or fed in the background, and one of them keeps it open for more than
+     * another second, all of them are killed. A program that cannot be killed, for example because
+     * it now runs as another user, is left running after a few seconds.
      */
     @Override
     public void close() {
@@ -492,9 +492,9 @@ public final class RunningProcess implements AutoCloseable {
     }
 
     /**
-     * Closes standard input. That writes buffered input, and waits for a write in progress: if the
-     * program could not be killed and does not read, the wait ends, and the stream is closed as soon
-     * as the program reads or exits.
+     * Closes standard input. Closing writes buffered input, and waits for a write in progress. If the
+     * program could not be killed and does not read, the wait ends. The stream is then closed as
+     * soon as the program reads or exits.
      */
     private void closeInputQuietly() {
         OutputStream stdin = process.getOutputStream();
