@@ -262,6 +262,14 @@ pub struct RunArgs {
     /// the report shows it
     #[arg(long, value_name = "KIND.NAME=VALUE", value_parser = service_set)]
     pub service_set: Vec<(TargetKind, String, String)>,
+    /// Measure your own SQL instead of the experiment's: a schema, data, and statements with parameters, in a TOML or a
+    /// .sql file
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["on", "explain"])]
+    pub workload: Option<PathBuf>,
+    /// Also measure the workload with this statement after its schema and data, and compare: 'CREATE INDEX …', or
+    /// 'NAME: CREATE INDEX …'
+    #[arg(long, value_name = "SQL", requires = "workload")]
+    pub variant: Vec<String>,
     /// Install missing Debian packages with apt-get
     #[arg(long)]
     pub install: bool,

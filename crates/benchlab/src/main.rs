@@ -16,6 +16,7 @@ mod option_values;
 mod options;
 mod other_tools;
 mod output;
+mod own_sql;
 mod places;
 mod prepared;
 mod progress;

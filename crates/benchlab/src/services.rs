@@ -127,6 +127,7 @@ fn service_exit(error: ServiceError) -> Exit {
         | ServiceError::Tls { .. }
         | ServiceError::Version { .. }
         | ServiceError::Rights { .. }
+        | ServiceError::Workload { .. }
         | ServiceError::Setting { .. }) => Exit::wrong(error),
         error => Exit::failed(error),
     }

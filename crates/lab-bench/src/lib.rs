@@ -53,3 +53,4 @@ pub use subject::fault::{Fault, SubjectResult};
 pub use subject::process::SubjectProcess;
 pub use subject::protocol;
 pub use targets::database::{Server, Servers};
+pub use targets::own_sql::study;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Fuzz targets for experiments.
 
+use lab_model::TargetKind;
+use lab_plan::own_sql::Workload;
 use lab_plan::{Experiment, Project};
+use std::path::Path;
 use tempfile::TempDir;
 
 /// Parses an `experiment.toml`.
@@ -31,5 +34,27 @@ pub fn experiment(bytes: &[u8]) {
             }
         }
         Err(error) => drop(error.to_string()),
+    }
+}
+
+/// Parses a workload of the user's own SQL, in both forms. The file is also its own CSV file.
+pub fn workload(bytes: &[u8]) {
+    for name in ["x.toml", "x.sql"] {
+        let csv = |_: &Path, _: u64| Ok(bytes.to_vec());
+        match Workload::parse(Path::new(name), bytes, &[], &csv) {
+            // Generating many rows would take most of the time.
+            Ok(workload) if !bytes.windows(4).any(|word| word == b"rows") => {
+                for kind in TargetKind::ALL {
+                    workload.setup(kind, 7);
+                }
+            }
+            Ok(_) => {}
+            Err(error) => drop(error.to_string()),
+        }
+    }
+    if let Ok(variant) = std::str::from_utf8(bytes) {
+        let none = |_: &Path, _: u64| Err(std::io::Error::other("no file"));
+        let case = b"-- case: a\nSELECT 1";
+        drop(Workload::parse(Path::new("x.sql"), case, &[variant.to_owned()], &none));
     }
 }

@@ -168,6 +168,10 @@ pub const TARGETS: &[Target] = &[
         name: "times",
         check: runs::times,
     },
+    Target {
+        name: "workload",
+        check: experiments::workload,
+    },
 ];
 
 /// Splits an input into its first line and the rest.

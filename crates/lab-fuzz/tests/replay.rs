@@ -94,6 +94,7 @@ replays! {
     subject_line
     tally_part
     times
+    workload
 }
 
 #[test]

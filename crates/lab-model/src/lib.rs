@@ -21,6 +21,7 @@ pub mod log_analysis;
 mod log_finding;
 pub mod metric;
 pub mod option_value;
+pub mod own_sql;
 mod part;
 pub mod plan;
 mod planned_load;
@@ -58,9 +59,13 @@ pub use log_finding::{AssumptionKind, FieldRole, LogAdvice, LogAssumption};
 pub use metric::{
     Direction, Metric, RESPONSE_TIMES, SERVICE_TIMES, Unit, distinct, grouped, trimmed,
 };
+pub use own_sql::{
+    NO_VARIANT, Placeholder, SetupStatement, SqlParameter, SqlSetup, SqlStatement, SqlType, SqlWork,
+    SqlWorkload, VARIANT,
+};
 pub use part::{Part, parts};
 pub use plan::{
-    Case, Check, Command, Commands, Cores, FAULT, Measure, NO_FAULT, Plan, Point, Proof, Servers,
+    Case, Check, Command, Commands, Cores, FAULT, Measure, NO_FAULT, OWN, Plan, Point, Proof, Servers,
     Subject, Target, Work, Writes,
 };
 pub use point_load::{PointLoad, Traffic};

@@ -2,13 +2,17 @@
 //! The plan of a run: subjects, cases with their points, and the settings for measuring.
 
 use crate::{
-    CaseId, Fixture, FixtureState, IdVec, LoadSpec, Metric, OnInconclusive, Pilot, PointId,
-    PointLoad, Selector, Serving, SubjectId, TargetId, TargetKind,
+    CaseId, Fixture, FixtureState, IdVec, LoadSpec, Metric, OnInconclusive, Pilot, Placeholder,
+    PointId, PointLoad, Selector, Serving, SqlSetup, SqlWork, SqlWorkload, SubjectId, TargetId,
+    TargetKind,
 };
 use serde::{Deserialize, Serialize};
 
 /// The name of the parameter that selects the faults to inject.
 pub const FAULT: &str = "fault";
+
+/// The case that subjects open for the user's own SQL.
+pub const OWN: &str = "own";
 
 /// The value of the parameter `fault` that injects no fault.
 pub const NO_FAULT: &str = "none";
@@ -43,6 +47,9 @@ pub struct Plan {
     pub seed: u64,
     /// The kind of work.
     pub work: Work,
+    /// The user's own SQL that the subjects run instead of the experiment's cases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workload: Option<SqlWorkload>,
 }
 
 /// The kind of work that a plan's subjects do.
@@ -134,6 +141,9 @@ pub struct Target {
     pub set: Vec<(String, String)>,
     /// True if the user provides the server.
     pub external: bool,
+    /// The schema and the data of the user's workload, which replace the tables above.
+    #[serde(skip)]
+    pub setup: Option<SqlSetup>,
 }
 
 /// One implementation under test.
@@ -175,6 +185,9 @@ pub struct Subject {
     /// Parameters that the subject does not support, such as `transport=unix`. The subject is not measured at
     /// points that have one of them.
     pub without: Vec<(String, String)>,
+    /// The driver's syntax of parameters, if it differs from the target's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub placeholder: Option<Placeholder>,
     /// True if the subject measures the overhead of starting a process or a shell, and is therefore
     /// not compared.
     ///
@@ -291,6 +304,9 @@ pub struct Point {
     pub statements: Vec<(String, u64)>,
     /// The number of table rows that a server reads per operation.
     pub reads: u64,
+    /// The user's own statements, if the point belongs to a workload.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sql: Option<SqlWork>,
 }
 
 /// The settings that define how a run measures and when it stops.
@@ -691,17 +707,32 @@ impl Plan {
             .map_or(self.baseline, |(id, _)| id)
     }
 
+    /// Returns the name of the case that a subject opens at a point.
+    pub fn opened_case(&self, point: PointId) -> &str {
+        match self.points[point].sql {
+            Some(_) => OWN,
+            None => &self.case(point).name,
+        }
+    }
+
     /// Returns the arguments of `open` at a point, apart from the case's parameters and the target itself.
-    pub fn open_args(&self, point: PointId) -> Vec<(&'static str, String)> {
+    pub fn open_args(&self, subject: SubjectId, point: PointId) -> Vec<(String, String)> {
         let target = self.targets.get(self.points[point].target);
         let Some(target) = target.filter(|target| target.kind.is_database()) else {
             return Vec::new();
         };
-        let mut args = vec![
-            ("rows", target.rows.to_string()),
-            ("table", target.table.clone()),
-        ];
-        args.extend(target.settings.clone().map(|query| ("settings", query)));
+        let mut args = match &self.points[point].sql {
+            Some(work) => {
+                let own = self.subjects[subject].placeholder;
+                work.open_args(own.unwrap_or(target.kind.placeholder()))
+            }
+            None => vec![
+                ("rows".to_owned(), target.rows.to_string()),
+                ("table".to_owned(), target.table.clone()),
+            ],
+        };
+        let settings = target.settings.clone();
+        args.extend(settings.map(|query| ("settings".to_owned(), query)));
         args
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Kinds of target.
 
+use crate::Placeholder;
 use serde::{Deserialize, Serialize};
 
 /// Kinds of target.
@@ -57,5 +58,13 @@ impl TargetKind {
     /// Returns true for a service: a server that runs alongside the subjects.
     pub fn is_service(self) -> bool {
         matches!(self, TargetKind::Postgresql | TargetKind::Mariadb)
+    }
+
+    /// Returns the syntax of parameters in the text of a statement.
+    pub fn placeholder(self) -> Placeholder {
+        match self {
+            TargetKind::Postgresql => Placeholder::Numbered,
+            TargetKind::Sqlite | TargetKind::Mariadb | TargetKind::Folder => Placeholder::Question,
+        }
     }
 }

@@ -2,7 +2,7 @@
 //! A case of an experiment.
 
 use crate::file::{self, Count};
-use lab_model::{Check, Cores, Metric, TargetId};
+use lab_model::{Check, Cores, Metric, SqlWork, TargetId};
 use std::collections::BTreeMap;
 
 /// Values by parameter name.
@@ -75,6 +75,8 @@ pub struct Case {
     pub(crate) statements: Vec<(String, Count)>,
     pub(crate) reads: Count,
     pub(crate) writes: Option<file::Writes>,
+    /// The user's own statements on each target, if the case belongs to a workload.
+    pub(crate) sql: Vec<(TargetId, SqlWork)>,
 }
 
 /// A parameter whose values are words.

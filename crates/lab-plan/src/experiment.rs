@@ -8,6 +8,7 @@ use crate::extent;
 use crate::file::{self, Count, File, Role};
 use crate::fixtures;
 use crate::metrics;
+use crate::own_sql::Workload;
 use crate::place::{EXPERIMENT_FILE, Project};
 use crate::serving;
 use crate::toolchains::Toolchains;
@@ -50,6 +51,10 @@ pub struct Experiment {
     pub why: Vec<String>,
     /// The time of a quick run in seconds, from 10 to 600; `None` is the default of all experiments.
     pub quick_s: Option<u32>,
+    /// True if the subjects run workloads of the user's own SQL.
+    pub workloads: bool,
+    /// The workload that replaces the experiment's cases.
+    pub workload: Option<Workload>,
 }
 
 /// The range of an experiment's time for quick runs, in seconds.
@@ -272,6 +277,8 @@ impl ExperimentReader<'_> {
             each_place: file.target.get(&TargetKind::Folder).is_some_and(|t| t.each),
             why: file.experiment.why,
             quick_s: file.experiment.quick_s.map(|s| s.into_inner()),
+            workloads: file.experiment.workloads,
+            workload: None,
         })
     }
 
@@ -343,6 +350,7 @@ impl ExperimentReader<'_> {
             },
             set: Vec::new(),
             external: false,
+            setup: None,
         })
     }
 
@@ -423,6 +431,7 @@ impl ExperimentReader<'_> {
             },
             sweep,
             writes: case.writes.as_ref().map(|w| w.get_ref().clone()),
+            sql: Vec::new(),
         })
     }
 
@@ -709,6 +718,7 @@ impl ExperimentReader<'_> {
                 target,
                 cases: words(&subject.cases),
                 without: self.without(overrides.without.as_deref().unwrap_or_default())?,
+                placeholder: overrides.placeholder,
                 ..lab_model::Subject::default()
             },
             default: subject.default,

@@ -2,7 +2,7 @@
 //! The schema of `experiment.toml` (docs/experiments.md). It defines keys and types; other modules
 //! validate them.
 
-use lab_model::{Cores, Direction, FixtureStart, TargetKind};
+use lab_model::{Cores, Direction, FixtureStart, Placeholder, TargetKind};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -44,6 +44,8 @@ pub struct Head {
     #[serde(default)]
     pub why: Vec<String>,
     pub quick_s: Option<Spanned<u32>>,
+    #[serde(default)]
+    pub workloads: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -295,6 +297,7 @@ pub struct TargetOverrides {
     pub build: Option<Vec<Vec<String>>>,
     pub program: Option<Spanned<Vec<String>>>,
     pub without: Option<Vec<Spanned<String>>>,
+    pub placeholder: Option<Placeholder>,
 }
 
 impl Subject {
@@ -319,6 +322,7 @@ impl Subject {
             build: on_target.build.or(all.build),
             program: on_target.program.or(all.program),
             without: on_target.without.or(all.without),
+            placeholder: on_target.placeholder,
         }
     }
 }

@@ -13,6 +13,7 @@ mod fixtures;
 mod load;
 mod metrics;
 mod name;
+pub mod own_sql;
 mod place;
 mod program_name;
 mod schedule;

@@ -6,6 +6,7 @@ use crate::case::{Case, Extent, Factor};
 use crate::experiment::all_places;
 use crate::experiment::{self, Experiment};
 use crate::file::Count;
+use crate::own_sql;
 use crate::serving;
 use lab_model::point_load::{CLOSED, LOAD};
 use lab_model::{
@@ -81,6 +82,7 @@ impl Selection {
             for (index, case) in (0..).map(CaseId).zip(&cases) {
                 if case.targets.contains(&place) {
                     points.extend(self.points(
+                        experiment,
                         case,
                         index,
                         TargetId::from_index(places.len()),
@@ -107,10 +109,11 @@ impl Selection {
             targets: places
                 .iter()
                 .filter_map(|&place| experiment.targets.get(place))
-                .map(|target| self.target(target))
+                .map(|target| self.target(target, experiment))
                 .collect(),
             seed: self.seed,
             work: self.work(experiment),
+            workload: experiment.workload.as_ref().map(|w| w.model.clone()),
             ..Plan::default()
         };
         drop_subjects_without_cases(&mut plan);
@@ -185,13 +188,15 @@ impl Selection {
     }
 
     /// Returns the target with the server settings that the user requested.
-    fn target(&self, target: &Target) -> Target {
+    fn target(&self, target: &Target, experiment: &Experiment) -> Target {
+        let workload = experiment.workload.as_ref();
         let set = self.service_set.iter().filter(|s| s.0 == target.kind);
         Target {
             set: set
                 .map(|(_, name, value)| (name.clone(), value.clone()))
                 .collect(),
             external: self.external.contains(&target.kind),
+            setup: workload.map(|workload| workload.setup(target.kind, self.seed)),
             ..target.clone()
         }
     }
@@ -328,18 +333,24 @@ impl Selection {
 
     fn points(
         &self,
+        experiment: &Experiment,
         case: &Case,
         index: CaseId,
         target: TargetId,
         place: TargetId,
     ) -> Result<Vec<Point>, PlanError> {
         let mut points = Vec::new();
+        let kind = experiment.targets.get(place).map(|target| target.kind);
         for factors in self.factor_choices(case, place)? {
             for x in self.measured_values(case, &factors)? {
-                points.push(Point {
+                let mut point = Point {
                     target,
                     ..point(case, index, &factors, x)
-                });
+                };
+                if let Some((_, work)) = case.sql.iter().find(|(on, _)| *on == place) {
+                    own_sql::describe_point(&mut point, work, kind);
+                }
+                points.push(point);
             }
         }
         Ok(points)

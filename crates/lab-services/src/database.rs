@@ -32,6 +32,15 @@ pub struct DatabaseKind {
 /// Rows of text; `None` is NULL.
 pub type Rows = Vec<Vec<Option<String>>>;
 
+/// A column of a result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColumnDescription {
+    /// The name.
+    pub name: String,
+    /// The type: `integer`, `boolean`, `float`, `decimal`, `text`, `bytes`, `date`, `timestamp`, or else the server's own name.
+    pub kind: String,
+}
+
 /// A SQL server with benchlab's own connection, as the superuser of a private server or as the given user of an
 /// external one.
 pub trait Database: Daemon {
@@ -57,8 +66,17 @@ pub trait Database: Daemon {
     /// to this schema.
     fn run_in(&mut self, schema: &str, statement: &str) -> Result<(), ServiceError>;
 
+    /// Resolves unqualified names in a schema from now on, or as before with `None`.
+    fn use_schema(&mut self, schema: Option<&str>) -> Result<(), ServiceError>;
+
+    /// Returns the columns that a statement with the server's own placeholders returns, without executing it.
+    fn describe(&mut self, statement: &str) -> Result<Vec<ColumnDescription>, ServiceError>;
+
     /// Quotes a name as an identifier.
     fn quoted(&self, name: &str) -> String;
+
+    /// Returns a query for the number of rows of a table and a checksum of columns, in any order of the rows.
+    fn checksum(&self, table: &str, columns: &[String]) -> String;
 
     /// Runs the maintenance of a newly filled table that would otherwise slow down its first readers.
     fn analyze(&mut self, table: &str) -> Result<(), ServiceError>;

@@ -154,6 +154,18 @@ pub enum ServiceError {
         /// The server's message.
         message: String,
     },
+    /// The server rejected a statement of the user's workload.
+    #[error("{origin}: {software}: {message}\n  {statement}")]
+    Workload {
+        /// The daemon's software.
+        software: &'static Software,
+        /// The position of the statement, such as `shop.toml:12`.
+        origin: String,
+        /// The statement, shortened.
+        statement: String,
+        /// The server's message.
+        message: String,
+    },
     /// A system call failed.
     #[error("{software}: {operation}: {error}")]
     System {
@@ -164,6 +176,33 @@ pub enum ServiceError {
         /// The error of the operating system.
         error: io::Error,
     },
+}
+
+impl ServiceError {
+    /// Adds the origin and the text of a statement of the user's workload to the server's message.
+    pub fn in_workload(self, origin: &str, statement: &str) -> ServiceError {
+        match self {
+            ServiceError::Statement { software, message } => ServiceError::Workload {
+                software,
+                origin: origin.to_owned(),
+                statement: shortened(statement),
+                message,
+            },
+            error => error,
+        }
+    }
+}
+
+/// The maximum length of a statement in a message, in characters.
+const MAX_STATEMENT: usize = 300;
+
+/// Returns a statement in one line, for messages.
+pub fn shortened(statement: &str) -> String {
+    let line = statement.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(MAX_STATEMENT) {
+        Some((end, _)) => format!("{} …", &line[..end]),
+        None => line,
+    }
 }
 
 /// The last lines of a server's log, displayed after a message on separate lines.

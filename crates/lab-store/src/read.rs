@@ -98,6 +98,7 @@ impl Heading {
             title: String,
             question: String,
             subjects: Vec<Named>,
+            workload: Option<Named>,
         }
         #[derive(serde::Deserialize)]
         struct Named {
@@ -112,6 +113,12 @@ impl Heading {
             let plan: Option<String> = meta(&db, "plan")?;
             let plan: Option<Planned> = plan.map(|text| json(&text)).transpose()?;
             let plan = plan.unwrap_or_default();
+            let workload = plan.workload;
+            let named = |experiment: String| match &workload {
+                Some(workload) => format!("{experiment}-{}", workload.name),
+                None => experiment,
+            };
+            let experiment = plan.experiment.map(named);
             let audit: Option<String> = meta(&db, "audit")?;
             let audit: Option<Audited> = audit.map(|text| json(&text)).transpose()?;
             let audit = audit.map(|audit| format!("audit-{}", audit.kind.name()));
@@ -120,7 +127,7 @@ impl Heading {
             let ended =
                 audit.is_some() || imported.is_some() || meta::<String>(&db, "ending")?.is_some();
             Ok(Heading {
-                experiment: plan.experiment.or(audit).or(imported),
+                experiment: experiment.or(audit).or(imported),
                 title: plan.title,
                 question: plan.question,
                 subjects: plan.subjects.into_iter().map(|s| s.name).collect(),

@@ -2,6 +2,7 @@
 
 with SQL_Cases.Commanding;
 with SQL_Cases.Connecting;
+with SQL_Cases.Own;
 with SQL_Cases.Selecting;
 with SQL_Cases.Sharing;
 with SQL_Cases.Writing;
@@ -21,5 +22,6 @@ begin
       elsif Name = "transfer" then new Writing.Transfer_Case
       elsif Name = "drop_create" then new Commanding.Drop_Create_Case
       elsif Name = "connections" then new Sharing.Connections_Case
+      elsif Name = "own" then new Own.Own_Case
       else null);
 end SQL_Cases.New_Case;

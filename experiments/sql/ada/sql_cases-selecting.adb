@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 
-with Ada.Calendar.Formatting;
+with SQL_Cases.Folds;
 
 package body SQL_Cases.Selecting is
 
@@ -169,38 +169,6 @@ package body SQL_Cases.Selecting is
    function Ten_Thousandths (Value : Amount) return Integer_64 is
      (Integer_64 (Value / Amount'(Amount'Delta)));
 
-   Epoch : constant Ada.Calendar.Time := Ada.Calendar.Formatting.Time_Of (1970, 1, 1);
-
-   function Milliseconds (Moment : Ada.Calendar.Time) return Integer_64 is
-      use type Ada.Calendar.Time;
-   begin
-      return Integer_64 (Duration'(Moment - Epoch) / Duration'(0.001));
-   end Milliseconds;
-
-   --  Returns the sum of the code points of a UTF-8 text. The first byte of a multi-byte character
-   --  begins with the bits 2#110#, 2#1110# or 2#11110#, and each further byte with 2#10#.
-
-   function Code_Points (Text : SQL.UTF_8_String) return Unsigned_64 is
-      Sum  : Unsigned_64 := 0;
-      Code : Unsigned_64 := 0;
-      Byte : Unsigned_64;
-   begin
-      for C of Text loop
-         Byte := Character'Pos (C);
-         if Byte in 16#80# .. 16#BF# then
-            Code := Shift_Left (Code, 6) or (Byte and 16#3F#);
-         else
-            Sum  := Sum + Code;
-            Code :=
-              (if Byte < 16#80# then Byte
-               elsif Byte < 16#E0# then Byte and 16#1F#
-               elsif Byte < 16#F0# then Byte and 16#0F#
-               else Byte and 16#07#);
-         end if;
-      end loop;
-      return Sum + Code;
-   end Code_Points;
-
    overriding procedure Prepare
      (Self      : in out Mixed_Case;
       Arguments : Fields.Field_List;
@@ -232,9 +200,9 @@ package body SQL_Cases.Selecting is
               + Check_Value'Mod (Query.As_Integer_32 (2))
               + Check_Value'Mod (Query.As_Integer_64 (3))
               + Check_Value'Mod (Ten_Thousandths (As_Amount (Query, 4)))
-              + Code_Points (Query.As_Text (5))
+              + Folds.Code_Points (Query.As_Text (5))
               + Boolean'Pos (Query.Is_Null (6))
-              + Check_Value'Mod (Milliseconds (Query.As_Time (7)));
+              + Check_Value'Mod (Folds.Milliseconds (Query.As_Time (7)));
             Units := Units + 1;
          end loop;
          K := @ + 1;

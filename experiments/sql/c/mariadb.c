@@ -7,6 +7,7 @@
 #include "lab_kit.h"
 #include "lab_workers.h"
 #include "mariadb_session.h"
+#include "own.h"
 #include "question.h"
 
 #include <inttypes.h>
@@ -34,7 +35,20 @@ typedef struct sql {
     session *sessions; /* of the case connections */
     uint64_t connections;
     lab_workers *workers;
+    own_work work; /* of the case own */
 } sql;
+
+/* A column's value of the case own. */
+typedef struct own_column {
+    int64_t integer;
+    double number;
+    MYSQL_TIME moment;
+    char *text;
+    unsigned long length;
+    my_bool is_null;
+} own_column;
+
+enum { FIRST_TEXT = 256 }; /* the initial size of a column's buffer for texts */
 
 /* -- Connections and statements ----------------------------------------------------------- */
 
@@ -64,6 +78,30 @@ static bool bind_columns(session *session)
         || refuse_statement(session, session->statement);
 }
 
+/* A prepared statement of the case own, with what is bound to it. */
+typedef struct own_prepared {
+    MYSQL_STMT *statement;
+    MYSQL_BIND *parameters;
+    MYSQL_BIND *columns;
+    own_column *values;
+} own_prepared;
+
+static void close_own(own_statement *own)
+{
+    own_prepared *prepared = own->prepared;
+    if (prepared == NULL)
+        return;
+    for (size_t c = 0; prepared->values != NULL && c < own->columns; c++)
+        free(prepared->values[c].text);
+    if (prepared->statement != NULL)
+        mysql_stmt_close(prepared->statement);
+    free(prepared->parameters);
+    free(prepared->columns);
+    free(prepared->values);
+    free(prepared);
+    own->prepared = NULL;
+}
+
 static void finish(void *data)
 {
     sql *sql = data;
@@ -73,7 +111,10 @@ static void finish(void *data)
     free(sql->sessions);
     if (sql->second != NULL)
         mysql_stmt_close(sql->second);
+    for (size_t s = 0; s < sql->work.count; s++)
+        close_own(&sql->work.statements[s]);
     disconnect(&sql->own);
+    own_free(&sql->work);
     memset(sql, 0, sizeof *sql);
 }
 
@@ -487,6 +528,180 @@ static bool connections_perform(lab *lab, void *data, uint64_t operations, lab_w
     return stopped == NULL || failed(lab, stopped);
 }
 
+static bool out_of_memory(lab *lab)
+{
+    return lab_fail(lab, LAB_FAILED, "out of memory");
+}
+
+/* Binds a column to a variable of its type. */
+static bool bind_own_column(MYSQL_BIND *bind, own_column *value, own_type type)
+{
+    bind->is_null = &value->is_null;
+    switch (type) {
+    case OWN_INTEGER:
+        bind->buffer_type = MYSQL_TYPE_LONGLONG;
+        bind->buffer = &value->integer;
+        return true;
+    case OWN_FLOAT:
+        bind->buffer_type = MYSQL_TYPE_DOUBLE;
+        bind->buffer = &value->number;
+        return true;
+    case OWN_DATE:
+    case OWN_TIMESTAMP:
+        bind->buffer_type = type == OWN_DATE ? MYSQL_TYPE_DATE : MYSQL_TYPE_DATETIME;
+        bind->buffer = &value->moment;
+        return true;
+    default:
+        bind->buffer_type = type == OWN_BYTES ? MYSQL_TYPE_BLOB : MYSQL_TYPE_STRING;
+        bind->buffer = value->text = malloc(FIRST_TEXT);
+        bind->buffer_length = FIRST_TEXT;
+        bind->length = &value->length;
+        return value->text != NULL;
+    }
+}
+
+static bool prepare_own(lab *lab, session *session, own_statement *own)
+{
+    own_prepared *prepared = own->prepared = calloc(1, sizeof *prepared);
+    if (prepared == NULL)
+        return out_of_memory(lab);
+    prepared->parameters = calloc(own->parameters + 1, sizeof *prepared->parameters);
+    prepared->columns = calloc(own->columns + 1, sizeof *prepared->columns);
+    prepared->values = calloc(own->columns + 1, sizeof *prepared->values);
+    prepared->statement = mysql_stmt_init(session->db);
+    if (prepared->parameters == NULL || prepared->columns == NULL || prepared->values == NULL
+        || prepared->statement == NULL)
+        return out_of_memory(lab);
+    if (mysql_stmt_prepare(prepared->statement, own->text, strlen(own->text)) != 0)
+        return refuse_statement(session, prepared->statement) || failed(lab, session);
+    for (size_t c = 0; c < own->columns; c++)
+        if (!bind_own_column(&prepared->columns[c], &prepared->values[c], own->column_types[c]))
+            return out_of_memory(lab);
+    if (own->columns != mysql_stmt_field_count(prepared->statement))
+        return lab_fail(lab, LAB_FAILED, "the statement has %u columns, not %zu",
+                        mysql_stmt_field_count(prepared->statement), own->columns);
+    return own->columns == 0 || mysql_stmt_bind_result(prepared->statement, prepared->columns) == 0
+        || refuse_statement(session, prepared->statement) || failed(lab, session);
+}
+
+static bool own_open(lab *lab, void *data)
+{
+    sql *sql = data;
+    if (!own_read(lab, &sql->work) || !open_database(lab, sql))
+        return false;
+    for (size_t s = 0; s < sql->work.count; s++)
+        if (!prepare_own(lab, &sql->own, &sql->work.statements[s]))
+            return false;
+    return read_settings(lab, &sql->own) && (!sql->work.transaction || open_transactions(lab, &sql->own));
+}
+
+/* Binds the values of an operation, which point into the file of values. */
+static bool bind_own(session *session, own_prepared *prepared, const own_statement *own, const own_value *values)
+{
+    if (own->parameters == 0)
+        return true;
+    for (size_t p = 0; p < own->parameters; p++) {
+        MYSQL_BIND *bind = &prepared->parameters[p];
+        switch (values[p].type) {
+        case OWN_INTEGER:
+            bind->buffer_type = MYSQL_TYPE_LONGLONG;
+            bind->buffer = (void *)&values[p].integer;
+            break;
+        case OWN_FLOAT:
+            bind->buffer_type = MYSQL_TYPE_DOUBLE;
+            bind->buffer = (void *)&values[p].number;
+            break;
+        default:
+            bind->buffer_type = MYSQL_TYPE_STRING;
+            bind->buffer = (void *)values[p].text;
+            bind->buffer_length = values[p].length;
+            break;
+        }
+    }
+    return mysql_stmt_bind_param(prepared->statement, prepared->parameters) == 0
+        || refuse_statement(session, prepared->statement);
+}
+
+/* Gives a column's buffer the size of its value, and fetches the value again. */
+static bool fetch_longer(session *session, own_prepared *prepared, unsigned column)
+{
+    own_column *value = &prepared->values[column];
+    MYSQL_BIND *bind = &prepared->columns[column];
+    char *longer = realloc(value->text, value->length);
+    if (longer == NULL) {
+        snprintf(session->error, sizeof session->error, "out of memory");
+        return false;
+    }
+    bind->buffer = value->text = longer;
+    bind->buffer_length = value->length;
+    return (mysql_stmt_fetch_column(prepared->statement, bind, column, 0) == 0
+            && mysql_stmt_bind_result(prepared->statement, prepared->columns) == 0)
+        || refuse_statement(session, prepared->statement);
+}
+
+static uint64_t fold_own(const own_column *value, own_type type)
+{
+    const MYSQL_TIME *at = &value->moment;
+    if (value->is_null)
+        return OWN_NULL;
+    switch (type) {
+    case OWN_INTEGER:
+        return (uint64_t)value->integer;
+    case OWN_FLOAT:
+        return own_fold_float(value->number);
+    case OWN_BYTES:
+        return own_fold_bytes(value->text, value->length);
+    case OWN_DATE:
+        return (uint64_t)fold_moment((int)at->year, (int)at->month, (int)at->day, 0, 0, 0, 0);
+    case OWN_TIMESTAMP:
+        return (uint64_t)fold_moment((int)at->year, (int)at->month, (int)at->day, (int)at->hour, (int)at->minute,
+                                     (int)at->second, (int)at->second_part / 1000);
+    default:
+        return fold_text(value->text, value->length);
+    }
+}
+
+static bool run_own(session *session, const own_statement *own, const own_value *values, lab_work *work)
+{
+    own_prepared *prepared = own->prepared;
+    if (!bind_own(session, prepared, own, values) || !execute(session, prepared->statement))
+        return false;
+    if (own->columns == 0) {
+        work->check++;
+        work->units++;
+        return true;
+    }
+    int result;
+    while ((result = mysql_stmt_fetch(prepared->statement)) == 0 || result == MYSQL_DATA_TRUNCATED) {
+        for (unsigned c = 0; c < own->columns; c++) {
+            const own_column *value = &prepared->values[c];
+            bool is_longer = !value->is_null && value->text != NULL && value->length > prepared->columns[c].buffer_length;
+            if (is_longer && !fetch_longer(session, prepared, c))
+                return false;
+            work->check += fold_own(value, own->column_types[c]);
+        }
+        work->units++;
+    }
+    return result == MYSQL_NO_DATA || refuse_statement(session, prepared->statement);
+}
+
+static bool own_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    sql *sql = data;
+    session *own = &sql->own;
+    bool transaction = sql->work.transaction;
+    for (uint64_t k = 0; k < operations; k++) {
+        bool going = !transaction || begin(own);
+        for (size_t s = 0; going && s < sql->work.count; s++) {
+            const own_statement *statement = &sql->work.statements[s];
+            going = run_own(own, statement, own_values(&sql->work, statement, k), work);
+        }
+        if (!going || (transaction && !query(own, "COMMIT")))
+            return roll_back(lab, own);
+    }
+    return true;
+}
+
 int main(int argc, char **argv)
 {
     fewer_trips = argc == 2 && strcmp(argv[1], "fewer-trips") == 0;
@@ -507,6 +722,7 @@ int main(int argc, char **argv)
         {"transfer", transfer_open, transfer_perform, finish},
         {"drop_create", drop_create_open, drop_create_perform, finish},
         {"connections", connections_open, connections_perform, finish},
+        {"own", own_open, own_perform, finish},
     };
     static sql sql;
     char library[40];

@@ -8,6 +8,7 @@
 #include "lab_kit.h"
 #include "lab_workers.h"
 #include "postgresql_session.h"
+#include "own.h"
 #include "question.h"
 
 #include <endian.h>
@@ -41,6 +42,7 @@ typedef struct sql {
     session *sessions; /* of the case connections */
     uint64_t connections;
     lab_workers *workers;
+    own_work work; /* of the case own */
 } sql;
 
 /* -- Connections and statements ----------------------------------------------------------- */
@@ -138,6 +140,7 @@ static void finish(void *data)
         disconnect(&sql->sessions[c]);
     free(sql->sessions);
     disconnect(&sql->own);
+    own_free(&sql->work);
     memset(sql, 0, sizeof *sql);
 }
 
@@ -509,6 +512,120 @@ static bool connections_perform(lab *lab, void *data, uint64_t operations, lab_w
     return stopped == NULL || failed(lab, stopped);
 }
 
+/* Writes the name of a prepared statement of the case own. */
+static const char *own_name(size_t number, char name[24])
+{
+    snprintf(name, 24, OWN "%zu", number);
+    return name;
+}
+
+static bool own_open(lab *lab, void *data)
+{
+    sql *sql = data;
+    char name[24];
+    if (!own_read(lab, &sql->work) || !find_target(lab, sql) || !open_session(lab, sql, &sql->own))
+        return false;
+    for (size_t s = 0; s < sql->work.count; s++)
+        if (!prepare(&sql->own, own_name(s, name), sql->work.statements[s].text))
+            return failed(lab, &sql->own);
+    return (!fewer_trips || prepare(&sql->own, BEGIN, "BEGIN") || failed(lab, &sql->own))
+        && read_settings(lab, &sql->own);
+}
+
+/* Parses a day, or a moment in UTC such as 2026-11-21 09:15:00.123+00. */
+static int64_t fold_moment_text(const char *text)
+{
+    int parts[7] = {0}; /* the last one in ms */
+    int part = 0, digits = 0;
+    for (; *text != '\0' && part < 7 && *text != '+'; text++) {
+        if (*text < '0' || *text > '9') {
+            part++;
+            digits = 0;
+        } else if (part < 6 || digits < 3) {
+            parts[part] = parts[part] * 10 + (*text - '0');
+            digits++;
+        }
+    }
+    for (; part == 6 && digits < 3; digits++)
+        parts[6] *= 10;
+    return fold_moment(parts[0], parts[1], parts[2], parts[3], parts[4], parts[5], parts[6]);
+}
+
+/* Returns the sum of the bytes in a bytea such as \x00ff. */
+static uint64_t fold_hexadecimal(const char *text)
+{
+    uint64_t sum = 0;
+    unsigned byte;
+    for (text += 2; sscanf(text, "%2x", &byte) == 1; text += 2)
+        sum += byte;
+    return sum;
+}
+
+static uint64_t fold_own(const PGresult *result, int row, int column, own_type type)
+{
+    const char *text = PQgetvalue(result, row, column);
+    if (PQgetisnull(result, row, column))
+        return OWN_NULL;
+    switch (type) {
+    case OWN_INTEGER:
+        return (uint64_t)strtoll(text, NULL, 10);
+    case OWN_BOOLEAN:
+        return *text == 't';
+    case OWN_FLOAT:
+        return own_fold_float(strtod(text, NULL));
+    case OWN_BYTES:
+        return fold_hexadecimal(text);
+    case OWN_DATE:
+    case OWN_TIMESTAMP:
+        return (uint64_t)fold_moment_text(text);
+    default:
+        return fold_text(text, (size_t)PQgetlength(result, row, column));
+    }
+}
+
+/* Values are sent as text, and the results are text, since the types are the user's. */
+static bool run_own(session *session, size_t number, const own_statement *statement, const own_value *values,
+                    lab_work *work)
+{
+    char name[24];
+    const char *texts[statement->parameters + 1];
+    for (size_t p = 0; p < statement->parameters; p++)
+        texts[p] = values[p].text;
+    PGresult *result = PQexecPrepared(session->db, own_name(number, name), (int)statement->parameters, texts, NULL,
+                                      NULL, 0);
+    if (statement->columns == 0) {
+        work->check++;
+        work->units++;
+        return done(session, result);
+    }
+    if (PQresultStatus(result) != PGRES_TUPLES_OK)
+        return refuse(session, result);
+    int rows = PQntuples(result);
+    for (int row = 0; row < rows; row++)
+        for (size_t c = 0; c < statement->columns; c++)
+            work->check += fold_own(result, row, (int)c, statement->column_types[c]);
+    work->units += (uint64_t)rows;
+    PQclear(result);
+    return true;
+}
+
+static bool own_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    sql *sql = data;
+    session *own = &sql->own;
+    bool transaction = sql->work.transaction;
+    for (uint64_t k = 0; k < operations; k++) {
+        bool going = !transaction || execute(own, "BEGIN");
+        for (size_t s = 0; going && s < sql->work.count; s++) {
+            const own_statement *statement = &sql->work.statements[s];
+            going = run_own(own, s, statement, own_values(&sql->work, statement, k), work);
+        }
+        if (!going || (transaction && !execute(own, "COMMIT")))
+            return roll_back(lab, own);
+    }
+    return true;
+}
+
 int main(int argc, char **argv)
 {
     fewer_trips = argc == 2 && strcmp(argv[1], "fewer-trips") == 0;
@@ -528,6 +645,7 @@ int main(int argc, char **argv)
         {"transfer", transfer_open, transfer_perform, finish},
         {"drop_create", drop_create_open, drop_create_perform, finish},
         {"connections", connections_open, connections_perform, finish},
+        {"own", own_open, own_perform, finish},
     };
     static sql sql;
     char library[40];

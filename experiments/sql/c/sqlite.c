@@ -5,6 +5,7 @@
  * faster, and permissible where no two threads use one connection at the same time. */
 #include "lab_kit.h"
 #include "lab_workers.h"
+#include "own.h"
 #include "question.h"
 #include "sqlite_session.h"
 
@@ -34,6 +35,7 @@ typedef struct sql {
     session *sessions; /* of the case connections */
     uint64_t connections;
     lab_workers *workers;
+    own_work work; /* of the case own */
 } sql;
 
 /* -- Opening ------------------------------------------------------------------------------ */
@@ -48,6 +50,9 @@ static void finish(void *data)
     sqlite3_finalize(sql->begin);
     sqlite3_finalize(sql->commit);
     sqlite3_finalize(sql->second);
+    for (size_t s = 0; s < sql->work.count; s++)
+        sqlite3_finalize(sql->work.statements[s].prepared);
+    own_free(&sql->work);
     finish_session(&sql->own);
     memset(sql, 0, sizeof *sql);
 }
@@ -391,6 +396,81 @@ static bool connections_perform(lab *lab, void *data, uint64_t operations, lab_w
     return stopped == NULL || failed(lab, stopped);
 }
 
+static bool own_open(lab *lab, void *data)
+{
+    sql *sql = data;
+    if (!own_read(lab, &sql->work) || !open_database(lab, sql))
+        return false;
+    for (size_t s = 0; s < sql->work.count; s++) {
+        own_statement *statement = &sql->work.statements[s];
+        if (!prepare(&sql->own, statement->text, (sqlite3_stmt **)&statement->prepared))
+            return failed(lab, &sql->own);
+    }
+    return !sql->work.transaction || open_transactions(lab, sql);
+}
+
+static void bind_own(sqlite3_stmt *prepared, int number, const own_value *value)
+{
+    if (value->type == OWN_INTEGER)
+        sqlite3_bind_int64(prepared, number, value->integer);
+    else if (value->type == OWN_FLOAT)
+        sqlite3_bind_double(prepared, number, value->number);
+    else
+        sqlite3_bind_text(prepared, number, value->text, (int)value->length, SQLITE_STATIC);
+}
+
+static uint64_t fold_own(sqlite3_stmt *row, int column, own_type type)
+{
+    if (sqlite3_column_type(row, column) == SQLITE_NULL)
+        return OWN_NULL;
+    switch (type) {
+    case OWN_INTEGER:
+        return (uint64_t)sqlite3_column_int64(row, column);
+    case OWN_FLOAT:
+        return own_fold_float(sqlite3_column_double(row, column));
+    case OWN_BYTES: {
+        const void *bytes = sqlite3_column_blob(row, column);
+        return own_fold_bytes(bytes, (size_t)sqlite3_column_bytes(row, column));
+    }
+    default: {
+        const char *text = (const char *)sqlite3_column_text(row, column);
+        return fold_text(text, (size_t)sqlite3_column_bytes(row, column));
+    }
+    }
+}
+
+static bool run_own(const own_statement *statement, const own_value *values, lab_work *work)
+{
+    sqlite3_stmt *prepared = statement->prepared;
+    for (size_t p = 0; p < statement->parameters; p++)
+        bind_own(prepared, (int)p + 1, &values[p]);
+    if (statement->columns == 0) {
+        work->check++;
+        work->units++;
+        return execute(prepared);
+    }
+    for (; sqlite3_step(prepared) == SQLITE_ROW; work->units++)
+        for (size_t c = 0; c < statement->columns; c++)
+            work->check += fold_own(prepared, (int)c, statement->column_types[c]);
+    return sqlite3_reset(prepared) == SQLITE_OK;
+}
+
+static bool own_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    sql *sql = data;
+    bool transaction = sql->work.transaction;
+    for (uint64_t k = 0; k < operations; k++) {
+        bool done = !transaction || execute(sql->begin);
+        for (size_t s = 0; done && s < sql->work.count; s++) {
+            const own_statement *statement = &sql->work.statements[s];
+            done = run_own(statement, own_values(&sql->work, statement, k), work);
+        }
+        if (!done || (transaction && !execute(sql->commit)))
+            return roll_back(lab, sql);
+    }
+    return true;
+}
+
 int main(int argc, char **argv)
 {
     bool nomutex = argc == 2 && strcmp(argv[1], "nomutex") == 0;
@@ -411,6 +491,7 @@ int main(int argc, char **argv)
         {"transfer", transfer_open, transfer_perform, finish},
         {"drop_create", drop_create_open, drop_create_perform, finish},
         {"connections", connections_open, connections_perform, finish},
+        {"own", own_open, own_perform, finish},
     };
     static sql sql;
     char library[40];

@@ -32,5 +32,5 @@ if [ "$(cat "$out/$target.state" 2>/dev/null)" != "$state" ]; then
 fi
 
 cp -R kits/node/package.json kits/node/src "$out/node_modules/benchlab-kit"
-cp "$here/package.json" "$here/cases.js" "$out"
+cp "$here/package.json" "$here/cases.js" "$here/own.js" "$out"
 cp "$here/$target/subject.js" "$out/$target"

@@ -3,12 +3,13 @@
 PyMySQL are used in the same way, so each subject defines only how it connects and how it performs a
 transaction."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from itertools import cycle, islice
 from typing import Any
 
 from lab_kit import Case, Latencies, Opening, Perform, Share, UnsupportedError, Work, workers
+from own import Values, own_perform
 from question import credits, ids, is_prepared, milliseconds, select_text, transfers, values
 
 Connector = Callable[[str, bool], Callable[[], Any]]
@@ -240,6 +241,17 @@ def server_cases(connector: Connector, transaction: Transaction,
             opening.settings.update(settings(opening, opened[0]))
             yield stack.enter_context(workers(shares))
 
+    @contextmanager
+    def own(opening: Opening) -> Iterator[Perform]:
+        with connected(opening, can_prepare) as connection:
+            cursor = connection.cursor()
+
+            def fetch(text: str, parameters: Values) -> Iterable[Any]:
+                cursor.execute(text, parameters)
+                return cursor.fetchall()
+
+            yield own_perform(opening, cursor.execute, fetch, lambda: transaction(connection))
+
     return {
         "connect": connect,
         "select_1": select_1,
@@ -253,6 +265,7 @@ def server_cases(connector: Connector, transaction: Transaction,
         "transfer": transfer,
         "drop_create": drop_create,
         "connections": connections,
+        "own": own,
     }
 
 

@@ -2,7 +2,7 @@
 """The cases of the SQL experiment for both drivers of SQLite: with implicit transactions off, sqlite3 and
 apsw are used in the same way, so each subject defines only how it connects."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from datetime import datetime
 from itertools import cycle, islice
@@ -10,6 +10,7 @@ from typing import Any
 
 from lab_kit import (Case, Latencies, Opening, Perform, Share, UnsupportedError, Work,
                      workers)
+from own import Values, own_perform
 from question import credits, ids, is_prepared, milliseconds, select_text, transfers, values
 
 Connector = Callable[[str, bool], Callable[[], Any]]
@@ -217,6 +218,16 @@ def sqlite_cases(connector: Connector, driver_settings: DriverSettings) -> dict[
             opening.settings.update(read_settings(opened[0]), **driver_settings(opened[0], True))
             yield stack.enter_context(workers(shares))
 
+    @contextmanager
+    def own(opening: Opening) -> Iterator[Perform]:
+        with connected(opening, cached=True) as connection:
+            cursor = connection.cursor()
+
+            def fetch(text: str, parameters: Values) -> Iterable[Any]:
+                return cursor.execute(text, parameters or ())
+
+            yield own_perform(opening, fetch, fetch, lambda: transaction(connection, cursor))
+
     return {
         "connect": connect,
         "select_1": select_1,
@@ -229,6 +240,7 @@ def sqlite_cases(connector: Connector, driver_settings: DriverSettings) -> dict[
         "transfer": transfer,
         "drop_create": drop_create,
         "connections": connections,
+        "own": own,
     }
 
 

@@ -7,6 +7,7 @@ use crate::fixtures::Fixtures;
 use crate::gate;
 use crate::hosts;
 use crate::measuring;
+use crate::own_sql;
 use crate::prepared::{Prepared, prepare};
 use crate::services;
 use crate::verbs::load;
@@ -89,6 +90,7 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
     }
     let project = project_of_run(cli, &args.file)?;
     let experiment = Experiment::read(&project, &plan.experiment)?;
+    let experiment = own_sql::restore(experiment, &mut plan)?;
     let prepared = same_subjects(&project, &experiment, &plan, args)?;
     let fixtures = Fixtures {
         project: &project,
@@ -109,6 +111,7 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
     }
     let scratch = measuring::scratch(args.scratch.as_deref())?;
     let servers = services::start(&plan, &args.service, &scratch, &earlier.failures)?;
+    own_sql::study(&mut plan, &servers)?;
     let measurers = Measurers::Local { scratch, servers };
     run::carry_out(fixtures, &plan, open_writer()?, measurers)
 }

@@ -8,6 +8,7 @@ use crate::hosts;
 use crate::measuring;
 use crate::options::set_values;
 use crate::output::say;
+use crate::own_sql;
 use crate::places;
 use crate::prepared::{Prepared, prepare, with_scratch};
 use crate::services;
@@ -69,6 +70,7 @@ const MAX_BLOCKS_OF_SET: u32 = lab_stats::nesting::MAX_BLOCKS;
 /// Measures an experiment.
 pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
     let (project, experiment) = experiment(cli, &args.experiment)?;
+    let experiment = own_sql::replace_cases(experiment, args)?;
     let launcher = hosts::launcher(args)?;
     let places = match launcher {
         None => places::places(&experiment, args)?,
@@ -107,6 +109,7 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
         None => {
             let scratch = measuring::scratch(args.scratch.as_deref())?;
             let servers = services::start(&plan, &args.service, &scratch, &prepared.failures)?;
+            own_sql::study(&mut plan, &servers)?;
             Measurers::Local { scratch, servers }
         }
         Some(_) => Measurers::hosts(args, (&project, &plan), &prepared, 0)?,
@@ -124,7 +127,7 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
         Some(folder) => folder.clone(),
         None => project.folder().join("runs"),
     };
-    let path = measuring::new_file(&folder, &plan.experiment)?;
+    let path = measuring::new_file(&folder, &own_sql::run_name(&plan))?;
     let writer = RunWriter::create(&path, env!("CARGO_PKG_VERSION"), unix_seconds())?;
     let host = measuring::with_commit(host, project.folder());
     let host = if places.is_empty() {

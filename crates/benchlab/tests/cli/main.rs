@@ -31,6 +31,7 @@ mod logs_servers;
 mod many;
 mod overview;
 mod own_metrics;
+mod own_sql;
 mod planning;
 mod profile;
 mod progress;

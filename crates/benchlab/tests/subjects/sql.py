@@ -3,6 +3,7 @@
 and units of an honest subject, unless the report itself is the cheat."""
 
 import os
+import shutil
 import sqlite3
 import sys
 from collections.abc import Callable, Iterator
@@ -262,6 +263,25 @@ def hog(opening: Opening) -> Iterator[Perform]:
     os.close(junk)
 
 
+class Elsewhere(Opening):
+    """The arguments of a case on a copy of the database."""
+
+    def __init__(self, opening: Opening, path: str) -> None:
+        super().__init__({**opening._arguments, "target": f"sqlite:{path}"})
+        self.settings = opening.settings
+
+
+@contextmanager
+def own_elsewhere(opening: Opening) -> Iterator[Perform]:
+    """Changes a copy of the database."""
+    path = opening.text("target").removeprefix("sqlite:")
+    copy = f"{path}-copy"
+    shutil.copyfile(path, copy)
+    with HONEST["own"](Elsewhere(opening, copy)) as honest:
+        yield honest
+    os.unlink(copy)
+
+
 VARIANTS: dict[str, dict[str, Case]] = {
     "honest": {},
     "one-transaction": insert(one_transaction),
@@ -290,6 +310,8 @@ VARIANTS: dict[str, dict[str, Case]] = {
     "encoding": says("encoding", "UTF-16le"),
     "page-size": says("page_size", 8192),
     "hog": {"insert": hog},
+    "own-wrong-check": around("own", wrong_check),
+    "own-elsewhere": {"own": own_elsewhere},
 }
 
 

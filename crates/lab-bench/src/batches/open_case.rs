@@ -55,16 +55,18 @@ impl OpenCase {
         let database = database.transpose()?;
         let seed = plan.seed.to_string();
         let params = &plan.points[point].params;
-        let plan_args = plan.open_args(point);
+        let plan_args = plan.open_args(subject, point);
+        let inputs = surroundings.inputs.get(&point).map(|path| path.display().to_string());
         let url = database.as_ref().map(VisitTarget::url);
         let Surrounded {
             visit: fixtures,
             values: provided,
             target: url,
         } = Visit::enter(&surroundings.fixtures, plan, (subject, point), url)?;
-        let mut args = vec![("case", case.name.as_str())];
+        let mut args = vec![("case", plan.opened_case(point))];
         args.extend(params.iter().map(|(k, v)| (k.as_str(), v.as_str())));
-        args.extend(plan_args.iter().map(|(k, v)| (*k, v.as_str())));
+        args.extend(plan_args.iter().map(|(k, v)| (k.as_str(), v.as_str())));
+        args.extend(inputs.as_deref().map(|path| ("inputs", path)));
         args.extend(provided.iter().map(|(k, v)| (k.as_str(), v.as_str())));
         args.extend(url.as_deref().map(|url| ("target", url)));
         let rate = case.rate.map(|rate| rate.to_string());

@@ -6,11 +6,12 @@ use crate::fixture::running::{Fixtures, SharedFixtures};
 use crate::host::scratch::Scratch;
 use crate::targets::TargetMaker;
 use crate::targets::database::{Server, Servers};
+use crate::targets::own_sql;
 use crate::targets::sqlite::Files;
-use lab_model::{IdVec, Plan, TargetId, TargetKind};
+use lab_model::{IdVec, Plan, PointId, TargetId, TargetKind};
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 /// The targets and the fixtures of a plan.
@@ -19,6 +20,8 @@ pub struct Surroundings {
     pub targets: IdVec<TargetId, TargetMaker>,
     /// The fixtures. Dropping them undoes their changes.
     pub fixtures: SharedFixtures,
+    /// The files with the values that subjects bind in the user's own statements.
+    pub inputs: HashMap<PointId, PathBuf>,
 }
 
 impl Surroundings {
@@ -33,10 +36,13 @@ impl Surroundings {
         servers: Servers,
     ) -> Result<Surroundings, BenchError> {
         let targets = targets(plan, scratch, servers)?;
+        let inputs = own_sql::write_inputs(plan, scratch.folder());
+        let inputs = inputs.map_err(|e| BenchError::System("cannot write the inputs".into(), e))?;
         let fixtures = Fixtures::new(plan, folder, scratch.temporary())?;
         Ok(Surroundings {
             targets,
             fixtures: Rc::new(RefCell::new(fixtures)),
+            inputs,
         })
     }
 }

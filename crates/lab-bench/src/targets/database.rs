@@ -7,8 +7,8 @@ use crate::targets::effects::{self, CallBatch, Effects, Row};
 use crate::targets::reported::Reported;
 use crate::targets::round_trip_proxy::RoundTripProxy;
 use crate::targets::statements::{self, ExpectedStatements, PlannedStatements};
-use lab_model::{Check, Plan, PointId, Target, TargetId};
-use lab_services::{Counters, DaemonOptions, Service, ServiceError, Transport};
+use lab_model::{Check, Plan, PointId, SqlSetup, Target, TargetId, VARIANT};
+use lab_services::{Counters, DaemonOptions, Database, Service, ServiceError, Transport};
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -64,6 +64,8 @@ pub struct VisitTable {
     server: Rc<Server>,
     url: String,
     schema: String,
+    /// True if no other visit uses the schema.
+    is_own: bool,
     last_id: i64,
     planned: PlannedStatements,
     proxy: Option<RoundTripProxy>,
@@ -97,6 +99,13 @@ impl Server {
     }
 
     fn fill(&self) -> Result<(), ServiceError> {
+        if let Some(setup) = &self.target.setup {
+            self.create_own(FULL, setup, None)?;
+            for (number, (name, _)) in setup.variants.iter().enumerate() {
+                self.create_own(&variant_schema(number), setup, Some(name))?;
+            }
+            return Ok(());
+        }
         let Target {
             table, rows, mixed, ..
         } = &self.target;
@@ -117,6 +126,51 @@ impl Server {
         self.schemas.borrow_mut().insert(schema.to_owned());
         service.admin().drop_schema(schema)?;
         service.admin().create_schema(schema)
+    }
+
+    /// Creates a schema with the tables and the data of the user's workload.
+    fn create_own(
+        &self,
+        schema: &str,
+        setup: &SqlSetup,
+        variant: Option<&str>,
+    ) -> Result<(), ServiceError> {
+        self.create_empty(schema)?;
+        let mut service = self.service.borrow_mut();
+        let admin = service.admin();
+        for statement in setup.on(variant) {
+            let run = admin.run_in(schema, &statement.text);
+            run.map_err(|error| error.in_workload(&statement.origin, &statement.text))?;
+        }
+        for table in own_tables(admin, schema)? {
+            let name = format!("{}.{}", admin.quoted(schema), admin.quoted(&table));
+            admin.analyze(&name)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the schema that all readers of a variant share.
+    fn shared_schema(&self, plan: &Plan, point: PointId) -> String {
+        let variant = plan.points[point].param(VARIANT);
+        let setup = self.target.setup.as_ref();
+        let number = setup.and_then(|setup| setup.variants.iter().position(|(name, _)| Some(name.as_str()) == variant));
+        number.map_or(FULL.to_owned(), variant_schema)
+    }
+
+    /// Calls `study` with benchlab's own connection, on which unqualified names refer to the schema of a point.
+    pub fn study<T>(
+        &self,
+        plan: &Plan,
+        point: PointId,
+        study: impl FnOnce(&mut dyn Database) -> Result<T, String>,
+    ) -> Result<T, String> {
+        let schema = self.shared_schema(plan, point);
+        let mut service = self.service.borrow_mut();
+        let admin = service.admin();
+        admin.use_schema(Some(&schema)).map_err(|e| e.to_string())?;
+        let result = study(admin);
+        admin.use_schema(None).map_err(|e| e.to_string())?;
+        result
     }
 
     /// Creates a table in a schema and fills it.
@@ -140,6 +194,9 @@ impl Server {
         let shortened = self.service.borrow_mut().shorten_counters();
         shortened.map_err(target_fault)?;
         let schema = match case.check {
+            Check::Writes if self.target.setup.is_some() => {
+                self.new_own_schema(plan, point).map_err(target_fault)?
+            }
             Check::Writes => self.new_schema(case.empty).map_err(target_fault)?,
             Check::Effects => {
                 let schema = self.new_schema(case.empty).map_err(target_fault)?;
@@ -147,7 +204,7 @@ impl Server {
                     .map_err(target_fault)?;
                 schema
             }
-            Check::Reads | Check::Opens => FULL.to_owned(),
+            Check::Reads | Check::Opens => self.shared_schema(plan, point),
         };
         self.closes_connections.set(case.check == Check::Opens);
         let is_counted = self.counts_round_trips.get();
@@ -170,11 +227,12 @@ impl Server {
             url: url
                 .ok_or_else(|| Fault::Failed("target", "the server has no Unix socket".into()))?,
             schema,
+            is_own: case.check == Check::Writes,
             last_id: 0,
             planned: PlannedStatements::default(),
             proxy,
         };
-        if case.check == Check::Writes {
+        if case.check == Check::Writes && self.target.setup.is_none() {
             table.last_id = table.added_rows().map_err(target_fault)?.2;
         }
         Ok(table)
@@ -188,6 +246,16 @@ impl Server {
         self.create_empty(&schema)?;
         let copy = format!("INSERT INTO test_simple SELECT id, value FROM {FULL}.test_simple");
         self.create_table(&schema, &self.target.table, (!empty).then_some(copy))?;
+        Ok(schema)
+    }
+
+    /// Creates a schema for a single visit to a point of the user's workload.
+    fn new_own_schema(&self, plan: &Plan, point: PointId) -> Result<String, ServiceError> {
+        let free = self.free_schemas.borrow_mut().pop();
+        let schema = free.unwrap_or_else(|| self.new_name());
+        if let Some(setup) = &self.target.setup {
+            self.create_own(&schema, setup, plan.points[point].param(VARIANT))?;
+        }
         Ok(schema)
     }
 
@@ -421,10 +489,33 @@ impl VisitTable {
 
     /// Returns a checksum of the whole table.
     pub fn content(&self) -> SubjectResult<String> {
+        if self.server.target.setup.is_some() {
+            return self.own_content().map_err(target_fault);
+        }
         let sum = self
             .read(&content::sum(&self.name()))
             .map_err(target_fault)?;
         Ok(sum.into_iter().next().unwrap_or_default())
+    }
+
+    /// Returns a checksum of each table of the user's workload, apart from columns that often hold the current time.
+    fn own_content(&self) -> Result<String, ServiceError> {
+        let mut service = self.server.service.borrow_mut();
+        let admin = service.admin();
+        let mut sums = Vec::new();
+        for table in own_tables(admin, &self.schema)? {
+            let columns = admin.query(&format!(
+                "SELECT column_name FROM information_schema.columns WHERE table_schema = '{}' AND table_name = '{}' \
+                 AND data_type NOT LIKE '%date%' AND data_type NOT LIKE '%time%' ORDER BY ordinal_position",
+                self.schema,
+                table.replace('\'', "''")
+            ))?;
+            let names = columns.into_iter().filter_map(|row| row.into_iter().next().flatten());
+            let names: Vec<String> = names.map(|name| admin.quoted(&name)).collect();
+            let name = format!("{}.{}", admin.quoted(&self.schema), admin.quoted(&table));
+            sums.push(admin.value(&admin.checksum(&name, &names))?);
+        }
+        Ok(sums.join(" "))
     }
 
     /// Returns the number of rows, the sum of `value`, and the highest ID among the rows added since the last call.
@@ -455,11 +546,25 @@ impl VisitTable {
 impl Drop for VisitTable {
     fn drop(&mut self) {
         self.server.is_current.set(false);
-        if self.schema != FULL {
+        if self.schema != FULL && (self.is_own || self.server.target.setup.is_none()) {
             let schema = std::mem::take(&mut self.schema);
             self.server.free_schemas.borrow_mut().push(schema);
         }
     }
+}
+
+/// Returns the name of the schema that all readers of a variant share.
+fn variant_schema(number: usize) -> String {
+    format!("{FULL}_{}", number + 1)
+}
+
+/// Returns the names of the tables in a schema, sorted.
+fn own_tables(admin: &mut dyn Database, schema: &str) -> Result<Vec<String>, ServiceError> {
+    let rows = admin.query(&format!(
+        "SELECT table_name FROM information_schema.tables WHERE table_schema = '{schema}' \
+         AND table_type = 'BASE TABLE' ORDER BY table_name"
+    ))?;
+    Ok(rows.into_iter().filter_map(|row| row.into_iter().next().flatten()).collect())
 }
 
 fn target_fault(error: ServiceError) -> Fault {

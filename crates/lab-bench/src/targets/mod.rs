@@ -4,6 +4,7 @@
 mod content;
 pub mod database;
 pub mod effects;
+pub mod own_sql;
 pub mod reported;
 mod round_trip_proxy;
 pub mod sqlite;
@@ -14,7 +15,7 @@ use crate::host::scratch::Scratch;
 use crate::subject::fault::{Fault, SubjectResult};
 use database::{Server, VisitTable};
 use effects::{CallBatch, Effects};
-use lab_model::{Check, Plan, PointId, SubjectId};
+use lab_model::{Check, Plan, PointId, SubjectId, VARIANT};
 use reported::Reported;
 use sqlite::{Files, Opens};
 use std::collections::HashMap;
@@ -54,7 +55,8 @@ impl TargetMaker {
     ) -> SubjectResult<VisitTarget> {
         Ok(match self {
             TargetMaker::Files(files) => {
-                let file = files.fresh(plan.case(point).empty)?;
+                let variant = plan.points[point].sql.as_ref().and(plan.points[point].param(VARIANT));
+                let file = files.fresh(plan.case(point).empty, variant)?;
                 VisitTarget::File(Box::new(file), None)
             }
             TargetMaker::Server(server) => VisitTarget::Table(server.fresh(plan, point)?),

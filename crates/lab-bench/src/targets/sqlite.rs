@@ -4,9 +4,10 @@
 use crate::subject::fault::{Fault, SubjectResult};
 use crate::targets::content;
 use crate::targets::effects::{self, CallBatch, Effects, Row};
+use crate::targets::own_sql;
 use crate::targets::reported::{Reported, wrong_writes};
 use crate::targets::sqlite_header::{HeaderCounters, SqliteHeader};
-use lab_model::{Target, Writes};
+use lab_model::{NO_VARIANT, Target, Writes};
 use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
 use rusqlite::{Connection, OpenFlags, params};
 use std::cell::Cell;
@@ -17,7 +18,8 @@ use std::path::{Path, PathBuf};
 /// empty template.
 pub struct Files {
     folder: PathBuf,
-    table: String,
+    /// The statement that creates `test_simple`, or `None` for the user's own schema.
+    table: Option<String>,
     count: Cell<u32>,
 }
 
@@ -26,11 +28,19 @@ impl Files {
     pub fn new(folder: &Path, target: &Target, seed: u64) -> rusqlite::Result<Files> {
         let files = Files {
             folder: folder.to_path_buf(),
-            table: target.table.clone(),
+            table: target.setup.is_none().then(|| target.table.clone()),
             count: Cell::new(0),
         };
+        if let Some(setup) = &target.setup {
+            let variants = setup.variants.iter().map(|(name, _)| Some(name.as_str()));
+            for variant in std::iter::once(None).chain(variants) {
+                let db = Connection::open(files.template(&template_name(false, variant)))?;
+                own_sql::create(&db, setup, variant).map_err(|e| e.error)?;
+            }
+            return Ok(files);
+        }
         for (empty, rows) in [(true, 0), (false, target.rows)] {
-            let mut db = Connection::open(files.template(empty))?;
+            let mut db = Connection::open(files.template(&template_name(empty, None)))?;
             let transaction = db.transaction()?;
             for table in std::iter::once(&target.table).chain(&target.effects) {
                 transaction.execute(table, [])?;
@@ -53,27 +63,34 @@ impl Files {
     ///
     /// If all visits used the same name, the kernel's name cache would cost or save a subject the same few ns in every
     /// block. Two copies of a program then differed by 0.1 %.
-    pub fn fresh(&self, empty: bool) -> SubjectResult<DatabaseFile> {
+    ///
+    /// `variant` selects a variant of the user's own schema.
+    pub fn fresh(&self, empty: bool, variant: Option<&str>) -> SubjectResult<DatabaseFile> {
         let number = self.count.replace(self.count.get() + 1);
         let path = self.folder.join(format!("{number:08}.db"));
-        fs::copy(self.template(empty), &path)
+        fs::copy(self.template(&template_name(empty, variant)), &path)
             .map_err(|e| target_fault(format!("{}: {e}", path.display())))?;
         DatabaseFile::open(path, self.table.clone())
     }
 
-    fn template(&self, empty: bool) -> PathBuf {
-        self.folder.join(if empty {
-            "empty.template"
-        } else {
-            "full.template"
-        })
+    fn template(&self, name: &str) -> PathBuf {
+        self.folder.join(format!("{name}.template"))
+    }
+}
+
+/// Returns the name of a template. The names of variants consist of letters, digits, - and _.
+fn template_name(empty: bool, variant: Option<&str>) -> String {
+    match variant.filter(|variant| *variant != NO_VARIANT) {
+        Some(variant) => format!("variant-{variant}"),
+        None if empty => "empty".into(),
+        None => "full".into(),
     }
 }
 
 /// One target file and its state at the last check.
 pub struct DatabaseFile {
     path: PathBuf,
-    table: String,
+    table: Option<String>,
     header: SqliteHeader,
     reader: Connection,
     last_id: i64,
@@ -81,7 +98,7 @@ pub struct DatabaseFile {
 }
 
 impl DatabaseFile {
-    fn open(path: PathBuf, table: String) -> SubjectResult<DatabaseFile> {
+    fn open(path: PathBuf, table: Option<String>) -> SubjectResult<DatabaseFile> {
         let file = File::open(&path).map_err(|e| target_fault(e.to_string()))?;
         let header = SqliteHeader(file);
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -96,10 +113,10 @@ impl DatabaseFile {
             counters: HeaderCounters::default(),
         };
         database.counters = database.counters()?;
-        database.last_id = database
-            .added_rows()
-            .map_err(|e| target_fault(e.to_string()))?
-            .2;
+        if database.table.is_some() {
+            let added = database.added_rows();
+            database.last_id = added.map_err(|e| target_fault(e.to_string()))?.2;
+        }
         Ok(database)
     }
 
@@ -115,7 +132,9 @@ impl DatabaseFile {
         let before = std::mem::replace(&mut self.counters, now);
         let committed = u64::from(now.commits.wrapping_sub(before.commits));
         let expected = writes.transactions * operations;
-        if committed != expected {
+        let is_own = self.table.is_none();
+        // A statement of the user's that changes no row commits nothing.
+        if committed != expected && !(is_own && committed < expected) {
             return Err(wrong_writes(format!(
                 "{operations} operations must commit {expected} transactions; the file's change counter \
                  grew by {committed}"
@@ -127,6 +146,9 @@ impl DatabaseFile {
             return Err(wrong_writes(format!(
                 "{operations} operations must change the schema {expected} times; its cookie grew by {changed}"
             )));
+        }
+        if is_own {
+            return Ok(());
         }
         // Without a commit, the query would read the same pages again.
         if committed == 0 {
@@ -172,6 +194,9 @@ impl DatabaseFile {
 
     /// Returns a checksum of the whole table. Equal checksums mean equal contents.
     pub fn content(&self) -> SubjectResult<String> {
+        if self.table.is_none() {
+            return own_sql::content(&self.reader).map_err(|e| target_fault(e.to_string()));
+        }
         let sum = self
             .reader
             .prepare_cached(&content::sum("test_simple"))
@@ -187,7 +212,7 @@ impl DatabaseFile {
                 .query_row([], |r| r.get::<_, String>(0))
         };
         match read() {
-            Ok(found) if found == self.table => Ok(()),
+            Ok(found) if Some(&found) == self.table.as_ref() => Ok(()),
             Ok(found) => Err(wrong_writes(format!("the table is now `{found}`"))),
             Err(e) => Err(wrong_writes(format!("the table: {e}"))),
         }

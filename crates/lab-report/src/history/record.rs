@@ -17,7 +17,7 @@ pub struct HistoryRow<'a> {
 }
 
 /// Letters that mark a change, a difference from the latest run, or a shortcoming of the run, with their meanings.
-pub const REMARKS: [(char, &str); 7] = [
+pub const REMARKS: [(char, &str); 8] = [
     ('c', "the ratio changed with this run"),
     (
         'h',
@@ -32,6 +32,10 @@ pub const REMARKS: [(char, &str); 7] = [
         "a different program of the subject than in the latest run",
     ),
     ('p', "different points than in the latest run"),
+    (
+        'w',
+        "a different workload (its file or data) than in the latest run",
+    ),
     ('f', "too few blocks for the requested confidence level"),
     ('u', "the run has not ended"),
 ];
@@ -104,6 +108,8 @@ fn remarks(runs: &[RunSummary], summary: &RunSummary, standing: &SubjectStanding
         later()
             .next()
             .is_some_and(|other| other.points != standing.points),
+        runs.last()
+            .is_some_and(|latest| latest.workload != summary.workload),
         standing.few_blocks,
         !summary.ended,
     ];

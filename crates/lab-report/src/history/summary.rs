@@ -24,6 +24,8 @@ pub struct RunSummary {
     pub(super) commit: Option<String>,
     /// The facts about the host that determine its speed.
     pub(super) host: Vec<(String, String)>,
+    /// The SHA-256 of the user's own SQL, if the run measured it.
+    pub(super) workload: Option<String>,
     /// The result of each subject on each target. Servers that benchlab started have one result per case.
     pub(super) standings: Vec<SubjectStanding>,
 }
@@ -98,6 +100,7 @@ impl RunSummary {
             ended: run.ending.is_some(),
             commit: run.host.fact(Host::COMMIT).map(str::to_owned),
             host: facts.filter(decisive).cloned().collect(),
+            workload: content.plan.workload.as_ref().map(|workload| workload.sha256.clone()),
             standings,
         })
     }

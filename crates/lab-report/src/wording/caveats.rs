@@ -43,6 +43,11 @@ pub fn caveat(caveat: &Caveat) -> String {
              program.",
             facts_that_differ(facts)
         ),
+        Caveat::PlansDiffer { facts } => format!(
+            "The database runs statements in another way ({}), as its EXPLAIN shows. This can cause a change of every \
+             subject's time.",
+            facts_that_differ(facts)
+        ),
         Caveat::MeasuringDiffers { facts } => format!(
             "The runs were measured in different ways ({}), which can change ratios.",
             facts_that_differ(facts)

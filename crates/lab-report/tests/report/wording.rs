@@ -598,6 +598,9 @@ fn caveats() {
         Caveat::SettingsDiffer {
             facts: runs(&["journal_mode of ada"]),
         },
+        Caveat::PlansDiffer {
+            facts: runs(&["plan of orders"]),
+        },
         Caveat::MeasuringDiffers {
             facts: runs(&["pairs of passes", "length of a turn"]),
         },

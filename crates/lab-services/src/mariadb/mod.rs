@@ -7,7 +7,7 @@ use crate::address::{self, Form, LAB, SUBJECTS, ServiceAddress};
 use crate::counters::Counters;
 use crate::daemon::Daemon;
 use crate::database::{
-    ConnectionRefusal, Database, DatabaseKind, Rows, TIMEOUT, check_version, error_with_sources,
+    ColumnDescription, ConnectionRefusal, Database, DatabaseKind, Rows, TIMEOUT, check_version, error_with_sources,
     first_value, pairs,
 };
 use crate::folder::Folder;
@@ -309,8 +309,35 @@ impl Database for Mariadb {
         self.run(statement)
     }
 
+    fn use_schema(&mut self, schema: Option<&str>) -> Result<(), ServiceError> {
+        let use_ = |schema: &str| format!("USE {}", quoted(schema));
+        schema.map_or(Ok(()), |schema| self.run(&use_(schema)))
+    }
+
+    fn describe(&mut self, statement: &str) -> Result<Vec<ColumnDescription>, ServiceError> {
+        // The server counts neither preparing nor closing among the statements sent.
+        let connection = self.connection.as_mut().expect("benchlab is connected");
+        let prepared = connection.prep(statement).map_err(statement_error)?;
+        let columns = prepared.columns();
+        let described = columns.iter().map(|column| ColumnDescription {
+            name: column.name_str().into_owned(),
+            kind: kind_of(column),
+        });
+        let described = described.collect();
+        connection.close(prepared).map_err(statement_error)?;
+        Ok(described)
+    }
+
     fn quoted(&self, name: &str) -> String {
         quoted(name)
+    }
+
+    fn checksum(&self, table: &str, columns: &[String]) -> String {
+        let texts: Vec<String> = columns.iter().map(|name| format!("QUOTE({name})")).collect();
+        format!(
+            "SELECT CONCAT(COUNT(*), '/', COALESCE(SUM(CRC32(CONCAT_WS(',', {}))), 0)) FROM {table}",
+            if texts.is_empty() { "''".to_owned() } else { texts.join(", ") }
+        )
     }
 
     fn analyze(&mut self, table: &str) -> Result<(), ServiceError> {
@@ -512,6 +539,47 @@ fn message_of(error: mysql::Error) -> String {
         mysql::Error::MySqlError(e) => format!("{} ({})", e.message, e.code),
         other => error_with_sources(&other),
     }
+}
+
+/// The character set of bytes.
+const BINARY: u16 = 63;
+
+/// Returns the kind of a column, or the server's name of a type that has none.
+fn kind_of(column: &mysql::Column) -> String {
+    use mysql::consts::ColumnType as Type;
+    let is_bytes = column.character_set() == BINARY;
+    let kind = match column.column_type() {
+        Type::MYSQL_TYPE_TINY
+        | Type::MYSQL_TYPE_SHORT
+        | Type::MYSQL_TYPE_INT24
+        | Type::MYSQL_TYPE_LONG
+        | Type::MYSQL_TYPE_LONGLONG => "integer",
+        Type::MYSQL_TYPE_DOUBLE => "float",
+        Type::MYSQL_TYPE_DECIMAL | Type::MYSQL_TYPE_NEWDECIMAL => "decimal",
+        Type::MYSQL_TYPE_VARCHAR
+        | Type::MYSQL_TYPE_VAR_STRING
+        | Type::MYSQL_TYPE_STRING
+        | Type::MYSQL_TYPE_TINY_BLOB
+        | Type::MYSQL_TYPE_MEDIUM_BLOB
+        | Type::MYSQL_TYPE_LONG_BLOB
+        | Type::MYSQL_TYPE_BLOB => {
+            if is_bytes {
+                "bytes"
+            } else {
+                "text"
+            }
+        }
+        Type::MYSQL_TYPE_DATE | Type::MYSQL_TYPE_NEWDATE => "date",
+        Type::MYSQL_TYPE_DATETIME
+        | Type::MYSQL_TYPE_DATETIME2
+        | Type::MYSQL_TYPE_TIMESTAMP
+        | Type::MYSQL_TYPE_TIMESTAMP2 => "timestamp",
+        other => {
+            let name = format!("{other:?}");
+            return name.trim_start_matches("MYSQL_TYPE_").to_ascii_lowercase();
+        }
+    };
+    kind.to_owned()
 }
 
 fn statement_error(error: mysql::Error) -> ServiceError {

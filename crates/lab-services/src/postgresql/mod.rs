@@ -9,7 +9,7 @@ use crate::address::{self, Form, LAB, SUBJECTS, ServiceAddress};
 use crate::counters::Counters;
 use crate::daemon::Daemon;
 use crate::database::{
-    ConnectionRefusal, Database, DatabaseKind, Rows, TIMEOUT, check_version, error_with_sources,
+    ColumnDescription, ConnectionRefusal, Database, DatabaseKind, Rows, TIMEOUT, check_version, error_with_sources,
     first_value, pairs,
 };
 use crate::folder::Folder;
@@ -20,6 +20,7 @@ use lab_host::procfs;
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 use postgres::error::SqlState;
+use postgres::types::Type;
 use postgres::{Client, SimpleQueryMessage};
 use statements::Statements;
 use std::fs;
@@ -345,8 +346,32 @@ impl Database for Postgresql {
         .inspect_err(|_| drop(self.run("ROLLBACK")))
     }
 
+    fn use_schema(&mut self, schema: Option<&str>) -> Result<(), ServiceError> {
+        match schema {
+            Some(schema) => self.run(&format!("SET search_path = {}", quoted(schema))),
+            None => self.run("RESET search_path"),
+        }
+    }
+
+    fn describe(&mut self, statement: &str) -> Result<Vec<ColumnDescription>, ServiceError> {
+        let prepared = self.client().prepare(statement).map_err(statement_error)?;
+        let columns = prepared.columns().iter();
+        let described = columns.map(|column| ColumnDescription {
+            name: column.name().to_owned(),
+            kind: kind_of(column.type_()).to_owned(),
+        });
+        Ok(described.collect())
+    }
+
     fn quoted(&self, name: &str) -> String {
         quoted(name)
+    }
+
+    fn checksum(&self, table: &str, columns: &[String]) -> String {
+        format!(
+            "SELECT count(*) || '/' || coalesce(sum(hashtextextended(ROW({})::text, 0)::numeric), 0) FROM {table}",
+            columns.join(", ")
+        )
     }
 
     fn analyze(&mut self, table: &str) -> Result<(), ServiceError> {
@@ -573,6 +598,21 @@ fn message_of(error: &postgres::Error) -> String {
         None => format!("{}: {}", e.severity(), e.message()),
     });
     message.unwrap_or_else(|| error_with_sources(error))
+}
+
+/// Returns the kind of a type, or the server's name of a type that has none.
+fn kind_of(kind: &Type) -> &str {
+    match *kind {
+        Type::BOOL => "boolean",
+        Type::INT2 | Type::INT4 | Type::INT8 => "integer",
+        Type::FLOAT8 => "float",
+        Type::NUMERIC => "decimal",
+        Type::TEXT | Type::VARCHAR | Type::BPCHAR | Type::NAME => "text",
+        Type::BYTEA => "bytes",
+        Type::DATE => "date",
+        Type::TIMESTAMP | Type::TIMESTAMPTZ => "timestamp",
+        _ => kind.name(),
+    }
 }
 
 fn statement_error(error: postgres::Error) -> ServiceError {

@@ -52,6 +52,11 @@ pub enum Caveat {
         /// The settings.
         facts: Vec<String>,
     },
+    /// The database runs statements of the user's workload in another way.
+    PlansDiffer {
+        /// The statements.
+        facts: Vec<String>,
+    },
     /// The runs were measured in different ways.
     MeasuringDiffers {
         /// The facts that differ.
@@ -113,6 +118,8 @@ pub enum CaveatKind {
     Host,
     /// The settings differ.
     Settings,
+    /// The database's plans differ.
+    Plans,
     /// The runs were measured in different ways.
     Measuring,
     /// There are too few blocks.
@@ -199,6 +206,7 @@ impl Caveat {
             Caveat::BaselineChanged { .. } => CaveatKind::Baseline,
             Caveat::HostsDiffer { .. } => CaveatKind::Host,
             Caveat::SettingsDiffer { .. } => CaveatKind::Settings,
+            Caveat::PlansDiffer { .. } => CaveatKind::Plans,
             Caveat::MeasuringDiffers { .. } => CaveatKind::Measuring,
             Caveat::TooFewBlocks { .. } => CaveatKind::FewBlocks,
             Caveat::CopyChanged { .. } => CaveatKind::NoiseFloor,
@@ -219,6 +227,7 @@ impl CaveatKind {
             CaveatKind::Baseline => "baseline",
             CaveatKind::Host => "host",
             CaveatKind::Settings => "settings",
+            CaveatKind::Plans => "plans",
             CaveatKind::Measuring => "measuring",
             CaveatKind::FewBlocks => "few-blocks",
             CaveatKind::NoiseFloor => "noise-floor",

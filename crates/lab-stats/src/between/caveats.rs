@@ -22,6 +22,7 @@ pub(crate) fn caveats(between: &Between, sides: &Sides) -> Vec<Caveat> {
         baseline(between),
         host(sides),
         settings(sides),
+        plans(sides),
         measuring(sides),
         few_blocks(between, sides),
         noise_floor(between, &sides.0[0]),
@@ -91,6 +92,11 @@ fn host(sides: &Sides) -> Option<Caveat> {
 fn settings(sides: &Sides) -> Option<Caveat> {
     let facts = names(&differing::settings(sides))?;
     Some(Caveat::SettingsDiffer { facts })
+}
+
+fn plans(sides: &Sides) -> Option<Caveat> {
+    let facts = names(&differing::plans(sides))?;
+    Some(Caveat::PlansDiffer { facts })
 }
 
 fn measuring(sides: &Sides) -> Option<Caveat> {

@@ -30,6 +30,7 @@ pub(crate) fn on_target(sides: &Sides) -> Vec<Differing> {
     let mut found = unequal(programs(first, second), programs(second, first));
     found.extend(unequal(services(first.run), services(second.run)));
     found.extend(settings(sides));
+    found.extend(plans(sides));
     found
 }
 
@@ -65,6 +66,31 @@ pub(crate) fn settings(sides: &Sides) -> Vec<Differing> {
         ..difference
     };
     subjects_of.into_iter().map(with_subjects).collect()
+}
+
+/// Returns differences between the database's plans for the statements of the user's workloads.
+pub(crate) fn plans(sides: &Sides) -> Vec<Differing> {
+    let [first, second] = sides.0.each_ref().map(|side| side.plan);
+    let of_first = explained(first);
+    let mut of_second = explained(second);
+    of_second.retain(|(name, _)| of_first.iter().any(|(other, _)| other == name));
+    let is_common = |(name, _): &(String, String)| of_second.iter().any(|(other, _)| other == name);
+    unequal(of_first.iter().filter(|fact| is_common(fact)).cloned().collect(), of_second.clone())
+}
+
+/// Returns the plan of each statement by its point and its number.
+fn explained(plan: &Plan) -> Facts {
+    let mut facts = Facts::new();
+    for (id, point) in plan.points.enumerated() {
+        let statements = point.sql.iter().flat_map(|work| &work.statements);
+        for (number, statement) in (1..).zip(statements) {
+            let of = point.sql.as_ref().is_some_and(|work| work.statements.len() > 1);
+            let number = if of { format!(", statement {number}") } else { String::new() };
+            let lines: Vec<&str> = statement.explanation.iter().map(|line| line.trim()).collect();
+            facts.push((format!("plan of {}{number}", plan.label(id)), lines.join(" / ")));
+        }
+    }
+    facts
 }
 
 /// Returns differences in how the runs were measured.
@@ -230,6 +256,8 @@ fn measure(plan: &Plan) -> Facts {
         ));
     }
     facts.extend(plan.load().into_iter().flat_map(putting_on));
+    let workload = plan.workload.iter();
+    facts.extend(workload.map(|w| ("workload (SHA-256)".into(), w.sha256.chars().take(12).collect())));
     facts
 }
 

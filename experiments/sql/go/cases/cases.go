@@ -39,6 +39,7 @@ func (d Driver) Cases() map[string]lab.Open {
 		"transfer":     d.openTransfer,
 		"drop_create":  d.openDropCreate,
 		"connections":  d.openConnections,
+		"own":          d.openOwn,
 	}
 }
 

@@ -11,6 +11,7 @@ import {
   INPUTS, allAtOnce, amounts, codePoints, count, ids, isPrepared, payees, targetOf, tenThousandths,
   values, withConnection, withConnections, withoutConnection,
 } from '../cases.js';
+import { ownPerform } from '../own.js';
 
 const SELECT = 'SELECT id, value FROM test_simple ORDER BY id LIMIT';
 const POINT = 'SELECT value FROM test_simple WHERE id = ?';
@@ -241,6 +242,14 @@ async function manyConnections(connections, opening) {
   };
 }
 
+function own(connection, opening) {
+  const query = async ({ text }, values) => {
+    const [rows] = await connection.execute({ sql: text, values, rowsAsArray: true });
+    return rows;
+  };
+  return ownPerform(opening, Number, query, (work) => transaction(connection, work));
+}
+
 const { version } = createRequire(import.meta.url)('mysql2/package.json');
 
 serve('node', `mysql2 ${version}`, {
@@ -256,4 +265,5 @@ serve('node', `mysql2 ${version}`, {
   transfer: withConnection(driver, transfer),
   drop_create: withConnection(driver, dropCreate),
   connections: withConnections(driver, manyConnections),
+  own: withConnection(driver, own),
 });

@@ -11,6 +11,7 @@ import {
   INPUTS, allAtOnce, amounts, codePoints, count, ids, isPrepared, payees, targetOf, tenThousandths,
   values, withConnection, withConnections, withoutConnection,
 } from '../cases.js';
+import { ownPerform } from '../own.js';
 
 const SELECT = 'SELECT id, value FROM test_simple ORDER BY id LIMIT';
 const POINT = 'SELECT value FROM test_simple WHERE id = $1';
@@ -222,6 +223,14 @@ async function manyConnections(clients, opening) {
   };
 }
 
+function own(client, opening) {
+  const query = async ({ text }, values, index) => {
+    const { rows } = await client.query({ name: `own${index}`, text, values, rowMode: 'array' });
+    return rows;
+  };
+  return ownPerform(opening, BigInt, query, (work) => transaction(client, work));
+}
+
 const { version } = createRequire(import.meta.url)('pg/package.json');
 
 serve('node', `pg ${version}`, {
@@ -236,4 +245,5 @@ serve('node', `pg ${version}`, {
   transfer: withConnection(driver, transfer),
   drop_create: withConnection(driver, dropCreate),
   connections: withConnections(driver, manyConnections),
+  own: withConnection(driver, own),
 });

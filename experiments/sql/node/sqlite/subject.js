@@ -10,6 +10,7 @@ import {
   INPUTS, amounts, codePoints, count, ids, isPrepared, payees, targetOf, values, withConnection,
   withConnections, withoutConnection,
 } from '../cases.js';
+import { addRows, isTransaction, ownInputs, ownStatements } from '../own.js';
 
 const SELECT = 'SELECT id, value FROM test_simple ORDER BY id LIMIT';
 const POINT = 'SELECT value FROM test_simple WHERE id = ?';
@@ -213,6 +214,36 @@ function manyConnections(connections, opening) {
   };
 }
 
+/** Whole numbers are bound and returned as BigInts: the driver returns both integers and reals as numbers. */
+function own(db, opening) {
+  const statements = ownStatements(opening).map(({ text, parameters, folds }) => {
+    const prepared = db.prepare(text);
+    return { parameters, folds, prepared: folds.length > 0 ? prepared.raw().safeIntegers() : prepared };
+  });
+  const inputs = ownInputs(opening, statements, BigInt);
+  return (operations) => {
+    const check = new Sum();
+    let units = 0;
+    const operate = (values) => {
+      for (let s = 0; s < statements.length; s++) {
+        const { prepared, folds } = statements[s];
+        if (folds.length === 0) {
+          prepared.run(values[s]);
+          check.add(1);
+          units += 1;
+        } else {
+          const rows = prepared.all(values[s]);
+          addRows(check, rows, folds);
+          units += rows.length;
+        }
+      }
+    };
+    const perform = isTransaction(opening) ? db.transaction(operate) : operate;
+    for (let k = 0; k < operations; k++) perform(inputs[k % inputs.length]);
+    return { check: check.value, units };
+  };
+}
+
 const { version } = createRequire(import.meta.url)('better-sqlite3/package.json');
 const sqlite = new Database(':memory:').prepare('SELECT sqlite_version()').pluck().get();
 
@@ -228,4 +259,5 @@ serve('node', `better-sqlite3 ${version}, SQLite ${sqlite}`, {
   transfer: withConnection(driver, transfer),
   drop_create: withConnection(driver, dropCreate),
   connections: withConnections(driver, manyConnections),
+  own: withConnection(driver, own),
 });

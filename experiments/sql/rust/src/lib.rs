@@ -8,6 +8,7 @@ mod at_once;
 mod inputs;
 pub mod mariadb;
 mod mixed;
+mod own;
 pub mod postgresql;
 mod runtime;
 pub mod sqlite;
@@ -15,6 +16,7 @@ pub mod sqlite;
 pub use at_once::{Share, at_once};
 pub use inputs::{Transfer, Update, ids, is_prepared, transfers, updates, values};
 pub use mixed::{Amount, Mixed, fold};
+pub use own::{NULL, OwnStatement, OwnType, OwnValue, OwnWork, byte_sum, code_points};
 pub use runtime::this_thread;
 
 /// The cheapest statement that returns a row.

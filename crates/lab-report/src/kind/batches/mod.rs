@@ -2,6 +2,7 @@
 //! An experiment: batches of operations of multiple subjects on one or more targets.
 
 mod calls;
+mod own_sql;
 mod shared;
 mod side_by_side;
 mod split;
@@ -95,6 +96,7 @@ fn parts(scopes: &[Scope]) -> DocumentParts {
         answer.findings.extend(memory(&first));
     }
     let mut sections: Vec<Section> = scopes.iter().flat_map(target_sections).collect();
+    sections.push(own_sql::section(scopes));
     sections.push(resources(scopes));
     sections.push(hosts::section(&first));
     DocumentParts {

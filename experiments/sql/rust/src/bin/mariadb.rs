@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The SQL experiment on MariaDB, with mysql_async.
 
+use chrono::NaiveDateTime;
 use lab_kit::{Closed, Failure, Inputs, Opening, Subject, Work};
 use mysql_async::prelude::Queryable;
-use mysql_async::{Conn, Statement, TxOpts, Value};
+use mysql_async::{Conn, Params, Row, Statement, TxOpts, Value};
 use rust_decimal::Decimal;
 use sql_subject::mariadb::{LIBRARY, connect, found, options, read_settings};
 use sql_subject::{
-    Mixed, SELECT_1, Share, at_once, fold, ids, is_prepared, this_thread, transfers, updates,
+    Mixed, NULL, OwnType, OwnValue, OwnWork, SELECT_1, Share, at_once, byte_sum, code_points, fold, ids, is_prepared, this_thread, transfers, updates,
     values,
 };
 use std::io;
@@ -34,6 +35,7 @@ fn main() -> io::Result<()> {
         .case("transfer", transfer)
         .case("drop_create", drop_create)
         .case("connections", connections)
+        .case("own", own)
         .serve()
 }
 
@@ -239,6 +241,82 @@ async fn points(
         )?);
     }
     Ok(share.end())
+}
+
+fn own(opening: Opening) -> Result<Closed, Failure> {
+    let own = OwnWork::read(&opening)?;
+    let mut session = Session::open(&opening)?;
+    let mut prepared = Vec::new();
+    for statement in &own.statements {
+        prepared.push(session.prepare(&statement.text)?);
+    }
+    session.serve(opening, async |connection, operations| {
+        let mut work = Work::default();
+        for k in 0..operations {
+            let values = own.values(k);
+            if own.transaction {
+                let mut transaction = connection.start_transaction(TxOpts::default()).await?;
+                run_all(&mut transaction, &own, &prepared, values, &mut work).await?;
+                transaction.commit().await?;
+            } else {
+                run_all(connection, &own, &prepared, values, &mut work).await?;
+            }
+        }
+        Ok(work)
+    })
+}
+
+async fn run_all(
+    connection: &mut impl Queryable,
+    own: &OwnWork,
+    prepared: &[Statement],
+    values: &[Vec<OwnValue>],
+    work: &mut Work,
+) -> Result<(), Failure> {
+    for ((statement, prepared), values) in own.statements.iter().zip(prepared).zip(values) {
+        let values = match &values[..] {
+            [] => Params::Empty,
+            values => Params::Positional(values.iter().map(bound).collect()),
+        };
+        if statement.columns.is_empty() {
+            connection.exec_drop(prepared, values).await?;
+            work.add(1, 1);
+            continue;
+        }
+        let rows: Vec<Row> = connection.exec(prepared, values).await?;
+        for row in rows {
+            for (value, kind) in row.unwrap().into_iter().zip(&statement.columns) {
+                work.check = work.check.wrapping_add(fold_own(value, *kind)?);
+            }
+            work.units += 1;
+        }
+    }
+    Ok(())
+}
+
+fn bound(value: &OwnValue) -> Value {
+    match value {
+        OwnValue::Integer(number) => Value::from(*number),
+        OwnValue::Float(number) => Value::from(*number),
+        OwnValue::Text(text) => Value::from(text.as_str()),
+    }
+}
+
+fn fold_own(value: Value, kind: OwnType) -> Result<u64, Failure> {
+    Ok(match value {
+        Value::NULL => NULL,
+        Value::Bytes(bytes) if kind == OwnType::Bytes => byte_sum(&bytes),
+        Value::Bytes(bytes) => code_points(&String::from_utf8(bytes)?),
+        Value::Int(number) => number as u64,
+        Value::UInt(number) => number,
+        Value::Float(number) => f64::from(number).to_bits(),
+        Value::Double(number) => number.to_bits(),
+        value @ Value::Date(..) => {
+            let moment: NaiveDateTime = mysql_async::from_value_opt(value)?;
+            moment.and_utc().timestamp_millis() as u64
+        }
+        Value::Time(..) => return Err(Failure::failed("a time of day is not folded")),
+    })
 }
 
 /// Returns the text with its parameter replaced by the value, as the driver formats it.

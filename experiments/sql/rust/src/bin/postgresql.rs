@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The SQL experiment on PostgreSQL, with tokio-postgres.
 
+use bytes::BytesMut;
+use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Utc};
 use lab_kit::{Closed, Failure, Inputs, Opening, Subject, Work};
 use rust_decimal::Decimal;
 use sql_subject::postgresql::{Connection, LIBRARY, config, connect, read_settings, sqlstate};
 use sql_subject::{
-    SELECT_1, Share, at_once, fold, ids, is_prepared, this_thread, transfers, updates, values,
+    NULL, OwnType, OwnValue, OwnWork, SELECT_1, Share, at_once, byte_sum, code_points, fold, ids, is_prepared, this_thread, transfers, updates, values,
 };
 use std::io;
 use std::sync::Arc;
 use tokio::runtime::Runtime;
-use tokio_postgres::types::Type;
-use tokio_postgres::{Client, Error, Statement};
+use tokio_postgres::types::{Format, IsNull, ToSql, Type, to_sql_checked};
+use tokio_postgres::{Client, Error, GenericClient, Row, Statement};
 
 const POINT: &str = "SELECT value FROM test_simple WHERE id = $1";
 const INSERT: &str = "INSERT INTO test_simple (value) VALUES ($1)";
@@ -32,6 +34,7 @@ fn main() -> io::Result<()> {
         .case("transfer", transfer)
         .case("drop_create", drop_create)
         .case("connections", connections)
+        .case("own", own)
         .serve()
 }
 
@@ -241,6 +244,117 @@ async fn points(
         share.done(row.get(0));
     }
     Ok(share.end())
+}
+
+fn own(opening: Opening) -> Result<Closed, Failure> {
+    let own = OwnWork::read(&opening)?;
+    let session = Session::open(&opening)?;
+    let statements = own.statements.iter();
+    let prepared: Vec<Statement> =
+        statements.map(|s| session.prepare(&s.text)).collect::<Result<_, _>>()?;
+    session.serve(opening, async |client, operations| {
+        let mut work = Work::default();
+        for k in 0..operations {
+            let values = own.values(k);
+            if own.transaction {
+                let transaction = client.transaction().await?;
+                run_all(&transaction, &own, &prepared, values, &mut work).await?;
+                transaction.commit().await?;
+            } else {
+                run_all(client, &own, &prepared, values, &mut work).await?;
+            }
+        }
+        Ok(work)
+    })
+}
+
+async fn run_all(
+    client: &impl GenericClient,
+    own: &OwnWork,
+    prepared: &[Statement],
+    values: &[Vec<OwnValue>],
+    work: &mut Work,
+) -> Result<(), Failure> {
+    for ((statement, prepared), values) in own.statements.iter().zip(prepared).zip(values) {
+        let values: Vec<AsText> = values.iter().map(AsText).collect();
+        let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|v| v as _).collect();
+        if statement.columns.is_empty() {
+            client.execute(prepared, &values).await?;
+            work.add(1, 1);
+            continue;
+        }
+        for row in client.query(prepared, &values).await? {
+            for (index, kind) in statement.columns.iter().enumerate() {
+                let fold = fold_own(&row, index, *kind)?;
+                work.check = work.check.wrapping_add(fold.unwrap_or(NULL));
+            }
+            work.units += 1;
+        }
+    }
+    Ok(())
+}
+
+/// A value that is sent as text, which the server converts to the parameter's type, whatever it is.
+#[derive(Debug)]
+struct AsText<'v>(&'v OwnValue);
+
+impl ToSql for AsText<'_> {
+    fn to_sql(
+        &self,
+        _: &Type,
+        out: &mut BytesMut,
+    ) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
+        match self.0 {
+            OwnValue::Integer(number) => out.extend_from_slice(number.to_string().as_bytes()),
+            OwnValue::Float(number) => out.extend_from_slice(number.to_string().as_bytes()),
+            OwnValue::Text(text) => out.extend_from_slice(text.as_bytes()),
+        }
+        Ok(IsNull::No)
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+
+    fn encode_format(&self, _: &Type) -> Format {
+        Format::Text
+    }
+
+    to_sql_checked!();
+}
+
+/// Returns the fold of a value, or `None` for NULL.
+fn fold_own(row: &Row, index: usize, kind: OwnType) -> Result<Option<u64>, Failure> {
+    let column = row.columns()[index].type_();
+    Ok(match kind {
+        OwnType::Integer if *column == Type::INT2 => {
+            row.try_get::<_, Option<i16>>(index)?.map(|number| i64::from(number) as u64)
+        }
+        OwnType::Integer if *column == Type::INT4 => {
+            row.try_get::<_, Option<i32>>(index)?.map(|number| i64::from(number) as u64)
+        }
+        OwnType::Integer => row.try_get::<_, Option<i64>>(index)?.map(|number| number as u64),
+        OwnType::Boolean => row.try_get::<_, Option<bool>>(index)?.map(u64::from),
+        OwnType::Float => row.try_get::<_, Option<f64>>(index)?.map(f64::to_bits),
+        OwnType::Text => row.try_get::<_, Option<&str>>(index)?.map(code_points),
+        OwnType::Decimal => {
+            let decimal: Option<Decimal> = row.try_get(index)?;
+            decimal.map(|decimal| code_points(&decimal.to_string()))
+        }
+        OwnType::Bytes => row.try_get::<_, Option<&[u8]>>(index)?.map(byte_sum),
+        OwnType::Date => {
+            let day: Option<NaiveDate> = row.try_get(index)?;
+            day.map(|day| day.and_time(NaiveTime::MIN).and_utc().timestamp_millis() as u64)
+        }
+        OwnType::Timestamp if *column == Type::TIMESTAMPTZ => {
+            let moment: Option<DateTime<Utc>> = row.try_get(index)?;
+            moment.map(|moment| moment.timestamp_millis() as u64)
+        }
+        OwnType::Timestamp => {
+            let moment: Option<NaiveDateTime> = row.try_get(index)?;
+            moment.map(|moment| moment.and_utc().timestamp_millis() as u64)
+        }
+    })
 }
 
 /// A connection, and the runtime that drives it on this thread.

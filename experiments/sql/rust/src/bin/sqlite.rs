@@ -2,9 +2,13 @@
 //! The SQL experiment on SQLite, with rusqlite.
 
 use lab_kit::{Closed, Failure, Inputs, Laps, Opening, Subject, Work};
-use rusqlite::{Connection, Statement};
+use rusqlite::types::{ToSqlOutput, Value, ValueRef};
+use rusqlite::{Connection, Statement, params_from_iter};
 use sql_subject::sqlite::{LIBRARY, connect, open, path, read_settings};
-use sql_subject::{SELECT_1, fold, ids, is_prepared, transfers, updates, values};
+use sql_subject::{
+    NULL, OwnType, OwnValue, OwnWork, SELECT_1, byte_sum, code_points, fold, ids, is_prepared,
+    transfers, updates, values,
+};
 use std::iter::StepBy;
 use std::ops::Range;
 use std::sync::Barrier;
@@ -29,6 +33,7 @@ fn main() -> io::Result<()> {
         .case("transfer", transfer)
         .case("drop_create", drop_create)
         .case("connections", connections)
+        .case("own", own)
         .serve()
 }
 
@@ -261,6 +266,72 @@ fn points(statement: &mut Statement, ids: &Inputs<i32>, share: Share) -> rusqlit
     }
     work.laps = Some(laps);
     Ok(work)
+}
+
+fn own(opening: Opening) -> Result<Closed, Failure> {
+    let own = OwnWork::read(&opening)?;
+    let connection = open(&path(&opening)?)?;
+    let prepare = |text: &str| connection.prepare(text);
+    let statements = own.statements.iter();
+    let mut prepared: Vec<Statement> = statements.map(|s| prepare(&s.text)).collect::<Result<_, _>>()?;
+    serve(opening, &connection, |operations| {
+        let mut work = Work::default();
+        for k in 0..operations {
+            let values = own.values(k);
+            if own.transaction {
+                let transaction = connection.unchecked_transaction()?;
+                run_all(&own, &mut prepared, values, &mut work)?;
+                transaction.commit()?;
+            } else {
+                run_all(&own, &mut prepared, values, &mut work)?;
+            }
+        }
+        Ok(work)
+    })
+}
+
+fn run_all(
+    own: &OwnWork,
+    prepared: &mut [Statement],
+    values: &[Vec<OwnValue>],
+    work: &mut Work,
+) -> Result<(), Failure> {
+    for ((statement, prepared), values) in own.statements.iter().zip(prepared).zip(values) {
+        let values = params_from_iter(values.iter().map(bound));
+        if statement.columns.is_empty() {
+            prepared.execute(values)?;
+            work.add(1, 1);
+            continue;
+        }
+        let mut rows = prepared.query(values)?;
+        while let Some(row) = rows.next()? {
+            for (index, kind) in statement.columns.iter().enumerate() {
+                let fold = fold_own(row.get_ref(index)?, *kind)?;
+                work.check = work.check.wrapping_add(fold);
+            }
+            work.units += 1;
+        }
+    }
+    Ok(())
+}
+
+fn bound(value: &OwnValue) -> ToSqlOutput<'_> {
+    match value {
+        OwnValue::Integer(number) => ToSqlOutput::Owned(Value::Integer(*number)),
+        OwnValue::Float(number) => ToSqlOutput::Owned(Value::Real(*number)),
+        OwnValue::Text(text) => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
+    }
+}
+
+fn fold_own(value: ValueRef, kind: OwnType) -> Result<u64, Failure> {
+    Ok(match value {
+        ValueRef::Null => NULL,
+        ValueRef::Integer(number) if kind == OwnType::Float => (number as f64).to_bits(),
+        ValueRef::Integer(number) => number as u64,
+        ValueRef::Real(number) => number.to_bits(),
+        ValueRef::Text(text) => code_points(std::str::from_utf8(text)?),
+        ValueRef::Blob(bytes) => byte_sum(bytes),
+    })
 }
 
 /// Prepares the statement, unless its text is to be prepared in each operation.

@@ -5,6 +5,7 @@ package benchlab.sql;
 import java.sql.Connection;
 import java.sql.Driver;
 import java.sql.DriverPropertyInfo;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Map;
@@ -54,6 +55,11 @@ public abstract class Database {
      */
     String nothing() {
         return "nothing";
+    }
+
+    /** Binds a text, which the database converts to the type of the parameter. */
+    void bindText(PreparedStatement statement, int parameter, String text) throws SQLException {
+        statement.setString(parameter, text);
     }
 
     /** Returns the column {@code amount} of {@code test_mixed}, times 10,000. */

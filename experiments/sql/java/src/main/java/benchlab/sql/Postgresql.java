@@ -4,7 +4,9 @@ package benchlab.sql;
 
 import benchlab.kit.Arguments;
 import benchlab.kit.Refusal;
+import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.sql.Types;
 import java.util.Map;
 import org.postgresql.Driver;
 import org.postgresql.util.DriverInfo;
@@ -28,6 +30,12 @@ final class Postgresql extends Server {
 
     static String library() {
         return "pgjdbc " + DriverInfo.DRIVER_VERSION;
+    }
+
+    /** Leaves the type to the server: a string would be of the type varchar, which it does not convert. */
+    @Override
+    void bindText(PreparedStatement statement, int parameter, String text) throws SQLException {
+        statement.setObject(parameter, text, Types.OTHER);
     }
 
     @Override

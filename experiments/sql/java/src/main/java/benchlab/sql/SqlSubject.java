@@ -8,6 +8,7 @@ import benchlab.kit.Lab;
 import benchlab.kit.Refusal;
 import benchlab.kit.Sequence;
 import benchlab.kit.Subject;
+import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Map;
@@ -70,7 +71,8 @@ public record SqlSubject(String name, String library, Opener opener) implements 
     }
 
     @Override
-    public Case open(String name, Arguments arguments) throws Refusal, SQLException {
+    public Case open(String name, Arguments arguments)
+            throws Refusal, SQLException, IOException {
         Database database = opener.open(arguments, isPrepared(name, arguments));
         if (name.equals("connect")) {
             return new Connect(database);
@@ -81,7 +83,7 @@ public record SqlSubject(String name, String library, Opener opener) implements 
         Connection connection = database.connect();
         try {
             return open(name, arguments, database, connection);
-        } catch (Refusal | SQLException e) {
+        } catch (Refusal | SQLException | IOException e) {
             connection.close();
             throw e;
         }
@@ -89,7 +91,7 @@ public record SqlSubject(String name, String library, Opener opener) implements 
 
     private static Case open(
             String name, Arguments arguments, Database database, Connection connection)
-            throws Refusal, SQLException {
+            throws Refusal, SQLException, IOException {
         boolean prepared = isPrepared(name, arguments);
         return switch (name) {
             case "select_1" -> prepared
@@ -122,6 +124,7 @@ public record SqlSubject(String name, String library, Opener opener) implements 
                     ids(arguments),
                     destinations(arguments));
             case "drop_create" -> new DropCreate(database, connection, arguments.text("table"));
+            case "own" -> new Own(database, connection, arguments);
             default -> throw new IllegalArgumentException(name);
         };
     }
@@ -130,7 +133,7 @@ public record SqlSubject(String name, String library, Opener opener) implements 
     private static boolean isPrepared(String name, Arguments arguments) throws Refusal {
         return switch (name) {
             case "connect", "do_1", "drop_create" -> false;
-            case "mixed", "insert_tx", "update_point", "transfer", "connections" -> true;
+            case "mixed", "insert_tx", "update_point", "transfer", "connections", "own" -> true;
             case "select_1", "select", "point", "insert" -> switch (arguments.text("statement")) {
                 case "prepared" -> true;
                 case "text" -> false;

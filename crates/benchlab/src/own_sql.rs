@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Workloads of the user's own SQL: reads their files, and lets the databases describe the statements before subjects
+//! run them.
+
+use crate::cli::RunArgs;
+use crate::exit::Exit;
+use lab_bench::Servers;
+use lab_model::Plan;
+use lab_plan::Experiment;
+use lab_plan::own_sql::Workload;
+use std::path::{Path, absolute};
+
+/// Replaces the experiment's cases by those of `--workload`, if it is given.
+///
+/// # Errors
+/// Returns an error with the line of the file.
+pub fn replace_cases(experiment: Experiment, args: &RunArgs) -> Result<Experiment, Exit> {
+    let Some(path) = &args.workload else {
+        return Ok(experiment);
+    };
+    let mut workload = Workload::read(path, &args.variant)?;
+    // A run can be resumed in another directory.
+    let path = absolute(path).unwrap_or_else(|_| path.clone());
+    workload.model.file = path.display().to_string();
+    Ok(workload.applied_to(experiment)?)
+}
+
+/// Replaces the experiment's cases by those of a run's workload, if it has one, and adds its schema and data to the
+/// plan.
+///
+/// # Errors
+/// Returns an error if the workload's files have changed.
+pub fn restore(experiment: Experiment, plan: &mut Plan) -> Result<Experiment, Exit> {
+    let Some(planned) = &plan.workload else {
+        return Ok(experiment);
+    };
+    let variants = planned.variants.iter();
+    let variants: Vec<String> = variants.map(|(name, sql)| format!("{name}: {sql}")).collect();
+    let workload = Workload::read(Path::new(&planned.file), &variants)?;
+    if workload.model.sha256 != planned.sha256 {
+        return Err(Exit::wrong(format!(
+            "{} or its data changed since the run started: start a new run, or revert the change",
+            planned.file
+        )));
+    }
+    for target in plan.targets.iter_mut() {
+        target.setup = Some(workload.setup(target.kind, plan.seed));
+    }
+    Ok(workload.applied_to(experiment)?)
+}
+
+/// Lets the databases describe the statements of the plan's workload, if it has one.
+///
+/// # Errors
+/// Returns an error with the statement that a database rejects.
+pub fn study(plan: &mut Plan, servers: &Servers) -> Result<(), Exit> {
+    lab_bench::study(plan, servers).map_err(Exit::wrong)
+}
+
+/// Returns the name of a run's file: the experiment's, and the workload's in letters that need no quotes in a shell.
+pub fn run_name(plan: &Plan) -> String {
+    let Some(workload) = &plan.workload else {
+        return plan.experiment.clone();
+    };
+    let letter = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
+    let name: String = workload.name.chars().take(60).map(letter).collect();
+    format!("{}-{name}", plan.experiment)
+}

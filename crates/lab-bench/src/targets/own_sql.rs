@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The user's own SQL: creates the schema, and studies each statement before subjects run it. benchlab itself finds out
+//! the types of the columns, the values to bind, and the database's plan.
+
+use crate::targets::database::Servers;
+use lab_model::{
+    NO_VARIANT, Placeholder, Plan, PointId, SetupStatement, SqlSetup, SqlStatement, SqlType,
+    SqlWork, TargetKind, VARIANT,
+};
+use lab_plan::own_sql::{bound_as, column_of, inputs, kind_of, literal};
+use lab_services::{Database, shortened};
+use rusqlite::types::{ToSqlOutput, Value, ValueRef};
+use rusqlite::{Connection, params_from_iter};
+use std::collections::{BTreeMap, HashMap};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// The maximum number of different values of a column that a parameter draws from.
+const MAX_VALUES: usize = 100_000;
+
+/// The number of operations whose rows show the types of SQLite's columns.
+const TYPED: usize = 64;
+
+/// The maximum time for finding out the types of SQLite's columns.
+const TYPING: Duration = Duration::from_secs(2);
+
+/// A statement of the setup that SQLite rejected.
+#[derive(Debug)]
+pub struct SetupError<'s> {
+    /// The statement, or `None` for those that benchlab adds.
+    statement: Option<&'s SetupStatement>,
+    /// SQLite's error.
+    pub error: rusqlite::Error,
+}
+
+/// Creates the user's schema in an empty database, and loads its data.
+pub fn create<'s>(
+    db: &Connection,
+    setup: &'s SqlSetup,
+    variant: Option<&str>,
+) -> Result<(), SetupError<'s>> {
+    let failed = |statement| move |error| SetupError { statement, error };
+    db.execute_batch("BEGIN").map_err(failed(None))?;
+    for statement in setup.on(variant) {
+        let executed = db.execute_batch(&statement.text);
+        executed.map_err(failed(Some(statement)))?;
+    }
+    if db.is_autocommit() {
+        return Ok(()); // The schema has a COMMIT of its own.
+    }
+    db.execute_batch("COMMIT").map_err(failed(None))
+}
+
+/// Returns a checksum of each table, apart from columns that often hold the current time. Equal checksums mean equal
+/// contents.
+pub fn content(db: &Connection) -> rusqlite::Result<String> {
+    let mut sums = Vec::new();
+    for table in names(db, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name", &[])? {
+        let columns = names(
+            db,
+            "SELECT name FROM pragma_table_info(?1) WHERE type NOT LIKE '%date%' AND type NOT LIKE '%time%' \
+             AND coalesce(dflt_value, '') NOT LIKE '%current\\_%' ESCAPE '\\'",
+            &[&table],
+        )?;
+        if columns.is_empty() {
+            continue;
+        }
+        let quoted: Vec<String> = columns.iter().map(|name| quoted(name)).collect();
+        let mut statement = db.prepare(&format!("SELECT {} FROM {}", quoted.join(", "), self::quoted(&table)))?;
+        let (mut rows, mut count, mut sum) = (statement.query([])?, 0_u64, 0_u64);
+        while let Some(row) = rows.next()? {
+            let mut hash = FNV_OFFSET;
+            for column in 0..columns.len() {
+                hash = folded(hash, row.get_ref(column)?);
+            }
+            count += 1;
+            sum = sum.wrapping_add(hash);
+        }
+        sums.push(format!("{count}/{sum}"));
+    }
+    Ok(sums.join(" "))
+}
+
+/// The start of the hash FNV-1a with 64 bits (Fowler, Noll, Vo; RFC 9923).
+const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+
+fn folded(hash: u64, value: ValueRef) -> u64 {
+    let (kind, bytes) = match value {
+        ValueRef::Null => (0, Vec::new()),
+        ValueRef::Integer(number) => (1, number.to_le_bytes().to_vec()),
+        ValueRef::Real(number) => (2, number.to_bits().to_le_bytes().to_vec()),
+        ValueRef::Text(bytes) => (3, bytes.to_vec()),
+        ValueRef::Blob(bytes) => (4, bytes.to_vec()),
+    };
+    let length = (bytes.len() as u64).to_le_bytes();
+    let all = std::iter::once(kind).chain(length).chain(bytes);
+    all.fold(hash, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
+}
+
+fn names(db: &Connection, query: &str, parameters: &[&String]) -> rusqlite::Result<Vec<String>> {
+    let mut statement = db.prepare(query)?;
+    let rows = statement.query_map(params_from_iter(parameters), |row| row.get(0))?;
+    rows.collect()
+}
+
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// Writes the values to bind at each point into a file: a line for each operation, with the values of all parameters
+/// of all statements separated by tabs.
+pub fn write_inputs(plan: &Plan, folder: &Path) -> io::Result<HashMap<PointId, PathBuf>> {
+    let mut files = HashMap::new();
+    for (id, point) in plan.points.enumerated() {
+        let Some(work) = point.sql.as_ref().filter(|work| work.has_parameters()) else {
+            continue;
+        };
+        let lines: String = work.inputs.iter().map(|row| row.join("\t") + "\n").collect();
+        let path = folder.join(format!("inputs-{}.tsv", id.0));
+        std::fs::write(&path, lines)?;
+        files.insert(id, path);
+    }
+    Ok(files)
+}
+
+/// Finds out, for each point of the user's workload, the values to bind, the types of the columns, and the plans.
+///
+/// # Errors
+/// Returns a message for the user: a statement that a database rejects, or a column whose type has no meaning in a
+/// workload.
+pub fn study(plan: &mut Plan, servers: &Servers) -> Result<(), String> {
+    let mut files: HashMap<(usize, String), Connection> = HashMap::new();
+    let points: Vec<PointId> = plan.points.ids().collect();
+    for point in points {
+        let Some(mut work) = plan.points[point].sql.clone() else {
+            continue;
+        };
+        let target_id = plan.points[point].target;
+        let target = &plan.targets[target_id];
+        let kind = target.kind;
+        let case = plan.case(point).name.clone();
+        let studied = if kind == TargetKind::Sqlite {
+            let variant = plan.points[point].param(VARIANT).unwrap_or(NO_VARIANT).to_owned();
+            let key = (target_id.index(), variant);
+            if !files.contains_key(&key) {
+                let setup = target.setup.clone().unwrap_or_default();
+                let db = Connection::open_in_memory().map_err(|e| e.to_string())?;
+                create(&db, &setup, Some(&key.1)).map_err(|e| {
+                    let reason = message(&e.error);
+                    e.statement.map_or(reason.clone(), |SetupStatement { text, origin }| {
+                        format!("{origin}: SQLite: {reason}\n  {}", shortened(text))
+                    })
+                })?;
+                files.insert(key.clone(), db);
+            }
+            study_work(&mut work, plan.seed, kind, &mut SqliteProbe(&files[&key]))
+        } else {
+            let server = servers.0.iter().find(|(id, _)| *id == target_id);
+            let Some((_, server)) = server else {
+                continue; // It was not started, because none of its subjects can run.
+            };
+            server.study(plan, point, |admin| {
+                study_work(&mut work, plan.seed, kind, &mut ServerProbe { admin, kind })
+            })
+        };
+        studied.map_err(|reason| format!("case `{case}` on {}: {reason}", kind.title()))?;
+        plan.points[point].sql = Some(work);
+    }
+    Ok(())
+}
+
+/// A database that answers questions about statements.
+trait Probe {
+    /// Returns the type and the different values of a column, without NULL, in any order.
+    fn values(&mut self, table: &str, column: &str) -> Result<(SqlType, Vec<String>), String>;
+
+    /// Returns the types of a statement's columns. `rows` has the values of its parameters.
+    fn columns(
+        &mut self,
+        statement: &SqlStatement,
+        kinds: &[SqlType],
+        rows: &[Vec<String>],
+    ) -> Result<Vec<SqlType>, String>;
+
+    /// Returns the lines of EXPLAIN.
+    fn explain(&mut self, statement: &str) -> Result<Vec<String>, String>;
+}
+
+fn study_work(
+    work: &mut SqlWork,
+    seed: u64,
+    target: TargetKind,
+    probe: &mut dyn Probe,
+) -> Result<(), String> {
+    let mut columns = BTreeMap::new();
+    for parameter in &mut work.parameters {
+        if let Some(kind) = kind_of(parameter, target) {
+            parameter.kind = kind;
+        }
+        if let Some((table, column)) = column_of(parameter) {
+            let found = probe.values(&table, &column);
+            let (kind, mut values) =
+                found.map_err(|e| format!("the values of `:{}` from {table}.{column}: {e}", parameter.name))?;
+            if kind == SqlType::Bytes || values.iter().any(|value| value.chars().any(char::is_control)) {
+                return Err(format!(
+                    "`:{}` draws from {table}.{column}, which holds bytes or control characters, such as tabs",
+                    parameter.name
+                ));
+            }
+            parameter.kind = bound_as(kind, target);
+            // The order must not depend on the database, nor on its collation.
+            values.sort();
+            columns.insert(format!("{table}.{column}"), values);
+        }
+    }
+    let rows = inputs(work, &columns, seed)?;
+    let kinds: Vec<SqlType> = work.parameters.iter().map(|p| p.kind).collect();
+    let mut at = 0;
+    let parameters = work.parameters.clone();
+    for statement in &mut work.statements {
+        let end = at + statement.uses.len();
+        let own: Vec<Vec<String>> = rows.iter().map(|row| row[at..end].to_vec()).collect();
+        let own_kinds: Vec<SqlType> = statement.uses.iter().map(|&i| kinds[i]).collect();
+        let written = shortened(&statement.written(&parameters));
+        let told = |reason: String| format!("{reason}\n  {written}");
+        statement.columns = probe.columns(statement, &own_kinds, &own).map_err(told)?;
+        let first = own.first().cloned().unwrap_or_default();
+        let value = |n: usize| match own_kinds[n] {
+            SqlType::Integer | SqlType::Float => first[n].clone(),
+            _ => literal(&first[n], target),
+        };
+        statement.explanation = probe.explain(&statement.with(value, false)).map_err(told)?;
+        at = end;
+    }
+    work.inputs = rows.into();
+    Ok(())
+}
+
+struct SqliteProbe<'c>(&'c Connection);
+
+impl Probe for SqliteProbe<'_> {
+    fn values(&mut self, table: &str, column: &str) -> Result<(SqlType, Vec<String>), String> {
+        let read = || -> rusqlite::Result<Vec<Value>> {
+            let (table, column) = (quoted(table), quoted(column));
+            let mut statement = self.0.prepare(&format!(
+                "SELECT DISTINCT {table}.{column} FROM {table} WHERE {table}.{column} IS NOT NULL LIMIT {MAX_VALUES}"
+            ))?;
+            statement.query_map([], |row| row.get(0))?.collect()
+        };
+        let values = read().map_err(|e| message(&e))?;
+        let mut kind = None;
+        let mut texts = Vec::new();
+        for value in values {
+            let of_value = kind_of_value((&value).into());
+            if kind.is_some() && kind != of_value {
+                return Err("the column has values of different types".into());
+            }
+            kind = of_value;
+            texts.push(match value {
+                Value::Integer(number) => number.to_string(),
+                Value::Real(number) => format!("{number:?}"),
+                Value::Text(text) => text,
+                Value::Blob(_) | Value::Null => String::new(),
+            });
+        }
+        Ok((kind.unwrap_or_default(), texts))
+    }
+
+    /// SQLite's columns have no types, so the values of some rows show them.
+    fn columns(
+        &mut self,
+        statement: &SqlStatement,
+        kinds: &[SqlType],
+        rows: &[Vec<String>],
+    ) -> Result<Vec<SqlType>, String> {
+        let read = || -> Result<Vec<SqlType>, String> {
+            let text = statement.render(Placeholder::Question);
+            let mut prepared = self.0.prepare(&text).map_err(|e| message(&e))?;
+            let names: Vec<String> = prepared.column_names().iter().map(|name| (*name).to_owned()).collect();
+            let mut found: Vec<Option<SqlType>> = vec![None; names.len()];
+            let began = Instant::now();
+            for row in rows.iter().take(TYPED) {
+                let values = row.iter().zip(kinds).map(|(text, kind)| bound(text, *kind));
+                let mut rows = prepared.query(params_from_iter(values)).map_err(|e| message(&e))?;
+                while let Some(row) = rows.next().map_err(|e| message(&e))? {
+                    for (column, found) in found.iter_mut().enumerate() {
+                        let kind = kind_of_value(row.get_ref(column).map_err(|e| message(&e))?);
+                        match (*found, kind) {
+                            (None, kind) => *found = kind,
+                            (Some(before), Some(now)) if before != now => {
+                                return Err(format!(
+                                    "column `{}` has values of type {} and {}: CAST it to one type",
+                                    names[column],
+                                    before.name(),
+                                    now.name()
+                                ));
+                            }
+                            _ => {}
+                        }
+                    }
+                    if began.elapsed() > TYPING {
+                        break;
+                    }
+                }
+                if began.elapsed() > TYPING {
+                    break;
+                }
+            }
+            Ok(found.into_iter().map(Option::unwrap_or_default).collect())
+        };
+        if !statement.writes() {
+            return read();
+        }
+        self.0.execute_batch("SAVEPOINT study").map_err(|e| message(&e))?;
+        let columns = read();
+        let undone = self.0.execute_batch("ROLLBACK TO study; RELEASE study");
+        undone.map_err(|e| message(&e))?;
+        columns
+    }
+
+    fn explain(&mut self, statement: &str) -> Result<Vec<String>, String> {
+        let read = || -> rusqlite::Result<Vec<String>> {
+            let mut prepared = self.0.prepare(&format!("EXPLAIN QUERY PLAN {statement}"))?;
+            let mut rows = prepared.query([])?;
+            let mut depths: HashMap<i64, usize> = HashMap::new();
+            let mut lines = Vec::new();
+            while let Some(row) = rows.next()? {
+                let (id, parent, detail): (i64, i64, String) = (row.get(0)?, row.get(1)?, row.get(3)?);
+                let depth = depths.get(&parent).map_or(0, |depth| depth + 1);
+                depths.insert(id, depth);
+                lines.push(format!("{}{detail}", "  ".repeat(depth)));
+            }
+            Ok(lines)
+        };
+        read().map_err(|e| message(&e))
+    }
+}
+
+/// Returns SQLite's own message.
+fn message(error: &rusqlite::Error) -> String {
+    match error {
+        rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
+        rusqlite::Error::SqliteFailure(_, Some(message)) => message.clone(),
+        error => error.to_string(),
+    }
+}
+
+fn kind_of_value(value: ValueRef) -> Option<SqlType> {
+    Some(match value {
+        ValueRef::Null => return None,
+        ValueRef::Integer(_) => SqlType::Integer,
+        ValueRef::Real(_) => SqlType::Float,
+        ValueRef::Text(_) => SqlType::Text,
+        ValueRef::Blob(_) => SqlType::Bytes,
+    })
+}
+
+fn bound(text: &str, kind: SqlType) -> ToSqlOutput<'static> {
+    let value = match kind {
+        SqlType::Integer => text.parse().map(Value::Integer).ok(),
+        SqlType::Float => text.parse().map(Value::Real).ok(),
+        _ => None,
+    };
+    ToSqlOutput::Owned(value.unwrap_or_else(|| Value::Text(text.to_owned())))
+}
+
+struct ServerProbe<'a> {
+    admin: &'a mut dyn Database,
+    kind: TargetKind,
+}
+
+impl ServerProbe<'_> {
+    fn types(&mut self, statement: &str) -> Result<Vec<SqlType>, String> {
+        let columns = self.admin.describe(statement).map_err(|e| e.to_string())?;
+        let kind = |column: lab_services::ColumnDescription| {
+            SqlType::named(&column.kind).ok_or_else(|| {
+                let as_what = if column.kind.starts_with("float") {
+                    "double precision"
+                } else {
+                    "a text, a number, a date or a timestamp"
+                };
+                format!(
+                    "column `{}` has the type {}, which workloads do not decode: CAST it to {as_what}",
+                    column.name, column.kind
+                )
+            })
+        };
+        columns.into_iter().map(kind).collect()
+    }
+}
+
+impl Probe for ServerProbe<'_> {
+    fn values(&mut self, table: &str, column: &str) -> Result<(SqlType, Vec<String>), String> {
+        let (table, column) = (self.admin.quoted(table), self.admin.quoted(column));
+        let kind = self.types(&format!("SELECT {column} FROM {table}"))?;
+        let text = match self.kind {
+            TargetKind::Mariadb => format!("CAST({column} AS CHAR)"),
+            _ => format!("CAST({column} AS text)"),
+        };
+        let query = format!("SELECT DISTINCT {text} FROM {table} WHERE {column} IS NOT NULL LIMIT {MAX_VALUES}");
+        let rows = self.admin.query(&query).map_err(|e| e.to_string())?;
+        let values = rows.into_iter().filter_map(|row| row.into_iter().next().flatten());
+        Ok((kind.first().copied().unwrap_or_default(), values.collect()))
+    }
+
+    fn columns(
+        &mut self,
+        statement: &SqlStatement,
+        _: &[SqlType],
+        _: &[Vec<String>],
+    ) -> Result<Vec<SqlType>, String> {
+        self.types(&statement.render(self.kind.placeholder()))
+    }
+
+    /// Leaves out estimates, which differ from run to run.
+    fn explain(&mut self, statement: &str) -> Result<Vec<String>, String> {
+        let explain = match self.kind {
+            TargetKind::Mariadb => "EXPLAIN",
+            _ => "EXPLAIN (COSTS OFF)",
+        };
+        let rows = self.admin.query(&format!("{explain} {statement}")).map_err(|e| e.to_string())?;
+        let line = |row: Vec<Option<String>>| {
+            if self.kind != TargetKind::Mariadb {
+                return row.into_iter().next().flatten().unwrap_or_default();
+            }
+            // id, select_type, table, type, possible_keys, key, key_len, ref, rows, Extra
+            let mut column = |index: usize| row.get(index).cloned().flatten();
+            let words = [
+                column(2),
+                column(3).map(|access| format!("access {access}")),
+                column(5).map(|key| format!("key {key}")),
+                column(7).map(|other| format!("ref {other}")),
+                column(9).filter(|extra| !extra.is_empty()),
+            ];
+            words.into_iter().flatten().collect::<Vec<_>>().join(", ")
+        };
+        Ok(rows.into_iter().map(line).collect())
+    }
+}
