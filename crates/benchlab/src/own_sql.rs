@@ -6,8 +6,8 @@ use crate::cli::RunArgs;
 use crate::exit::Exit;
 use lab_bench::Servers;
 use lab_model::Plan;
-use lab_plan::Experiment;
 use lab_plan::own_sql::Workload;
+use lab_plan::{Experiment, with_workload};
 use std::path::{Path, absolute};
 
 /// Replaces the experiment's cases by those of `--workload`, if it is given.
@@ -22,7 +22,7 @@ pub fn replace_cases(experiment: Experiment, args: &RunArgs) -> Result<Experimen
     // A run can be resumed in another directory.
     let path = absolute(path).unwrap_or_else(|_| path.clone());
     workload.model.file = path.display().to_string();
-    Ok(workload.applied_to(experiment)?)
+    Ok(with_workload(experiment, &workload)?)
 }
 
 /// Replaces the experiment's cases by those of a run's workload, if it has one, and adds its schema and data to the
@@ -35,7 +35,9 @@ pub fn restore(experiment: Experiment, plan: &mut Plan) -> Result<Experiment, Ex
         return Ok(experiment);
     };
     let variants = planned.variants.iter();
-    let variants: Vec<String> = variants.map(|(name, sql)| format!("{name}: {sql}")).collect();
+    let variants: Vec<String> = variants
+        .map(|(name, sql)| format!("{name}: {sql}"))
+        .collect();
     let workload = Workload::read(Path::new(&planned.file), &variants)?;
     if workload.model.sha256 != planned.sha256 {
         return Err(Exit::wrong(format!(
@@ -46,7 +48,7 @@ pub fn restore(experiment: Experiment, plan: &mut Plan) -> Result<Experiment, Ex
     for target in plan.targets.iter_mut() {
         target.setup = Some(workload.setup(target.kind, plan.seed));
     }
-    Ok(workload.applied_to(experiment)?)
+    Ok(with_workload(experiment, &workload)?)
 }
 
 /// Lets the databases describe the statements of the plan's workload, if it has one.
@@ -62,7 +64,13 @@ pub fn run_name(plan: &Plan) -> String {
     let Some(workload) = &plan.workload else {
         return plan.experiment.clone();
     };
-    let letter = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
+    let letter = |c: char| {
+        if c.is_ascii_alphanumeric() || "-_.".contains(c) {
+            c
+        } else {
+            '_'
+        }
+    };
     let name: String = workload.name.chars().take(60).map(letter).collect();
     format!("{}-{name}", plan.experiment)
 }

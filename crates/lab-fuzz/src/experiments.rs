@@ -55,6 +55,11 @@ pub fn workload(bytes: &[u8]) {
     if let Ok(variant) = std::str::from_utf8(bytes) {
         let none = |_: &Path, _: u64| Err(std::io::Error::other("no file"));
         let case = b"-- case: a\nSELECT 1";
-        drop(Workload::parse(Path::new("x.sql"), case, &[variant.to_owned()], &none));
+        drop(Workload::parse(
+            Path::new("x.sql"),
+            case,
+            &[variant.to_owned()],
+            &none,
+        ));
     }
 }

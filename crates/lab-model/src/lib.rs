@@ -60,13 +60,13 @@ pub use metric::{
     Direction, Metric, RESPONSE_TIMES, SERVICE_TIMES, Unit, distinct, grouped, trimmed,
 };
 pub use own_sql::{
-    NO_VARIANT, Placeholder, SetupStatement, SqlParameter, SqlSetup, SqlStatement, SqlType, SqlWork,
-    SqlWorkload, VARIANT,
+    NO_VARIANT, Placeholder, SetupStatement, SqlParameter, SqlSetup, SqlStatement, SqlType,
+    SqlWork, SqlWorkload, VARIANT,
 };
 pub use part::{Part, parts};
 pub use plan::{
-    Case, Check, Command, Commands, Cores, FAULT, Measure, NO_FAULT, OWN, Plan, Point, Proof, Servers,
-    Subject, Target, Work, Writes,
+    Case, Check, Command, Commands, Cores, FAULT, Measure, NO_FAULT, OWN, Plan, Point, Proof,
+    Servers, Subject, Target, Work, Writes,
 };
 pub use point_load::{PointLoad, Traffic};
 pub use run::{Ending, Run, Service};

@@ -159,19 +159,25 @@ pub enum Placeholder {
 impl SqlStatement {
     /// Returns the text with parameters in a driver's syntax.
     pub fn render(&self, placeholder: Placeholder) -> String {
-        self.with(|n| match placeholder {
-            Placeholder::Question => "?".into(),
-            Placeholder::Numbered => format!("${}", n + 1),
-            Placeholder::Format => "%s".into(),
-        }, placeholder == Placeholder::Format && !self.uses.is_empty())
+        self.with(
+            |n| match placeholder {
+                Placeholder::Question => "?".into(),
+                Placeholder::Numbered => format!("${}", n + 1),
+                Placeholder::Format => "%s".into(),
+            },
+            placeholder == Placeholder::Format && !self.uses.is_empty(),
+        )
     }
 
     /// Returns the text as the user wrote it, with named parameters.
     pub fn written(&self, parameters: &[SqlParameter]) -> String {
-        self.with(|n| {
-            let parameter = self.uses.get(n).and_then(|&i| parameters.get(i));
-            format!(":{}", parameter.map_or("", |p| &p.name))
-        }, false)
+        self.with(
+            |n| {
+                let parameter = self.uses.get(n).and_then(|&i| parameters.get(i));
+                format!(":{}", parameter.map_or("", |p| &p.name))
+            },
+            false,
+        )
     }
 
     /// Returns the text with something in the place of each parameter, counted from 0.
@@ -193,7 +199,9 @@ impl SqlStatement {
     /// Returns the first word in lowercase, such as `select`.
     pub fn first_word(&self) -> String {
         let text = self.pieces.first().map_or("", |piece| piece.trim_start());
-        let end = text.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(text.len());
+        let end = text
+            .find(|c: char| !c.is_ascii_alphabetic())
+            .unwrap_or(text.len());
         text[..end].to_ascii_lowercase()
     }
 
@@ -214,8 +222,13 @@ impl SqlStatement {
 impl SqlSetup {
     /// Returns the statements for a variant, or for the schema as the workload creates it.
     pub fn on(&self, variant: Option<&str>) -> impl Iterator<Item = &SetupStatement> {
-        let of_variant = self.variants.iter().find(|(name, _)| Some(name.as_str()) == variant);
-        self.statements.iter().chain(of_variant.map(|(_, statement)| statement))
+        let of_variant = self
+            .variants
+            .iter()
+            .find(|(name, _)| Some(name.as_str()) == variant);
+        self.statements
+            .iter()
+            .chain(of_variant.map(|(_, statement)| statement))
     }
 }
 
@@ -228,7 +241,10 @@ impl SqlWork {
             ("transaction".to_owned(), yes_or_no.to_owned()),
         ];
         for (number, statement) in (1..).zip(&self.statements) {
-            let kinds = statement.uses.iter().filter_map(|&i| self.parameters.get(i));
+            let kinds = statement
+                .uses
+                .iter()
+                .filter_map(|&i| self.parameters.get(i));
             let kinds: Vec<&str> = kinds.map(|p| p.kind.name()).collect();
             let columns: Vec<&str> = statement.columns.iter().map(|c| c.name()).collect();
             args.push((format!("sql{number}"), statement.render(placeholder)));
@@ -241,6 +257,11 @@ impl SqlWork {
     /// Returns true if any statement has a parameter.
     pub fn has_parameters(&self) -> bool {
         self.statements.iter().any(|s| !s.uses.is_empty())
+    }
+
+    /// Returns true if the rows that the work returns may depend on earlier operations, because it also changes data.
+    pub fn yields_by_state(&self) -> bool {
+        self.writes() && self.statements.iter().any(|s| !s.columns.is_empty())
     }
 
     /// Returns true if the work may change data.
@@ -271,7 +292,10 @@ mod tests {
 
     #[test]
     fn each_driver_gets_its_own_placeholders() {
-        let like = statement(&["SELECT 1 WHERE a LIKE '%x' AND b = ", " AND c = ", ""], &[0, 1]);
+        let like = statement(
+            &["SELECT 1 WHERE a LIKE '%x' AND b = ", " AND c = ", ""],
+            &[0, 1],
+        );
         assert_eq!(
             like.render(Placeholder::Question),
             "SELECT 1 WHERE a LIKE '%x' AND b = ? AND c = ?"
@@ -293,7 +317,9 @@ mod tests {
     fn writing_statements_are_recognized() {
         let writes = |text| statement(&[text], &[]).writes();
         assert!(writes("  INSERT INTO t VALUES (1)"));
-        assert!(writes("WITH x AS (DELETE FROM t RETURNING a) SELECT a FROM x"));
+        assert!(writes(
+            "WITH x AS (DELETE FROM t RETURNING a) SELECT a FROM x"
+        ));
         assert!(!writes("WITH x AS (SELECT 1) SELECT * FROM x"));
         assert!(!writes("SELECT last_update FROM t"));
     }

@@ -715,6 +715,13 @@ impl Plan {
         }
     }
 
+    /// Returns true if check values at a point may depend on earlier operations. Only those of the first operation on a
+    /// fresh target are comparable then.
+    pub fn yields_by_state(&self, point: PointId) -> bool {
+        let work = self.points[point].sql.as_ref();
+        work.is_some_and(SqlWork::yields_by_state)
+    }
+
     /// Returns the arguments of `open` at a point, apart from the case's parameters and the target itself.
     pub fn open_args(&self, subject: SubjectId, point: PointId) -> Vec<(String, String)> {
         let target = self.targets.get(self.points[point].target);

@@ -15,8 +15,8 @@ package body SQL_Cases.Folds is
       return Integer_64 (Duration'(Moment - Epoch) / Duration'(0.001));
    end Milliseconds;
 
-   --  The first byte of a multi-byte character begins with the bits 2#110#, 2#1110# or 2#11110#, and
-   --  each further byte with 2#10#.
+   --  The first byte of a multi-byte character begins with the bits 2#110#, 2#1110# or 2#11110#,
+   --  and each further byte with 2#10#.
 
    function Code_Points (Text : SQL.UTF_8_String) return Unsigned_64 is
       Sum  : Unsigned_64 := 0;

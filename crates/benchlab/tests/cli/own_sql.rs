@@ -74,7 +74,13 @@ fn explanation(run: &Run, label: &str) -> String {
     let plan = run.plan().expect("a plan");
     let point: Option<PointId> = plan.points.ids().find(|&point| plan.label(point) == label);
     let point = point.unwrap_or_else(|| panic!("no point {label}"));
-    plan.points[point].sql.as_ref().expect("a workload").statements[0].explanation.join("\n")
+    plan.points[point]
+        .sql
+        .as_ref()
+        .expect("a workload")
+        .statements[0]
+        .explanation
+        .join("\n")
 }
 
 #[test]
@@ -89,20 +95,36 @@ fn a_shop_is_measured_and_its_plans_are_kept() {
     let planned = plan.workload.as_ref().expect("a workload");
     assert_eq!((planned.name.as_str(), planned.sha256.len()), ("shop", 64));
     assert_eq!(plan.title, "A shop on SQLite");
-    assert!(explanation(&measured, "orders").contains("SCAN o"), "{}", explanation(&measured, "orders"));
-    assert_eq!(explanation(&measured, "pay"), "SEARCH orders USING INTEGER PRIMARY KEY (rowid=?)");
+    assert!(
+        explanation(&measured, "orders").contains("SCAN o"),
+        "{}",
+        explanation(&measured, "orders")
+    );
+    assert_eq!(
+        explanation(&measured, "pay"),
+        "SEARCH orders USING INTEGER PRIMARY KEY (rowid=?)"
+    );
     assert_failures(
         &measured,
         &[
             ("own-wrong-check", "check", "the other subjects have"),
-            ("own-elsewhere", "writes", "the table has other values than with the other subjects"),
+            (
+                "own-elsewhere",
+                "writes",
+                "the table has other values than with the other subjects",
+            ),
         ],
     );
     // The values themselves are not in the run file.
     let stored = rows(&file, "SELECT value FROM meta WHERE key = 'plan'");
     assert!(stored.len() == 1 && !stored[0].contains("inputs"));
     let report = project.call(&["report", file.to_str().unwrap(), "--full"]);
-    report.expect(0).shows(&["Statements and their plans", ":customer from customer.id", "SCAN o", "One transaction"]);
+    report.expect(0).shows(&[
+        "Statements and their plans",
+        ":customer from customer.id",
+        "SCAN o",
+        "One transaction",
+    ]);
     let history = project.call(&["history", "t-shop", "--runs", &path(&project, "runs")]);
     history.expect(0).shows(&["second"]);
 }
@@ -125,14 +147,23 @@ fn a_changed_plan_is_named() {
     let project = shop(SHOP, &[]);
     run(&project, &["--cases", "orders"]).expect(0);
     let first = project.file();
-    let indexed = SHOP.replacen("\"\"\"\n\n[[table]]", "CREATE INDEX by_customer ON orders (customer);\n\"\"\"\n\n[[table]]", 1);
+    let indexed = SHOP.replacen(
+        "\"\"\"\n\n[[table]]",
+        "CREATE INDEX by_customer ON orders (customer);\n\"\"\"\n\n[[table]]",
+        1,
+    );
     assert_ne!(indexed, SHOP);
     fs::write(workload(&project), indexed).unwrap();
     run(&project, &["--cases", "orders"]).expect(0);
-    let second = project.files().into_iter().find(|file| *file != first).expect("a second run");
+    let second = project
+        .files()
+        .into_iter()
+        .find(|file| *file != first)
+        .expect("a second run");
     let files = [&first, &second].map(|file: &PathBuf| file.to_str().unwrap());
     let diff = project.call(&["diff", files[0], files[1]]);
-    diff.expect(0).shows(&["The database runs statements in another way (plan of orders)"]);
+    diff.expect(0)
+        .shows(&["The database runs statements in another way (plan of orders)"]);
     let diff = project.call(&["diff", files[0], files[1], "--full"]);
     diff.expect(0).shows(&["by_customer", "workload (SHA-256)"]);
 }
@@ -144,7 +175,9 @@ fn a_sql_file_is_a_workload_too() {
                 -- case: one\n-- id: 1..2\nSELECT a, x'00ff', NULL FROM t WHERE id = :id;\n\
                 -- case: more\nINSERT INTO t (a) VALUES (1.0) RETURNING id;\n";
     fs::write(project.join("q.sql"), text).unwrap();
-    project.run(&["--workload", &path(&project, "q.sql")]).expect(0);
+    project
+        .run(&["--workload", &path(&project, "q.sql")])
+        .expect(0);
     let measured = project.load();
     assert_failures(&measured, &[]);
     assert_eq!(measured.plan().unwrap().title, "q on SQLite");
@@ -158,29 +191,86 @@ fn what_is_wrong_is_said_with_the_statement() {
         fs::write(workload(&project), SHOP.replacen(from, to, 1)).unwrap();
         run(&project, &[]).expect(2).says(texts);
     };
-    wrong("SELECT o.price", "SELECT o.prize", &["case `orders` on SQLite: no such column: o.prize", "SELECT o.prize, c.name"]);
-    wrong("FROM customer c JOIN", "FROM clients c JOIN", &["no such table: clients"]);
-    wrong("price decimal(10,2),", "price decimal(10,2", &["shop.toml:5: SQLite: near"]);
-    wrong("price = \"0.50..9.99\"", "prize = \"0.50..9.99\"", &["shop.toml:15: SQLite: table orders has no column named prize"]);
-    wrong("customer = \"customer.id\", least", "customer = \"client.id\", least", &["the values of `:customer` from client.id: no such table"]);
-    wrong("o.price, c.name", "CASE WHEN o.id % 2 THEN 1 ELSE 'x' END, c.name", &["values of type", "CAST it to one type"]);
-    wrong(":customer AND", ":custmer AND", &["shop.toml:26:", "`:custmer` has no values", "did you mean `customer`?"]);
+    wrong(
+        "SELECT o.price",
+        "SELECT o.prize",
+        &[
+            "case `orders` on SQLite: no such column: o.prize",
+            "SELECT o.prize, c.name",
+        ],
+    );
+    wrong(
+        "FROM customer c JOIN",
+        "FROM clients c JOIN",
+        &["no such table: clients"],
+    );
+    wrong(
+        "price decimal(10,2),",
+        "price decimal(10,2",
+        &["shop.toml:5: SQLite: near"],
+    );
+    wrong(
+        "price = \"0.50..9.99\"",
+        "prize = \"0.50..9.99\"",
+        &["shop.toml:15: SQLite: table orders has no column named prize"],
+    );
+    wrong(
+        "customer = \"customer.id\", least",
+        "customer = \"client.id\", least",
+        &["the values of `:customer` from client.id: no such table"],
+    );
+    wrong(
+        "o.price, c.name",
+        "CASE WHEN o.id % 2 THEN 1 ELSE 'x' END, c.name",
+        &["values of type", "CAST it to one type"],
+    );
+    wrong(
+        ":customer AND",
+        ":custmer AND",
+        &[
+            "shop.toml:24:20:",
+            "`:custmer` has no values",
+            "did you mean `customer`?",
+        ],
+    );
     wrong("name = \"pay\"", "nam = \"pay\"", &["unknown key `nam`"]);
     assert!(project.files().is_empty(), "nothing was measured");
     fs::write(workload(&project), SHOP).unwrap();
-    run(&project, &["--variant", "CREATE INDEX x ON nothing (a)"]).expect(2).says(&["--variant x", "no such table"]);
-    project.run(&["--variant", "ANALYZE"]).expect(2).says(&["--workload"]);
-    project.run(&["--workload", "/no/such.toml"]).expect(2).says(&["cannot read /no/such.toml"]);
+    run(&project, &["--variant", "CREATE INDEX x ON clients (a)"])
+        .expect(2)
+        .says(&["--variant x", "no such table"]);
+    project
+        .run(&["--variant", "ANALYZE"])
+        .expect(2)
+        .says(&["--workload"]);
+    project
+        .run(&["--workload", "/no/such.toml"])
+        .expect(2)
+        .says(&["cannot read /no/such.toml"]);
     let other = Project::sql(&[SELECT], &[]);
     let file = workload(&project);
-    other.run(&["--workload", &file]).expect(2).says(&["do not run SQL of your own"]);
+    other
+        .run(&["--workload", &file])
+        .expect(2)
+        .says(&["do not run SQL of your own"]);
 }
 
 #[test]
 fn a_run_is_resumed_only_with_the_same_workload() {
     let project = shop(SHOP, &[]);
     let file = workload(&project);
-    let words = ["run", "t", "--quick", "--no-control", "--seed", "7", "--workload", &file, "--budget", "1ms"];
+    let words = [
+        "run",
+        "t",
+        "--quick",
+        "--no-control",
+        "--seed",
+        "7",
+        "--workload",
+        &file,
+        "--budget",
+        "1ms",
+    ];
     project.call(&words).expect(0);
     let path = project.file();
     let path = path.to_str().unwrap();
@@ -191,7 +281,6 @@ fn a_run_is_resumed_only_with_the_same_workload() {
     project.call(&["resume", path, "--budget", "2s"]).expect(0);
     assert!(project.load().failures.is_empty());
 }
-
 
 #[test]
 fn servers_run_the_workload() {
@@ -217,16 +306,45 @@ fn servers_run_the_workload() {
     run(&project, &["--variant", index]).expect(0);
     let measured = project.load();
     assert_failures(&measured, &[]);
-    let indexed = |target: &str| explanation(&measured, &format!("{target} orders variant=by_customer"));
-    assert!(indexed("mariadb").contains("key by_customer"), "{}", indexed("mariadb"));
-    assert!(indexed("postgresql").contains("orders"), "{}", indexed("postgresql"));
+    let indexed =
+        |target: &str| explanation(&measured, &format!("{target} orders variant=by_customer"));
+    assert!(
+        indexed("mariadb").contains("key by_customer"),
+        "{}",
+        indexed("mariadb")
+    );
+    assert!(
+        indexed("postgresql").contains("orders"),
+        "{}",
+        indexed("postgresql")
+    );
     let wrong = |from: &str, to: &str, target: &str, texts: &[&str]| {
         assert!(SHOP.contains(from), "{from}");
         fs::write(workload(&project), SHOP.replacen(from, to, 1)).unwrap();
         run(&project, &["--targets", target]).expect(2).says(texts);
     };
-    wrong("SELECT o.price", "SELECT o.prize", "postgresql", &["case `orders` on PostgreSQL", "prize", "SELECT o.prize"]);
-    wrong("SELECT o.price", "SELECT o.prize", "mariadb", &["case `orders` on MariaDB", "prize", "SELECT o.prize"]);
-    wrong("price decimal(10,2),", "price decimal(10,2", "postgresql", &["shop.toml:5: PostgreSQL", "syntax error"]);
-    wrong("SELECT o.price", "SELECT ARRAY[1] AS tags", "postgresql", &["column `tags` has the type _int4", "CAST it"]);
+    wrong(
+        "SELECT o.price",
+        "SELECT o.prize",
+        "postgresql",
+        &["case `orders` on PostgreSQL", "prize", "SELECT o.prize"],
+    );
+    wrong(
+        "SELECT o.price",
+        "SELECT o.prize",
+        "mariadb",
+        &["case `orders` on MariaDB", "prize", "SELECT o.prize"],
+    );
+    wrong(
+        "price decimal(10,2),",
+        "price decimal(10,2",
+        "postgresql",
+        &["shop.toml:5: PostgreSQL", "syntax error"],
+    );
+    wrong(
+        "SELECT o.price",
+        "SELECT ARRAY[1] AS tags",
+        "postgresql",
+        &["column `tags` has the type _int4", "CAST it"],
+    );
 }

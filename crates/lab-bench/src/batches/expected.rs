@@ -17,6 +17,7 @@ pub type Checked = (u64, u64);
 pub struct Expected {
     outcomes: HashMap<(PointId, u64), Checked>,
     contents: HashMap<PointId, String>,
+    firsts: HashMap<PointId, Checked>,
 }
 
 impl Expected {
@@ -30,6 +31,11 @@ impl Expected {
         self.contents.insert(point, content);
     }
 
+    /// Adds the outcome of a trusted subject's first operation on a fresh target.
+    pub fn insert_first(&mut self, point: PointId, outcome: Checked) {
+        self.firsts.insert(point, outcome);
+    }
+
     /// Returns all outcomes.
     pub fn outcomes(&self) -> Vec<Outcome> {
         let outcomes = self.outcomes.iter();
@@ -40,6 +46,12 @@ impl Expected {
             units,
         });
         outcomes.collect()
+    }
+
+    /// Compares the outcome of a subject's first operation on a fresh target with the expected one.
+    pub fn compare_first(&self, point: PointId, found: Checked) -> SubjectResult<()> {
+        let wanted = self.firsts.get(&point);
+        wanted.map_or(Ok(()), |&wanted| compare(wanted, found, 1))
     }
 
     /// Compares the content that a subject's first operation left in its target with the expected content.

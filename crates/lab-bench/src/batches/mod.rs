@@ -221,6 +221,9 @@ impl<'a> BatchWorkload<'a> {
                     Err(fault) => drop(run.fail(fault, baseline, Some(point), None)?),
                 }
             }
+            if plan.yields_by_state(point) {
+                outcomes.clear();
+            }
             let majority_outcome = majority(&outcomes, baseline);
             for (subject, outcome) in outcomes {
                 if let Err(fault) = compare(majority_outcome.unwrap_or(outcome), outcome, TRIAL) {
@@ -459,7 +462,8 @@ impl<'a> BatchWorkload<'a> {
                     continue;
                 }
                 match self.outcomes_by(trusted, point) {
-                    Ok((outcomes, content)) => {
+                    Ok((first, outcomes, content)) => {
+                        self.expected.insert_first(point, first);
                         if let Some(content) = content {
                             self.expected.insert_content(point, content);
                         }
@@ -478,12 +482,13 @@ impl<'a> BatchWorkload<'a> {
         Ok(())
     }
 
-    /// Returns the outcome for each operation count, and the content that one operation leaves in a fresh target.
+    /// Returns the outcome of the first operation on a fresh target, the outcome for each operation count, and the content
+    /// that the first operation leaves.
     fn outcomes_by(
         &self,
         trusted: SubjectId,
         point: PointId,
-    ) -> SubjectResult<(Outcomes, Option<String>)> {
+    ) -> SubjectResult<(Checked, Outcomes, Option<String>)> {
         let plan = self.plan;
         let mut counts: Vec<u64> = plan
             .subjects
@@ -492,10 +497,13 @@ impl<'a> BatchWorkload<'a> {
             .collect();
         counts.sort();
         counts.dedup();
+        if plan.yields_by_state(point) {
+            counts.clear();
+        }
         let (mut process, _) = self.starting.process(trusted, self.cores[0])?;
         let (mut visit, _) =
             OpenCase::begin(&mut process, plan, (trusted, point), &self.surroundings)?;
-        visit.verify(&mut process, plan, 1)?;
+        let first = visit.verify(&mut process, plan, 1)?;
         visit.check_work(plan)?;
         let content = visit.content(plan)?;
         let outcomes: SubjectResult<Outcomes> = counts
@@ -503,7 +511,7 @@ impl<'a> BatchWorkload<'a> {
             .map(|operations| Ok((operations, visit.verify(&mut process, plan, operations)?)))
             .collect();
         visit.check_work(plan)?;
-        Ok((outcomes?, content))
+        Ok((first, outcomes?, content))
     }
 }
 

@@ -56,7 +56,10 @@ impl OpenCase {
         let seed = plan.seed.to_string();
         let params = &plan.points[point].params;
         let plan_args = plan.open_args(subject, point);
-        let inputs = surroundings.inputs.get(&point).map(|path| path.display().to_string());
+        let inputs = surroundings
+            .inputs
+            .get(&point)
+            .map(|path| path.display().to_string());
         let url = database.as_ref().map(VisitTarget::url);
         let Surrounded {
             visit: fixtures,

@@ -82,7 +82,8 @@ impl WarmUpPlan<'_> {
         process.wake()?;
         let (mut visit, _) =
             OpenCase::begin(process, self.plan, (subject, point), self.surroundings)?;
-        visit.verify(process, self.plan, 1)?;
+        let first = visit.verify(process, self.plan, 1)?;
+        self.expected.compare_first(point, first)?;
         visit.check_work(self.plan)?;
         let content = visit.content(self.plan)?;
         self.expected.compare_content(point, content)?;

@@ -153,7 +153,12 @@ impl Server {
     fn shared_schema(&self, plan: &Plan, point: PointId) -> String {
         let variant = plan.points[point].param(VARIANT);
         let setup = self.target.setup.as_ref();
-        let number = setup.and_then(|setup| setup.variants.iter().position(|(name, _)| Some(name.as_str()) == variant));
+        let number = setup.and_then(|setup| {
+            setup
+                .variants
+                .iter()
+                .position(|(name, _)| Some(name.as_str()) == variant)
+        });
         number.map_or(FULL.to_owned(), variant_schema)
     }
 
@@ -510,7 +515,9 @@ impl VisitTable {
                 self.schema,
                 table.replace('\'', "''")
             ))?;
-            let names = columns.into_iter().filter_map(|row| row.into_iter().next().flatten());
+            let names = columns
+                .into_iter()
+                .filter_map(|row| row.into_iter().next().flatten());
             let names: Vec<String> = names.map(|name| admin.quoted(&name)).collect();
             let name = format!("{}.{}", admin.quoted(&self.schema), admin.quoted(&table));
             sums.push(admin.value(&admin.checksum(&name, &names))?);
@@ -564,7 +571,10 @@ fn own_tables(admin: &mut dyn Database, schema: &str) -> Result<Vec<String>, Ser
         "SELECT table_name FROM information_schema.tables WHERE table_schema = '{schema}' \
          AND table_type = 'BASE TABLE' ORDER BY table_name"
     ))?;
-    Ok(rows.into_iter().filter_map(|row| row.into_iter().next().flatten()).collect())
+    Ok(rows
+        .into_iter()
+        .filter_map(|row| row.into_iter().next().flatten())
+        .collect())
 }
 
 fn target_fault(error: ServiceError) -> Fault {

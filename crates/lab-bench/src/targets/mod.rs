@@ -55,7 +55,10 @@ impl TargetMaker {
     ) -> SubjectResult<VisitTarget> {
         Ok(match self {
             TargetMaker::Files(files) => {
-                let variant = plan.points[point].sql.as_ref().and(plan.points[point].param(VARIANT));
+                let variant = plan.points[point]
+                    .sql
+                    .as_ref()
+                    .and(plan.points[point].param(VARIANT));
                 let file = files.fresh(plan.case(point).empty, variant)?;
                 VisitTarget::File(Box::new(file), None)
             }

@@ -19,11 +19,11 @@ use std::time::{Duration, Instant};
 /// The maximum number of different values of a column that a parameter draws from.
 const MAX_VALUES: usize = 100_000;
 
-/// The number of operations whose rows show the types of SQLite's columns.
-const TYPED: usize = 64;
+/// The maximum number of operations whose rows show the types of SQLite's columns.
+const TYPED: usize = 1_000;
 
 /// The maximum time for finding out the types of SQLite's columns.
-const TYPING: Duration = Duration::from_secs(2);
+const TYPING: Duration = Duration::from_millis(500);
 
 /// A statement of the setup that SQLite rejected.
 #[derive(Debug)]
@@ -56,7 +56,11 @@ pub fn create<'s>(
 /// contents.
 pub fn content(db: &Connection) -> rusqlite::Result<String> {
     let mut sums = Vec::new();
-    for table in names(db, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name", &[])? {
+    for table in names(
+        db,
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name",
+        &[],
+    )? {
         let columns = names(
             db,
             "SELECT name FROM pragma_table_info(?1) WHERE type NOT LIKE '%date%' AND type NOT LIKE '%time%' \
@@ -67,7 +71,11 @@ pub fn content(db: &Connection) -> rusqlite::Result<String> {
             continue;
         }
         let quoted: Vec<String> = columns.iter().map(|name| quoted(name)).collect();
-        let mut statement = db.prepare(&format!("SELECT {} FROM {}", quoted.join(", "), self::quoted(&table)))?;
+        let mut statement = db.prepare(&format!(
+            "SELECT {} FROM {}",
+            quoted.join(", "),
+            self::quoted(&table)
+        ))?;
         let (mut rows, mut count, mut sum) = (statement.query([])?, 0_u64, 0_u64);
         while let Some(row) = rows.next()? {
             let mut hash = FNV_OFFSET;
@@ -95,7 +103,9 @@ fn folded(hash: u64, value: ValueRef) -> u64 {
     };
     let length = (bytes.len() as u64).to_le_bytes();
     let all = std::iter::once(kind).chain(length).chain(bytes);
-    all.fold(hash, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
+    all.fold(hash, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
 }
 
 fn names(db: &Connection, query: &str, parameters: &[&String]) -> rusqlite::Result<Vec<String>> {
@@ -116,7 +126,11 @@ pub fn write_inputs(plan: &Plan, folder: &Path) -> io::Result<HashMap<PointId, P
         let Some(work) = point.sql.as_ref().filter(|work| work.has_parameters()) else {
             continue;
         };
-        let lines: String = work.inputs.iter().map(|row| row.join("\t") + "\n").collect();
+        let lines: String = work
+            .inputs
+            .iter()
+            .map(|row| row.join("\t") + "\n")
+            .collect();
         let path = folder.join(format!("inputs-{}.tsv", id.0));
         std::fs::write(&path, lines)?;
         files.insert(id, path);
@@ -141,16 +155,20 @@ pub fn study(plan: &mut Plan, servers: &Servers) -> Result<(), String> {
         let kind = target.kind;
         let case = plan.case(point).name.clone();
         let studied = if kind == TargetKind::Sqlite {
-            let variant = plan.points[point].param(VARIANT).unwrap_or(NO_VARIANT).to_owned();
+            let variant = plan.points[point]
+                .param(VARIANT)
+                .unwrap_or(NO_VARIANT)
+                .to_owned();
             let key = (target_id.index(), variant);
             if !files.contains_key(&key) {
                 let setup = target.setup.clone().unwrap_or_default();
                 let db = Connection::open_in_memory().map_err(|e| e.to_string())?;
                 create(&db, &setup, Some(&key.1)).map_err(|e| {
                     let reason = message(&e.error);
-                    e.statement.map_or(reason.clone(), |SetupStatement { text, origin }| {
-                        format!("{origin}: SQLite: {reason}\n  {}", shortened(text))
-                    })
+                    e.statement
+                        .map_or(reason.clone(), |SetupStatement { text, origin }| {
+                            format!("{origin}: SQLite: {reason}\n  {}", shortened(text))
+                        })
                 })?;
                 files.insert(key.clone(), db);
             }
@@ -200,9 +218,17 @@ fn study_work(
         }
         if let Some((table, column)) = column_of(parameter) {
             let found = probe.values(&table, &column);
-            let (kind, mut values) =
-                found.map_err(|e| format!("the values of `:{}` from {table}.{column}: {e}", parameter.name))?;
-            if kind == SqlType::Bytes || values.iter().any(|value| value.chars().any(char::is_control)) {
+            let (kind, mut values) = found.map_err(|e| {
+                format!(
+                    "the values of `:{}` from {table}.{column}: {e}",
+                    parameter.name
+                )
+            })?;
+            if kind == SqlType::Bytes
+                || values
+                    .iter()
+                    .any(|value| value.chars().any(char::is_control))
+            {
                 return Err(format!(
                     "`:{}` draws from {table}.{column}, which holds bytes or control characters, such as tabs",
                     parameter.name
@@ -253,10 +279,15 @@ impl Probe for SqliteProbe<'_> {
         let mut texts = Vec::new();
         for value in values {
             let of_value = kind_of_value((&value).into());
-            if kind.is_some() && kind != of_value {
-                return Err("the column has values of different types".into());
-            }
-            kind = of_value;
+            kind = match (kind, of_value) {
+                (None, of_value) => of_value,
+                (Some(a), Some(b)) if a == b => kind,
+                (
+                    Some(SqlType::Integer | SqlType::Float),
+                    Some(SqlType::Integer | SqlType::Float),
+                ) => Some(SqlType::Float),
+                _ => return Err("the column has values of different types".into()),
+            };
             texts.push(match value {
                 Value::Integer(number) => number.to_string(),
                 Value::Real(number) => format!("{number:?}"),
@@ -277,17 +308,22 @@ impl Probe for SqliteProbe<'_> {
         let read = || -> Result<Vec<SqlType>, String> {
             let text = statement.render(Placeholder::Question);
             let mut prepared = self.0.prepare(&text).map_err(|e| message(&e))?;
-            let names: Vec<String> = prepared.column_names().iter().map(|name| (*name).to_owned()).collect();
+            let names: Vec<String> = prepared.column_names().map(str::to_owned).collect();
+            let fractional = fractional_columns(self.0).map_err(|e| message(&e))?;
             let mut found: Vec<Option<SqlType>> = vec![None; names.len()];
             let began = Instant::now();
             for row in rows.iter().take(TYPED) {
                 let values = row.iter().zip(kinds).map(|(text, kind)| bound(text, *kind));
-                let mut rows = prepared.query(params_from_iter(values)).map_err(|e| message(&e))?;
+                let mut rows = prepared
+                    .query(params_from_iter(values))
+                    .map_err(|e| message(&e))?;
                 while let Some(row) = rows.next().map_err(|e| message(&e))? {
                     for (column, found) in found.iter_mut().enumerate() {
                         let kind = kind_of_value(row.get_ref(column).map_err(|e| message(&e))?);
                         match (*found, kind) {
                             (None, kind) => *found = kind,
+                            (Some(SqlType::Float), Some(SqlType::Integer)) => {}
+                            (Some(SqlType::Integer), Some(SqlType::Float)) => *found = kind,
                             (Some(before), Some(now)) if before != now => {
                                 return Err(format!(
                                     "column `{}` has values of type {} and {}: CAST it to one type",
@@ -307,12 +343,18 @@ impl Probe for SqliteProbe<'_> {
                     break;
                 }
             }
-            Ok(found.into_iter().map(Option::unwrap_or_default).collect())
+            let kind = |(name, found): (&String, Option<SqlType>)| match found.unwrap_or_default() {
+                SqlType::Integer if fractional.contains(name) => SqlType::Float,
+                kind => kind,
+            };
+            Ok(names.iter().zip(found).map(kind).collect())
         };
         if !statement.writes() {
             return read();
         }
-        self.0.execute_batch("SAVEPOINT study").map_err(|e| message(&e))?;
+        self.0
+            .execute_batch("SAVEPOINT study")
+            .map_err(|e| message(&e))?;
         let columns = read();
         let undone = self.0.execute_batch("ROLLBACK TO study; RELEASE study");
         undone.map_err(|e| message(&e))?;
@@ -326,7 +368,8 @@ impl Probe for SqliteProbe<'_> {
             let mut depths: HashMap<i64, usize> = HashMap::new();
             let mut lines = Vec::new();
             while let Some(row) = rows.next()? {
-                let (id, parent, detail): (i64, i64, String) = (row.get(0)?, row.get(1)?, row.get(3)?);
+                let (id, parent, detail): (i64, i64, String) =
+                    (row.get(0)?, row.get(1)?, row.get(3)?);
                 let depth = depths.get(&parent).map_or(0, |depth| depth + 1);
                 depths.insert(id, depth);
                 lines.push(format!("{}{detail}", "  ".repeat(depth)));
@@ -335,6 +378,18 @@ impl Probe for SqliteProbe<'_> {
         };
         read().map_err(|e| message(&e))
     }
+}
+
+/// Returns the names of the columns that are declared for numbers with decimals. SQLite stores 5.0 in a `decimal` column as
+/// a whole number (its manual, Datatypes In SQLite, 3.1).
+fn fractional_columns(db: &Connection) -> rusqlite::Result<Vec<String>> {
+    names(
+        db,
+        "SELECT DISTINCT c.name FROM sqlite_schema t JOIN pragma_table_info(t.name) c \
+         WHERE t.type = 'table' AND c.type NOT LIKE '%int%' AND (c.type LIKE '%dec%' OR c.type LIKE '%numeric%' \
+         OR c.type LIKE '%real%' OR c.type LIKE '%floa%' OR c.type LIKE '%doub%')",
+        &[],
+    )
 }
 
 /// Returns SQLite's own message.
@@ -398,9 +453,13 @@ impl Probe for ServerProbe<'_> {
             TargetKind::Mariadb => format!("CAST({column} AS CHAR)"),
             _ => format!("CAST({column} AS text)"),
         };
-        let query = format!("SELECT DISTINCT {text} FROM {table} WHERE {column} IS NOT NULL LIMIT {MAX_VALUES}");
+        let query = format!(
+            "SELECT DISTINCT {text} FROM {table} WHERE {column} IS NOT NULL LIMIT {MAX_VALUES}"
+        );
         let rows = self.admin.query(&query).map_err(|e| e.to_string())?;
-        let values = rows.into_iter().filter_map(|row| row.into_iter().next().flatten());
+        let values = rows
+            .into_iter()
+            .filter_map(|row| row.into_iter().next().flatten());
         Ok((kind.first().copied().unwrap_or_default(), values.collect()))
     }
 
@@ -419,13 +478,16 @@ impl Probe for ServerProbe<'_> {
             TargetKind::Mariadb => "EXPLAIN",
             _ => "EXPLAIN (COSTS OFF)",
         };
-        let rows = self.admin.query(&format!("{explain} {statement}")).map_err(|e| e.to_string())?;
+        let rows = self
+            .admin
+            .query(&format!("{explain} {statement}"))
+            .map_err(|e| e.to_string())?;
         let line = |row: Vec<Option<String>>| {
             if self.kind != TargetKind::Mariadb {
                 return row.into_iter().next().flatten().unwrap_or_default();
             }
             // id, select_type, table, type, possible_keys, key, key_len, ref, rows, Extra
-            let mut column = |index: usize| row.get(index).cloned().flatten();
+            let column = |index: usize| row.get(index).cloned().flatten();
             let words = [
                 column(2),
                 column(3).map(|access| format!("access {access}")),

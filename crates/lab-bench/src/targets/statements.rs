@@ -35,7 +35,10 @@ impl<'a> ExpectedStatements<'a> {
             statements: &plan.points[point].statements,
             reported,
             opens: case.check == Check::Opens,
-            reads: plan.points[point].sql.is_none().then_some(plan.points[point].reads),
+            reads: plan.points[point]
+                .sql
+                .is_none()
+                .then_some(plan.points[point].reads),
             yields_rows: case.unit == "row" && plan.points[point].sql.is_none(),
             prepared: statement.map(|(_, value)| value == "prepared"),
         }

@@ -28,7 +28,10 @@ pub fn parse(text: &str) -> Result<Table, (usize, String)> {
     }
     let mut records = records.into_iter();
     let Some((_, header)) = records.next() else {
-        return Err((1, "the file is empty: its first line has the names of the columns".into()));
+        return Err((
+            1,
+            "the file is empty: its first line has the names of the columns".into(),
+        ));
     };
     let columns: Vec<String> = header.into_iter().map(Option::unwrap_or_default).collect();
     if let Some(wrong) = columns.iter().find(|name| !is_name(name)) {
@@ -37,7 +40,11 @@ pub fn parse(text: &str) -> Result<Table, (usize, String)> {
     let mut rows = Vec::new();
     for (line, row) in records {
         if row.len() != columns.len() {
-            let message = format!("the line has {} fields; the first line has {}", row.len(), columns.len());
+            let message = format!(
+                "the line has {} fields; the first line has {}",
+                row.len(),
+                columns.len()
+            );
             return Err((line, message));
         }
         if row.iter().flatten().any(|field| field.contains('\0')) {
@@ -68,11 +75,15 @@ fn record(text: &str) -> Result<(Vec<Option<String>>, usize), String> {
             at += 1;
             continue;
         }
-        let end = ["\r\n", "\n", "\r"].into_iter().find(|end| rest.starts_with(end));
+        let end = ["\r\n", "\n", "\r"]
+            .into_iter()
+            .find(|end| rest.starts_with(end));
         return match (end, rest.is_empty()) {
             (Some(end), _) => Ok((fields, at + end.len())),
             (None, true) => Ok((fields, at)),
-            (None, false) => Err("expected a comma or the end of the line after a quoted field".into()),
+            (None, false) => {
+                Err("expected a comma or the end of the line after a quoted field".into())
+            }
         };
     }
 }
@@ -103,7 +114,14 @@ mod tests {
         let table = parse("id,name\r\n1,\"a, \"\"b\"\"\nc\"\n2,\n3,\"\"").unwrap();
         assert_eq!(table.columns, ["id", "name"]);
         let row = |id: &str, name: Option<&str>| vec![Some(id.to_owned()), name.map(str::to_owned)];
-        assert_eq!(table.rows, [row("1", Some("a, \"b\"\nc")), row("2", None), row("3", Some(""))]);
+        assert_eq!(
+            table.rows,
+            [
+                row("1", Some("a, \"b\"\nc")),
+                row("2", None),
+                row("3", Some(""))
+            ]
+        );
     }
 
     #[test]

@@ -2,17 +2,24 @@
 //! Workloads in SQL. The statements before the first `-- case: NAME` create the schema and the data. In a case,
 //! comments before the first statement name the parameters: `-- customer: 1..1000`.
 
-use super::{FileCase, FileParameter, PerTarget, Reading, Text, Workload};
+use super::reading::{FileCase, FileParameter, FileWorkload, PerTarget, Reading, Text};
+use super::source::is_name;
 use crate::PlanError;
 use lab_model::TargetKind;
 use std::ops::Range;
 
-/// Reads the schema into the workload, and returns the cases.
-pub fn read(file: &Reading, workload: &mut Workload) -> Result<Vec<FileCase>, PlanError> {
+/// Reads a workload.
+pub fn read(file: &Reading) -> Result<FileWorkload, PlanError> {
+    let mut workload = FileWorkload::default();
     let starts = case_lines(file.text);
-    let first = starts.first().map_or(file.text.len(), |(_, line)| line.start);
+    let first = starts
+        .first()
+        .map_or(file.text.len(), |(_, line)| line.start);
     let schema = file.schema(&verbatim(file, 0..first))?;
-    for kind in TargetKind::ALL.into_iter().filter(|kind| kind.is_database()) {
+    for kind in TargetKind::ALL
+        .into_iter()
+        .filter(|kind| kind.is_database())
+    {
         workload.schema.insert(kind, schema.clone());
     }
     let ends = starts.iter().skip(1).map(|(_, line)| line.start);
@@ -23,7 +30,8 @@ pub fn read(file: &Reading, workload: &mut Workload) -> Result<Vec<FileCase>, Pl
         texts: PerTarget::All(verbatim(file, line.end..end)),
         parameters: parameters(file.text, line.end..end),
     };
-    Ok(starts.iter().zip(ends).map(case).collect())
+    workload.cases = starts.iter().zip(ends).map(case).collect();
+    Ok(workload)
 }
 
 fn verbatim(file: &Reading, span: Range<usize>) -> Text {
@@ -88,5 +96,5 @@ fn comment(line: &str) -> Option<(&str, &str, usize)> {
     let (key, value) = line.trim_start().strip_prefix("--")?.split_once(':')?;
     let (key, trimmed) = (key.trim(), value.trim());
     let at = line.len() - value.len() + (value.len() - value.trim_start().len());
-    super::is_name(key).then_some((key, trimmed, at))
+    is_name(key).then_some((key, trimmed, at))
 }

@@ -2,17 +2,20 @@
 //! Workloads in TOML: `schema`, `[[table]]` and `[[case]]`.
 
 use super::csv;
-use super::source::{Source, is_name};
-use super::{
-    Data, FileCase, FileParameter, MAX_CSV, PerTarget, ReadFile, Reading, Table, Text, Workload,
-    cannot_read,
+use super::reading::{
+    FileCase, FileParameter, FileWorkload, PerTarget, ReadFile, Reading, Text, cannot_read,
 };
+use super::source::{Source, is_name};
+use super::table::{Data, Table};
 use crate::PlanError;
 use lab_model::TargetKind;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use toml::Spanned;
+
+/// The maximum size of all CSV files in bytes.
+const MAX_CSV: u64 = 64 << 20;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -52,20 +55,20 @@ struct Case {
     parameters: BTreeMap<Spanned<String>, Spanned<String>>,
 }
 
-/// Reads the schema and the tables into the workload, and returns the cases.
-pub fn read(
-    file: &Reading,
-    workload: &mut Workload,
-    read: ReadFile,
-    hash: &mut Sha256,
-) -> Result<Vec<FileCase>, PlanError> {
-    let parsed: File = toml::from_str(file.text).map_err(|e| PlanError::toml(file.path, file.text, &e))?;
-    if let Some(title) = parsed.title {
-        workload.title = title;
-    }
+/// Reads a workload.
+pub fn read(file: &Reading, read: ReadFile, hash: &mut Sha256) -> Result<FileWorkload, PlanError> {
+    let parsed: File =
+        toml::from_str(file.text).map_err(|e| PlanError::toml(file.path, file.text, &e))?;
+    let mut workload = FileWorkload {
+        title: parsed.title,
+        ..FileWorkload::default()
+    };
     if let Some(schema) = &parsed.schema {
         let texts = texts(file, schema);
-        for kind in TargetKind::ALL.into_iter().filter(|kind| kind.is_database()) {
+        for kind in TargetKind::ALL
+            .into_iter()
+            .filter(|kind| kind.is_database())
+        {
             if let Some(text) = texts.on(kind) {
                 workload.schema.insert(kind, file.schema(text)?);
             }
@@ -74,7 +77,7 @@ pub fn read(
     let mut left = MAX_CSV;
     for table in parsed.table {
         let table = self::table(file, table, read, hash, &mut left)?;
-        if workload.table(&table.name).is_some() {
+        if workload.tables.iter().any(|other| other.name == table.name) {
             let message = format!("{}: two tables are named `{}`", table.origin, table.name);
             return Err(PlanError::of_request(message));
         }
@@ -94,7 +97,8 @@ pub fn read(
             })
             .collect(),
     };
-    Ok(parsed.case.into_iter().map(case).collect())
+    workload.cases = parsed.case.into_iter().map(case).collect();
+    Ok(workload)
 }
 
 fn texts(file: &Reading, texts: &Spanned<TextOrEach>) -> PerTarget<Text> {
@@ -102,7 +106,10 @@ fn texts(file: &Reading, texts: &Spanned<TextOrEach>) -> PerTarget<Text> {
         TextOrEach::All(text) => PerTarget::All(located(file, text, texts.span())),
         TextOrEach::Each(each) => {
             let each = each.iter();
-            PerTarget::Each(each.map(|(kind, text)| (*kind, located(file, text, texts.span()))).collect())
+            PerTarget::Each(
+                each.map(|(kind, text)| (*kind, located(file, text, texts.span())))
+                    .collect(),
+            )
         }
     }
 }
@@ -111,7 +118,9 @@ fn texts(file: &Reading, texts: &Spanned<TextOrEach>) -> PerTarget<Text> {
 fn located(file: &Reading, text: &str, span: std::ops::Range<usize>) -> Text {
     let raw = file.text.get(span.clone()).unwrap_or("");
     let found = raw.find(text).filter(|_| !text.is_empty());
-    let span = found.map_or(span.clone(), |at| span.start + at..span.start + at + text.len());
+    let span = found.map_or(span.clone(), |at| {
+        span.start + at..span.start + at + text.len()
+    });
     Text {
         text: text.to_owned(),
         span,
@@ -154,7 +163,8 @@ fn table(
             }
         }
         _ => {
-            let reason = "a table has either `csv`, the name of a file, or `rows` and `columns` to generate";
+            let reason =
+                "a table has either `csv`, the name of a file, or `rows` and `columns` to generate";
             return Err(file.at(table.name.span(), reason));
         }
     };
@@ -179,6 +189,8 @@ fn csv_data(
     let text = String::from_utf8(bytes);
     let text = text.map_err(|_| file.at(csv.span(), format!("{} is not UTF-8", path.display())))?;
     let table = csv::parse(&text);
-    let table = table.map_err(|(line, message)| file.at(csv.span(), format!("{}:{line}: {message}", path.display())))?;
+    let table = table.map_err(|(line, message)| {
+        file.at(csv.span(), format!("{}:{line}: {message}", path.display()))
+    })?;
     Ok(Data::Csv(table))
 }

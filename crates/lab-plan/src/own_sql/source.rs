@@ -54,8 +54,12 @@ impl Source {
             let (first, last) = lengths.split_once("..").unwrap_or((lengths, lengths));
             let numbers = first.trim().parse().ok().zip(last.trim().parse().ok());
             return match numbers {
-                Some((first, last)) if first <= last && last <= MAX_TEXT => Ok(Source::Text(first, last)),
-                _ => Err(format!("expected lengths such as `text 5..20`, at most {MAX_TEXT}")),
+                Some((first, last)) if first <= last && last <= MAX_TEXT => {
+                    Ok(Source::Text(first, last))
+                }
+                _ => Err(format!(
+                    "expected lengths such as `text 5..20`, at most {MAX_TEXT}"
+                )),
             };
         }
         if let Some((first, last)) = text.split_once("..") {
@@ -132,7 +136,9 @@ pub fn is_name(text: &str) -> bool {
 
 fn range(first: &str, last: &str) -> Result<Source, String> {
     if last.is_empty() {
-        let first = first.parse().map_err(|_| format!("`{first}` is not a whole number"))?;
+        let first = first
+            .parse()
+            .map_err(|_| format!("`{first}` is not a whole number"))?;
         return Ok(Source::Sequence(first));
     }
     let wrong = || {
@@ -155,7 +161,9 @@ fn range(first: &str, last: &str) -> Result<Source, String> {
 }
 
 fn scale(number: &str) -> u32 {
-    number.split_once('.').map_or(0, |(_, decimals)| decimals.len() as u32)
+    number
+        .split_once('.')
+        .map_or(0, |(_, decimals)| decimals.len() as u32)
 }
 
 /// Parses a number with at most nine decimals, in units of 10 to the power of the negative scale.
@@ -206,7 +214,9 @@ fn day(days: i64) -> String {
     while days_since_1970(year + 1, 1, 1) <= days {
         year += 1;
     }
-    let month = (1..=12).rev().find(|&month| days_since_1970(year, month, 1) <= days);
+    let month = (1..=12)
+        .rev()
+        .find(|&month| days_since_1970(year, month, 1) <= days);
     let month = month.unwrap_or(1);
     let of_month = days - days_since_1970(year, month, 1) + 1;
     format!("{year:04}-{month:02}-{of_month:02}")
@@ -222,9 +232,16 @@ mod tests {
         assert_eq!(Source::parse(" 7.. "), Ok(Source::Sequence(7)));
         assert_eq!(
             Source::parse("-0.5..99.99"),
-            Ok(Source::Decimals { first: -50, last: 9999, scale: 2 })
+            Ok(Source::Decimals {
+                first: -50,
+                last: 9999,
+                scale: 2
+            })
         );
-        assert_eq!(Source::parse("1970-01-02..1972-02-29"), Ok(Source::Days(1, 789)));
+        assert_eq!(
+            Source::parse("1970-01-02..1972-02-29"),
+            Ok(Source::Days(1, 789))
+        );
         assert_eq!(
             Source::parse("new | paid"),
             Ok(Source::Words(vec!["new".into(), "paid".into()]))
@@ -235,8 +252,21 @@ mod tests {
             Ok(Source::Column("customer".into(), "id".into()))
         );
         for wrong in [
-            "", "x", "5..1", "a..b", "1..2..3", "| a", "text x", "text 9..3", "text 1..99999999", "2026-02-30..2026-03-01",
-            "a.b.c", "1.5..", "..", "9999999999999999999..1", "0.0000000001..1",
+            "",
+            "x",
+            "5..1",
+            "a..b",
+            "1..2..3",
+            "| a",
+            "text x",
+            "text 9..3",
+            "text 1..99999999",
+            "2026-02-30..2026-03-01",
+            "a.b.c",
+            "1.5..",
+            "..",
+            "9999999999999999999..1",
+            "0.0000000001..1",
         ] {
             assert!(Source::parse(wrong).is_err(), "{wrong}");
         }
@@ -254,7 +284,11 @@ mod tests {
         assert_eq!(value("a|b", 3), "b");
         let lengths = (0..200).map(|bits| value("text 5..20", mix(bits)).chars().count());
         assert!(lengths.clone().all(|n| (5..=20).contains(&n)) && lengths.clone().any(|n| n == 20));
-        assert!(value(&format!("{}..{}", i64::MIN, i64::MAX), u64::MAX).parse::<i64>().is_ok());
+        assert!(
+            value(&format!("{}..{}", i64::MIN, i64::MAX), u64::MAX)
+                .parse::<i64>()
+                .is_ok()
+        );
     }
 
     #[test]

@@ -60,7 +60,8 @@ pub fn statements(text: &str) -> Result<Vec<Found>, (Range<usize>, &'static str)
                 }
                 if token == Token::Word {
                     last_word = word.to_ascii_lowercase();
-                    is_trigger |= words < 5 && last_word == "trigger" && found.first_word == "create";
+                    is_trigger |=
+                        words < 5 && last_word == "trigger" && found.first_word == "create";
                     words += 1;
                 } else if token != Token::End {
                     last_word.clear();
@@ -119,7 +120,8 @@ fn quoted(text: &str, at: usize, quote: char) -> Result<usize, (Range<usize>, &'
 /// Returns the mark that begins and ends a literal of PostgreSQL, such as `$$` or `$body$`.
 fn dollar_quote(rest: &str) -> Option<&str> {
     let end = rest[1..].find(|c: char| !c.is_ascii_alphanumeric() && c != '_')? + 1;
-    let is_mark = rest[end..].starts_with('$') && !rest[1..].starts_with(|c: char| c.is_ascii_digit());
+    let is_mark =
+        rest[end..].starts_with('$') && !rest[1..].starts_with(|c: char| c.is_ascii_digit());
     is_mark.then(|| &rest[..=end])
 }
 
@@ -139,14 +141,22 @@ mod tests {
             texts("SELECT ';', \";\" /* ; */ -- ;\n;SELECT 'it''s';"),
             ["SELECT ';', \";\"", "SELECT 'it''s'"]
         );
-        assert_eq!(texts("SELECT $$a;b$$; SELECT $x$;$$;$x$, $1"), ["SELECT $$a;b$$", "SELECT $x$;$$;$x$, $1"]);
-        let trigger = "CREATE TRIGGER t AFTER INSERT ON a BEGIN UPDATE b SET c = 1; DELETE FROM d; END";
-        assert_eq!(texts(&format!("{trigger}; SELECT 1")), [trigger, "SELECT 1"]);
+        assert_eq!(
+            texts("SELECT $$a;b$$; SELECT $x$;$$;$x$, $1"),
+            ["SELECT $$a;b$$", "SELECT $x$;$$;$x$, $1"]
+        );
+        let trigger =
+            "CREATE TRIGGER t AFTER INSERT ON a BEGIN UPDATE b SET c = 1; DELETE FROM d; END";
+        assert_eq!(
+            texts(&format!("{trigger}; SELECT 1")),
+            [trigger, "SELECT 1"]
+        );
     }
 
     #[test]
     fn parameters_are_names_after_a_colon() {
-        let text = "SELECT a::int, ':b', :c_1 /* :d */ FROM t WHERE x=:c_1 AND y > ':' AND \":e\" = :f";
+        let text =
+            "SELECT a::int, ':b', :c_1 /* :d */ FROM t WHERE x=:c_1 AND y > ':' AND \":e\" = :f";
         let found = &statements(text).unwrap()[0];
         let names: Vec<&str> = found.parameters.iter().map(|p| &text[p.clone()]).collect();
         assert_eq!(names, [":c_1", ":c_1", ":f"]);

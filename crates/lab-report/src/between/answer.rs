@@ -22,20 +22,29 @@ pub fn answer(report: &BetweenReport, changes: &[ChangedFigure]) -> Answer {
         return Answer {
             findings: std::iter::once(nothing(report))
                 .chain(machine)
+                .chain(plans(report))
                 .map(Finding::plain)
                 .collect(),
             ..Answer::default()
         };
     }
     let mut findings = standings(changes);
-    findings.truncate(Answer::MAX_FINDINGS - usize::from(machine.is_some()));
-    findings.extend(machine.map(Finding::plain));
+    let others: Vec<String> = machine.into_iter().chain(plans(report)).collect();
+    findings.truncate(Answer::MAX_FINDINGS - others.len());
+    findings.extend(others.into_iter().map(Finding::plain));
     Answer {
         chart: chart(report, &greatest(changes), "answer"),
         findings,
         undecided: undecided(report, changes),
         ..Answer::default()
     }
+}
+
+/// Says which statements of the user's workload the database runs in another way.
+fn plans(report: &BetweenReport) -> Option<String> {
+    let mut caveats = report.between.caveats.iter();
+    let plans = caveats.find(|caveat| caveat.kind() == CaveatKind::Plans);
+    plans.map(wording::caveat)
 }
 
 /// Returns the changes whose ratios are furthest from 1.

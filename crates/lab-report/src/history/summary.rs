@@ -100,7 +100,11 @@ impl RunSummary {
             ended: run.ending.is_some(),
             commit: run.host.fact(Host::COMMIT).map(str::to_owned),
             host: facts.filter(decisive).cloned().collect(),
-            workload: content.plan.workload.as_ref().map(|workload| workload.sha256.clone()),
+            workload: content
+                .plan
+                .workload
+                .as_ref()
+                .map(|workload| workload.sha256.clone()),
             standings,
         })
     }

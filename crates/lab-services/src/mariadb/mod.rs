@@ -7,8 +7,8 @@ use crate::address::{self, Form, LAB, SUBJECTS, ServiceAddress};
 use crate::counters::Counters;
 use crate::daemon::Daemon;
 use crate::database::{
-    ColumnDescription, ConnectionRefusal, Database, DatabaseKind, Rows, TIMEOUT, check_version, error_with_sources,
-    first_value, pairs,
+    ColumnDescription, ConnectionRefusal, Database, DatabaseKind, Rows, TIMEOUT, check_version,
+    error_with_sources, first_value, pairs,
 };
 use crate::folder::Folder;
 use crate::processes::{LabConnection, Processes};
@@ -333,10 +333,17 @@ impl Database for Mariadb {
     }
 
     fn checksum(&self, table: &str, columns: &[String]) -> String {
-        let texts: Vec<String> = columns.iter().map(|name| format!("QUOTE({name})")).collect();
+        let texts: Vec<String> = columns
+            .iter()
+            .map(|name| format!("QUOTE({name})"))
+            .collect();
         format!(
             "SELECT CONCAT(COUNT(*), '/', COALESCE(SUM(CRC32(CONCAT_WS(',', {}))), 0)) FROM {table}",
-            if texts.is_empty() { "''".to_owned() } else { texts.join(", ") }
+            if texts.is_empty() {
+                "''".to_owned()
+            } else {
+                texts.join(", ")
+            }
         )
     }
 

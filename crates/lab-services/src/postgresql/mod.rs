@@ -9,8 +9,8 @@ use crate::address::{self, Form, LAB, SUBJECTS, ServiceAddress};
 use crate::counters::Counters;
 use crate::daemon::Daemon;
 use crate::database::{
-    ColumnDescription, ConnectionRefusal, Database, DatabaseKind, Rows, TIMEOUT, check_version, error_with_sources,
-    first_value, pairs,
+    ColumnDescription, ConnectionRefusal, Database, DatabaseKind, Rows, TIMEOUT, check_version,
+    error_with_sources, first_value, pairs,
 };
 use crate::folder::Folder;
 use crate::processes::{EndedProcesses, LabConnection, Processes};

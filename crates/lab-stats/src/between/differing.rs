@@ -75,7 +75,14 @@ pub(crate) fn plans(sides: &Sides) -> Vec<Differing> {
     let mut of_second = explained(second);
     of_second.retain(|(name, _)| of_first.iter().any(|(other, _)| other == name));
     let is_common = |(name, _): &(String, String)| of_second.iter().any(|(other, _)| other == name);
-    unequal(of_first.iter().filter(|fact| is_common(fact)).cloned().collect(), of_second.clone())
+    unequal(
+        of_first
+            .iter()
+            .filter(|fact| is_common(fact))
+            .cloned()
+            .collect(),
+        of_second.clone(),
+    )
 }
 
 /// Returns the plan of each statement by its point and its number.
@@ -84,10 +91,24 @@ fn explained(plan: &Plan) -> Facts {
     for (id, point) in plan.points.enumerated() {
         let statements = point.sql.iter().flat_map(|work| &work.statements);
         for (number, statement) in (1..).zip(statements) {
-            let of = point.sql.as_ref().is_some_and(|work| work.statements.len() > 1);
-            let number = if of { format!(", statement {number}") } else { String::new() };
-            let lines: Vec<&str> = statement.explanation.iter().map(|line| line.trim()).collect();
-            facts.push((format!("plan of {}{number}", plan.label(id)), lines.join(" / ")));
+            let of = point
+                .sql
+                .as_ref()
+                .is_some_and(|work| work.statements.len() > 1);
+            let number = if of {
+                format!(", statement {number}")
+            } else {
+                String::new()
+            };
+            let lines: Vec<&str> = statement
+                .explanation
+                .iter()
+                .map(|line| line.trim())
+                .collect();
+            facts.push((
+                format!("plan of {}{number}", plan.label(id)),
+                lines.join(" / "),
+            ));
         }
     }
     facts
@@ -257,7 +278,12 @@ fn measure(plan: &Plan) -> Facts {
     }
     facts.extend(plan.load().into_iter().flat_map(putting_on));
     let workload = plan.workload.iter();
-    facts.extend(workload.map(|w| ("workload (SHA-256)".into(), w.sha256.chars().take(12).collect())));
+    facts.extend(workload.map(|w| {
+        (
+            "workload (SHA-256)".into(),
+            w.sha256.chars().take(12).collect(),
+        )
+    }));
     facts
 }
 

@@ -109,7 +109,8 @@ fn values(line: &str, parameters: &[Vec<OwnType>]) -> Result<Vec<Vec<OwnValue>>,
         })
     };
     let all = parameters.iter();
-    all.map(|kinds| kinds.iter().map(&mut value).collect()).collect()
+    all.map(|kinds| kinds.iter().map(&mut value).collect())
+        .collect()
 }
 
 /// Returns the sum of a text's code points.

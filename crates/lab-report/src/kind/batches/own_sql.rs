@@ -7,10 +7,16 @@ use lab_document::{Item, Section};
 /// Builds the section on the statements. Empty if the run has no workload.
 pub fn section(scopes: &[Scope]) -> Section {
     let mut section = Section::folded("Statements and their plans");
-    let Some(workload) = scopes.first().and_then(|scope| scope.plan.workload.as_ref()) else {
+    let Some(workload) = scopes
+        .first()
+        .and_then(|scope| scope.plan.workload.as_ref())
+    else {
         return section;
     };
-    section.text(format!("Workload {} ({}, SHA-256 {}).", workload.name, workload.file, workload.sha256));
+    section.text(format!(
+        "Workload {} ({}, SHA-256 {}).",
+        workload.name, workload.file, workload.sha256
+    ));
     for scope in scopes {
         for point in scope.points() {
             let Some(work) = &scope.plan.points[point].sql else {
@@ -23,11 +29,16 @@ pub fn section(scopes: &[Scope]) -> Section {
             for statement in &work.statements {
                 let written = statement.written(&work.parameters);
                 of_point.text(written.split_whitespace().collect::<Vec<_>>().join(" "));
-                let lines = statement.explanation.iter().map(|line| format!("plan: {}", line.trim()));
+                let lines = statement
+                    .explanation
+                    .iter()
+                    .map(|line| format!("plan: {}", line.trim()));
                 of_point.push(Item::List(lines.collect()));
             }
             let parameters = work.parameters.iter();
-            let sources: Vec<String> = parameters.map(|p| format!(":{} from {}", p.name, p.source)).collect();
+            let sources: Vec<String> = parameters
+                .map(|p| format!(":{} from {}", p.name, p.source))
+                .collect();
             if !sources.is_empty() {
                 of_point.text(format!("Parameters: {}.", sources.join(", ")));
             }

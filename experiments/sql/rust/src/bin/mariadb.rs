@@ -8,8 +8,8 @@ use mysql_async::{Conn, Params, Row, Statement, TxOpts, Value};
 use rust_decimal::Decimal;
 use sql_subject::mariadb::{LIBRARY, connect, found, options, read_settings};
 use sql_subject::{
-    Mixed, NULL, OwnType, OwnValue, OwnWork, SELECT_1, Share, at_once, byte_sum, code_points, fold, ids, is_prepared, this_thread, transfers, updates,
-    values,
+    Mixed, NULL, OwnType, OwnValue, OwnWork, SELECT_1, Share, at_once, byte_sum, code_points, fold,
+    ids, is_prepared, this_thread, transfers, updates, values,
 };
 use std::io;
 use std::sync::Arc;

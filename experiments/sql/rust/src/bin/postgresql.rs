@@ -7,7 +7,8 @@ use lab_kit::{Closed, Failure, Inputs, Opening, Subject, Work};
 use rust_decimal::Decimal;
 use sql_subject::postgresql::{Connection, LIBRARY, config, connect, read_settings, sqlstate};
 use sql_subject::{
-    NULL, OwnType, OwnValue, OwnWork, SELECT_1, Share, at_once, byte_sum, code_points, fold, ids, is_prepared, this_thread, transfers, updates, values,
+    NULL, OwnType, OwnValue, OwnWork, SELECT_1, Share, at_once, byte_sum, code_points, fold, ids,
+    is_prepared, this_thread, transfers, updates, values,
 };
 use std::io;
 use std::sync::Arc;
@@ -250,8 +251,9 @@ fn own(opening: Opening) -> Result<Closed, Failure> {
     let own = OwnWork::read(&opening)?;
     let session = Session::open(&opening)?;
     let statements = own.statements.iter();
-    let prepared: Vec<Statement> =
-        statements.map(|s| session.prepare(&s.text)).collect::<Result<_, _>>()?;
+    let prepared: Vec<Statement> = statements
+        .map(|s| session.prepare(&s.text))
+        .collect::<Result<_, _>>()?;
     session.serve(opening, async |client, operations| {
         let mut work = Work::default();
         for k in 0..operations {
@@ -327,13 +329,15 @@ impl ToSql for AsText<'_> {
 fn fold_own(row: &Row, index: usize, kind: OwnType) -> Result<Option<u64>, Failure> {
     let column = row.columns()[index].type_();
     Ok(match kind {
-        OwnType::Integer if *column == Type::INT2 => {
-            row.try_get::<_, Option<i16>>(index)?.map(|number| i64::from(number) as u64)
-        }
-        OwnType::Integer if *column == Type::INT4 => {
-            row.try_get::<_, Option<i32>>(index)?.map(|number| i64::from(number) as u64)
-        }
-        OwnType::Integer => row.try_get::<_, Option<i64>>(index)?.map(|number| number as u64),
+        OwnType::Integer if *column == Type::INT2 => row
+            .try_get::<_, Option<i16>>(index)?
+            .map(|number| i64::from(number) as u64),
+        OwnType::Integer if *column == Type::INT4 => row
+            .try_get::<_, Option<i32>>(index)?
+            .map(|number| i64::from(number) as u64),
+        OwnType::Integer => row
+            .try_get::<_, Option<i64>>(index)?
+            .map(|number| number as u64),
         OwnType::Boolean => row.try_get::<_, Option<bool>>(index)?.map(u64::from),
         OwnType::Float => row.try_get::<_, Option<f64>>(index)?.map(f64::to_bits),
         OwnType::Text => row.try_get::<_, Option<&str>>(index)?.map(code_points),

@@ -273,7 +273,9 @@ fn own(opening: Opening) -> Result<Closed, Failure> {
     let connection = open(&path(&opening)?)?;
     let prepare = |text: &str| connection.prepare(text);
     let statements = own.statements.iter();
-    let mut prepared: Vec<Statement> = statements.map(|s| prepare(&s.text)).collect::<Result<_, _>>()?;
+    let mut prepared: Vec<Statement> = statements
+        .map(|s| prepare(&s.text))
+        .collect::<Result<_, _>>()?;
     serve(opening, &connection, |operations| {
         let mut work = Work::default();
         for k in 0..operations {

@@ -18,7 +18,7 @@ import java.util.Locale;
 import java.util.Map;
 
 final class Own extends SqlCase {
-    private static final int MOST_STATEMENTS = 100;
+    private static final int MAX_STATEMENTS = 100;
 
     /** The types of parameters (the first three) and of columns. */
     private enum Type {
@@ -65,7 +65,7 @@ final class Own extends SqlCase {
     Own(Database database, Connection connection, Arguments arguments)
             throws Refusal, SQLException, IOException {
         super(database, connection);
-        int count = (int) arguments.integer("statements", 1, MOST_STATEMENTS);
+        int count = (int) arguments.integer("statements", 1, MAX_STATEMENTS);
         isTransaction = arguments.text("transaction").equals("yes");
         var kinds = new ArrayList<Type>();
         for (int n = 1; n <= count; n++) {

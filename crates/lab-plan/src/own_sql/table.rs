@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The tables that a workload fills.
+
+use super::csv::Table as CsvTable;
+use super::source::Source;
+
+/// A table to fill.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// The name.
+    pub name: String,
+    /// The position in the file, such as `shop.toml:7`.
+    pub origin: String,
+    /// The rows.
+    pub data: Data,
+}
+
+/// The rows of a table.
+#[derive(Clone, Debug)]
+pub enum Data {
+    /// The rows of a file.
+    Csv(CsvTable),
+    /// Generated rows.
+    Generated {
+        /// Their number.
+        rows: u64,
+        /// The source of each column.
+        columns: Vec<(String, Source)>,
+    },
+}
