@@ -22,6 +22,8 @@ TEXTS = {
     "appserver-counters": {1},
     "appserver-documents": {1},
     "appserver-monitors-prometheus": {1},
+    "appserver-resilience": {1},
+    "appserver-resilience-circuit_breakers": {1},
     "appserver-retry": {1},
     "appserver-retry-key_tables": {1},
 }

@@ -4,6 +4,7 @@
 pragma Ada_2022;
 
 with Ada.Finalization;
+with Appserver.Resilience.Attempts;
 with Appserver.Retry.Calls;
 
 package body Appserver.Retry.Loops is
@@ -12,14 +13,18 @@ package body Appserver.Retry.Loops is
    use Ada.Real_Time;
    use type Calls.Call_Access;
 
+   package Sequences is new Resilience.Attempts (Fault, Clock, Wait, Random);
+
    --  The current call, from its beginning until it ends, even by an abort
 
-   type Retried_Call (By : not null access constant Policy) is
+   type Retried_Call
+     (By       : not null access constant Policy;
+      Budget   : access Resilience.Budget;
+      Listener : access Resilience.Retry_Listener'Class) is
      new Ada.Finalization.Limited_Controlled with record
       State      : aliased Calls.Call;
-      Has_Key    : Boolean  := False;
-      Attempts   : Positive := 1;
-      Start      : Time;
+      Has_Key    : Boolean := False;
+      Attempts   : Sequences.Attempt_Sequence (Budget, Listener);
       Lost_Until : Time;
    end record;
 
@@ -28,16 +33,13 @@ package body Appserver.Retry.Loops is
 
    overriding procedure Initialize (Self : in out Retried_Call) is
    begin
-      Self.Start      := Clock;
-      Self.Lost_Until := Self.Start;
+      Self.Attempts.Start (Self.By.Deadline, Self.By.Timeout);
+      Self.Lost_Until := Self.Attempts.Start_Time;
       if Self.By.Metrics /= null then
          Self.By.Metrics.Calls.Increment;
       end if;
-      if Self.By.Budget /= null then
-         Self.By.Budget.Earn;
-      end if;
       if Self.By.Timeout /= No_Timeout then
-         Self.State.Deadline := Self.Start + To_Time_Span (Self.By.Timeout);
+         Self.State.Deadline := Self.Attempts.Start_Time + To_Time_Span (Self.By.Timeout);
       end if;
       Calls.Set_Current (Self.State'Unchecked_Access);
       Calls.Begin_Attempt (Self.State);
@@ -75,47 +77,7 @@ package body Appserver.Retry.Loops is
       and then Self.By.Retried (After)
       and then not Self.State.Is_Over
       and then (After /= Outcome_Unknown or else Self.Has_Key or else Self.By.Repeatable)
-      and then Long_Long_Integer (Self.Attempts) < Max_Attempts (Self));
-
-   --  A loop is sufficient, since the doubling bound reaches the maximum after few steps
-
-   function Next_Pause (Self : Retried_Call; After : Transient_Error) return Pause is
-      Bounds : Backoff renames Self.By.Backoffs (After);
-      Bound  : Pause := Pause'Min (Bounds.Initial, Bounds.Max);
-   begin
-      for Retry in 2 .. Self.Attempts loop
-         exit when Bound = 0.0 or else Bound >= Bounds.Max;
-         Bound := Pause'Min (Bounds.Max, 2 * Duration (Bound));
-      end loop;
-      return Duration (Random * Float (Bound));
-   end Next_Pause;
-
-   function Is_Cancelled (Stop : access Cancellation) return Boolean is
-     (Stop /= null and then Stop.Is_Cancelled);
-
-   --  Pauses before a retry. May_Retry is False, and the pause is omitted or cut short, if no
-   --  attempt can follow.
-
-   procedure Pause_Before_Retry
-     (Self    : Retried_Call;
-      After   : Transient_Error;
-      Stop    : access Cancellation;
-      Goes_On : out Boolean)
-   is
-      Time : constant Pause := Next_Pause (Self, After);
-   begin
-      Goes_On := not Is_Cancelled (Stop)
-        and then Time <= Self.By.Deadline - To_Duration (Clock - Self.Start)
-        and then (Self.By.Timeout = No_Timeout
-                  or else Time < Self.By.Timeout - To_Duration (Clock - Self.Start));
-      if Goes_On and then Self.By.Budget /= null then
-         Self.By.Budget.Spend (Goes_On);
-      end if;
-      if Goes_On then
-         Wait (Time, Stop);
-         Goes_On := not Is_Cancelled (Stop);
-      end if;
-   end Pause_Before_Retry;
+      and then Long_Long_Integer (Self.Attempts.Number) < Max_Attempts (Self));
 
    procedure Count
      (Self : in out Retried_Call; Failed_By : Fault; Is_Retried : Boolean)
@@ -148,13 +110,15 @@ package body Appserver.Retry.Loops is
    begin
       Self.State.Is_Unknown :=
         Found = Outcome_Unknown or else (Self.Has_Key and then Self.State.Is_Unknown);
-      Goes_On := Is_Allowed (Self, Found);
-      if Goes_On then
-         Pause_Before_Retry (Self, Found, Stop, Goes_On);
-      end if;
+      Self.Attempts.Next
+        (Error,
+         Kind      => Found,
+         May_Retry => Is_Allowed (Self, Found),
+         Bounds    => (if Found in Transient_Error then Self.By.Backoffs (Found) else (0.0, 0.0)),
+         Stop      => Stop,
+         Goes_On   => Goes_On);
       Count (Self, Found, Goes_On);
       if Goes_On then
-         Self.Attempts := Self.Attempts + 1;
          Calls.Begin_Attempt (Self.State);
       end if;
    end Decide;
@@ -179,14 +143,18 @@ package body Appserver.Retry.Loops is
       Operation : not null access procedure;
       Stop      : access Cancellation)
    is
-      Call    : Retried_Call (By'Access);
+      Call    : Retried_Call (By'Access, By.Budget, By.Listener);
       Goes_On : Boolean;
    begin
       Call.Has_Key := Has_Key;
       loop
          begin
-            Operation.all;
-            return;
+            if By.Breaker = null then
+               Operation.all;
+            else
+               By.Breaker.Run (Operation);
+            end if;
+            exit;
          exception
             when Error : others =>
                Decide (Call, Error, Stop, Goes_On);
@@ -195,6 +163,7 @@ package body Appserver.Retry.Loops is
                end if;
          end;
       end loop;
+      Call.Attempts.Succeed;
    end Make;
 
    procedure Run

@@ -17,6 +17,7 @@ pragma Ada_2022;
 
 with Ada.Exceptions;
 with Appserver.Counters;
+with Appserver.Resilience.Circuit_Breakers;
 with Appserver.SQL;
 
 private with Appserver.Counters.Atomic;
@@ -68,6 +69,19 @@ package Appserver.Retry is
    --  @param Error the exception
    --  @return the fault
 
+   function Is_Outage (Error : Ada.Exceptions.Exception_Occurrence) return Boolean is
+     (Fault_Of (Error) in Connection_Lost | Outcome_Unknown);
+   --  @param Error an exception
+   --  @return True if a connection was lost, or could not be established
+
+   type Outage_Breaker is new Resilience.Circuit_Breakers.Circuit_Breaker with null record;
+   --  A circuit breaker that records only outages of the database, and so does not open because of
+   --  deadlocks
+
+   overriding function Is_Recorded
+     (Self : Outage_Breaker; Error : Ada.Exceptions.Exception_Occurrence) return Boolean is
+     (Is_Outage (Error));
+
    procedure Check_Version (DB : SQL.Connection'Class)
      with Pre => SQL.Can_Use (DB);
    --  Checks an optimistic lock. Call it after an UPDATE or DELETE of one record whose condition
@@ -80,16 +94,8 @@ package Appserver.Retry is
    -- Policies --
    --------------
 
-   subtype Pause is Duration range 0.0 .. 1_000_000.0;
-
-   type Backoff is record
-      Initial : Pause;
-      Max     : Pause;
-   end record;
-   --  Exponential backoff, in seconds. The upper bound of the pause is Initial before the first
-   --  retry, and doubles with each further retry, up to Max. Each pause is a random time below this
-   --  bound ("full jitter": M. Brooker, Exponential Backoff and Jitter, AWS Architecture Blog,
-   --  2015).
+   subtype Pause is Resilience.Pause;
+   subtype Backoff is Resilience.Backoff;
 
    type Backoff_List is array (Transient_Error) of Backoff;
    type Fault_Set is array (Transient_Error) of Boolean;
@@ -103,18 +109,7 @@ package Appserver.Retry is
       Connection_Lost       => (0.050, 1.0),
       Outcome_Unknown       => (0.050, 1.0)];
 
-   subtype Percentage is Natural range 0 .. 100;
-   subtype Reserve_Count is Positive range 1 .. 1_000_000_000;
-
-   type Budget (Percent : Percentage; Reserve : Reserve_Count) is tagged limited private;
-   --  Limits retries to a percentage of calls, so that retries do not multiply the load of a
-   --  failing database. Unused retries accumulate up to Reserve, and the budget starts with Reserve
-   --  retries. Tasks and policies may share a budget.
-
-   function Available (Self : Budget) return Natural
-     with Post => Available'Result <= Self.Reserve;
-   --  @param Self the budget
-   --  @return the number of retries that are currently available
+   subtype Budget is Resilience.Budget;
 
    type Metrics is tagged limited private;
    --  Counts the calls of all policies that use this object
@@ -122,8 +117,12 @@ package Appserver.Retry is
    No_Timeout : constant Pause := Pause'Last;
 
    type Policy
-     (Budget  : access Retry.Budget  := null;
-      Metrics : access Retry.Metrics := null) is tagged limited
+     (Budget   : access Retry.Budget                                      := null;
+      Metrics  : access Retry.Metrics                                     := null;
+      Breaker  : access Resilience.Circuit_Breakers.Circuit_Breaker'Class := null;
+      --  Runs each attempt; a call that it rejects fails at once. Use an Outage_Breaker.
+      Listener : access Resilience.Retry_Listener'Class                   := null) is tagged limited
+      --  Gets the image of a Fault as the kind of a failure
    record
       Attempts   : Positive     := 3;
       --  The maximum number of times that an operation is run: n attempts are n - 1 retries. A call
@@ -177,18 +176,7 @@ package Appserver.Retry is
    -- Calls --
    -----------
 
-   protected type Cancellation is
-
-      procedure Cancel;
-      --  Stops the retries of all calls that use this object, and ends the pauses between them
-
-      function Is_Cancelled return Boolean;
-      entry Wait;
-      --  Waits until Cancel is called
-
-   private
-      Cancelled : Boolean := False;
-   end Cancellation;
+   subtype Cancellation is Resilience.Cancellation;
 
    procedure Run
      (By        : Policy;
@@ -205,17 +193,6 @@ package Appserver.Retry is
    --  connection could not be established.
 
 private
-
-   type Budget (Percent : Percentage; Reserve : Reserve_Count) is tagged limited record
-      Spent : Counters.Atomic.Counter;
-      --  In hundredths of a retry
-   end record;
-
-   procedure Earn (Self : in out Budget);
-   --  Credits the budget for one call. While no retries have been spent, this only reads memory.
-
-   procedure Spend (Self : in out Budget; Is_Spent : out Boolean);
-   --  Spends one retry, if one is available
 
    type Fault_Counters is array (Fault) of Counters.Atomic.Counter;
 

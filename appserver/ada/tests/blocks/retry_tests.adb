@@ -8,6 +8,7 @@ with Ada.Strings.Maps;
 with Ada.Strings.Unbounded;
 with Ada.Text_IO;
 with Appserver.Counters.Atomic;
+with Appserver.Resilience.Circuit_Breakers;
 with Appserver.Retry.Key_Tables;
 with Appserver.Retry.Loops;
 with Appserver.Retry.Prometheus;
@@ -295,7 +296,7 @@ package body Retry_Tests is
 
    procedure Deadlines (T : in out Fixture) is
       Counted : aliased Metrics;
-      By      : Policy (null, Counted'Access);
+      By      : Policy := (null, Counted'Access, others => <>);
 
       procedure Be_Slow is
       begin
@@ -365,6 +366,40 @@ package body Retry_Tests is
       Assert (T.Runs = 2, "what may take effect twice is");
    end Outcomes_Unknown;
 
+   --  A circuit breaker with the clock of these tests
+
+   type Tested_Breaker is new Outage_Breaker with null record;
+
+   overriding function Now (Self : Tested_Breaker) return Ada.Real_Time.Time is (Fake_Time);
+
+   procedure Breakers (T : in out Fixture) is
+      use Resilience.Circuit_Breakers;
+
+      Breaker : aliased Tested_Breaker := (Window => 3, others => <>);
+      By      : constant Policy :=
+        (null, null, Breaker'Access, null, Attempts => 4, others => <>);
+
+      procedure Is_In (State : Breaker_State) is
+      begin
+         Assert (Breaker.Statistics.State'Image, State'Image, "state");
+      end Is_In;
+   begin
+      Succeeds (T, By, [1 .. 3 => Deadlock]);
+      Is_In (Closed);
+      Fails (T, By, [1 .. 1 => Outcome_Unknown], Runs => 1);
+      Is_In (Closed);
+      Fails (T, By, [1 .. 1 => Outcome_Unknown], Runs => 1);
+      begin
+         Run (T, By, [1 .. 0 => Deadlock]);
+         Assert (False, "admitted");
+      exception
+         when Resilience.Circuit_Open_Error => Assert (T.Runs = 0, "not run");
+      end;
+      Pass (5.0);
+      Succeeds (T, By, [1 .. 0 => Deadlock]);
+      Is_In (Closed);
+   end Breakers;
+
    procedure Nested (T : in out Fixture) is
       Counted : aliased Metrics;
       By      : constant Policy := (null, Counted'Access, Attempts => 4, others => <>);
@@ -403,7 +438,7 @@ package body Retry_Tests is
    procedure Cancelled (T : in out Fixture) is
       Stop    : aliased Cancellation;
       Counted : aliased Metrics;
-      By      : Policy (null, Counted'Access);
+      By      : Policy := (null, Counted'Access, others => <>);
 
       procedure Operation is
       begin
@@ -609,7 +644,7 @@ package body Retry_Tests is
 
       procedure Round is
          Shared : aliased Budget (Percent => 50, Reserve => 100);
-         By     : Policy (Shared'Access, null);
+         By     : Policy := (Shared'Access, others => <>);
          Failed : Counters.Atomic.Counter;
 
          procedure Fail_Once is
@@ -695,6 +730,7 @@ package body Retry_Tests is
       Add ("retry: deadlines", Deadlines'Access);
       Add ("retry: budgets", Budgets'Access);
       Add ("retry: unknown outcomes", Outcomes_Unknown'Access);
+      Add ("retry: circuit breakers", Breakers'Access);
       Add ("retry: only the outermost call", Nested'Access);
       Add ("retry: cancelled", Cancelled'Access);
       Add ("retry: aborted", Aborted'Access);

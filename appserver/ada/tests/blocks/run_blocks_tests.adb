@@ -10,6 +10,7 @@ with Counter_Tests;
 with Pool_Tests;
 with Process_Tests;
 with Reference_Tests;
+with Resilience_Tests;
 with Retry_Tests;
 with Run_Suite;
 
@@ -23,6 +24,7 @@ procedure Run_Blocks_Tests is
       Result.Add_Test (Pool_Tests.Suite);
       Result.Add_Test (Process_Tests.Suite);
       Result.Add_Test (Cache_Tests.Suite);
+      Result.Add_Test (Resilience_Tests.Suite);
       Result.Add_Test (Retry_Tests.Suite);
       return Result;
    end Suite;

@@ -1,7 +1,9 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 
+with Ada.Exceptions;
 with Ada.Strings.Unbounded;
+with Appserver.Retry.Key_Purges;
 with Appserver.Retry.Key_Tables;
 with Appserver.Retry.Transactions;
 with Appserver.SQL.Injected_Errors;
@@ -16,6 +18,7 @@ package body Retried_Key_Tests is
    use AUnit.Assertions;
    use Checks;
    use Database;
+   use type SQL.Integer_64;
 
    package Retry renames Appserver.Retry;
 
@@ -349,6 +352,64 @@ package body Retried_Key_Tests is
       Answers (T.DB, "SELECT id FROM retry_key", "new");
    end Old_Keys;
 
+   --  The job fails twice, purges, and is then cancelled
+
+   Purge_Waits    : Natural := 0;
+   Purge_Openings : Natural := 0;
+
+   procedure Open_For_Purge (DB : in out Connection) is
+   begin
+      Purge_Openings := Purge_Openings + 1;
+      if Purge_Openings <= 2 then
+         Appserver.SQL.Injected_Errors.Fail ("08001");
+      end if;
+      Connect (DB);
+   end Open_For_Purge;
+
+   procedure Wait_For_Purge (Time : Retry.Pause; Stop : access Retry.Cancellation) is
+   begin
+      Assert (Time = 60.0, "interval");
+      Purge_Waits := Purge_Waits + 1;
+      if Purge_Waits = 4 then
+         Stop.Cancel;
+      end if;
+   end Wait_For_Purge;
+
+   package Purges is new Retry.Key_Purges
+     (Connection, Open_For_Purge, Max_Rows => 2, Wait => Wait_For_Purge);
+
+   procedure Purged (T : in out Fixture) is
+      Stop     : aliased Retry.Cancellation;
+      Deleted  : SQL.Integer_64 := 0;
+      Failures : Natural        := 0;
+
+      procedure Note_Purge (Keys : SQL.Integer_64) is
+      begin
+         Deleted := Deleted + Keys;
+      end Note_Purge;
+
+      procedure Note_Failure (Error : Ada.Exceptions.Exception_Occurrence) is
+         pragma Unreferenced (Error);
+      begin
+         Failures := Failures + 1;
+      end Note_Failure;
+   begin
+      Make_Table_Of_Requests (T);
+      T.DB.Execute
+        ("INSERT INTO retry_key (id, created) VALUES ('a', '2020-01-02 03:04:05'),"
+         & " ('b', '2021-01-02 03:04:05'), ('c', '2022-01-02 03:04:05')");
+      Assert
+        (Plain.Run_Once (By, T.Tested_DB, "new", Added_One'Access, Request => "x"), "added", "now");
+      Purge_Waits    := 0;
+      Purge_Openings := 0;
+      Purges.Run
+        (Expiry => 86_400.0, Interval => 60.0, Stop => Stop'Access,
+         On_Purge => Note_Purge'Access, On_Failure => Note_Failure'Access);
+      Assert (Failures = 2, "failures:" & Failures'Image);
+      Assert (Deleted'Image, " 3", "keys that were deleted");
+      Answers (T.DB, "SELECT id FROM retry_key", "new");
+   end Purged;
+
    --  The time zones of the sessions that write and delete keys do not affect the age of a key
 
    procedure Keys_In_Zones (T : in out Fixture) is
@@ -396,6 +457,7 @@ package body Retried_Key_Tests is
       Add ("a too long key", Long_Key'Access);
       Add ("a key of another request", Another_Request'Access);
       Add ("old keys", Old_Keys'Access);
+      Add ("a job purges keys", Purged'Access);
       Add ("keys in zones", Keys_In_Zones'Access);
       Add ("concurrent calls with a key", Two_At_Once'Access);
       Add ("two calls, the first of which fails", First_Fails'Access);

@@ -2,7 +2,7 @@
 // benchlab.appserver.retry, with an idempotency key for each call.
 package benchlab.retry;
 
-import benchlab.appserver.retry.Budget;
+import benchlab.appserver.resilience.Budget;
 import benchlab.appserver.retry.IdempotencyTable;
 import benchlab.appserver.retry.Policy;
 import benchlab.appserver.retry.Retry;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package benchlab.retry;
 
-import benchlab.appserver.retry.Budget;
+import benchlab.appserver.resilience.Budget;
 import benchlab.kit.Arguments;
 import benchlab.kit.Case;
 import benchlab.kit.Lab;

@@ -136,6 +136,18 @@ public final class Faults {
         return Fault.PERMANENT;
     }
 
+    /**
+     * Returns true if a failure says that the database is unavailable: a connection was lost, or could
+     * not be established. For circuit breakers, which must not open because of deadlocks.
+     *
+     * @param failure the exception
+     * @return true for an outage
+     */
+    public static boolean isOutage(Throwable failure) {
+        Fault fault = of(failure);
+        return fault == Fault.CONNECTION_LOST || fault == Fault.OUTCOME_UNKNOWN;
+    }
+
     /** Returns true if no connection was established, so that no transaction was begun. */
     static boolean isUnableToConnect(SQLException error) {
         String state = error.getSQLState();

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package benchlab.appserver.retry;
 
+import benchlab.appserver.resilience.Backoff;
+import benchlab.appserver.resilience.Budget;
+import benchlab.appserver.resilience.CircuitBreaker;
+import benchlab.appserver.resilience.RetryListener;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.EnumMap;
@@ -35,6 +39,9 @@ import org.jspecify.annotations.Nullable;
  *     Transactions} are aborted ({@link java.sql.Connection#abort}), so that an attempt fails if
  *     the server does not respond. It applies only to {@link Transactions}, and not to SQLite,
  *     which has no server. Null for no timeout
+ * @param breaker a circuit breaker for all attempts; a call that it rejects fails at once. It should
+ *     record only {@link Faults#isOutage outages}. Null for no circuit breaker
+ * @param listener observes calls; null for none
  */
 public record Policy(
         int attempts,
@@ -43,7 +50,9 @@ public record Policy(
         @Nullable Budget budget,
         @Nullable RetryMetrics metrics,
         boolean repeatable,
-        @Nullable Duration timeout) {
+        @Nullable Duration timeout,
+        @Nullable CircuitBreaker breaker,
+        @Nullable RetryListener listener) {
 
     private static final Duration DEFAULT_DEADLINE = Duration.ofSeconds(30);
 
@@ -75,26 +84,6 @@ public record Policy(
     }
 
     /**
-     * Creates a policy without a timeout.
-     *
-     * @param attempts the maximum number of runs of the work
-     * @param deadline the time from the start of the call after which no retry begins
-     * @param backoffs the delays for each fault that is retried
-     * @param budget limits the retries of all calls that share it; may be null
-     * @param metrics counts calls and faults; may be null
-     * @param repeatable true if the work may take effect twice
-     */
-    public Policy(
-            int attempts,
-            Duration deadline,
-            Map<Fault, Backoff> backoffs,
-            @Nullable Budget budget,
-            @Nullable RetryMetrics metrics,
-            boolean repeatable) {
-        this(attempts, deadline, backoffs, budget, metrics, repeatable, null);
-    }
-
-    /**
      * Returns a policy that retries all transient errors with their default backoffs, within 30 s,
      * without a budget and without metrics.
      *
@@ -102,7 +91,7 @@ public record Policy(
      * @return the policy
      */
     public static Policy ofAttempts(int attempts) {
-        return new Policy(attempts, DEFAULT_DEADLINE, DEFAULT_BACKOFFS, null, null, false);
+        return new Policy(attempts, DEFAULT_DEADLINE, DEFAULT_BACKOFFS, null, null, false, null, null, null);
     }
 
     /**
@@ -112,7 +101,7 @@ public record Policy(
      * @return the policy
      */
     public Policy deadline(Duration time) {
-        return new Policy(attempts, time, backoffs, budget, metrics, repeatable, timeout);
+        return new Policy(attempts, time, backoffs, budget, metrics, repeatable, timeout, breaker, listener);
     }
 
     /**
@@ -144,7 +133,7 @@ public record Policy(
      * @return the policy
      */
     public Policy budget(@Nullable Budget shared) {
-        return new Policy(attempts, deadline, backoffs, shared, metrics, repeatable, timeout);
+        return new Policy(attempts, deadline, backoffs, shared, metrics, repeatable, timeout, breaker, listener);
     }
 
     /**
@@ -154,7 +143,7 @@ public record Policy(
      * @return the policy
      */
     public Policy metrics(@Nullable RetryMetrics shared) {
-        return new Policy(attempts, deadline, backoffs, budget, shared, repeatable, timeout);
+        return new Policy(attempts, deadline, backoffs, budget, shared, repeatable, timeout, breaker, listener);
     }
 
     /**
@@ -164,7 +153,7 @@ public record Policy(
      * @return the policy
      */
     public Policy repeatable(boolean may) {
-        return new Policy(attempts, deadline, backoffs, budget, metrics, may, timeout);
+        return new Policy(attempts, deadline, backoffs, budget, metrics, may, timeout, breaker, listener);
     }
 
     /**
@@ -174,7 +163,31 @@ public record Policy(
      * @return the policy
      */
     public Policy timeout(@Nullable Duration time) {
-        return new Policy(attempts, deadline, backoffs, budget, metrics, repeatable, time);
+        return new Policy(attempts, deadline, backoffs, budget, metrics, repeatable, time, breaker, listener);
+    }
+
+    /**
+     * Returns a copy with a circuit breaker for all attempts:
+     *
+     * <pre>{@code
+     * new CircuitBreaker(CircuitBreaker.Options.DEFAULT.recording(Faults::isOutage))
+     * }</pre>
+     *
+     * @param shared the circuit breaker; may be null
+     * @return the policy
+     */
+    public Policy breaker(@Nullable CircuitBreaker shared) {
+        return new Policy(attempts, deadline, backoffs, budget, metrics, repeatable, timeout, shared, listener);
+    }
+
+    /**
+     * Returns a copy with a listener. The kind of its failed attempts is a {@link Fault}.
+     *
+     * @param observer the listener; may be null
+     * @return the policy
+     */
+    public Policy listener(@Nullable RetryListener observer) {
+        return new Policy(attempts, deadline, backoffs, budget, metrics, repeatable, timeout, breaker, observer);
     }
 
     private Policy changed(Fault fault, @Nullable Backoff pauses) {
@@ -185,6 +198,6 @@ public record Policy(
         } else {
             changed.put(fault, pauses);
         }
-        return new Policy(attempts, deadline, changed, budget, metrics, repeatable, timeout);
+        return new Policy(attempts, deadline, changed, budget, metrics, repeatable, timeout, breaker, listener);
     }
 }

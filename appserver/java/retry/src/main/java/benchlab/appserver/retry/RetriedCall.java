@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package benchlab.appserver.retry;
 
+import benchlab.appserver.resilience.Attempts;
+import benchlab.appserver.resilience.Timer;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.IdentityHashMap;
-import java.util.Objects;
 import java.util.Set;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -18,12 +19,9 @@ final class RetriedCall implements AutoCloseable {
 
     private final Policy policy;
     private final boolean hasKey;
-    private final Timer timer;
     private final RetryMetrics metrics;
-    private final long start;
-    private long lostUntil;
-    private int attempts = 1;
-    private @Nullable Exception earlier;
+    private final Attempts attempts;
+    private long lostUntil; // In nanoseconds since the start of the call.
     private @Nullable Throwable uncommitted; // The failure that ended a transaction before its commit.
     private boolean isKeyed; // True if a key lets another attempt find out the outcome.
     private boolean isKeyLast; // True if a commit may still insert the key.
@@ -44,14 +42,15 @@ final class RetriedCall implements AutoCloseable {
         this.policy = policy;
         this.hasKey = hasKey;
         isKeyed = hasKey;
-        this.timer = timer;
         metrics = policy.metrics() == null ? UNREAD : policy.metrics();
-        start = timer.nanoTime();
-        lostUntil = start;
         metrics.countCall();
-        if (policy.budget() != null) {
-            policy.budget().earn();
-        }
+        attempts =
+                new Attempts(
+                        policy.deadline(),
+                        policy.timeout(),
+                        policy.budget(),
+                        policy.listener(),
+                        timer);
         CURRENT.set(this);
     }
 
@@ -73,14 +72,7 @@ final class RetriedCall implements AutoCloseable {
      */
     static long timeLeft() {
         RetriedCall call = CURRENT.get();
-        return call == null ? Long.MAX_VALUE : call.left();
-    }
-
-    private long left() {
-        Duration timeout = policy.timeout();
-        return timeout == null
-                ? Long.MAX_VALUE
-                : Math.max(0, timeout.toNanos() - (timer.nanoTime() - start));
+        return call == null ? Long.MAX_VALUE : call.attempts.nanosLeft();
     }
 
     /** Records that a transaction begins. */
@@ -160,21 +152,19 @@ final class RetriedCall implements AutoCloseable {
 
     /** Decides whether to retry after a failure, and if so, waits for the backoff delay. */
     boolean isToBeRetried(Exception failure) {
-        if (earlier != null && earlier != failure) {
-            failure.addSuppressed(earlier);
-        }
-        earlier = failure;
         Fault fault = faultOf(failure);
         metrics.count(fault);
         isUnknown = fault == Fault.OUTCOME_UNKNOWN || isKeyed && isUnknown;
         boolean isRetried =
-                isAllowed(fault)
-                        && pause(Objects.requireNonNull(policy.backoffs().get(fault)));
-        long now = timer.nanoTime();
+                attempts.next(
+                        failure,
+                        fault,
+                        isAllowed(fault) ? policy.backoffs().get(fault) : null,
+                        Duration.ZERO);
+        long now = attempts.elapsedNanos();
         metrics.addTimeInFailedAttempts(now - lostUntil);
         lostUntil = now;
         if (isRetried) {
-            attempts++;
             uncommitted = null;
             wasSpread = isSpread;
             metrics.countRetry();
@@ -182,6 +172,11 @@ final class RetriedCall implements AutoCloseable {
             metrics.countGivenUp();
         }
         return isRetried;
+    }
+
+    /** Called after an attempt that has succeeded. */
+    void succeed() {
+        attempts.succeed();
     }
 
     /** Called after the last attempt, whose own failure may look as if nothing was committed. */
@@ -232,7 +227,7 @@ final class RetriedCall implements AutoCloseable {
         return !isOver
                 && policy.backoffs().containsKey(fault)
                 && (fault != Fault.OUTCOME_UNKNOWN || hasKey || policy.repeatable())
-                && attempts < mostAttempts();
+                && attempts.number() < mostAttempts();
     }
 
     /**
@@ -241,27 +236,5 @@ final class RetriedCall implements AutoCloseable {
      */
     private long mostAttempts() {
         return isKeyed && isUnknown ? 2L * policy.attempts() : policy.attempts();
-    }
-
-    /**
-     * Waits before a retry. Returns false, without waiting for the full delay, if no other attempt
-     * is possible afterwards.
-     */
-    private boolean pause(Backoff backoff) {
-        long pause = backoff.pause(attempts, timer.random());
-        long passed = timer.nanoTime() - start;
-        if (Thread.currentThread().isInterrupted()
-                || pause > policy.deadline().toNanos() - passed
-                || pause >= left()
-                || policy.budget() != null && !policy.budget().spend()) {
-            return false;
-        }
-        try {
-            timer.sleep(pause);
-            return true;
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return false;
-        }
     }
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package benchlab.appserver.retry;
 
+import benchlab.appserver.resilience.CircuitBreaker;
+import benchlab.appserver.resilience.Timer;
+import benchlab.appserver.resilience.Work;
 import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
@@ -121,7 +124,9 @@ public final class Retry {
         try (var call = new RetriedCall(policy, hasKey, timer)) {
             while (true) {
                 try {
-                    return work.run();
+                    T result = attempt(policy.breaker(), work);
+                    call.succeed();
+                    return result;
                 } catch (Exception failure) {
                     if (!call.isToBeRetried(failure)) {
                         call.checkOutcome(failure);
@@ -130,5 +135,26 @@ public final class Retry {
                 }
             }
         }
+    }
+
+    private static <T extends @Nullable Object, X extends Exception, Y extends Exception> T attempt(
+            @Nullable CircuitBreaker breaker, Attempt<T, X, Y> work) throws X, Y {
+        if (breaker == null) {
+            return work.run();
+        }
+        Work<T, Exception> both = work::run;
+        try {
+            return breaker.<T, Exception>call(both);
+        } catch (RuntimeException failure) {
+            throw failure;
+        } catch (Exception failure) {
+            throw Retry.<X>unchecked(failure);
+        }
+    }
+
+    /** Returns a checked exception of an attempt, whose type the compiler has lost. */
+    @SuppressWarnings("unchecked")
+    private static <X extends Exception> X unchecked(Exception failure) {
+        return (X) failure;
     }
 }

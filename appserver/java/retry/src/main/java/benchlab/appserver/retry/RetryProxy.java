@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package benchlab.appserver.retry;
 
+import benchlab.appserver.resilience.Work;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;

@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import benchlab.appserver.Stress;
+import benchlab.appserver.resilience.Work;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -474,6 +475,43 @@ abstract class DatabaseTest {
         }
         assertEquals(1, database.number("SELECT count(*) FROM retry_key WHERE id = 'new'"));
         assertEquals(1, database.number("SELECT count(*) FROM retry_key"));
+    }
+
+    @Test
+    void aJobPurgesExpiredKeys() throws Exception {
+        makeTableOfRequests();
+        for (int k = 0; k < 25; k++) {
+            StringBuilder rows = new StringBuilder();
+            for (int n = 0; n < 100; n++) {
+                rows.append(n == 0 ? "" : ", ").append("('%d-%d', '2020-01-02 03:04:05')".formatted(k, n));
+            }
+            database.execute("INSERT INTO retry_key (id, created) VALUES " + rows);
+        }
+        order("new", "7 apples");
+        try (var purge = new KeyPurge(KEYS, new Transactions(database::connect), Duration.ofDays(1))) {
+            assertEquals(2_500, purge.purge());
+            assertEquals(0, purge.purge());
+            assertEquals(1, database.number("SELECT count(*) FROM retry_key WHERE id = 'new'"));
+        }
+        int[] failures = {3};
+        var failing =
+                new Transactions(
+                        () -> {
+                            if (failures[0]-- > 0) {
+                                throw new SQLException("down", "08001");
+                            }
+                            return database.connect();
+                        });
+        try (var purge = new KeyPurge(KEYS, failing, Duration.ofDays(1))) {
+            database.execute("INSERT INTO retry_key (id, created) VALUES ('old', '2020-01-02 03:04:05')");
+            purge.start(Duration.ofMillis(1));
+            while (database.number("SELECT count(*) FROM retry_key") > 1) {
+                Thread.sleep(1);
+            }
+        }
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> new KeyPurge(KEYS, failing, Duration.ofMillis(999)));
     }
 
     /**

@@ -9,6 +9,7 @@ import jakarta.persistence.LockTimeoutException;
 import jakarta.persistence.OptimisticLockException;
 import jakarta.persistence.PersistenceException;
 import jakarta.transaction.RollbackException;
+import benchlab.appserver.resilience.Work;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

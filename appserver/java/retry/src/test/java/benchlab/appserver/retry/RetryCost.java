@@ -2,6 +2,7 @@
 // Measures the CPU time that a call without a fault costs one thread.
 package benchlab.appserver.retry;
 
+import benchlab.appserver.resilience.Budget;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.Collections;

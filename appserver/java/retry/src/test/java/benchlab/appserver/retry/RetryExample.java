@@ -2,6 +2,7 @@
 // The example of the README.
 package benchlab.appserver.retry;
 
+import benchlab.appserver.resilience.Budget;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Map;

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import benchlab.appserver.resilience.Backoff;
 import java.io.IOException;
 import java.sql.SQLException;
 import java.util.Map;

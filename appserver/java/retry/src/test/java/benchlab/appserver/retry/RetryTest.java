@@ -8,10 +8,19 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import benchlab.appserver.resilience.Backoff;
+import benchlab.appserver.resilience.Budget;
+import benchlab.appserver.resilience.CircuitBreaker;
+import benchlab.appserver.resilience.CircuitOpenException;
+import benchlab.appserver.resilience.FakeTimer;
+import benchlab.appserver.resilience.RetryListener;
+import benchlab.appserver.resilience.Timer;
+import benchlab.appserver.resilience.Work;
 import java.io.IOException;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.Deque;
@@ -210,6 +219,53 @@ class RetryTest {
     }
 
     @Test
+    void aCircuitBreakerOpensAfterOutagesOnly() throws Exception {
+        var breaker =
+                new CircuitBreaker(
+                        CircuitBreaker.Options.DEFAULT
+                                .window(3)
+                                .recording(Faults::isOutage)
+                                .timer(timer));
+        Policy guarded = policy.breaker(breaker);
+        call(guarded, new Failing(deadlock(), deadlock(), deadlock()));
+        assertEquals(CircuitBreaker.State.CLOSED, breaker.state());
+        for (int k = 0; k < 2; k++) {
+            assertThrows(OutcomeUnknownException.class, () -> call(guarded, new Failing(lost())));
+        }
+        var rejected = new Failing();
+        assertThrows(CircuitOpenException.class, () -> call(guarded, rejected));
+        assertEquals(0, rejected.runs);
+        timer.now += Duration.ofSeconds(5).toNanos();
+        assertEquals(1, call(guarded, new Failing()));
+        assertEquals(CircuitBreaker.State.CLOSED, breaker.state());
+    }
+
+    @Test
+    void aListenerSeesFaults() throws Exception {
+        List<String> events = new ArrayList<>();
+        var listener =
+                new RetryListener() {
+                    @Override
+                    public void onRetry(FailedAttempt attempt, Duration delay) {
+                        events.add(attempt.kind() + " " + delay.toNanos() / 1_000);
+                    }
+
+                    @Override
+                    public void onFailure(FailedAttempt last) {
+                        events.add("failed " + last.number() + " " + last.kind());
+                    }
+
+                    @Override
+                    public void onSuccess(int attempts) {
+                        events.add("succeeded " + attempts);
+                    }
+                };
+        call(policy.listener(listener), new Failing(deadlock()));
+        assertThrows(OutcomeUnknownException.class, () -> call(policy.listener(listener), new Failing(lost())));
+        assertEquals(List.of("DEADLOCK 2500", "succeeded 2", "failed 1 OUTCOME_UNKNOWN"), events);
+    }
+
+    @Test
     void onlyTheOutermostCallRetries() {
         var work = new Failing(Collections.nCopies(100, deadlock()).toArray(Exception[]::new));
         Work<Integer, Exception> middle = () -> call(policy, work);
@@ -288,16 +344,6 @@ class RetryTest {
                 () -> policy.backoff(Fault.PERMANENT, Backoff.NONE));
         assertThrows(IllegalArgumentException.class, () -> new Backoff(Duration.ofMillis(2), Duration.ofMillis(1)));
         assertThrows(IllegalArgumentException.class, () -> new Backoff(Duration.ofMillis(-1), Duration.ofMillis(1)));
-        assertThrows(IllegalArgumentException.class, () -> new Budget(1.1, 1));
-        assertThrows(IllegalArgumentException.class, () -> new Budget(Double.NaN, 1));
-        assertThrows(IllegalArgumentException.class, () -> new Budget(0.1, 0));
-    }
-
-    @Test
-    void aPauseNeverOverflows() {
-        var backoff = new Backoff(Duration.ofDays(1), Duration.ofDays(2));
-        assertEquals(Duration.ofDays(1).toNanos(), backoff.pause(Integer.MAX_VALUE, 0.5));
-        assertEquals(0, Backoff.NONE.pause(1, 0.99));
     }
 
     @Test

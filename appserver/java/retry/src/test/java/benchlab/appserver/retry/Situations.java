@@ -6,6 +6,7 @@ import static benchlab.appserver.retry.TestDatabase.update;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import benchlab.appserver.resilience.Backoff;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Map;

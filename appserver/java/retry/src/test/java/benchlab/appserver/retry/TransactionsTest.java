@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import benchlab.appserver.resilience.Backoff;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.net.InetAddress;

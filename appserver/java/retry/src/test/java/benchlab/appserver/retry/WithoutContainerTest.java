@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import benchlab.appserver.counter.Counter;
+import benchlab.appserver.resilience.Backoff;
 import java.net.URL;
 import java.net.URLClassLoader;
 import org.junit.jupiter.api.Test;
@@ -42,7 +43,9 @@ class WithoutContainerTest {
 
     @Test
     void theProxyRetries() throws Exception {
-        URL[] paths = {pathOf(Retried.class), pathOf(Counter.class), pathOf(Isolated.class)};
+        URL[] paths = {
+            pathOf(Retried.class), pathOf(Backoff.class), pathOf(Counter.class), pathOf(Isolated.class)
+        };
         try (var loader = new URLClassLoader(paths, ClassLoader.getPlatformClassLoader())) {
             assertThrows(
                     ClassNotFoundException.class,

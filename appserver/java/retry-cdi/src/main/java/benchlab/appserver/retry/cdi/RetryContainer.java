@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package benchlab.appserver.retry.cdi;
 
+import benchlab.appserver.retry.Policies;
 import benchlab.appserver.retry.Policy;
 import benchlab.appserver.retry.Retried;
 import benchlab.appserver.retry.RetryProxy;

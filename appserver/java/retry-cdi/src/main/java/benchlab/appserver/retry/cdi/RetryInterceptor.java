@@ -3,11 +3,12 @@ package benchlab.appserver.retry.cdi;
 
 import benchlab.appserver.retry.IdempotencyKey;
 import benchlab.appserver.retry.OutcomeUnknownException;
+import benchlab.appserver.retry.Policies;
 import benchlab.appserver.retry.Policy;
 import benchlab.appserver.retry.Retried;
 import benchlab.appserver.retry.Retry;
 import benchlab.appserver.retry.RetryScope;
-import benchlab.appserver.retry.Work;
+import benchlab.appserver.resilience.Work;
 import jakarta.annotation.Priority;
 import jakarta.inject.Inject;
 import jakarta.interceptor.AroundInvoke;

@@ -2,7 +2,6 @@
 // The CDI example of the README.
 package benchlab.appserver.retry;
 
-import benchlab.appserver.retry.cdi.Policies;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Inject;

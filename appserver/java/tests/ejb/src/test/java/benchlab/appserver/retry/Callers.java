@@ -2,7 +2,6 @@
 // Beans that call an EJB.
 package benchlab.appserver.retry;
 
-import benchlab.appserver.retry.cdi.Policies;
 import jakarta.annotation.Resource;
 import jakarta.ejb.Stateless;
 import jakarta.ejb.TransactionAttribute;

@@ -4,6 +4,7 @@ package benchlab.appserver.retry.cdi;
 
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import benchlab.appserver.retry.Policies;
 import benchlab.appserver.retry.Policy;
 import benchlab.appserver.retry.Retried;
 import benchlab.appserver.retry.StaleVersionException;

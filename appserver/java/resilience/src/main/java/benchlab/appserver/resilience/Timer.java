@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-package benchlab.appserver.retry;
+package benchlab.appserver.resilience;
 
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
-/** A clock with sleep, and random numbers. Tests replace it. */
-interface Timer {
+/** A clock with sleep, and random numbers. Tests replace it, so that they need not sleep. */
+public interface Timer {
 
+    /** The clock of the system. */
     Timer SYSTEM =
             new Timer() {
                 @Override
@@ -25,10 +26,26 @@ interface Timer {
                 }
             };
 
+    /**
+     * Returns the time in nanoseconds since an arbitrary moment. It never goes back, but may wrap
+     * around.
+     *
+     * @return the time
+     */
     long nanoTime();
 
+    /**
+     * Waits.
+     *
+     * @param nanos the time in nanoseconds
+     * @throws InterruptedException if the thread is interrupted
+     */
     void sleep(long nanos) throws InterruptedException;
 
-    /** Returns a random number in [0, 1). */
+    /**
+     * Returns a random number in [0, 1).
+     *
+     * @return the number
+     */
     double random();
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package benchlab.appserver.retry;
+package benchlab.appserver.resilience;
 
 import org.jspecify.annotations.Nullable;
 
 /**
- * Work that begins and commits its own transaction. It must be a single transaction without any
- * other effects that a rollback does not undo.
+ * Work that may fail, and that a guard may run more than once.
  *
  * @param <T> the type of the result
  * @param <X> a checked exception

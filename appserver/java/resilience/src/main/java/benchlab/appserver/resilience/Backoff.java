@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package benchlab.appserver.retry;
+package benchlab.appserver.resilience;
 
 import java.time.Duration;
 
@@ -33,7 +33,7 @@ public record Backoff(Duration initial, Duration max) {
      * @param random a random number in [0, 1)
      * @return the delay
      */
-    long pause(int retry, double random) {
+    long delay(int retry, double random) {
         double bound = initial.toNanos() * (double) (1L << Math.min(retry - 1, MAX_DOUBLINGS));
         return (long) (random * Math.min(bound, max.toNanos()));
     }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-package benchlab.appserver.retry.cdi;
+package benchlab.appserver.retry;
 
-import benchlab.appserver.retry.Policy;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The policies of an application for {@link RetryInterceptor}. The application provides one bean of
- * this type:
+ * The policies of an application, for the interceptors of CDI and EJB ({@code appserver-retry-cdi}).
+ * The application provides one bean of this type:
  *
  * <pre>{@code
  * @Produces

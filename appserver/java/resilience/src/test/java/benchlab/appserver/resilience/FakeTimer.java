@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // A clock that only delays advance, and that records the delays.
-package benchlab.appserver.retry;
+package benchlab.appserver.resilience;
 
 import java.util.ArrayList;
 import java.util.List;
 
-class FakeTimer implements Timer {
-    final List<Long> pauses = new ArrayList<>();
-    long now = Long.MAX_VALUE - 10; // A clock may wrap around.
-    double random = 0.5;
+public class FakeTimer implements Timer {
+    /** The delays, in nanoseconds. */
+    public final List<Long> pauses = new ArrayList<>();
+
+    /** The time. It begins near the maximum, because a clock may wrap around. */
+    public long now = Long.MAX_VALUE - 10;
+
+    /** The next random number. */
+    public double random = 0.5;
 
     @Override
     public long nanoTime() {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-package benchlab.appserver.retry;
+package benchlab.appserver.resilience;
 
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Limits retries to a fraction of the calls, so that retries do not multiply the load of a database
- * that is down or slow. Each call earns a fraction of a retry, up to a reserve, and each retry
- * spends a whole one. Multiple policies may share a budget.
+ * Limits retries to a fraction of the calls, so that retries do not multiply the load of a service
+ * that is down or slow. Each call earns a fraction of a retry, up to a reserve, and each retry, or
+ * call of a {@link Hedge} after the first, spends a whole one. Multiple policies may share a budget.
  */
 public final class Budget {
 

@@ -1,0 +1,86 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  The attempts of one call: their number, the pauses between them, and the limits of the call. All
+--  retries are made of this package: Retries, and those with other classes of faults, such as those
+--  of database transactions.
+
+pragma Ada_2022;
+
+with Ada.Exceptions;
+with Ada.Real_Time;
+
+generic
+   type Fault is (<>);
+   --  The classes of failures
+
+   with function Clock return Ada.Real_Time.Time is Resilience.Clock;
+   with procedure Wait (Time : Pause; Stop : access Cancellation) is Resilience.Wait;
+   --  Waits for a time, or until Stop is cancelled
+
+   with function Random return Float is Resilience.Random;
+   --  Returns a number in the range 0.0 .. 1.0, excluding 1.0
+
+package Appserver.Resilience.Attempts is
+
+   No_Timeout : constant Pause := Pause'Last;
+
+   type Attempt_Sequence
+     (Budget   : access Resilience.Budget;
+      Listener : access Retry_Listener'Class) is tagged limited private;
+   --  The attempts of one call, which is made by one task
+
+   procedure Start
+     (Self : in out Attempt_Sequence; Deadline : Pause; Timeout : Pause := No_Timeout);
+   --  Begins the call, which earns a part of a retry for the budget.
+   --  @param Self the attempts
+   --  @param Deadline the time from now after which no other attempt begins
+   --  @param Timeout the time from now at which the call must have ended
+
+   function Start_Time (Self : Attempt_Sequence) return Ada.Real_Time.Time with Inline;
+   --  @param Self the attempts
+   --  @return the time of Start
+
+   function Number (Self : Attempt_Sequence) return Positive with Inline;
+   --  @param Self the attempts
+   --  @return the number of the current attempt
+
+   procedure Next
+     (Self      : in out Attempt_Sequence;
+      Error     : Ada.Exceptions.Exception_Occurrence;
+      Kind      : Fault;
+      May_Retry : Boolean;
+      Bounds    : Backoff;
+      Stop      : access Cancellation;
+      Goes_On   : out Boolean;
+      Min_Delay : Pause := 0.0);
+   --  Decides after a failure whether there is another attempt, and if so, waits for its pause.
+   --  @param Self the attempts
+   --  @param Error the exception of the attempt
+   --  @param Kind its class, for the listener
+   --  @param May_Retry False if the failure must not be retried
+   --  @param Bounds the backoff
+   --  @param Stop ends the retries when it is cancelled; may be null
+   --  @param Goes_On True if the next attempt may begin; False if the failure ends the call
+   --  @param Min_Delay the minimum pause
+
+   procedure Succeed (Self : Attempt_Sequence);
+   --  Records that the current attempt has succeeded.
+   --  @param Self the attempts
+
+private
+
+   type Attempt_Sequence
+     (Budget   : access Resilience.Budget;
+      Listener : access Retry_Listener'Class) is tagged limited
+   record
+      Deadline : Pause    := 0.0;
+      Timeout  : Pause    := No_Timeout;
+      Started  : Ada.Real_Time.Time;
+      Count    : Positive := 1;
+   end record;
+
+   function Start_Time (Self : Attempt_Sequence) return Ada.Real_Time.Time is (Self.Started);
+   function Number (Self : Attempt_Sequence) return Positive is (Self.Count);
+
+end Appserver.Resilience.Attempts;

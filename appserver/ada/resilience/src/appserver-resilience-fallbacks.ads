@@ -1,0 +1,22 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  Replaces the failure of an operation.
+
+pragma Ada_2022;
+
+with Ada.Exceptions;
+
+package Appserver.Resilience.Fallbacks is
+
+   procedure Run
+     (Operation   : not null access procedure;
+      Replacement : not null access procedure
+        (Error : Ada.Exceptions.Exception_Occurrence));
+   --  Runs an operation, and if it fails, its replacement. This is an exception handler in the form
+   --  of the other guards: put it outside of them.
+   --  @param Operation the operation
+   --  @param Replacement is called with the exception of the operation. It should not call what has
+   --  failed, and can raise the exception again.
+
+end Appserver.Resilience.Fallbacks;

@@ -1,0 +1,61 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  Retries of calls of any kind, which Classify knows. For example, for a client of HTTP:
+--
+--     function Verdict_Of (Error : Exception_Occurrence) return Verdict is
+--       (if Exception_Identity (Error) = Refused_Error'Identity then (Transient, others => <>)
+--        elsif Exception_Identity (Error) = Broken_Error'Identity
+--        then (Outcome_Unknown, others => <>)
+--        else (Permanent, others => <>));
+--
+--     package Client_Retries is new Appserver.Resilience.Retries (Verdict_Of);
+--     …
+--     Client_Retries.Run ((Attempts => 4, others => <>), Fetch'Access);
+--
+--  Policies inside of each other multiply their attempts. A shared Budget limits them.
+
+pragma Ada_2022;
+
+with Ada.Exceptions;
+with Ada.Real_Time;
+
+generic
+   with function Classify (Error : Ada.Exceptions.Exception_Occurrence) return Verdict;
+   --  Classifies the exceptions of calls, except for those of other guards, which have their own
+   --  verdict. Multiple tasks may call it at the same time.
+
+   --  Tests can replace the clock and the random numbers
+
+   with function Clock return Ada.Real_Time.Time is Resilience.Clock;
+   with procedure Wait (Time : Pause; Stop : access Cancellation) is Resilience.Wait;
+   with function Random return Float is Resilience.Random;
+
+package Appserver.Resilience.Retries is
+
+   type Policy
+     (Budget   : access Resilience.Budget    := null;
+      Listener : access Retry_Listener'Class := null) is tagged limited
+   record
+      Attempts   : Positive           := 3;
+      --  The maximum number of times that an operation is run: n attempts are n - 1 retries
+      Deadline   : Pause              := 30.0;
+      --  The time in seconds since the start of the call after which no retry starts. A running
+      --  attempt is not stopped.
+      Bounds     : Resilience.Backoff := (Initial => 0.050, Max => 1.0);
+      Idempotent : Boolean            := False;
+      --  True if an operation that takes effect twice has the same effect as one that takes effect
+      --  once. Others are never repeated when their outcome is unknown.
+   end record;
+
+   procedure Run
+     (By        : Policy;
+      Operation : not null access procedure;
+      Stop      : access Cancellation := null);
+   --  Runs an operation, and retries it after transient failures. If the last attempt fails, its
+   --  exception is propagated. An abort of the task ends the retries.
+   --  @param By the policy
+   --  @param Operation the operation
+   --  @param Stop ends the retries when it is cancelled; may be null
+
+end Appserver.Resilience.Retries;

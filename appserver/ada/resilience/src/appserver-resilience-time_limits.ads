@@ -1,0 +1,19 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  Limits the time of an operation.
+
+pragma Ada_2022;
+
+package Appserver.Resilience.Time_Limits is
+
+   procedure Run (Limit : Pause; Operation : not null access procedure);
+   --  Runs an operation, and aborts it at the end of a time limit. An abort takes place when the
+   --  operation waits or computes in Ada, but not in a C library, and not in an abort-deferred
+   --  operation: the caller waits for their end. Call the timeouts of clients and drivers in
+   --  addition.
+   --  @param Limit the time limit in seconds
+   --  @param Operation the operation
+   --  @exception Time_Limit_Error the operation was aborted; it may have taken effect
+
+end Appserver.Resilience.Time_Limits;

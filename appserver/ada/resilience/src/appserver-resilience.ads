@@ -1,0 +1,191 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  Guards of calls that may fail.
+--
+--     Appserver.Resilience.Retries           retries calls of any kind
+--     Appserver.Resilience.Circuit_Breakers  stops calls to a service that fails
+--     Appserver.Resilience.Bulkheads         limits the number of concurrent calls
+--     Appserver.Resilience.Time_Limits       limits the time of a call
+--     Appserver.Resilience.Hedges            makes a second call if the first one is slow
+--     Appserver.Resilience.Fallbacks         replaces a failure
+--
+--  Each of them runs a procedure, so guards are combined by nesting.
+
+pragma Ada_2022;
+
+with Ada.Exceptions;
+with Ada.Real_Time;
+
+private with Appserver.Counters.Atomic;
+
+package Appserver.Resilience is
+
+   pragma Assertion_Policy (Pre => Check);
+
+   --------------
+   -- Failures --
+   --------------
+
+   type Failure_Kind is
+     (Transient,
+      --  The call had no effect, and may succeed if it is repeated
+      Outcome_Unknown,
+      --  The call may have taken effect, such as an HTTP request whose response was lost. Only a
+      --  call that is idempotent is repeated.
+      Permanent);
+      --  The call would fail again. It is never repeated.
+
+   subtype Pause is Duration range 0.0 .. 1_000_000.0;
+   --  A time in seconds
+
+   type Verdict is record
+      Kind      : Failure_Kind;
+      Min_Delay : Pause := 0.0;
+      --  The minimum delay before a retry, such as the Retry-After of an HTTP response
+   end record;
+   --  The classification of a failure
+
+   Circuit_Open_Error  : exception;
+   --  A circuit breaker is open, so the call was not made. It is permanent: a caller that waited
+   --  for the circuit breaker would occupy its task for as long as the service is down.
+   Bulkhead_Full_Error : exception;
+   --  A bulkhead had no free permit in time, so the call was not made. It is transient.
+   Time_Limit_Error    : exception;
+   --  A call was aborted at its time limit. It may have taken effect, so its outcome is unknown.
+
+   function Is_Of_Guard (Error : Ada.Exceptions.Exception_Occurrence) return Boolean;
+   --  @param Error an exception
+   --  @return True for the three exceptions above
+
+   function Is_Rejection (Error : Ada.Exceptions.Exception_Occurrence) return Boolean;
+   --  @param Error an exception
+   --  @return True if a guard raised it instead of making the call
+
+   function Verdict_Of_Guard (Error : Ada.Exceptions.Exception_Occurrence) return Verdict
+     with Pre => Is_Of_Guard (Error);
+   --  @param Error an exception of a guard
+   --  @return its classification
+
+   ------------
+   -- Delays --
+   ------------
+
+   type Backoff is record
+      Initial : Pause;
+      Max     : Pause;
+   end record;
+   --  Exponential backoff, in seconds. The upper bound of the pause is Initial before the first
+   --  retry, and doubles with each further retry, up to Max. Each pause is a random time below this
+   --  bound ("full jitter": M. Brooker, Exponential Backoff and Jitter, AWS Architecture Blog,
+   --  2015).
+
+   function Delay_Before
+     (Retry : Positive; Bounds : Backoff; Random : Float) return Pause
+     with Pre => Random in 0.0 .. 1.0;
+   --  @param Retry the number of the retry
+   --  @param Bounds the backoff
+   --  @param Random a random number
+   --  @return the pause before the retry
+
+   protected type Cancellation is
+
+      procedure Cancel;
+      --  Stops the retries of all calls that use this object, and ends the pauses between them
+
+      function Is_Cancelled return Boolean;
+      entry Wait;
+      --  Waits until Cancel is called
+
+   private
+      Cancelled : Boolean := False;
+   end Cancellation;
+
+   --  The default clock of guards. Tests replace it, so that they need not wait.
+
+   function Clock return Ada.Real_Time.Time renames Ada.Real_Time.Clock;
+
+   procedure Wait (Time : Pause; Stop : access Cancellation);
+   --  Waits for a time, or until Stop is cancelled.
+   --  @param Time the time
+   --  @param Stop may be null
+
+   function Random return Float
+     with Post => Random'Result in 0.0 .. 1.0;
+   --  @return a random number below 1.0
+
+   -------------
+   -- Budgets --
+   -------------
+
+   subtype Percentage is Natural range 0 .. 100;
+   subtype Reserve_Count is Positive range 1 .. 1_000_000_000;
+
+   type Budget (Percent : Percentage; Reserve : Reserve_Count) is tagged limited private;
+   --  Limits retries to a percentage of calls, so that retries do not multiply the load of a
+   --  failing service. Unused retries accumulate up to Reserve, and the budget starts with Reserve
+   --  retries. Tasks and policies may share a budget.
+
+   function Available (Self : Budget) return Natural
+     with Post => Available'Result <= Self.Reserve;
+   --  @param Self the budget
+   --  @return the number of retries that are currently available
+
+   ---------------
+   -- Listeners --
+   ---------------
+
+   type Failed_Attempt is record
+      Number  : Positive;
+      --  The number of the attempt in its call
+      Elapsed : Duration;
+      --  The time since the start of the call
+   end record;
+
+   type Retry_Listener is limited interface;
+   --  Observes retried calls, for logs and metrics. The procedures run in the task of the call, and
+   --  multiple tasks may call them at the same time. Their exceptions do not affect the call.
+
+   procedure On_Retry
+     (Self    : in out Retry_Listener;
+      Attempt : Failed_Attempt;
+      Kind    : String;
+      Error   : Ada.Exceptions.Exception_Occurrence;
+      Time    : Pause) is null;
+   --  Called after a failed attempt that is followed by another one.
+   --  @param Self the listener
+   --  @param Attempt the failed attempt
+   --  @param Kind the class of the failure, such as "TRANSIENT"
+   --  @param Error its exception
+   --  @param Time the pause before the next attempt
+
+   procedure On_Failure
+     (Self    : in out Retry_Listener;
+      Attempt : Failed_Attempt;
+      Kind    : String;
+      Error   : Ada.Exceptions.Exception_Occurrence) is null;
+   --  Called if a call fails.
+   --  @param Self the listener
+   --  @param Attempt the last attempt
+   --  @param Kind the class of its failure
+   --  @param Error its exception
+
+   procedure On_Success (Self : in out Retry_Listener; Attempts : Positive) is null;
+   --  Called if a call succeeds.
+   --  @param Self the listener
+   --  @param Attempts the number of attempts, including the successful one
+
+private
+
+   type Budget (Percent : Percentage; Reserve : Reserve_Count) is tagged limited record
+      Spent : Counters.Atomic.Counter;
+      --  In hundredths of a retry
+   end record;
+
+   procedure Earn (Self : in out Budget);
+   --  Credits the budget for one call. While no retries have been spent, this only reads memory.
+
+   procedure Spend (Self : in out Budget; Is_Spent : out Boolean);
+   --  Spends one retry, if one is available
+
+end Appserver.Resilience;

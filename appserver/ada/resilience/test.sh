@@ -1,0 +1,1 @@
+../tests/readme.sh

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package benchlab.appserver.resilience.microprofile;
+
+import benchlab.appserver.resilience.CircuitBreaker;
+import benchlab.appserver.resilience.CircuitOpenException;
+import benchlab.appserver.resilience.Work;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** A circuit breaker for which exceptions that are no failures are successes. */
+final class FailureCounter {
+
+    private final CircuitBreaker breaker;
+    private final Class<? extends Throwable>[] failOn;
+    private final Class<? extends Throwable>[] skipOn;
+
+    /** The end of a call that is no failure. */
+    private record End(@Nullable Object result, @Nullable Exception skipped) {}
+
+    private FailureCounter(
+            CircuitBreaker breaker,
+            Class<? extends Throwable>[] failOn,
+            Class<? extends Throwable>[] skipOn) {
+        this.breaker = breaker;
+        this.failOn = failOn;
+        this.skipOn = skipOn;
+    }
+
+    static FailureCounter of(
+            org.eclipse.microprofile.faulttolerance.CircuitBreaker mark, MethodGuard.Marks marks) {
+        marks.check(mark.requestVolumeThreshold() >= 1, "requestVolumeThreshold must be at least 1");
+        marks.check(
+                mark.failureRatio() >= 0 && mark.failureRatio() <= 1,
+                "failureRatio must be from 0 to 1");
+        marks.check(mark.successThreshold() >= 1, "successThreshold must be at least 1");
+        marks.check(mark.delay() >= 0, "delay must not be negative");
+        Duration openTime = marks.time(mark.delay(), mark.delayUnit());
+        var options =
+                CircuitBreaker.Options.DEFAULT
+                        .window(mark.requestVolumeThreshold())
+                        .failureRate(Math.max(mark.failureRatio(), Double.MIN_NORMAL))
+                        .trials(mark.successThreshold())
+                        .openTime(openTime)
+                        .recording(failure -> true);
+        return new FailureCounter(new CircuitBreaker(options), mark.failOn(), mark.skipOn());
+    }
+
+    @Nullable Object call(Work<@Nullable Object, Exception> work) throws Exception {
+        End end;
+        try {
+            end = breaker.<End, Exception>call(() -> run(work));
+        } catch (CircuitOpenException e) {
+            throw MethodGuard.translated(e);
+        }
+        if (end.skipped != null) {
+            throw end.skipped;
+        }
+        return end.result;
+    }
+
+    private End run(Work<@Nullable Object, Exception> work) throws Exception {
+        try {
+            return new End(work.run(), null);
+        } catch (Exception failure) {
+            if (MethodGuard.isAny(failure, skipOn) || !MethodGuard.isAny(failure, failOn)) {
+                return new End(null, failure);
+            }
+            throw failure;
+        }
+    }
+}

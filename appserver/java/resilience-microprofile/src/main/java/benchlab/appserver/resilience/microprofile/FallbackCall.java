@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+package benchlab.appserver.resilience.microprofile;
+
+import jakarta.enterprise.inject.spi.BeanManager;
+import jakarta.enterprise.inject.spi.Unmanaged;
+import jakarta.interceptor.InvocationContext;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.util.Arrays;
+import java.util.Objects;
+import org.eclipse.microprofile.faulttolerance.ExecutionContext;
+import org.eclipse.microprofile.faulttolerance.Fallback;
+import org.eclipse.microprofile.faulttolerance.FallbackHandler;
+import org.jspecify.annotations.Nullable;
+
+/** The replacement of a failed call: a handler, or another method of the bean. */
+final class FallbackCall {
+
+    private final Class<? extends Throwable>[] applyOn;
+    private final Class<? extends Throwable>[] skipOn;
+    private final @Nullable Class<? extends FallbackHandler<?>> handler;
+    private final @Nullable Method method;
+
+    private record FailedCall(Method method, Object[] parameters, Throwable failure)
+            implements ExecutionContext {
+        @Override
+        public Method getMethod() {
+            return method;
+        }
+
+        @Override
+        public Object[] getParameters() {
+            return parameters;
+        }
+
+        @Override
+        public Throwable getFailure() {
+            return failure;
+        }
+    }
+
+    private FallbackCall(
+            Fallback mark,
+            @Nullable Class<? extends FallbackHandler<?>> handler,
+            @Nullable Method method) {
+        applyOn = mark.applyOn();
+        skipOn = mark.skipOn();
+        this.handler = handler;
+        this.method = method;
+    }
+
+    static FallbackCall of(Fallback mark, MethodGuard.Marks marks) {
+        boolean hasHandler = mark.value() != Fallback.DEFAULT.class;
+        boolean hasMethod = !mark.fallbackMethod().isEmpty();
+        marks.check(hasHandler != hasMethod, "@Fallback must have either a value or a fallbackMethod");
+        if (hasHandler) {
+            marks.check(returns(mark.value(), marks.method()), "the handler has another result than the method");
+            return new FallbackCall(mark, mark.value(), null);
+        }
+        Method method = find(marks.bean(), mark.fallbackMethod(), marks.method());
+        if (method == null) {
+            marks.check(false, "no fallback method " + mark.fallbackMethod() + " with the same parameters and result");
+        } else {
+            method.trySetAccessible();
+        }
+        return new FallbackCall(mark, null, method);
+    }
+
+    /** Returns false if the handler's own method certainly returns another type. */
+    private static boolean returns(Class<?> handler, Method guarded) {
+        return Arrays.stream(handler.getMethods())
+                .filter(each -> each.getName().equals("handle") && !each.isBridge())
+                .anyMatch(each -> isAssignable(guarded.getReturnType(), each.getReturnType()));
+    }
+
+    private static @Nullable Method find(Class<?> bean, String name, Method guarded) {
+        for (Class<?> type = bean; type != null; type = type.getSuperclass()) {
+            for (Method each : type.getDeclaredMethods()) {
+                if (each.getName().equals(name)
+                        && !each.isBridge()
+                        && Arrays.equals(each.getParameterTypes(), guarded.getParameterTypes())
+                        && isAssignable(guarded.getReturnType(), each.getReturnType())) {
+                    return each;
+                }
+            }
+        }
+        return null;
+    }
+
+    /** A generic result has the type {@code Object}, and a handler returns objects. */
+    private static boolean isAssignable(Class<?> to, Class<?> from) {
+        return to.isAssignableFrom(from) || from == Object.class || to.isPrimitive() && !from.isPrimitive();
+    }
+
+    boolean isFor(Exception failure) {
+        return !MethodGuard.isAny(failure, skipOn) && MethodGuard.isAny(failure, applyOn);
+    }
+
+    @Nullable Object call(
+            InvocationContext context, Object[] parameters, Exception failure, BeanManager beans)
+            throws Exception {
+        if (handler != null) {
+            return handle(handler, new FailedCall(context.getMethod(), parameters, failure), beans);
+        }
+        try {
+            return Objects.requireNonNull(method).invoke(context.getTarget(), parameters);
+        } catch (InvocationTargetException e) {
+            if (e.getCause() instanceof Error error) {
+                throw error;
+            }
+            throw (Exception) e.getCause();
+        }
+    }
+
+    private static @Nullable Object handle(
+            Class<? extends FallbackHandler<?>> type, ExecutionContext failed, BeanManager beans) {
+        var instance = new Unmanaged<>(beans, type).newInstance();
+        FallbackHandler<?> handler = instance.produce().inject().postConstruct().get();
+        try {
+            return handler.handle(failed);
+        } finally {
+            instance.preDestroy().dispose();
+        }
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+package benchlab.appserver.resilience.microprofile;
+
+import benchlab.appserver.resilience.Attempts;
+import benchlab.appserver.resilience.Backoff;
+import benchlab.appserver.resilience.FailureKind;
+import benchlab.appserver.resilience.HttpFailures;
+import benchlab.appserver.resilience.Timer;
+import benchlab.appserver.resilience.Work;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Set;
+import org.eclipse.microprofile.faulttolerance.Retry;
+import org.eclipse.microprofile.faulttolerance.exceptions.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/** Retries as {@code @Retry} says, but repeats no call that may have taken effect. */
+final class RetryLoop {
+
+    private static final Duration UNLIMITED = Duration.ofNanos(Long.MAX_VALUE);
+    private static final String CONNECTION_CLASS = "08";
+
+    /** SQLSTATEs of connections that were not established. */
+    private static final Set<String> UNCONNECTED_STATES = Set.of("08001", "08004");
+
+    /** Types that do not say that the author knows which exceptions occur. */
+    private static final Set<Class<?>> UNSPECIFIC =
+            Set.of(Throwable.class, Exception.class, RuntimeException.class);
+
+    private final long maxRetries;
+    private final Duration delay;
+    private final Duration jitter;
+    private final Duration maxDuration;
+    private final Class<? extends Throwable>[] retryOn;
+    private final Class<? extends Throwable>[] abortOn;
+    private final boolean isIdempotent;
+
+    private RetryLoop(Retry mark, MethodGuard.Marks marks) {
+        maxRetries = mark.maxRetries() < 0 ? Long.MAX_VALUE : mark.maxRetries();
+        delay = marks.time(mark.delay(), mark.delayUnit());
+        jitter = marks.time(mark.jitter(), mark.jitterDelayUnit());
+        Duration duration = marks.time(mark.maxDuration(), mark.durationUnit());
+        marks.check(
+                duration.isZero() || duration.compareTo(delay) > 0,
+                "maxDuration must be longer than delay");
+        maxDuration = duration.isZero() ? UNLIMITED : duration;
+        retryOn = mark.retryOn();
+        abortOn = mark.abortOn();
+        isIdempotent = marks.find(Idempotent.class) != null;
+    }
+
+    static RetryLoop of(Retry mark, MethodGuard.Marks marks) {
+        marks.check(mark.maxRetries() >= -1, "maxRetries must be at least -1");
+        marks.check(mark.delay() >= 0, "delay must not be negative");
+        marks.check(mark.maxDuration() >= 0, "maxDuration must not be negative");
+        marks.check(mark.jitter() >= 0, "jitter must not be negative");
+        return new RetryLoop(mark, marks);
+    }
+
+    @Nullable Object call(Work<@Nullable Object, Exception> work, Timer timer) throws Exception {
+        var attempts = new Attempts(maxDuration, null, null, null, timer);
+        while (true) {
+            try {
+                return work.run();
+            } catch (Exception failure) {
+                FailureKind kind = kindOf(failure);
+                boolean isRetried = kind == FailureKind.TRANSIENT && attempts.number() <= maxRetries;
+                if (!attempts.next(
+                        failure, kind, isRetried ? Backoff.NONE : null, nextDelay(timer.random()))) {
+                    throw failure;
+                }
+            }
+        }
+    }
+
+    /** Returns a random delay, which is at most {@code jitter} longer or shorter than the usual one. */
+    private Duration nextDelay(double random) {
+        long nanos = delay.toNanos() + (long) ((2 * random - 1) * jitter.toNanos());
+        return Duration.ofNanos(Math.max(0, nanos));
+    }
+
+    private FailureKind kindOf(Exception failure) {
+        if (MethodGuard.isAny(failure, abortOn) || !MethodGuard.isAny(failure, retryOn)) {
+            return FailureKind.PERMANENT;
+        }
+        return isIdempotent || isNamed(failure) || !isUnknown(failure)
+                ? FailureKind.TRANSIENT
+                : FailureKind.OUTCOME_UNKNOWN;
+    }
+
+    private boolean isNamed(Exception failure) {
+        for (Class<? extends Throwable> type : retryOn) {
+            if (!UNSPECIFIC.contains(type) && type.isInstance(failure)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean isUnknown(Exception failure) {
+        if (failure instanceof SQLException error) {
+            String state = error.getSQLState();
+            return state != null
+                    && state.startsWith(CONNECTION_CLASS)
+                    && !UNCONNECTED_STATES.contains(state);
+        }
+        return failure instanceof TimeoutException
+                || HttpFailures.classify(failure).kind() == FailureKind.OUTCOME_UNKNOWN;
+    }
+}

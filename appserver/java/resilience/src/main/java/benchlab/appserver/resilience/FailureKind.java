@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+package benchlab.appserver.resilience;
+
+/** The kinds of failures, by what is known about the effect of the call. */
+public enum FailureKind {
+    /** The call had no effect, and may succeed if it is repeated. */
+    TRANSIENT,
+    /**
+     * The call may have taken effect, such as an HTTP request whose response was lost. Only a call
+     * that is idempotent is repeated.
+     */
+    OUTCOME_UNKNOWN,
+    /** The call would fail again. It is never repeated. */
+    PERMANENT
+}

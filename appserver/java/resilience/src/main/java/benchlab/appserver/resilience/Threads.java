@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+package benchlab.appserver.resilience;
+
+import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadFactory;
+import org.jspecify.annotations.Nullable;
+
+/** The threads of guards, and exceptions that cross them. */
+final class Threads {
+
+    private static final ThreadFactory FACTORY =
+            work -> {
+                var thread = new Thread(null, work, "guarded-call", 0, false);
+                thread.setDaemon(true);
+                thread.setContextClassLoader(null);
+                return thread;
+            };
+
+    /** Creates threads as needed. They keep neither the program nor a class loader alive. */
+    static final Executor DAEMONS = Executors.newCachedThreadPool(FACTORY);
+
+    /** Ends time limits. Its tasks are short. */
+    static final ScheduledThreadPoolExecutor ALARMS = alarms();
+
+    private Threads() {}
+
+    private static ScheduledThreadPoolExecutor alarms() {
+        var executor = new ScheduledThreadPoolExecutor(1, FACTORY);
+        executor.setRemoveOnCancelPolicy(true); // Most calls end in time.
+        return executor;
+    }
+
+    /**
+     * Returns the exception of a call that ran in another thread.
+     *
+     * @throws Error if the cause is one
+     */
+    @SuppressWarnings("unchecked") // The call can throw no other checked exception.
+    static <X extends Exception> X rethrown(@Nullable Throwable cause) {
+        if (cause instanceof Error error) {
+            throw error;
+        }
+        return (X) cause;
+    }
+}
