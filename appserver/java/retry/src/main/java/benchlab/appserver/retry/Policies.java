@@ -5,8 +5,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The policies of an application, for the interceptors of CDI and EJB ({@code appserver-retry-cdi}).
- * The application provides one bean of this type:
+ * The policies of an application, for the interceptors of CDI and EJB ({@code appserver-retry-cdi})
+ * and of Spring ({@code appserver-retry-spring}). The application provides one bean of this type,
+ * such as in CDI:
  *
  * <pre>{@code
  * @Produces
