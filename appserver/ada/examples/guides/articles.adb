@@ -78,4 +78,6 @@ package body Articles is
 
    function Respond (Request : HTTP.Request) return HTTP.Response is (API.Respond (Request));
 
+begin
+   Database.Configure ((Max_Lifetime => 1_800.0, Leak_Threshold => 60.0, others => <>));
 end Articles;

@@ -4,7 +4,10 @@
 pragma Ada_2022;
 
 with Ada.Exceptions;
+with Ada.Task_Identification;
+with Ada.Text_IO;
 with Ada.Unchecked_Deallocation;
+with GNAT.Traceback.Symbolic;
 with System.Atomic_Operations.Exchange;
 with System.Atomic_Operations.Modular_Arithmetic;
 
@@ -63,11 +66,32 @@ package body Appserver.Pools is
       Granted.Leases := Granted.Leases + 1;
    end Give;
 
-   procedure Open_Item (Slot : in out Pools.Slot) is
+   Max_Time : constant Duration := 100.0 * 365.0 * 86_400.0;
+
+   --  Returns Start + Time, but not more than 100 years
+
+   function After (Start : Time; Time_Left : Duration) return Time is
+     (Start + To_Time_Span (Duration'Min (Time_Left, Max_Time)));
+
+   procedure Open_Item (Self : in out Pool; Slot : Pool_Capacity) is
+      Opened   : Pools.Slot renames Self.Slots (Slot);
+      Start    : constant Time := Clock;
+      Fraction : Float;
    begin
       pragma Abort_Defer;
-      Open (Slot.Item);
-      Slot.Is_Open := True;
+      Opened.Generation := Self.Generation;
+      Open (Opened.Item);
+      if Self.Options.Max_Lifetime < Forever then
+         Self.Control.Draw (Fraction);
+         Opened.Expires :=
+           After (Clock, Self.Options.Max_Lifetime * Duration (1.0 - Fraction / 4.0));
+      end if;
+      Opened.Is_Open := True;
+      Self.Control.Count_Opening (To_Duration (Clock - Start));
+   exception
+      when others =>
+         Self.Control.Count_Open_Failure;
+         raise;
    end Open_Item;
 
    procedure Close_Item (Slot : in out Pools.Slot) is
@@ -81,6 +105,34 @@ package body Appserver.Pools is
       when others =>
          null;  --  Close must not raise exceptions; the slot can be reopened
    end Close_Item;
+
+   --  Closes a resource before its time
+
+   procedure Close_Item (Self : in out Pool; Slot : Pool_Capacity; Cause : Closing_Cause) is
+   begin
+      pragma Abort_Defer;
+      if Self.Slots (Slot).Is_Open then
+         Close_Item (Self.Slots (Slot));
+         Self.Control.Count_Closing (Cause);
+      end if;
+   end Close_Item;
+
+   function Is_Expired (Self : Pool; Slot : Pool_Capacity; Now : Time) return Boolean is
+     (Self.Options.Max_Lifetime < Forever and then Now >= Self.Slots (Slot).Expires);
+
+   function Is_Evicted (Self : Pool; Slot : Pool_Capacity) return Boolean is
+     (Self.Slots (Slot).Generation /= Self.Generation);
+
+   --  Reads the clock only if there is a maximum lifetime
+
+   function Is_Stale (Self : Pool; Slot : Pool_Capacity) return Boolean is
+     (Is_Evicted (Self, Slot)
+      or else (Self.Options.Max_Lifetime < Forever and then Is_Expired (Self, Slot, Clock)));
+
+   procedure Close_Stale_Item (Self : in out Pool; Slot : Pool_Capacity) is
+   begin
+      Close_Item (Self, Slot, (if Is_Evicted (Self, Slot) then Evicted else Expired));
+   end Close_Stale_Item;
 
    -------------
    -- Waiting --
@@ -267,25 +319,237 @@ package body Appserver.Pools is
          end if;
       end Retire;
 
-      procedure Begin_Opening is
+      procedure Begin_Job is
       begin
-         Openings := Openings + 1;
-      end Begin_Opening;
+         Jobs := Jobs + 1;
+      end Begin_Job;
 
-      procedure End_Opening is
+      procedure End_Job is
       begin
-         Openings := Openings - 1;
-      end End_Opening;
+         Jobs := Jobs - 1;
+      end End_Job;
 
       procedure Count_Timeout is
       begin
          Timeouts := Timeouts + 1;
       end Count_Timeout;
 
-      entry Await_Openings when Openings = 0 is
+      entry Await_Jobs when Jobs = 0 is
       begin
          null;
-      end Await_Openings;
+      end Await_Jobs;
+
+      entry Await_Close when Is_Shut is
+      begin
+         null;
+      end Await_Close;
+
+      --  Takes all idle slots. The first one of the chain is the last one to be leased.
+
+      procedure Pop_All (Chain : out Slot_Count; Open_Count : out Natural) is
+         Slot : Slot_Count;
+      begin
+         Chain := No_Slot;
+         Open_Count := 0;
+         loop
+            Pop (Pool.all, Slot);
+            exit when Slot = No_Slot;
+            Pool.Slots (Slot).Next := Chain;
+            Chain := Slot;
+            Open_Count := Open_Count + Boolean'Pos (Pool.Slots (Slot).Is_Open);
+         end loop;
+      end Pop_All;
+
+      procedure Take_First (Chain : in out Slot_Count; Slot : out Pool_Capacity) is
+      begin
+         Slot := Chain;
+         Chain := Pool.Slots (Slot).Next;
+      end Take_First;
+
+      --  Makes all slots idle again except the first one for which Is_Taken is True
+
+      procedure Take_One
+        (Chain    : Slot_Count;
+         Is_Taken : access function (Slot : Pool_Capacity) return Boolean;
+         Taken    : out Slot_Count)
+      is
+         Left : Slot_Count := Chain;
+         Slot : Pool_Capacity;
+      begin
+         Taken := No_Slot;
+         while Left /= No_Slot loop
+            Take_First (Left, Slot);
+            if Taken = No_Slot and then Is_Taken (Slot) then
+               Taken := Slot;
+            else
+               Push (Pool.all, Slot);
+            end if;
+         end loop;
+      end Take_One;
+
+      procedure Observe (Slot : in out Pools.Slot; Now : Time) is
+      begin
+         if Slot.Observed /= Slot.Leases then
+            Slot.Observed := Slot.Leases;
+            Slot.Idle_Since := Now;
+            Slot.Checked := Now;
+         end if;
+      end Observe;
+
+      procedure Sweep (Now : Time; Slot : out Slot_Count; Cause : out Closing_Cause) is
+         Chain, Open_Count : Natural;
+
+         function Is_Old (Slot : Pool_Capacity) return Boolean is
+            Idle : Pools.Slot renames Pool.Slots (Slot);
+         begin
+            Observe (Idle, Now);
+            if not Idle.Is_Open then
+               return False;
+            elsif Is_Expired (Pool.all, Slot, Now) then
+               Cause := Expired;
+            elsif Open_Count > Pool.Options.Min_Idle
+              and then Now >= After (Idle.Idle_Since, Pool.Options.Idle_Timeout)
+            then
+               Cause := Timed_Out;
+            else
+               return False;
+            end if;
+            return True;
+         end Is_Old;
+
+      begin
+         Cause := Expired;
+         Pop_All (Chain, Open_Count);
+         Take_One (Chain, Is_Old'Access, Slot);
+      end Sweep;
+
+      procedure Take_Unchecked (Now : Time; Slot : out Slot_Count) is
+         Chain, Open_Count : Natural;
+
+         function Is_Unchecked (Slot : Pool_Capacity) return Boolean is
+           (Pool.Slots (Slot).Is_Open
+            and then Pool.Slots (Slot).Observed = Pool.Slots (Slot).Leases
+            and then Now >= After (Pool.Slots (Slot).Checked, Pool.Options.Keep_Alive));
+
+      begin
+         Pop_All (Chain, Open_Count);
+         Take_One (Chain, Is_Unchecked'Access, Slot);
+      end Take_Unchecked;
+
+      procedure Take_Unopened (Now : Time; Slot : out Slot_Count) is
+         Chain, Open_Count : Natural;
+
+         function Is_Unopened (Slot : Pool_Capacity) return Boolean is
+           (not Pool.Slots (Slot).Is_Open and then Open_Count < Pool.Options.Min_Idle);
+
+      begin
+         if Now < Next_Fill then
+            Slot := No_Slot;
+         else
+            Pop_All (Chain, Open_Count);
+            Take_One (Chain, Is_Unopened'Access, Slot);
+         end if;
+      end Take_Unopened;
+
+      procedure Take_Evicted (Slot : out Slot_Count) is
+         Chain, Open_Count : Natural;
+
+         function Is_Old (Slot : Pool_Capacity) return Boolean is
+           (Pool.Slots (Slot).Is_Open and then Is_Evicted (Pool.all, Slot));
+
+      begin
+         Pop_All (Chain, Open_Count);
+         Take_One (Chain, Is_Old'Access, Slot);
+      end Take_Evicted;
+
+      procedure Restock (Slot : Pool_Capacity) is
+         Chain, Open_Count : Natural;
+         Next              : Pool_Capacity;
+      begin
+         Pop_All (Chain, Open_Count);
+         Push (Pool.all, Slot);
+         while Chain /= No_Slot loop
+            Take_First (Chain, Next);
+            Push (Pool.all, Next);
+         end loop;
+      end Restock;
+
+      --  SplitMix64 (Steele, Lea, Flood, OOPSLA 2014)
+
+      procedure Draw (Fraction : out Float) is
+         Mixed : Unsigned_64;
+      begin
+         if Random = 0 then
+            Random := Unsigned_64 (1_000_000 * To_Duration (Clock - Time_Of (0, Time_Span_Zero)));
+         end if;
+         Random := Random + 16#9E37_79B9_7F4A_7C15#;
+         Mixed := (Random xor Shift_Right (Random, 30)) * 16#BF58_476D_1CE4_E5B9#;
+         Mixed := (Mixed xor Shift_Right (Mixed, 27)) * 16#94D0_49BB_1331_11EB#;
+         Fraction := Float (Shift_Right (Mixed xor Shift_Right (Mixed, 31), 40)) / 2.0 ** 24;
+      end Draw;
+
+      procedure Count_Opening (Time : Duration) is
+      begin
+         Opened := Opened + 1;
+         Opening_Time := Opening_Time + Time;
+         Max_Opening := Duration'Max (Max_Opening, Time);
+         Fill_Pause := 0.0;
+      end Count_Opening;
+
+      procedure Count_Open_Failure is
+      begin
+         Failures := Failures + 1;
+         Fill_Pause := Duration'Min (10.0, Duration'Max (0.01, 2 * Fill_Pause));
+         Next_Fill := Clock + To_Time_Span (Fill_Pause);
+      end Count_Open_Failure;
+
+      procedure Count_Closing (Cause : Closing_Cause) is
+      begin
+         Closings (Cause) := Closings (Cause) + 1;
+      end Count_Closing;
+
+      procedure Count_Check is
+      begin
+         Checks := Checks + 1;
+      end Count_Check;
+
+      procedure Note_Origins (List : Origin_List_Access) is
+      begin
+         Origins := List;
+      end Note_Origins;
+
+      procedure Note (Slot : Pool_Capacity; Origin : Lease_Origin) is
+      begin
+         Origins (Slot) := Origin;
+      end Note;
+
+      procedure Forget (Slot : Pool_Capacity) is
+      begin
+         Origins (Slot).Is_Noted := False;
+      end Forget;
+
+      procedure Next_Leak (Origin : out Lease_Origin) is
+         Now : constant Time := Clock;
+      begin
+         for Each of Origins.all loop
+            if Each.Is_Noted
+              and then not Each.Is_Reported
+              and then Now >= After (Each.Since, Pool.Options.Leak_Threshold)
+            then
+               Each.Is_Reported := True;
+               Leaks := Leaks + 1;
+               Origin := Each;
+               return;
+            end if;
+         end loop;
+         Origin.Is_Noted := False;
+      end Next_Leak;
+
+      procedure Take_Origins (List : out Origin_List_Access) is
+      begin
+         List := Origins;
+         Origins := null;
+      end Take_Origins;
 
       procedure Put_Statistics (Into : in out Pool_Statistics) is
       begin
@@ -295,6 +559,16 @@ package body Appserver.Pools is
          Into.Timeouts := Timeouts;
          Into.Waiting_Time := Waiting_Time;
          Into.Max_Wait := Max_Wait;
+         Into.Opened := Opened;
+         Into.Opening_Time := Opening_Time;
+         Into.Max_Opening_Time := Max_Opening;
+         Into.Open_Failures := Failures;
+         Into.Broken := Closings (Broken);
+         Into.Expired := Closings (Expired);
+         Into.Timed_Out := Closings (Timed_Out);
+         Into.Evicted := Closings (Evicted);
+         Into.Keep_Alives := Checks;
+         Into.Leaks := Leaks;
       end Put_Statistics;
 
       function Size return Natural is (Current_Size);
@@ -311,18 +585,29 @@ package body Appserver.Pools is
       Self.Control.Set_Up;
    end Initialize;
 
+   procedure Free is new Ada.Unchecked_Deallocation (Origin_List, Origin_List_Access);
+
    overriding procedure Finalize (Self : in out Pool) is
+      Origins : Origin_List_Access;
    begin
       Self.Close;
-      Self.Control.Await_Openings;
+      Self.Control.Await_Jobs;
+      Self.Control.Take_Origins (Origins);
+      Free (Origins);
    end Finalize;
 
-   --  Retires excess slots, and serves waiting tasks
+   --  Closes evicted resources, retires excess slots, and serves waiting tasks
 
    procedure Finish_Changes (Self : in out Pool) is
       Slot : Slot_Count;
    begin
       pragma Abort_Defer;
+      while Self.Generation /= 0 loop
+         Self.Control.Take_Evicted (Slot);
+         exit when Slot = No_Slot;
+         Close_Item (Self, Slot, Evicted);
+         Self.Control.Restock (Slot);
+      end loop;
       loop
          Self.Control.Next_To_Retire (Slot);
          exit when Slot = No_Slot;
@@ -339,6 +624,12 @@ package body Appserver.Pools is
       Self.Control.Resize (To);
       Finish_Changes (Self);
    end Resize;
+
+   procedure Soft_Evict (Self : in out Pool) is
+   begin
+      Atomic_Add (Self.Generation, 1);
+      Finish_Changes (Self);
+   end Soft_Evict;
 
    procedure Close (Self : in out Pool) is
    begin
@@ -364,10 +655,14 @@ package body Appserver.Pools is
    end Statistics;
 
    procedure Put_Back (Self : in out Pool; Slot : Pool_Capacity) is
+      Generation : constant Atomic_Count := Self.Slots (Slot).Generation;
    begin
+      if Self.Options.Leak_Threshold < Forever then
+         Self.Control.Forget (Slot);
+      end if;
       Self.Slots (Slot).Is_Leased := False;
       Push (Self, Slot);
-      if Self.Attention /= 0 then
+      if Self.Attention /= 0 or else Self.Generation /= Generation then
          Finish_Changes (Self);
       end if;
    end Put_Back;
@@ -425,99 +720,53 @@ package body Appserver.Pools is
 
    end Progress;
 
-   type Opening is limited record
+   type Opening is limited new Pool_Workers.Job with record
       Pool     : Pool_Access;
       Slot     : Slot_Count := No_Slot;
       Progress : Pools.Progress;
    end record;
 
-   type Opening_Access is access Opening;
+   overriding procedure Run (Self : in out Opening);
+
+   type Opening_Access is access all Opening;
 
    procedure Free is new Ada.Unchecked_Deallocation (Opening, Opening_Access);
 
    --  If no task waits any longer, the slot can serve another lease
 
    procedure Leave (Self : in out Opening_Access) is
+      Pool    : constant Pool_Access := Self.Pool;
       Is_Last : Boolean;
    begin
       Self.Progress.Leave (Is_Last);
       if Is_Last then
          if Self.Slot /= No_Slot then
-            Put_Back (Self.Pool.all, Self.Slot);
+            Put_Back (Pool.all, Self.Slot);
          end if;
-         Self.Pool.Control.End_Opening;
          Free (Self);
+         Pool.Control.End_Job;
       end if;
       Self := null;
    end Leave;
 
-   type Opener;
-   type Opener_Access is access all Opener;
-
-   task type Opening_Task (Self : not null access Opener) is
-      entry Start (Work : not null Opening_Access);
-   end Opening_Task;
-
-   type Opener is limited record
-      Next : Opener_Access := null;
-      Runs : Opening_Task (Opener'Access);
-   end record;
-
-   --  The idle opener tasks. Their number never exceeds the maximum number of concurrent openings.
-
-   protected Openers is
-      procedure Take (First : out Opener_Access);
-      procedure Put (Idle : not null Opener_Access);
-   private
-      Stack : Opener_Access := null;
-   end Openers;
-
-   protected body Openers is
-
-      procedure Take (First : out Opener_Access) is
-      begin
-         First := Stack;
-         if First /= null then
-            Stack := First.Next;
-         end if;
-      end Take;
-
-      procedure Put (Idle : not null Opener_Access) is
-      begin
-         Idle.Next := Stack;
-         Stack := Idle;
-      end Put;
-
-   end Openers;
-
-   procedure Open_Again (Slot : in out Pools.Slot) is
+   procedure Open_Again (Self : in out Pool; Slot : Pool_Capacity) is
    begin
-      Close_Item (Slot);
-      Open_Item (Slot);
+      Close_Item (Self.Slots (Slot));
+      Open_Item (Self, Slot);
    end Open_Again;
 
-   task body Opening_Task is
-      Current : Opening_Access;
+   overriding procedure Run (Self : in out Opening) is
+      Current : Opening_Access := Self'Unchecked_Access;
    begin
-      loop
-         select
-            accept Start (Work : not null Opening_Access) do
-               Current := Work;
-            end Start;
-         or
-            terminate;
-         end select;
-         begin
-            Open_Again (Current.Pool.Slots (Current.Slot));
-            Current.Progress.Finish;
-         exception
-            when Error : others =>
-               Current.Progress.Fail (Error);
-         end;
-         Leave (Current);
-         Openers.Put (Opener_Access (Self));
-      end loop;
-   end Opening_Task;
+      begin
+         Open_Again (Self.Pool.all, Self.Slot);
+         Self.Progress.Finish;
+      exception
+         when Error : others =>
+            Self.Progress.Fail (Error);
+      end;
+      Leave (Current);
+   end Run;
 
    type Opening_Wait is new Ada.Finalization.Limited_Controlled with record
       Opening : Opening_Access := null;
@@ -535,21 +784,16 @@ package body Appserver.Pools is
    --  Transfers the lease's slot to an opening
 
    procedure Start (Self : in out Lease; Wait : in out Opening_Wait) is
-      Worker : Opener_Access;
-      Work   : Opening_Access;
+      Work : Opening_Access;
    begin
       pragma Abort_Defer;
-      Openers.Take (Worker);
-      if Worker = null then
-         Worker := new Opener;
-      end if;
       Work := new Opening;
       Work.Pool := Self.Pool.all'Unchecked_Access;
       Work.Slot := Self.Slot;
-      Self.Pool.Control.Begin_Opening;
+      Self.Pool.Control.Begin_Job;
       Self.Slot := No_Slot;
       Wait.Opening := Work;
-      Worker.Runs.Start (Work);
+      Pool_Workers.Start (Work);
    end Start;
 
    procedure Open_By (Self : in out Lease; Deadline : Time) is
@@ -588,6 +832,22 @@ package body Appserver.Pools is
       end if;
    end Put_Back;
 
+   --  Notes where a slot was leased. Its caller's frames follow the first ones.
+
+   procedure Note_Origin (Self : in out Pool; Slot : Pool_Capacity) is
+      Name   : constant String :=
+        Ada.Task_Identification.Image (Ada.Task_Identification.Current_Task);
+      Origin : Lease_Origin;
+   begin
+      Origin.Is_Noted := True;
+      Origin.Since := Clock;
+      Origin.Name_Length := Natural'Min (Name'Length, Max_Name);
+      Origin.Holder (1 .. Origin.Name_Length) :=
+        Name (Name'First .. Name'First + Origin.Name_Length - 1);
+      GNAT.Traceback.Call_Chain (Origin.Frames, Origin.Frame_Count);
+      Self.Control.Note (Slot, Origin);
+   end Note_Origin;
+
    procedure Check (Slot : in out Pools.Slot; Time_Left : in out Duration; Is_Valid : out Boolean)
    is
    begin
@@ -611,16 +871,27 @@ package body Appserver.Pools is
    begin
       if Slot.Is_Open then
          Self.Stage := In_Hook;
-         Check (Slot, Time_Left, Is_Valid);
+         if Is_Stale (Self.Pool.all, Self.Slot) then
+            Self.Pool.Control.Count_Closing
+              (if Is_Evicted (Self.Pool.all, Self.Slot) then Evicted else Expired);
+         else
+            Check (Slot, Time_Left, Is_Valid);
+            if not Is_Valid then
+               Self.Pool.Control.Count_Closing (Broken);
+            end if;
+         end if;
       end if;
       if not Is_Valid then
          if Time_Left = Forever then
-            Open_Again (Slot);
+            Open_Again (Self.Pool.all, Self.Slot);
          else
             Open_By (Self, Clock + To_Time_Span (Time_Left));
          end if;
       end if;
       Self.Stage := Ready;
+      if Self.Pool.Options.Leak_Threshold < Forever then
+         Note_Origin (Self.Pool.all, Self.Slot);
+      end if;
    exception
       when others =>
          Put_Back (Self);
@@ -636,7 +907,7 @@ package body Appserver.Pools is
          if Time_Left = Forever then
             Place.Wake.Wait;
          elsif Time_Left > 0.0 then
-            Deadline := Clock + To_Time_Span (Time_Left);
+            Deadline := After (Clock, Time_Left);
             select
                Place.Wake.Wait;
             or
@@ -653,13 +924,11 @@ package body Appserver.Pools is
       end case;
    end Wait_For_Slot;
 
-   Max_Timeout : constant Duration := 100.0 * 365.0 * 86_400.0;
-
    --  Reads the clock only around calls that may take a while
 
    procedure Get (Self : in out Lease; Timeout : Duration := Forever) is
       Slot      : Slot_Count := No_Slot;
-      Time_Left : Duration := (if Timeout < Max_Timeout then Timeout else Forever);
+      Time_Left : Duration := (if Timeout < Max_Time then Timeout else Forever);
    begin
       if Self.Pool.Attention = 0 then
          Pop (Self.Pool.all, Slot);
@@ -678,9 +947,12 @@ package body Appserver.Pools is
       Self.Stage := In_Hook;
       begin
          Reset (Slot.Item);
+         if Is_Stale (Self.Pool.all, Self.Slot) then
+            Close_Stale_Item (Self.Pool.all, Self.Slot);
+         end if;
       exception
          when others =>
-            Close_Item (Slot);
+            Close_Item (Self.Pool.all, Self.Slot, Broken);
       end;
       Put_Back (Self);
    end Release;
@@ -688,7 +960,7 @@ package body Appserver.Pools is
    procedure Discard (Self : in out Lease) is
    begin
       Self.Stage := In_Hook;
-      Close_Item (Self.Pool.Slots (Self.Slot));
+      Close_Item (Self.Pool.all, Self.Slot, Broken);
       Put_Back (Self);
    end Discard;
 
@@ -705,5 +977,201 @@ package body Appserver.Pools is
          end case;
       end if;
    end Finalize;
+
+   -----------------
+   -- Maintenance --
+   -----------------
+
+   procedure Start (Self : in out Pool; Timeout : Duration) is
+      Deadline : constant Time := After (Clock, Timeout);
+      Pause    : Duration := 0.01;
+      Held     : Lease (Self'Unchecked_Access);
+   begin
+      loop
+         begin
+            Held.Get
+              (if Timeout > 0.0
+               then Duration'Max (Duration'Small, To_Duration (Deadline - Clock)) else 0.0);
+            Held.Release;
+            exit;
+         exception
+            when Pool_Timeout | Pool_Closed => raise;
+            when others =>
+               if Clock + To_Time_Span (Pause) >= Deadline then
+                  raise;
+               end if;
+         end;
+         delay Pause;
+         Pause := Duration'Min (2 * Pause, 10.0);
+      end loop;
+   end Start;
+
+   procedure Configure (Self : in out Pool; Options : Pool_Options) is
+
+      procedure Require (Condition : Boolean; Message : String) is
+      begin
+         if not Condition then
+            raise Misuse_Error with Message;
+         end if;
+      end Require;
+
+      procedure Begin_Job (Work : not null access Pool_Workers.Job'Class) is
+      begin
+         Self.Control.Begin_Job;
+         Pool_Workers.Start (Work);
+      exception
+         when others =>
+            Self.Control.End_Job;
+            raise;
+      end Begin_Job;
+
+   begin
+      Require
+        (not Self.Is_Configured and then (for all Slot of Self.Slots => Slot.Leases = 0),
+         "the pool was configured or leased from before");
+      Require
+        (Duration'Min
+           (Duration'Min (Options.Idle_Timeout, Options.Max_Lifetime),
+            Duration'Min (Options.Keep_Alive, Options.Leak_Threshold)) >= 0.0,
+         "a time is negative");
+      Require
+        (Options.Keep_Alive = Forever or else Options.Keep_Alive < Options.Max_Lifetime,
+         "Keep_Alive must be less than Max_Lifetime");
+      Self.Options := Options;
+      Self.Is_Configured := True;
+      if Options.Leak_Threshold < Forever then
+         Self.Control.Note_Origins (new Origin_List (1 .. Self.Capacity));
+         Begin_Job (Self.Leak_Watch'Unchecked_Access);
+      end if;
+      if Options.Min_Idle > 0
+        or else Duration'Min
+                  (Options.Idle_Timeout, Duration'Min (Options.Max_Lifetime, Options.Keep_Alive))
+                < Forever
+      then
+         Begin_Job (Self.Upkeep'Unchecked_Access);
+      end if;
+   end Configure;
+
+   --  Calls Visit regularly, the more often the shorter the shortest time is, until the pool is
+   --  closed or the program ends
+
+   procedure Repeat
+     (Self : in out Pool; Shortest : Duration; Visit : not null access procedure)
+   is
+      Period   : constant Duration := Duration'Max (0.002, Duration'Min (0.1, Shortest / 16));
+      Is_Ended : Boolean := False;
+   begin
+      while not Is_Ended loop
+         Visit.all;
+         select
+            Self.Control.Await_Close;
+            Is_Ended := True;
+         or
+            delay Period;
+            Is_Ended := Pool_Workers.Is_Program_Ending;
+         end select;
+      end loop;
+   end Repeat;
+
+   procedure Keep_Alive (Self : in out Pool; Slot : Pool_Capacity) is
+      Time_Left : Duration := Forever;
+      Is_Valid  : Boolean := False;
+   begin
+      if not Is_Stale (Self, Slot) then
+         Self.Control.Count_Check;
+         Check (Self.Slots (Slot), Time_Left, Is_Valid);
+         if not Is_Valid then
+            Close_Item (Self, Slot, Broken);
+         end if;
+      else
+         Close_Stale_Item (Self, Slot);
+      end if;
+      Self.Slots (Slot).Checked := Clock;
+   end Keep_Alive;
+
+   --  Makes a slot idle that the upkeep has taken
+
+   procedure Restock (Self : in out Pool; Slot : Pool_Capacity) is
+   begin
+      Self.Control.Restock (Slot);
+      Finish_Changes (Self);
+   end Restock;
+
+   overriding procedure Run (Self : in out Upkeep) is
+      Pool    : Pools.Pool renames Self.Pool.all;
+      Options : Pool_Options renames Pool.Options;
+
+      procedure Visit is
+         Slot  : Slot_Count;
+         Cause : Closing_Cause;
+      begin
+         loop
+            Pool.Control.Sweep (Clock, Slot, Cause);
+            exit when Slot = No_Slot;
+            Close_Item (Pool, Slot, Cause);
+            Restock (Pool, Slot);
+         end loop;
+         while Options.Keep_Alive < Forever loop
+            Pool.Control.Take_Unchecked (Clock, Slot);
+            exit when Slot = No_Slot;
+            Keep_Alive (Pool, Slot);
+            Restock (Pool, Slot);
+         end loop;
+         while Options.Min_Idle > 0 and then not Pool.Is_Closed loop
+            Pool.Control.Take_Unopened (Clock, Slot);
+            exit when Slot = No_Slot;
+            begin
+               Open_Item (Pool, Slot);
+               Put_Back (Pool, Slot);
+            exception
+               when others => Restock (Pool, Slot);  --  tries again after a pause
+            end;
+         end loop;
+      end Visit;
+
+   begin
+      Repeat
+        (Pool,
+         Duration'Min
+           (Options.Idle_Timeout, Duration'Min (Options.Max_Lifetime, Options.Keep_Alive)),
+         Visit'Access);
+      Pool.Control.End_Job;
+   end Run;
+
+   procedure Report (Origin : Lease_Origin; To : Leak_Listener) is
+      Holder   : String renames Origin.Holder (1 .. Origin.Name_Length);
+      Held_For : constant Duration := To_Duration (Clock - Origin.Since);
+      Place    : constant String :=
+        GNAT.Traceback.Symbolic.Symbolic_Traceback (Origin.Frames (1 .. Origin.Frame_Count));
+   begin
+      if To = null then
+         Ada.Text_IO.Put_Line
+           (Ada.Text_IO.Standard_Error,
+            "task " & Holder & " has held a lease for" & Held_For'Image & " s. It was taken here:"
+            & ASCII.LF & Place);
+      else
+         To (Holder, Held_For, Place);
+      end if;
+   exception
+      when others => null;
+   end Report;
+
+   overriding procedure Run (Self : in out Leak_Watch) is
+      Pool : Pools.Pool renames Self.Pool.all;
+
+      procedure Visit is
+         Origin : Lease_Origin;
+      begin
+         loop
+            Pool.Control.Next_Leak (Origin);
+            exit when not Origin.Is_Noted;
+            Report (Origin, Pool.Options.On_Leak);
+         end loop;
+      end Visit;
+
+   begin
+      Repeat (Pool, Pool.Options.Leak_Threshold, Visit'Access);
+      Pool.Control.End_Job;
+   end Run;
 
 end Appserver.Pools;

@@ -15,7 +15,8 @@
 --     end;
 --
 --  Waiting tasks are served in the order of their calls. The most recently returned idle resource
---  is leased first. Without contention, a lease takes no lock.
+--  is leased first. Without contention, a lease takes no lock. Configure limits how long a resource
+--  lives, is idle, or is held.
 
 pragma Ada_2022;
 
@@ -23,6 +24,8 @@ with Interfaces;
 
 private with Ada.Finalization;
 private with Ada.Real_Time;
+private with Appserver.Pool_Workers;
+private with GNAT.Traceback;
 
 generic
    type Resource is limited private;
@@ -50,11 +53,12 @@ generic
      (Item : in out Resource; Timeout : Duration; Is_Valid : in out Boolean) is null;
    --  Called after Validate, for a check that may block, such as a query to a server. Must return
    --  within Timeout seconds. Timeout is half of the time that Get has left, so that the other half
-   --  can be used to open the resource again. It is Duration'Last if Get has no timeout.
+   --  can be used to open the resource again. It is Duration'Last if Get has no timeout, and for a
+   --  check because of Keep_Alive.
 
-   --  Hooks run outside of all locks, and in the leasing task. The exception is a Get with a
-   --  timeout: Open, and a Close before it, then run in a task of the pool. A task cannot be
-   --  aborted in Open and Close.
+   --  Hooks run outside of all locks, and in the leasing task. There are two exceptions, which run
+   --  in a task of the pool: Open, and a Close before it, in a Get with a timeout; and the hooks
+   --  that Pool_Options cause. A task cannot be aborted in Open and Close.
 
 package Appserver.Pools is
 
@@ -89,6 +93,22 @@ package Appserver.Pools is
    --  @param To the new size
    --  @exception Misuse_Error the size exceeds the capacity
 
+   procedure Start (Self : in out Pool; Timeout : Duration);
+   --  Opens the first resource, so that a program that cannot reach its server fails when it
+   --  starts. Without this call, a pool does not fail before its first Get. If Open raises an
+   --  exception, the call tries again until the timeout. The pool then stays usable.
+   --  @param Self the pool
+   --  @param Timeout the maximum time in seconds. If it is zero or negative, there is one attempt,
+   --  without a time limit. The exception of Open is propagated.
+   --  @exception Pool_Timeout Open did not return in time
+   --  @exception Pool_Closed the pool is closed
+
+   procedure Soft_Evict (Self : in out Pool);
+   --  Replaces all current resources, for example after a failover of the server or a change of its
+   --  password: idle resources are closed immediately, and leased ones when they are returned. No
+   --  later Get obtains one of them without opening it again.
+   --  @param Self the pool
+
    procedure Close (Self : in out Pool)
      with Post => Self.Is_Closed;
    --  Closes a pool. Waiting and later calls of Get raise Pool_Closed. Idle resources are closed
@@ -98,6 +118,50 @@ package Appserver.Pools is
    function Is_Closed (Self : Pool) return Boolean;
    --  @param Self the pool
    --  @return True after Close
+
+   -------------
+   -- Options --
+   -------------
+
+   type Leak_Listener is access procedure
+     (Holder : String; Held_For : Duration; Origin : String);
+   --  Called for each lease that has been held for longer than Leak_Threshold, by a task of the
+   --  pool. Exceptions are ignored. Holder is the image of the task that took the lease, Held_For
+   --  the time since then in seconds, and Origin the symbolic traceback of its Get: source lines if
+   --  the program was built with -g.
+
+   type Pool_Options is record
+      Min_Idle       : Natural  := 0;
+      --  The number of open idle resources that the pool keeps ready, as far as its size allows. A
+      --  task of the pool opens them, also after others have been closed. If Open raises an
+      --  exception, it tries again after a pause, which doubles up to 10 seconds.
+      Idle_Timeout   : Duration := Forever;
+      --  The time in seconds after which an idle resource is closed, if there are more than
+      --  Min_Idle
+      Max_Lifetime   : Duration := Forever;
+      --  The age in seconds at which a resource is closed; a leased one when it is returned. Each
+      --  resource has a lifetime of its own, at random up to a quarter shorter, so that resources
+      --  that were opened together do not end together. Set it below the time after which the
+      --  server or a proxy closes connections.
+      Keep_Alive     : Duration := Forever;
+      --  The time in seconds after which an idle resource is checked with Validate and Probe, so
+      --  that neither a server nor a firewall takes it for unused. A resource that is not valid is
+      --  closed. One resource is checked at a time, and cannot be leased meanwhile. A check does
+      --  not end the idle time. Less than Max_Lifetime.
+      Leak_Threshold : Duration := Forever;
+      --  The time in seconds after which a lease is reported as a possible leak, once and without
+      --  ending it. Each Get then records its traceback, which takes microseconds.
+      On_Leak        : Leak_Listener := null;
+      --  If null, leaks are reported on standard error
+   end record;
+
+   procedure Configure (Self : in out Pool; Options : Pool_Options);
+   --  Sets the options. Must be called at most once, before the first Get. A pool without this call
+   --  has the defaults.
+   --  @param Self the pool
+   --  @param Options the options
+   --  @exception Misuse_Error the pool was configured or leased from before; a time is negative, or
+   --  Keep_Alive is not less than Max_Lifetime
 
    type Pool_Statistics is record
       Size         : Natural;
@@ -115,6 +179,25 @@ package Appserver.Pools is
       --  The sum of all waits, in seconds
       Max_Wait     : Duration;
       --  The longest wait, in seconds
+      Opened           : Interfaces.Unsigned_64;
+      --  Successful calls of Open
+      Opening_Time     : Duration;
+      --  The sum of their times, in seconds
+      Max_Opening_Time : Duration;
+      Open_Failures    : Interfaces.Unsigned_64;
+      Broken           : Interfaces.Unsigned_64;
+      --  Resources that were closed because they were not valid, could not be reset, or were
+      --  discarded
+      Expired          : Interfaces.Unsigned_64;
+      --  Resources that were closed at the end of their Max_Lifetime
+      Timed_Out        : Interfaces.Unsigned_64;
+      --  Resources that were closed after Idle_Timeout
+      Evicted          : Interfaces.Unsigned_64;
+      --  Resources that were closed because of Soft_Evict
+      Keep_Alives      : Interfaces.Unsigned_64;
+      --  Checks because of Keep_Alive
+      Leaks            : Interfaces.Unsigned_64;
+      --  Leases that were reported because of Leak_Threshold
    end record;
 
    function Statistics (Self : in out Pool) return Pool_Statistics;
@@ -190,11 +273,20 @@ private
    --  that read the components concurrently.
 
    type Slot is limited record
-      Item      : aliased Resource;
-      Is_Open   : Boolean := False with Volatile;
-      Is_Leased : Boolean := False with Volatile;
-      Leases    : Unsigned_64 := 0 with Volatile;
-      Next      : Slot_Count := No_Slot with Volatile;
+      Item       : aliased Resource;
+      Is_Open    : Boolean := False with Volatile;
+      Is_Leased  : Boolean := False with Volatile;
+      Leases     : Unsigned_64 := 0 with Volatile;
+      Next       : Slot_Count := No_Slot with Volatile;
+      Generation : Atomic_Count := 0;
+      --  The pool's generation before the resource was opened
+      Expires    : Ada.Real_Time.Time := Ada.Real_Time.Time_Last;
+      Observed   : Unsigned_64 := Unsigned_64'Last;
+      --  The value of Leases at the last sweep
+      Idle_Since : Ada.Real_Time.Time;
+      --  The first sweep that observed this value
+      Checked    : Ada.Real_Time.Time;
+      --  The later one of Idle_Since and the last check because of Keep_Alive
    end record;
 
    type Slot_List is array (Pool_Capacity range <>) of Slot;
@@ -243,6 +335,35 @@ private
 
    type Pool_Access is access all Pool;
 
+   -----------
+   -- Leaks --
+   -----------
+
+   Max_Frames : constant := 32;
+   Max_Name   : constant := 80;
+
+   --  The place where a slot was leased
+
+   type Lease_Origin is record
+      Is_Noted    : Boolean := False;
+      Is_Reported : Boolean := False;
+      Since       : Ada.Real_Time.Time;
+      Holder      : String (1 .. Max_Name);
+      Name_Length : Natural := 0;
+      Frames      : GNAT.Traceback.Tracebacks_Array (1 .. Max_Frames);
+      Frame_Count : Natural := 0;
+   end record;
+
+   type Origin_List is array (Pool_Capacity range <>) of Lease_Origin;
+   type Origin_List_Access is access Origin_List;
+
+   -------------
+   -- Control --
+   -------------
+
+   type Closing_Cause is (Broken, Expired, Timed_Out, Evicted);
+   type Closing_Counts is array (Closing_Cause) of Unsigned_64;
+
    protected type Control (Pool : not null access Pools.Pool) is
 
       procedure Set_Up;
@@ -261,12 +382,49 @@ private
       procedure Retire (Slot : Pool_Capacity);
       --  Removes a slot from use, after its resource has been closed
 
-      procedure Begin_Opening;
-      procedure End_Opening;
+      procedure Begin_Job;
+      procedure End_Job;
       procedure Count_Timeout;
 
-      entry Await_Openings;
-      --  Waits until no other task is opening a resource of the pool
+      entry Await_Jobs;
+      --  Waits until no task of Pool_Workers uses the pool
+
+      entry Await_Close;
+
+      --  The following procedures take all idle slots for a moment. Tasks that find none meanwhile
+      --  wait for the lock, in Join.
+
+      procedure Sweep
+        (Now : Ada.Real_Time.Time; Slot : out Slot_Count; Cause : out Closing_Cause);
+      --  Takes an idle slot whose resource is to be closed; sets Slot to No_Slot if there is none
+
+      procedure Take_Unchecked (Now : Ada.Real_Time.Time; Slot : out Slot_Count);
+      --  Takes an idle slot that is due for a check, if there is one
+
+      procedure Take_Unopened (Now : Ada.Real_Time.Time; Slot : out Slot_Count);
+      --  Takes a closed slot if fewer than Min_Idle are open
+
+      procedure Take_Evicted (Slot : out Slot_Count);
+
+      procedure Restock (Slot : Pool_Capacity);
+      --  Makes a slot idle, as the last one to be leased
+
+      procedure Draw (Fraction : out Float);
+      --  Returns a random number from 0.0 to 1.0
+
+      procedure Count_Opening (Time : Duration);
+      procedure Count_Open_Failure;
+      procedure Count_Closing (Cause : Closing_Cause);
+      procedure Count_Check;
+
+      procedure Note_Origins (List : Origin_List_Access);
+      procedure Note (Slot : Pool_Capacity; Origin : Lease_Origin);
+      procedure Forget (Slot : Pool_Capacity);
+
+      procedure Next_Leak (Origin : out Lease_Origin);
+      --  Takes a lease that is to be reported; Is_Noted is False if there is none
+
+      procedure Take_Origins (List : out Origin_List_Access);
 
       procedure Put_Statistics (Into : in out Pool_Statistics);
       function Size return Natural;
@@ -286,16 +444,45 @@ private
       Timeouts     : Unsigned_64 := 0;
       Waiting_Time : Duration := 0.0;
       Max_Wait     : Duration := 0.0;
-      Openings     : Natural := 0;
+      Jobs         : Natural := 0;
+      Origins      : Origin_List_Access := null;
+      Random       : Unsigned_64 := 0;
+      Fill_Pause   : Duration := 0.0;
+      Next_Fill    : Ada.Real_Time.Time := Ada.Real_Time.Time_First;
+      Opened       : Unsigned_64 := 0;
+      Opening_Time : Duration := 0.0;
+      Max_Opening  : Duration := 0.0;
+      Failures     : Unsigned_64 := 0;
+      Closings     : Closing_Counts := [others => 0];
+      Checks       : Unsigned_64 := 0;
+      Leaks        : Unsigned_64 := 0;
    end Control;
 
+   --  Close, open and check resources, and report leaks, until the pool is closed
+
+   type Upkeep (Pool : not null access Pools.Pool) is
+     limited new Pool_Workers.Job with null record;
+
+   overriding procedure Run (Self : in out Upkeep);
+
+   type Leak_Watch (Pool : not null access Pools.Pool) is
+     limited new Pool_Workers.Job with null record;
+
+   overriding procedure Run (Self : in out Leak_Watch);
+
    type Pool (Capacity : Pool_Capacity) is new Ada.Finalization.Limited_Controlled with record
-      Idle      : Padded_Stack;
-      Attention : aliased Atomic_Count := 0;
+      Idle          : Padded_Stack;
+      Attention     : aliased Atomic_Count := 0;
       --  The number of tasks that wait or are about to, plus the number of slots to be retired,
       --  plus 1 if the pool is closed. While this is 0, tasks only push and pop.
-      Control   : Pools.Control (Pool'Access);
-      Slots     : Slot_List (1 .. Capacity);
+      Generation    : aliased Atomic_Count := 0;
+      --  The number of calls of Soft_Evict
+      Options       : Pool_Options;
+      Is_Configured : Boolean := False;
+      Control       : Pools.Control (Pool'Access);
+      Upkeep        : aliased Pools.Upkeep (Pool'Access);
+      Leak_Watch    : aliased Pools.Leak_Watch (Pool'Access);
+      Slots         : Slot_List (1 .. Capacity);
    end record;
 
    overriding procedure Initialize (Self : in out Pool);

@@ -13,8 +13,7 @@ package body Appserver.SQL.Pools is
    begin
       Open (Self.Session.DB);
       Set_Up (Self.Session.DB);
-      Self.Opened   := Ada.Real_Time.Clock;
-      Self.Returned := Self.Opened;
+      Self.Returned := Ada.Real_Time.Clock;
    end Open_Session;
 
    function Since (Start : Ada.Real_Time.Time) return Duration is
@@ -23,9 +22,7 @@ package body Appserver.SQL.Pools is
    procedure Validate_Session (Self : in out Pooled_Session; Is_Valid : in out Boolean) is
       DB : Connection renames Self.Session.DB.Element.all;
    begin
-      Is_Valid := DB.Is_Open
-        and then DB.Is_Connected
-        and then (Max_Lifetime = Duration'Last or else Since (Self.Opened) < Max_Lifetime);
+      Is_Valid := DB.Is_Open and then DB.Is_Connected;
    end Validate_Session;
 
    A_Day : constant Duration := 86_400.0;
@@ -47,6 +44,7 @@ package body Appserver.SQL.Pools is
       if Since (Self.Returned) >= Validate_After then
          Limit.Start (DB, After (Duration'Min (Timeout, Validation_Timeout)));
          DB.Execute ("SELECT 1");
+         Self.Returned := Ada.Real_Time.Clock;
       end if;
    end Probe_Session;
 

@@ -20,7 +20,8 @@
 --
 --  A lease belongs to one task, and returns its connection at the end of its scope. An open
 --  transaction is then rolled back. A lost connection is closed, and opened again for the next
---  lease. See Appserver.Pools for Get, Release, Discard and the type Pool.
+--  lease. See Appserver.Pools for Get, Release, Discard, the type Pool and its options, for example
+--  Shop.Configure ((Max_Lifetime => 1_800.0, others => <>)).
 
 pragma Ada_2022;
 
@@ -47,11 +48,8 @@ generic
    --  statement replaces the least recently used one.
 
    Validate_After : Duration := 10.0;
-   --  The idle time in seconds after which a connection is validated with a statement before it is
-   --  leased
-
-   Max_Lifetime : Duration := Duration'Last;
-   --  The age in seconds after which a connection is closed and opened again before it is leased
+   --  The time in seconds since its last use or validation after which a connection is validated
+   --  with a statement before it is leased. A Keep_Alive that is shorter sends no statement.
 
    Validation_Timeout : Duration := 5.0;
    --  The maximum time in seconds for a validation, which is further limited to half of the time
@@ -80,7 +78,6 @@ package Appserver.SQL.Pools is
 
    type Pooled_Session is limited record
       Session  : aliased Statement_Caches.Statement_Cache;
-      Opened   : Ada.Real_Time.Time;
       Returned : Ada.Real_Time.Time;
    end record;
 
@@ -98,6 +95,8 @@ package Appserver.SQL.Pools is
       Probe_Session);
 
    subtype Pool is Session_Pools.Pool;
+   subtype Pool_Options is Session_Pools.Pool_Options;
+   subtype Pool_Statistics is Session_Pools.Pool_Statistics;
 
    Pool_Closed  : exception renames Session_Pools.Pool_Closed;
    Pool_Timeout : exception renames Session_Pools.Pool_Timeout;

@@ -714,11 +714,401 @@ package body Pool_Tests is
       Assert (Order.Text, "1", "served when it grew");
    end Resized;
 
+   -----------------
+   -- Maintenance --
+   -----------------
+
+   --  Waits until a condition holds, at most for a minute
+
+   procedure Await (Condition : not null access function return Boolean; Message : String) is
+   begin
+      for Turn in 1 .. 60_000 loop
+         if Condition.all then
+            return;
+         end if;
+         delay 0.001;
+      end loop;
+      Assert (False, "not within a minute: " & Message);
+   end Await;
+
+   --  Leases resources at once, and returns them
+
+   procedure Lease_At_Once (Pool : in out Devices.Pool; Count : Positive) is
+      Held : array (1 .. Count) of Lease (Pool'Unchecked_Access);
+   begin
+      for Each of Held loop
+         Each.Get;
+      end loop;
+   end Lease_At_Once;
+
+   procedure Lifetime_Ends (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Pool : aliased Devices.Pool (3);
+      Held : Lease (Pool'Access);
+
+      function Is_Empty return Boolean is (Pool.Statistics.Open = 0);
+
+   begin
+      Pool.Configure ((Max_Lifetime => 0.05, others => <>));
+      Lease_At_Once (Pool, 3);
+      Await (Is_Empty'Access, "idle resources are closed");
+      Assert (Pool.Statistics.Expired = 3 and then Closes.Value = 3, "each one once");
+      Held.Get;
+      delay 0.1;
+      Assert (Held.Item.Is_Open and then Closes.Value = 3, "not while it is leased");
+      Held.Release;
+      Assert (Closes.Value = 4, "but when it is returned");
+      Assert (Pool.Statistics.Broken = 0, "none was broken");
+   end Lifetime_Ends;
+
+   --  In some round, the lifetimes of resources that were opened together differ by a tenth of the
+   --  range. None is shorter than three quarters of the maximum.
+
+   procedure Lifetimes_Differ (T : in out Fixture) is
+      pragma Unreferenced (T);
+      use Ada.Real_Time;
+
+      Count : constant := 8;
+      Max   : constant Duration := 0.4;
+
+      function Differs return Boolean is
+         Pool        : aliased Devices.Pool (Count);
+         Start       : constant Time := Clock;
+         First, Last : Duration := 0.0;
+
+         function Has_Expired return Boolean is (Pool.Statistics.Expired > 0);
+         function Is_Empty return Boolean is (Pool.Statistics.Open = 0);
+
+      begin
+         Pool.Configure ((Max_Lifetime => Max, others => <>));
+         Lease_At_Once (Pool, Count);
+         Await (Has_Expired'Access, "the first one ends");
+         First := To_Duration (Clock - Start);
+         Await (Is_Empty'Access, "all end");
+         Last := To_Duration (Clock - Start);
+         Assert (First >= 0.75 * Max, "too early:" & First'Image);
+         return Last - First >= Max / 40;
+      end Differs;
+
+   begin
+      for Round in 1 .. 20 loop
+         if Differs then
+            return;
+         end if;
+      end loop;
+      Assert (False, "all ended together");
+   end Lifetimes_Differ;
+
+   procedure Idle_Time_Ends (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Pool : aliased Devices.Pool (4);
+
+      function Has_One return Boolean is (Pool.Statistics.Open = 1);
+
+   begin
+      Pool.Configure ((Idle_Timeout => 0.04, Min_Idle => 1, others => <>));
+      Lease_At_Once (Pool, 4);
+      Await (Has_One'Access, "the others are closed");
+      Assert (Pool.Statistics.Timed_Out = 3, "because they were idle");
+      delay 0.1;
+      Assert (Live = 1, "the minimum stays");
+      declare
+         Other : aliased Devices.Pool (1);
+         Held  : Lease (Other'Access);
+
+         function Is_Empty return Boolean is (Other.Statistics.Open = 0);
+
+      begin
+         Other.Configure ((Idle_Timeout => 0.02, others => <>));
+         Held.Get;
+         delay 0.1;
+         Assert (Held.Item.Is_Open, "not while it is leased");
+         Held.Release;
+         Await (Is_Empty'Access, "but afterwards");
+      end;
+   end Idle_Time_Ends;
+
+   procedure Opened_In_Advance (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Pool : aliased Devices.Pool (3);
+
+      function Has_Two return Boolean is (Pool.Statistics.Open = 2);
+      function Has_Three return Boolean is (Pool.Statistics.Open = 3);
+
+   begin
+      Pool.Configure ((Min_Idle => 2, others => <>));
+      Await (Has_Two'Access, "two are open");
+      Assert (Pool.Statistics.Leases = 0, "without a lease");
+      declare
+         First, Second : Lease (Pool'Access);
+      begin
+         First.Get;
+         Await (Has_Three'Access, "another one is open");
+         Second.Get;
+         Assert (Opens.Value = 3, "no more than the size");
+         Pool.Soft_Evict;
+         Await (Has_Three'Access, "the idle one was replaced");
+         Assert (Pool.Statistics.Evicted = 1, "evicted");
+      end;
+      Await (Has_Two'Access, "and two more when they were returned");
+      Pool.Resize (1);
+      delay 0.02;
+      Assert (Pool.Statistics.Open <= 1, "no more than the new size");
+   end Opened_In_Advance;
+
+   procedure Opened_After_Failures (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Pool : aliased Devices.Pool (2);
+
+      function Has_Failed return Boolean is (Pool.Statistics.Open_Failures >= 2);
+      function Has_Two return Boolean is (Pool.Statistics.Open = 2);
+
+   begin
+      Open_Fails := True;
+      Pool.Configure ((Min_Idle => 10, others => <>));
+      Await (Has_Failed'Access, "it tries again");
+      Open_Fails := False;
+      Await (Has_Two'Access, "as many as the size");
+      Assert
+        (Pool.Statistics.Opened = 2
+         and then Pool.Statistics.Max_Opening_Time <= Pool.Statistics.Opening_Time,
+         "statistics");
+   end Opened_After_Failures;
+
+   procedure Kept_Alive (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Pool : aliased Devices.Pool (2);
+
+      function Is_Checked return Boolean is (Pool.Statistics.Keep_Alives >= 6);
+      function Is_Replaced return Boolean is
+        (Pool.Statistics.Broken >= 2 and then Pool.Statistics.Open = 2);
+
+   begin
+      Pool.Configure ((Keep_Alive => 0.01, Min_Idle => 2, others => <>));
+      Await (Is_Checked'Access, "idle resources are checked");
+      Assert (Closes.Value = 0 and then Pool.Statistics.Leases = 0, "and stay");
+      Is_Broken := True;
+      delay 0.05;
+      Is_Broken := False;
+      Await (Is_Replaced'Access, "or are replaced");
+      Assert (Misuses.Value = 0, "hooks called in a wrong state");
+   end Kept_Alive;
+
+   --  Otherwise nothing would ever be idle for long
+
+   procedure Check_Is_No_Use (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Pool : aliased Devices.Pool (1);
+
+      function Is_Closed return Boolean is (Pool.Statistics.Timed_Out = 1);
+
+   begin
+      Pool.Configure ((Keep_Alive => 0.005, Idle_Timeout => 0.2, others => <>));
+      Lease_At_Once (Pool, 1);
+      Await (Is_Closed'Access, "closed");
+      Assert (Pool.Statistics.Keep_Alives > 0, "although it was checked");
+   end Check_Is_No_Use;
+
+   protected Leaks is
+      procedure Add (Held_For : Duration; Origin : String);
+      procedure Clear;
+      function Count return Natural;
+      function Shortest return Duration;
+      function Has_Place return Boolean;
+   private
+      Reports  : Natural := 0;
+      Minimum  : Duration := Duration'Last;
+      Is_Found : Boolean := False;
+   end Leaks;
+
+   protected body Leaks is
+
+      procedure Add (Held_For : Duration; Origin : String) is
+      begin
+         Reports := Reports + 1;
+         Minimum := Duration'Min (Minimum, Held_For);
+         Is_Found := Is_Found
+           or else (for some K in Origin'First .. Origin'Last - 12 =>
+                      Origin (K .. K + 12) in "take_and_keep" | "pool_tests.ad");
+      end Add;
+
+      procedure Clear is
+      begin
+         Reports := 0;
+         Minimum := Duration'Last;
+         Is_Found := False;
+      end Clear;
+
+      function Count return Natural is (Reports);
+      function Shortest return Duration is (Minimum);
+      function Has_Place return Boolean is (Is_Found);
+
+   end Leaks;
+
+   procedure Note_Leak (Holder : String; Held_For : Duration; Origin : String) is
+   begin
+      Leaks.Add (Held_For, Origin);
+      if Holder'Length = 0 then
+         raise Failed;
+      end if;
+   end Note_Leak;
+
+   procedure Take_And_Keep (Held : in out Lease) is
+   begin
+      Held.Get;
+   end Take_And_Keep;
+
+   procedure Leaks_Are_Reported (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Pool : aliased Devices.Pool (2);
+      Held : Lease (Pool'Access);
+
+      function Is_Reported return Boolean is (Leaks.Count > 0);
+      function Is_Reported_Again return Boolean is (Leaks.Count = 2);
+
+   begin
+      Leaks.Clear;
+      Pool.Configure
+        ((Leak_Threshold => 0.05, On_Leak => Note_Leak'Access, others => <>));
+      Take_And_Keep (Held);
+      Await (Is_Reported'Access, "reported");
+      delay 0.1;
+      Assert (Leaks.Count = 1 and then Pool.Statistics.Leaks = 1, "once");
+      Assert (Leaks.Shortest >= 0.05, "not too early");
+      Assert (Leaks.Has_Place, "with the place");
+      Assert (Held.Item.Is_Open, "and the lease goes on");
+      Held.Release;
+      Take_And_Keep (Held);
+      Await (Is_Reported_Again'Access, "and the next lease");
+   end Leaks_Are_Reported;
+
+   procedure Evicted_Softly (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Pool : aliased Devices.Pool (3);
+   begin
+      declare
+         Held : Lease (Pool'Access);
+      begin
+         Held.Get;
+         Lease_At_Once (Pool, 1);
+         Assert (Opens.Value = 2, "two are open");
+         Pool.Soft_Evict;
+         Assert (Closes.Value = 1, "the idle one is closed");
+         Assert (Held.Item.Is_Open, "the leased one is not");
+         Lease_At_Once (Pool, 1);
+         Assert (Opens.Value = 3, "the next lease has a new one");
+      end;
+      Assert (Closes.Value = 2, "closed when it is returned");
+      Lease_At_Once (Pool, 3);
+      Assert (Closes.Value = 2 and then Pool.Statistics.Evicted = 2, "new ones stay");
+      --  A resource whose opening began before the eviction may belong to the old server
+      Pool.Close;
+      declare
+         Slow : aliased Devices.Pool (1);
+         Held : Lease (Slow'Access);
+      begin
+         Is_Silent := True;
+         Expect_Timeout (Held, 0.02);
+         Slow.Soft_Evict;
+         Is_Silent := False;
+         Held.Get (Timeout => Long_Time);
+         Assert (Slow.Statistics.Evicted = 1 and then Slow.Statistics.Opened = 2, "opened again");
+      end;
+   end Evicted_Softly;
+
+   procedure Evicted_While_Waiting (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Pool : aliased Devices.Pool (1);
+      Held : Lease (Pool'Access);
+   begin
+      Order.Clear;
+      Held.Get;
+      declare
+         Waits : Waiting_Task (Pool'Unchecked_Access, 1) with Unreferenced;
+      begin
+         Await_Waiting (Pool, 1);
+         Pool.Soft_Evict;
+         Held.Release;
+      end;
+      Assert (Order.Text, "1", "served");
+      Assert (Opens.Value = 2 and then Closes.Value = 1, "with a new resource");
+   end Evicted_While_Waiting;
+
+   procedure Start_Fails (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Pool : aliased Devices.Pool (2);
+
+      task type Mender;
+
+      task body Mender is
+      begin
+         delay 0.05;
+         Open_Fails := False;
+      end Mender;
+
+   begin
+      Open_Fails := True;
+      begin
+         Pool.Start (Timeout => 0.0);
+         Assert (False, "it started");
+      exception
+         when Failed =>
+            Assert (Pool.Statistics.Open_Failures = 1, "one attempt");
+      end;
+      declare
+         Mends : Mender with Unreferenced;
+      begin
+         Pool.Start (Timeout => Long_Time);
+      end;
+      Assert (Pool.Statistics.Open = 1 and then Pool.Statistics.In_Use = 0, "started");
+      Pool.Start (Timeout => 0.0);
+      Assert (Opens.Value = 1, "already started");
+      Pool.Soft_Evict;
+      Is_Silent := True;
+      begin
+         Pool.Start (Timeout => 0.02);
+         Assert (False, "it started");
+      exception
+         when Pool_Timeout =>
+            Is_Silent := False;
+      end;
+   end Start_Fails;
+
+   procedure Wrong_Options (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      procedure Expect_Misuse (Options : Pool_Options; Is_Leased : Boolean := False) is
+         Pool : aliased Devices.Pool (1);
+      begin
+         if Is_Leased then
+            Lease_At_Once (Pool, 1);
+         end if;
+         Pool.Configure (Options);
+         Assert (False, "accepted");
+      exception
+         when Appserver.Misuse_Error => null;
+      end Expect_Misuse;
+
+      Pool : Devices.Pool (1);
+   begin
+      Expect_Misuse ((Idle_Timeout => -1.0, others => <>));
+      Expect_Misuse ((Keep_Alive => 2.0, Max_Lifetime => 2.0, others => <>));
+      Expect_Misuse ((others => <>), Is_Leased => True);
+      Pool.Configure ((Keep_Alive => 1.0, Max_Lifetime => 2.0, others => <>));
+      begin
+         Pool.Configure ((others => <>));
+         Assert (False, "configured twice");
+      exception
+         when Appserver.Misuse_Error => null;
+      end;
+   end Wrong_Options;
+
    ------------
    -- Stress --
    ------------
 
-   --  Tasks lease, wait, fail, discard and are aborted, while the pool is resized
+   --  Tasks lease, wait, fail, discard and are aborted, while the pool is resized, resources are
+   --  evicted, and the pool closes, opens and checks idle ones
 
    procedure Stress (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -726,6 +1116,10 @@ package body Pool_Tests is
       Capacity : constant := 3;
       Pool     : aliased Devices.Pool (Capacity);
       Wrong    : Atomic.Counter;
+
+      function Is_Empty return Boolean is (Pool.Statistics.Open = 0);
+      function Is_Unused return Boolean is
+        (Pool.Statistics.In_Use = 0 and then Pool.Statistics.Waiting = 0);
 
       procedure Hold (Turn : Positive) is
          Held : Lease (Pool'Access);
@@ -758,6 +1152,8 @@ package body Pool_Tests is
          for Turn in 1 .. 3_000 loop
             if Number = 1 and then Turn mod 20 = 0 then
                Pool.Resize (1 + Turn / 20 mod Capacity);
+            elsif Number = 2 and then Turn mod 100 = 0 then
+               Pool.Soft_Evict;
             else
                Hold (Turn);
             end if;
@@ -806,13 +1202,14 @@ package body Pool_Tests is
          end loop;
          Assert (Misuses.Value = 0, "hooks called in a wrong state:" & Misuses.Value'Image);
          Assert (Wrong.Value = 0, "leased twice, or not open:" & Wrong.Value'Image);
-         Assert (Pool.Statistics.In_Use = 0 and then Pool.Statistics.Waiting = 0, "all came back");
+         --  A resource whose opening was aborted comes back when its task has finished
+         Await (Is_Unused'Access, "all came back");
          declare
             Held  : array (1 .. 2) of Lease (Pool'Access);
             Other : Lease (Pool'Access);
          begin
             for Each of Held loop
-               Each.Get (Timeout => 0.0);
+               Each.Get (Timeout => Long_Time);  --  one may be checked at the moment
             end loop;
             Other.Get (Timeout => 0.0);
             Assert (False, "there was one more");
@@ -823,8 +1220,16 @@ package body Pool_Tests is
       end Round;
 
    begin
+      Pool.Configure
+        ((Min_Idle       => 1,
+          Idle_Timeout   => 0.003,
+          Max_Lifetime   => 0.01,
+          Keep_Alive     => 0.002,
+          Leak_Threshold => 0.001,
+          On_Leak        => Note_Leak'Access));
       Stress_Time.Repeat (Round'Access);
       Pool.Close;
+      Await (Is_Empty'Access, "all are closed");
       Assert (Live = 0, "left open:" & Live'Image);
    end Stress;
 
@@ -850,6 +1255,18 @@ package body Pool_Tests is
       Add ("first come, first served", First_Come'Access);
       Add ("closed while tasks wait", Closed_While_Waiting'Access);
       Add ("resized in use", Resized'Access);
+      Add ("the end of a lifetime", Lifetime_Ends'Access);
+      Add ("lifetimes differ", Lifetimes_Differ'Access);
+      Add ("the end of idle time", Idle_Time_Ends'Access);
+      Add ("opened in advance", Opened_In_Advance'Access);
+      Add ("opened after failures", Opened_After_Failures'Access);
+      Add ("kept alive", Kept_Alive'Access);
+      Add ("a check is no use", Check_Is_No_Use'Access);
+      Add ("leaks", Leaks_Are_Reported'Access);
+      Add ("soft eviction", Evicted_Softly'Access);
+      Add ("soft eviction while tasks wait", Evicted_While_Waiting'Access);
+      Add ("a start that fails", Start_Fails'Access);
+      Add ("wrong options", Wrong_Options'Access);
       Add ("many tasks", Stress'Access);
       return Result;
    end Suite;

@@ -42,7 +42,7 @@ package body SQL_Pool_Tests is
      (Connection, Statement, Open_One, Prepare_On, Validate_After => 0.0);
 
    package Short_Lived is new Appserver.SQL.Pools
-     (Connection, Statement, Open_One, Prepare_On, Max_Lifetime => 0.0);
+     (Connection, Statement, Open_One, Prepare_On);
 
    type Fixture is new AUnit.Test_Fixtures.Test_Fixture with record
       DB : Connection;
@@ -312,6 +312,7 @@ package body SQL_Pool_Tests is
       pragma Unreferenced (T);
       Pool : aliased Short_Lived.Pool (1);
    begin
+      Pool.Configure ((Max_Lifetime => 0.0, others => <>));
       for Time in 1 .. 3 loop
          declare
             Held : Short_Lived.Lease (Pool'Access);

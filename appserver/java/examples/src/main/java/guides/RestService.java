@@ -55,7 +55,8 @@ record RestService(Pool<Connection> database) {
         var options =
                 PoolOptions.of(() -> DriverManager.getConnection(arguments[1]))
                         .validate(connection -> connection.isValid(1)) // A lost one is replaced.
-                        .destroy(Connection::close);
+                        .destroy(Connection::close)
+                        .maxLifetime(Duration.ofMinutes(30));
         Serving.serve(arguments[0], new RestService(new Pool<>(4, options))::respond);
     }
 }

@@ -1,0 +1,25 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  Background tasks of pools. They belong to the library, not to a pool or an instance of
+--  Appserver.Pools, so that a scope that declares a pool does not wait for them.
+
+pragma Ada_2022;
+
+private package Appserver.Pool_Workers is
+
+   type Job is limited interface;
+
+   procedure Run (Self : in out Job) is abstract;
+   --  Called by a background task. Must not raise exceptions. Self may cease to exist as soon as
+   --  its last statement has released it.
+
+   procedure Start (Work : not null access Job'Class);
+   --  Runs a job in a background task. Work must exist until its Run releases it.
+   --  @exception Tasking_Error the program is exiting
+
+   function Is_Program_Ending return Boolean;
+   --  Returns True once the main program has ended. The program then waits for the background
+   --  tasks, so jobs must end.
+
+end Appserver.Pool_Workers;
