@@ -100,6 +100,7 @@ public final class Lab {
         Runtime.Version version = Runtime.version();
         String numbers =
                 version.version().stream().map(String::valueOf).collect(Collectors.joining("."));
-        return name + " " + numbers + version.build().map(build -> "+" + build).orElse("");
+        String threads = Workers.isVirtual() ? ", virtual threads" : "";
+        return name + " " + numbers + version.build().map(build -> "+" + build).orElse("") + threads;
     }
 }

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Phaser;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -13,6 +14,9 @@ import java.util.concurrent.locks.LockSupport;
  * each worker, which runs until this object is closed. A case with concurrent operations creates its
  * workers when it is opened, and passes its batches to {@link #perform(long)}. Of n workers, worker
  * c does every operation k with {@code k mod n = c}. All workers start at a barrier.
+ *
+ * <p>With the system property {@code benchlab.threads=virtual}, which needs Java 21, the threads are
+ * virtual.
  */
 public final class Workers implements AutoCloseable {
 
@@ -61,6 +65,7 @@ public final class Workers implements AutoCloseable {
     }
 
     private static final long NANOS_PER_S = 1_000_000_000;
+    private static final ThreadFactory THREADS = threads();
 
     /** All threads wait at this barrier for the start of a batch, and again for its end. */
     private final Phaser barrier = new Phaser(1);
@@ -110,7 +115,38 @@ public final class Workers implements AutoCloseable {
             members.add(new Member(worker, members.size()));
         }
         barrier.bulkRegister(members.size());
-        members.forEach(Thread::start);
+        members.forEach(Member::start);
+    }
+
+    /**
+     * Returns a thread of the same kind as those of the workers, not started.
+     *
+     * @param work the work
+     * @return the thread
+     */
+    public static Thread thread(Runnable work) {
+        return THREADS.newThread(work);
+    }
+
+    static boolean isVirtual() {
+        return "virtual".equals(System.getProperty("benchlab.threads"));
+    }
+
+    private static ThreadFactory threads() {
+        if (isVirtual()) {
+            try { // Compiled for Java 17.
+                Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
+                return (ThreadFactory)
+                        Class.forName("java.lang.Thread$Builder").getMethod("factory").invoke(builder);
+            } catch (ReflectiveOperationException e) {
+                throw new IllegalStateException("virtual threads need Java 21", e);
+            }
+        }
+        return work -> {
+            var thread = new Thread(work);
+            thread.setDaemon(true);
+            return thread;
+        };
     }
 
     /**
@@ -150,7 +186,7 @@ public final class Workers implements AutoCloseable {
     public void close() throws InterruptedException {
         barrier.forceTermination();
         for (Member member : members) {
-            member.join();
+            member.thread.join();
         }
     }
 
@@ -200,9 +236,10 @@ public final class Workers implements AutoCloseable {
     }
 
     /** The thread of a worker. Its measurements are read while it waits at the barrier. */
-    private final class Member extends Thread {
+    private final class Member implements Runnable {
         private final MeasuredWorker worker;
         private final int first;
+        private final Thread thread = thread(this);
         private final Latencies latencies = new Latencies();
         private long start;
         private long end;
@@ -210,10 +247,13 @@ public final class Workers implements AutoCloseable {
         private Exception failure;
 
         Member(MeasuredWorker worker, int first) {
-            super("worker-" + first);
             this.worker = worker;
             this.first = first;
-            setDaemon(true);
+            thread.setName("worker-" + first);
+        }
+
+        void start() {
+            thread.start();
         }
 
         @Override

@@ -9,12 +9,16 @@ import benchlab.kit.Refusal;
 import benchlab.kit.Sequence;
 import benchlab.kit.Subject;
 import benchlab.pool.ResourcePool.Reuse;
+import java.util.concurrent.locks.LockSupport;
 
 public final class PoolSubject implements Subject {
 
     private static final int THREADS_MAX = 256;
+    private static final int CROWD_MAX = 10_000;
+    private static final int CROWD_SIZE = 10;
     private static final int UNCONTENDED_SIZE = 8;
     private static final int HOLD_NS = 100_000;
+    private static final int WAIT_NS = 1_000_000;
     private static final int FAILS_EVERY = 8;
 
     private final String name;
@@ -57,6 +61,12 @@ public final class PoolSubject implements Subject {
                 Holder holder = holder(arguments.text("hold"));
                 yield new Together(threads, pool.make(size, Reuse.DEFAULT), holder);
             }
+            case "crowd" -> {
+                int threads = (int) arguments.integer("threads", 1, CROWD_MAX);
+                ResourcePool resources = pool.make(CROWD_SIZE, Reuse.USUAL);
+                Holder holder = holder(arguments.text("hold"));
+                yield new Crowd(new Together(threads, resources, holder));
+            }
             case "fail" -> {
                 int threads = threads(arguments);
                 Holder holder = failing(arguments.sequence());
@@ -94,6 +104,15 @@ public final class PoolSubject implements Subject {
                 long start = System.nanoTime();
                 while (System.nanoTime() - start < HOLD_NS) {
                     Thread.onSpinWait();
+                }
+                return 1;
+            };
+            case "1ms" -> (resource, k) -> {
+                long end = System.nanoTime() + WAIT_NS;
+                long remaining = WAIT_NS;
+                while (remaining > 0) {
+                    LockSupport.parkNanos(remaining);
+                    remaining = end - System.nanoTime();
                 }
                 return 1;
             };

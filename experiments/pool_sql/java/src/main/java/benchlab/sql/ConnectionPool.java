@@ -1,67 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connections to a database in the pool of appserver/java.
+// Four connections to a database in a pool.
 package benchlab.sql;
 
-import benchlab.appserver.pool.Lease;
-import benchlab.appserver.pool.Pool;
-import benchlab.appserver.pool.PoolOptions;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.util.ArrayList;
 import java.util.Map;
 
-final class ConnectionPool implements AutoCloseable {
+abstract class ConnectionPool implements AutoCloseable {
 
-    private static final int CONNECTIONS = 4;
+    static final int CONNECTIONS = 4;
 
     private final Database database;
-    private final Pool<Connection> pool;
 
-    /** Opens all connections. */
-    ConnectionPool(Database database) throws InterruptedException {
+    ConnectionPool(Database database) {
         this.database = database;
-        pool =
-                new Pool<>(
-                        CONNECTIONS,
-                        PoolOptions.<Connection>of(database::connect).destroy(Connection::close));
-        try {
-            openAll();
-        } catch (InterruptedException | RuntimeException e) {
-            pool.close();
-            throw e;
-        }
     }
 
-    private void openAll() throws InterruptedException {
-        var leases = new ArrayList<Lease<Connection>>();
-        try {
-            for (int i = 0; i < CONNECTIONS; i++) {
-                leases.add(pool.lease());
-            }
-        } finally {
-            leases.forEach(Lease::close);
-        }
+    /** Uses a leased connection. */
+    @FunctionalInterface
+    interface Use<T> {
+        T apply(Connection connection) throws SQLException;
     }
+
+    /** Leases a connection, uses it, and returns it. */
+    abstract <T> T lease(Use<T> use) throws InterruptedException, SQLException;
 
     /** Leases a connection for SELECT 1, and returns the result. */
-    long request() throws InterruptedException, SQLException {
-        try (Lease<Connection> lease = pool.lease();
-                Statement statement = lease.resource().createStatement();
+    final long request() throws InterruptedException, SQLException {
+        return lease(ConnectionPool::selectOne);
+    }
+
+    private static long selectOne(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement();
                 ResultSet result = statement.executeQuery(SelectOne.SQL)) {
             return SqlCase.fetch(result);
         }
     }
 
-    Map<String, String> settings() throws InterruptedException, SQLException {
-        try (Lease<Connection> lease = pool.lease()) {
-            return database.settings(lease.resource());
-        }
+    final Map<String, String> settings() throws InterruptedException, SQLException {
+        return lease(database::settings);
     }
 
     @Override
-    public void close() {
-        pool.close();
-    }
+    public abstract void close();
 }

@@ -12,17 +12,20 @@ import benchlab.kit.Subject;
  * The subject.
  *
  * @param sql the SQL experiment's subject for the same target
+ * @param isHikari true for HikariCP, false for the pool of appserver/java
  */
-public record PoolSubject(SqlSubject sql) implements Subject {
+public record PoolSubject(SqlSubject sql, boolean isHikari) implements Subject {
 
     /**
      * Runs the subject.
      *
-     * @param arguments the target, {@code sqlite}, {@code postgresql} or {@code mariadb}
+     * @param arguments the target, {@code sqlite}, {@code postgresql} or {@code mariadb}, and {@code
+     *     hikari} for HikariCP
      * @throws Exception if a stream fails
      */
     public static void main(String[] arguments) throws Exception {
-        String name = "java";
+        boolean isHikari = arguments.length > 1 && arguments[1].equals("hikari");
+        String name = isHikari ? "java-hikari" : "java";
         Lab.serve(
                 new PoolSubject(
                         switch (arguments[0]) {
@@ -30,7 +33,8 @@ public record PoolSubject(SqlSubject sql) implements Subject {
                             case "postgresql" -> SqlSubject.postgresql(name);
                             case "mariadb" -> SqlSubject.mariaDb(name);
                             default -> throw new IllegalArgumentException(arguments[0]);
-                        }));
+                        },
+                        isHikari));
     }
 
     @Override
@@ -40,20 +44,25 @@ public record PoolSubject(SqlSubject sql) implements Subject {
 
     @Override
     public String library() {
-        return sql.library() + ", benchlab.appserver.pool 1";
+        return sql.library() + (isHikari ? ", HikariCP" : ", benchlab.appserver.pool 1");
     }
 
     @Override
     public Case open(String name, Arguments arguments) throws Exception {
         return switch (name) {
             case "opened" -> new Connect(database(arguments));
-            case "pooled" -> new Pooled(new ConnectionPool(database(arguments)));
+            case "pooled" -> new Pooled(pool(arguments));
             case "shared" -> {
                 int threads = (int) arguments.integer("threads", 1, 256);
-                yield new Shared(new ConnectionPool(database(arguments)), threads);
+                yield new Shared(pool(arguments), threads);
             }
             default -> throw Refusal.unsupported("there is no case " + name);
         };
+    }
+
+    private ConnectionPool pool(Arguments arguments) throws Exception {
+        Database database = database(arguments);
+        return isHikari ? new HikariConnections(database) : new AppserverConnections(database);
     }
 
     private Database database(Arguments arguments) throws Refusal {
