@@ -14,7 +14,7 @@ import java.util.concurrent.locks.LockSupport;
 public final class PoolSubject implements Subject {
 
     private static final int THREADS_MAX = 256;
-    private static final int CROWD_MAX = 10_000;
+    private static final int MAX_CROWD = 10_000;
     private static final int CROWD_SIZE = 10;
     private static final int UNCONTENDED_SIZE = 8;
     private static final int HOLD_NS = 100_000;
@@ -62,8 +62,8 @@ public final class PoolSubject implements Subject {
                 yield new Together(threads, pool.make(size, Reuse.DEFAULT), holder);
             }
             case "crowd" -> {
-                int threads = (int) arguments.integer("threads", 1, CROWD_MAX);
-                ResourcePool resources = pool.make(CROWD_SIZE, Reuse.USUAL);
+                int threads = (int) arguments.integer("threads", 1, MAX_CROWD);
+                ResourcePool resources = pool.make(CROWD_SIZE, Reuse.DEFAULT);
                 Holder holder = holder(arguments.text("hold"));
                 yield new Crowd(new Together(threads, resources, holder));
             }
