@@ -27,8 +27,10 @@ from subject import Reply, Subject
 SEED = 7
 DECLARED = [subject for subject in declared_subjects() if subject.experiment == "retry"]
 WITH_BUDGET = [subject for subject in DECLARED if subject.name.endswith("_budget")]
-SUBJECTS = [subject for subject in DECLARED if subject not in WITH_BUDGET]
+WITH_BREAKER = [subject for subject in DECLARED if subject.name.endswith("_breaker")]
+SUBJECTS = [subject for subject in DECLARED if subject not in WITH_BUDGET + WITH_BREAKER]
 CASES = ("counter", "transfer", "record", "order", "outage", "arrivals")
+OVER_HTTP = ("no_retry", "resilience4j", "failsafe", "smallrye", "java")
 METRICS = ("stale", "deadlock", "disconnected", "retried")
 
 BATCHES_MAX = 50
@@ -45,6 +47,8 @@ class Behavior(NamedTuple):
     """True if the subject sleeps for seconds after a lost connection."""
     has_budget: bool = False
     """True if the subject has a budget of 20 retries, plus one for every ten calls."""
+    has_breaker: bool = False
+    """True if the subject rejects calls for a second after half of 20 attempts have lost their connection."""
 
     def reads_first(self, case: str) -> bool:
         """Returns True if the case reads before it writes in a transaction, which SQLite rejects while another
@@ -55,12 +59,16 @@ class Behavior(NamedTuple):
 BEHAVIORS = {
     "ada": Behavior(attempts=5, has_key=True),
     "no_retry": Behavior(attempts=1),
+    "ada_breaker": Behavior(attempts=5, has_key=True, has_breaker=True),
     "ada_budget": Behavior(attempts=5, has_key=True, has_budget=True),
     "classic": Behavior(attempts=12, sleeps=True),
     "classic_key": Behavior(attempts=12, has_key=True, sleeps=True),
+    "failsafe": Behavior(attempts=4),
     "java": Behavior(attempts=5, has_key=True),
+    "java_breaker": Behavior(attempts=5, has_key=True, has_breaker=True),
     "java_budget": Behavior(attempts=5, has_key=True, has_budget=True),
     "resilience4j": Behavior(attempts=4),
+    "resilience4j_breaker": Behavior(attempts=4, has_breaker=True),
     "smallrye": Behavior(attempts=4),
     "tenacity": Behavior(attempts=4),
 }
@@ -75,6 +83,7 @@ every_subject_on_servers = pytest.mark.parametrize("declared", ON_SERVERS, ids=s
 every_quick_subject_on_servers = pytest.mark.parametrize(
     "declared", [subject for subject in ON_SERVERS if not BEHAVIORS[subject.name].sleeps], ids=str)
 every_subject_with_a_budget = pytest.mark.parametrize("declared", WITH_BUDGET, ids=str)
+every_subject_with_a_breaker = pytest.mark.parametrize("declared", WITH_BREAKER, ids=str)
 every_subject_on_sqlite = pytest.mark.parametrize("declared", ON_SQLITE, ids=str)
 every_subject_that_reads_first_on_sqlite = pytest.mark.parametrize(
     "declared", [subject for subject in ON_SQLITE if BEHAVIORS[subject.name].reads_first("record")], ids=str)
@@ -116,8 +125,8 @@ class Opened:
         assert set(METRICS) <= set(batch.arguments)
         assert latency_count(batch.arguments["latencies"]) == operations
         faults = sum(map(batch.count, ("stale", "deadlock", "disconnected")))
-        assert faults == batch.count("retried") + len(batch.failed)
-        assert self._behavior.has_budget or faults >= self._behavior.attempts * len(batch.failed)
+        assert self._behavior.has_breaker or faults == batch.count("retried") + len(batch.failed)
+        assert self._behavior.has_budget or self._behavior.has_breaker or faults >= self._behavior.attempts * len(batch.failed)
         return batch
 
     def close(self) -> None:
@@ -372,6 +381,37 @@ def test_a_budget_ends_calls_before_their_attempts(
     server.execute({"postgresql": "DROP TRIGGER fail ON effect", "mariadb": "DROP TRIGGER fail"}[server.target])
     assert not opened.run(20).failed
     opened.must_be_applied_once(server)
+
+
+@every_subject_with_a_breaker
+def test_a_circuit_breaker_keeps_calls_from_a_server_that_does_not_respond(
+        server: Server, open_case: Callable[..., Opened]) -> None:
+    with losing_answers(server.port, every=1) as port:
+        opened = open_case("arrivals", 4, target=server.uri(port=port))
+        ran = opened.run(2_000)
+        opened.close()
+    assert len(ran.failed) > 1_900
+    assert 10 <= ran.count("disconnected") < 200, "it would be several thousand"
+
+
+@pytest.mark.parametrize(
+    "declared", [each for each in DECLARED if each.name in OVER_HTTP and each.target != "sqlite"], ids=str)
+def test_only_with_a_key_no_request_is_applied_twice_whose_response_was_lost(
+        behavior: Behavior, server: Server, open_case: Callable[..., Opened]) -> None:
+    opened = open_case("http", 4)
+    ran = opened.run(400)
+    lost = ran.count("disconnected")
+    applied = effects(server)
+    if behavior.has_key:
+        opened.must_be_applied_once(server)
+        assert lost == 4 and not ran.failed
+    elif behavior.attempts == 1:
+        assert applied == Counter((1, call) for call in range(400))
+        assert len(ran.failed) == lost == 4, "applied, but reported as failed"
+    else:
+        assert not ran.failed
+        assert Counter(applied.values()) == {1: 400 - lost, 2: lost}
+    opened.close()
 
 
 @pytest.mark.parametrize("declared", DECLARED, ids=str)

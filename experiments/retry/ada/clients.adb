@@ -1,5 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 
+with Appserver.Resilience;
 with Appserver.Retry;
 with Database;
 with Interfaces;
@@ -69,7 +70,9 @@ package body Clients is
             Make_Call (Self, Number);
          exception
             when Error : others =>
-               if Retry.Fault_Of (Error) = Retry.Permanent then
+               if Retry.Fault_Of (Error) = Retry.Permanent
+                 and then not Resilience.Is_Rejection (Error)
+               then
                   raise;
                end if;
                Self.Failed.Insert (Number);

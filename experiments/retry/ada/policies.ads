@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The retry policy of the example in appserver/ada/retry/README.md. It has a budget only if the subject
---  is started with the argument "budget".
+--  The retry policy of the example in appserver/ada/retry/README.md. It has a budget or a circuit breaker
+--  only if the subject is started with the argument "budget" or "breaker".
 
 with Ada.Command_Line;
 with Appserver.Retry;
@@ -11,16 +11,22 @@ package Policies is
    use Appserver;
    use Ada.Command_Line;
 
-   Has_Budget : constant Boolean := Argument_Count > 0 and then Argument (1) = "budget";
+   Variant : constant String := (if Argument_Count > 0 then Argument (1) else "");
+   --  "budget", "breaker" or empty
 
    Counted : aliased Retry.Metrics;
    --  The metrics of all clients
 
    Shared : aliased Retry.Budget (Percent => 10, Reserve => 20);
 
+   Breaker : aliased Retry.Outage_Breaker := (Window => 20, Open_Time => 1.0, others => <>);
+   --  Opens for a second if half of the last 20 attempts have lost their connection
+
    By : constant Retry.Policy :=
-     (Budget   => (if Has_Budget then Shared'Access else null),
+     (Budget   => (if Variant = "budget" then Shared'Access else null),
       Metrics  => Counted'Access,
+      Breaker  => (if Variant = "breaker" then Breaker'Access else null),
+      Listener => null,
       Attempts => 5,
       Deadline => 10.0,
       others   => <>);

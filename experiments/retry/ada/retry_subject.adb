@@ -11,7 +11,7 @@ with Retry_Cases;
 procedure Retry_Subject is
 begin
    Benchlab.Subjects.Serve
-     (Name     => (if Policies.Has_Budget then "ada_budget" else "ada"),
+     (Name     => "ada" & (if Policies.Variant = "" then "" else "_" & Policies.Variant),
       Library  => Database.Library & ", Appserver.Retry 1",
       New_Case => Retry_Cases.New_Case'Access);
 end Retry_Subject;

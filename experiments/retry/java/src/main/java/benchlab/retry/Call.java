@@ -42,6 +42,10 @@ enum Call {
     ORDER {
         @Override
         void make(Connection connection, long input) {}
+    },
+    HTTP {
+        @Override
+        void make(Connection connection, long input) {}
     };
 
     private static final int ACCOUNTS = 100;
@@ -58,6 +62,7 @@ enum Call {
             case "transfer" -> TRANSFER;
             case "record" -> RECORD;
             case "order", "outage", "arrivals" -> ORDER;
+            case "http" -> HTTP;
             default -> throw Refusal.unsupported("there is no case " + name);
         };
     }

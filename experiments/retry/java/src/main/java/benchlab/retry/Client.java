@@ -25,16 +25,28 @@ final class Client implements Workers.Worker, AutoCloseable {
     private final Sequence inputs;
     private final Transactions transactions = new Transactions(() -> LeasedConnection.of(this));
     private final List<Long> failed = new ArrayList<>();
+    private final HttpService service;
     private Connection connection; // Null if the connection was lost.
     private long batch;
 
     /** Connects. */
     Client(Variant variant, Database database, Call call, Sequence inputs) throws SQLException {
+        this(variant, database, call, inputs, null);
+        connection();
+    }
+
+    /** Creates a client of a service, or one that is not connected yet. */
+    Client(Variant variant, Database database, Call call, Sequence inputs, HttpService service) {
         this.variant = variant;
         this.database = database;
         this.call = call;
         this.inputs = inputs;
-        connection();
+        this.service = service;
+    }
+
+    /** Returns the service to which this client sends its calls; null if it makes them itself. */
+    HttpService service() {
+        return service;
     }
 
     void begin(long batch) {
@@ -42,7 +54,7 @@ final class Client implements Workers.Worker, AutoCloseable {
         failed.clear();
     }
 
-    /** Returns the calls of the batch that ended with a transient error. */
+    /** Returns the calls of the batch that ended with a transient error, or were rejected. */
     List<Long> failed() {
         return failed;
     }
@@ -52,7 +64,7 @@ final class Client implements Workers.Worker, AutoCloseable {
         try {
             variant.call(this, batch, k);
         } catch (Exception failure) {
-            if (TransientError.of(failure).isEmpty()) {
+            if (TransientError.of(failure).isEmpty() && !Breakers.isRejection(failure)) {
                 throw failure;
             }
             failed.add(k);

@@ -2,6 +2,7 @@
 // Variants without knowledge of transactions: they retry after exceptions.
 package benchlab.retry;
 
+import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.EnumMap;
@@ -9,7 +10,7 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Each attempt is a plain JDBC transaction, from its first statement to its COMMIT. */
+/** Each attempt is a plain JDBC transaction, from its first statement to its COMMIT, or an HTTP request. */
 final class JdbcVariant implements Variant {
 
     private final Retrying retrying;
@@ -79,7 +80,7 @@ final class JdbcVariant implements Variant {
         }
 
         @Override
-        public Void call() throws SQLException {
+        public Void call() throws SQLException, IOException {
             if (isRetry) {
                 retries.increment();
             }
@@ -93,7 +94,11 @@ final class JdbcVariant implements Variant {
             return null;
         }
 
-        private void transact() throws SQLException {
+        private void transact() throws SQLException, IOException {
+            if (client.service() != null) {
+                client.service().request(batch, k, null);
+                return;
+            }
             Connection connection = client.connection();
             try {
                 if (keys == null || keys.take(connection, keys.key(batch, k))) {

@@ -3,13 +3,20 @@
 package benchlab.retry;
 
 import benchlab.appserver.resilience.Budget;
+import benchlab.appserver.resilience.CircuitBreaker;
+import benchlab.appserver.resilience.HttpFailures;
+import benchlab.appserver.resilience.RetryListener;
+import benchlab.appserver.resilience.RetryPolicy;
 import benchlab.appserver.retry.IdempotencyTable;
 import benchlab.appserver.retry.Policy;
 import benchlab.appserver.retry.Retry;
 import benchlab.appserver.retry.RetryStatistics;
 import benchlab.appserver.retry.RetryMetrics;
+import java.io.IOException;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.EnumMap;
+import java.util.concurrent.atomic.LongAdder;
 
 /** The library begins and commits the transactions. */
 final class KeyedVariant implements Variant {
@@ -21,19 +28,52 @@ final class KeyedVariant implements Variant {
     private final KeyTable keys;
     private final Policy policy;
 
+    /** The service takes the key, so its requests are idempotent. */
+    private final RetryPolicy requests =
+            RetryPolicy.of(HttpFailures::classify)
+                    .attempts(ATTEMPTS)
+                    .idempotent(true)
+                    .listener(new RequestCounter());
+
+    private final LongAdder requestRetries = new LongAdder();
+    private final LongAdder requestFaults = new LongAdder();
+
+    private final class RequestCounter implements RetryListener {
+        @Override
+        public void onRetry(FailedAttempt attempt, Duration delay) {
+            requestFaults.increment();
+            requestRetries.increment();
+        }
+
+        @Override
+        public void onFailure(FailedAttempt last) {
+            requestFaults.increment();
+        }
+    }
+
     /**
      * Creates the variant.
      *
      * @param keys the table of keys
      * @param budget limits retries; null for no limit other than the attempts
+     * @param breaker rejects attempts during an outage; null for none
      */
-    KeyedVariant(KeyTable keys, Budget budget) {
+    KeyedVariant(KeyTable keys, Budget budget, CircuitBreaker breaker) {
         this.keys = keys;
-        policy = Policy.ofAttempts(ATTEMPTS).metrics(metrics).budget(budget);
+        policy = Policy.ofAttempts(ATTEMPTS).metrics(metrics).budget(budget).breaker(breaker);
     }
 
     @Override
-    public void call(Client client, long batch, long k) throws SQLException {
+    public void call(Client client, long batch, long k) throws SQLException, IOException {
+        if (client.service() != null) {
+            String key = keys.key(batch, k);
+            requests.<Void, IOException>call(
+                    () -> {
+                        client.service().request(batch, k, key);
+                        return null;
+                    });
+            return;
+        }
         Retry.call(
                 policy,
                 client.transactions(),
@@ -52,7 +92,8 @@ final class KeyedVariant implements Variant {
             TransientError.of(counted.getKey())
                     .ifPresent(fault -> faults.merge(fault, counted.getValue(), Long::sum));
         }
-        return new Statistics(faults, statistics.retries());
+        faults.merge(TransientError.DISCONNECTED, requestFaults.sum(), Long::sum);
+        return new Statistics(faults, statistics.retries() + requestRetries.sum());
     }
 
     @Override

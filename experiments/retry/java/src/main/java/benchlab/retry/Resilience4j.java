@@ -2,6 +2,7 @@
 // The Retry of Resilience4j.
 package benchlab.retry;
 
+import io.github.resilience4j.circuitbreaker.CircuitBreaker;
 import io.github.resilience4j.core.IntervalFunction;
 import io.github.resilience4j.retry.Retry;
 import io.github.resilience4j.retry.RetryConfig;
@@ -21,6 +22,17 @@ final class Resilience4j {
 
     /** Creates a variant with delays of 10, 20 and 40 ms, each randomized by ±50%. */
     static Variant variant() {
+        return new JdbcVariant(retry()::executeCallable);
+    }
+
+    /** Creates the same variant, whose attempts pass a circuit breaker. */
+    static Variant breakerVariant() {
+        Retry retry = retry();
+        CircuitBreaker breaker = Breakers.resilience4j();
+        return new JdbcVariant(attempt -> retry.executeCallable(() -> breaker.executeCallable(attempt)));
+    }
+
+    private static Retry retry() {
         var config =
                 RetryConfig.custom()
                         .maxAttempts(ATTEMPTS)
@@ -28,6 +40,6 @@ final class Resilience4j {
                                 IntervalFunction.ofExponentialRandomBackoff(FIRST_PAUSE, FACTOR))
                         .retryOnException(failure -> TransientError.of(failure).isPresent())
                         .build();
-        return new JdbcVariant(Retry.of("calls", config)::executeCallable);
+        return Retry.of("calls", config);
     }
 }

@@ -7,6 +7,7 @@ import benchlab.kit.Result;
 import benchlab.kit.Sequence;
 import benchlab.kit.Workers;
 import benchlab.sql.Database;
+import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -18,6 +19,7 @@ final class RetryCase implements Case {
     private final Variant variant;
     private final Database database;
     private final List<Client> clients = new ArrayList<>();
+    private HttpService service; // Null unless calls are HTTP requests.
     private final Workers workers;
     private long batch;
 
@@ -38,10 +40,16 @@ final class RetryCase implements Case {
         this.variant = variant;
         this.database = database;
         try {
-            for (int c = 0; c < count; c++) {
-                clients.add(new Client(variant, database, call, inputs));
+            if (call == Call.HTTP) {
+                service = new HttpService(database, call, inputs, count);
             }
-        } catch (SQLException e) {
+            for (int c = 0; c < count; c++) {
+                clients.add(
+                        service == null
+                                ? new Client(variant, database, call, inputs)
+                                : new Client(variant, database, call, inputs, service));
+            }
+        } catch (SQLException | IOException e) {
             disconnect();
             throw e;
         }
@@ -78,7 +86,8 @@ final class RetryCase implements Case {
     }
 
     private void disconnect() throws Exception {
-        try (variant) { // Closed last, because its tables may be in use until then.
+        HttpService ending = service;
+        try (variant; ending) { // The tables of the variant may be in use until the end.
             for (Client client : clients) {
                 client.close();
             }

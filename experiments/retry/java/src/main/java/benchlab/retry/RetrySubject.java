@@ -2,6 +2,7 @@
 package benchlab.retry;
 
 import benchlab.appserver.resilience.Budget;
+import benchlab.appserver.resilience.CircuitBreaker;
 import benchlab.kit.Arguments;
 import benchlab.kit.Case;
 import benchlab.kit.Lab;
@@ -55,17 +56,32 @@ public record RetrySubject(String name, String library, Target target, Opener op
                             database ->
                                     new JdbcVariant(Classic::call, new KeyTable(database, target)));
                     case "java" -> new RetrySubject(
-                            name, OURS + driver, target, database -> keyed(database, target, null));
+                            name, OURS + driver, target, database -> keyed(database, target, null, null));
                     case "java_budget" -> new RetrySubject(
                             name,
                             OURS + driver,
                             target,
-                            database -> keyed(database, target, new Budget(0.1, 20)));
+                            database -> keyed(database, target, new Budget(0.1, 20), null));
+                    case "java_breaker" -> new RetrySubject(
+                            name,
+                            OURS + driver,
+                            target,
+                            database -> keyed(database, target, null, Breakers.own()));
                     case "resilience4j" -> new RetrySubject(
                             name,
                             Resilience4j.library() + ", " + driver,
                             target,
                             database -> Resilience4j.variant());
+                    case "resilience4j_breaker" -> new RetrySubject(
+                            name,
+                            Resilience4j.library() + ", " + driver,
+                            target,
+                            database -> Resilience4j.breakerVariant());
+                    case "failsafe" -> new RetrySubject(
+                            name,
+                            FailsafeRetry.library() + ", " + driver,
+                            target,
+                            database -> FailsafeRetry.variant());
                     case "smallrye" -> new RetrySubject(
                             name,
                             SmallRye.library() + ", " + driver,
@@ -75,9 +91,10 @@ public record RetrySubject(String name, String library, Target target, Opener op
                 });
     }
 
-    private static Variant keyed(Database database, Target target, Budget budget)
+    private static Variant keyed(
+            Database database, Target target, Budget budget, CircuitBreaker breaker)
             throws SQLException {
-        return new KeyedVariant(new KeyTable(database, target), budget);
+        return new KeyedVariant(new KeyTable(database, target), budget, breaker);
     }
 
     @Override

@@ -3,6 +3,7 @@ package benchlab.retry;
 
 import benchlab.appserver.retry.Fault;
 import benchlab.appserver.retry.Faults;
+import java.io.IOException;
 import java.util.Locale;
 import java.util.Optional;
 
@@ -19,7 +20,9 @@ enum TransientError {
      * Returns the transient error of an attempt's failure; empty if the same call would fail again.
      */
     static Optional<TransientError> of(Throwable failure) {
-        return of(Faults.of(failure));
+        return failure instanceof IOException
+                ? Optional.of(DISCONNECTED) // A request without a response.
+                : of(Faults.of(failure));
     }
 
     static Optional<TransientError> of(Fault fault) {
