@@ -63,7 +63,7 @@ pub enum Verb {
     Logs(Box<LogsArgs>),
     /// Check whether a machine, network or site is set up well: findings, their cost, and how to fix them
     Audit(Box<AuditArgs>),
-    /// Create an experiment, or a subject of one, that works at once
+    /// Create a working experiment, or a working subject of one
     New(NewArgs),
     /// Build the subjects without measuring
     Build(BuildArgs),
@@ -209,7 +209,7 @@ pub struct RunArgs {
     /// 12 do not fit]
     #[arg(long, visible_alias = "for", value_name = "TIME", value_parser = budget)]
     pub budget: Option<Budget>,
-    /// Measure exactly this many blocks, whatever the results
+    /// Measure exactly this many blocks, regardless of the results
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub blocks: Option<u32>,
     /// Compare servers after each process has served this many requests, such as 10000, rather than
@@ -372,7 +372,7 @@ pub struct CompareArgs {
     /// Stop when every ratio is known to within ± PERCENT
     #[arg(long, value_name = "PERCENT", value_parser = part)]
     pub precision: Option<f64>,
-    /// Measure exactly this many blocks, whatever the results
+    /// Measure exactly this many blocks, regardless of the results
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub blocks: Option<u32>,
     /// Mirrored pairs of passes per block [default: as many as fit into the block's time, at most 40]
@@ -519,7 +519,7 @@ pub struct DiffArgs {
     /// The run file to compare
     #[arg(value_name = "RUN")]
     pub second: PathBuf,
-    /// Exit with code 3 if the second run is worse(by more than the margin for measured runs, by
+    /// Exit with code 3 if the second run is worse (by more than the margin for measured runs, by
     /// more than 2 % for a page of logs, with a worse finding for audits), and with code 4 if that
     /// is inconclusive
     #[arg(long)]
@@ -976,8 +976,8 @@ pub struct HistoryArgs {
                         benchlab import --from go --name parser bench.txt\n  \
                         benchlab import --join run-*.json --output runs/monday.lab\n\nThe format is detected. Two files are compared. \
                   `report`, `diff`, `history` and `serve` show imported runs as they show benchlab's own. \
-                  `benchlab report FILE` and `benchlab diff FILE FILE` show files without importing them.\nWhat a tool measured in several \
-                  processes (forks, runs, launches) gets intervals and verdicts; what it measured in one process gets none."
+                  `benchlab report FILE` and `benchlab diff FILE FILE` show files without importing them.\nResults from multiple \
+                  processes (forks, runs, launches) get intervals and verdicts. Results from a single process get none."
 )]
 pub struct ImportArgs {
     /// Files of other tools, or Criterion's directory target/criterion

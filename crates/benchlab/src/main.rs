@@ -53,7 +53,7 @@ fn main() -> ExitCode {
     for message in lab_bench::undo_abandoned() {
         eprintln!("benchlab: {}", clean(&message));
     }
-    match named::resolve(cli).and_then(|cli| carry_out(&cli)) {
+    match named::resolve(cli).and_then(|cli| run_command(&cli)) {
         Ok(code) => code,
         Err(Exit { code, message }) => {
             if !message.is_empty() {
@@ -65,7 +65,7 @@ fn main() -> ExitCode {
 }
 
 /// Runs the command and returns the exit code.
-fn carry_out(cli: &Cli) -> Result<ExitCode, Exit> {
+fn run_command(cli: &Cli) -> Result<ExitCode, Exit> {
     match &cli.verb {
         Verb::Run(args) => verbs::run::run(cli, args),
         Verb::Compare(args) => verbs::compare::compare(cli, args),

@@ -43,7 +43,7 @@ pub fn measure<'a>(
 ) -> Result<Ending, Exit> {
     let path = writer.path().to_path_buf();
     let mut follower = Follower::new(plan, run.complete_blocks().count() as u32);
-    let session = Session::by(plan, writer, run, executor);
+    let session = Session::with_executor(plan, writer, run, executor);
     let ending = session.measure(&mut |step| follower.step(step));
     follower.end();
     let ending = ending.map_err(|error| match error {

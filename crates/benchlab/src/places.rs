@@ -41,7 +41,7 @@ pub fn places(experiment: &Experiment, args: &RunArgs) -> Result<Vec<Place>, Exi
         Place::all()
     } else {
         let places = requested.iter();
-        let places = places.map(|folder| Place::at(folder).map_err(error));
+        let places = places.map(|folder| Place::examine(folder).map_err(error));
         places.collect::<Result<_, _>>()?
     };
     if let Some(duplicate) = (1..places.len()).find(|&i| places[..i].contains(&places[i])) {

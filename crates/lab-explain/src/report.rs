@@ -159,7 +159,7 @@ fn columns(plan: &Plan, counted: &[&Counted], heading: String) -> Vec<String> {
 }
 
 fn table(plan: &Plan, counted: &[&Counted]) -> Table {
-    let heading = wording::per(CountedUnit::new(plan));
+    let heading = wording::per_unit(CountedUnit::new(plan));
     let mut table = Table::new("", columns(plan, counted, heading));
     for metric in metrics(counted) {
         let cells = counted.iter().map(|c| match figure(c, &metric) {

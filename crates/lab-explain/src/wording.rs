@@ -50,7 +50,7 @@ pub fn made(unix_s: f64) -> String {
     format!("{} UTC", say::minute(unix_s))
 }
 
-pub fn per(of: CountedUnit) -> String {
+pub fn per_unit(of: CountedUnit) -> String {
     format!("per {}", unit(of))
 }
 

@@ -93,7 +93,7 @@ pub fn smartctl(bytes: &[u8]) {
     thread_local!(static FOLDER: TempDir = TempDir::new().expect("a folder"));
     let smart = FOLDER.with(|folder| {
         write(folder.path(), "smartctl-sda.json", bytes);
-        Smart::of(&Root::copy(folder.path()), "sda")
+        Smart::read(&Root::copy(folder.path()), "sda")
     });
     match smart {
         Ok(smart) => {

@@ -114,7 +114,7 @@ pub fn rotated_log(bytes: &[u8]) {
     let mut sources = logs_of_parts.sources.iter();
     // Each file decides its unit of durations for itself, and the rest of a log can reveal a unit that its beginning
     // leaves open.
-    let is_assumed = |a: &LogAssumption| a.about() == AssumptionKind::Durations;
+    let is_assumed = |a: &LogAssumption| a.kind() == AssumptionKind::Durations;
     let assumes = |read: &LogsRead| read.assumptions.iter().any(is_assumed);
     if sources.any(|source| source.format != *format)
         || [&logs, &logs_of_parts, &logs_before]

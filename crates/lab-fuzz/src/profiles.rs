@@ -105,7 +105,7 @@ fn check_profile(profile: Profile) {
     if let Some(dhat) = &profile.dhat {
         churn(dhat);
     }
-    Sources::of(&profile, |_| Some("int main() {}\n".into()));
+    Sources::read_with(&profile, |_| Some("int main() {}\n".into()));
     profile.command();
     for name in ["peak", "total", "allocations", "D1"] {
         profile.figure(name);

@@ -11,7 +11,7 @@ pub struct CpuClock(ClockId);
 
 impl CpuClock {
     /// Opens the CPU clock of a running process.
-    pub fn of(pid: Pid) -> io::Result<Self> {
+    pub fn open(pid: Pid) -> io::Result<Self> {
         Ok(CpuClock(clock_getcpuclockid(pid)?))
     }
 

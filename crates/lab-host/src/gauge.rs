@@ -71,7 +71,7 @@ impl Gauge {
     /// Returns the host's activity since the start, excluding the CPU time of a local server under test.
     ///
     /// If `server_cpu_ns` is `None`, the server's CPU time is unknown, and no CPU time counts as foreign.
-    pub fn read_beside(&self, server_cpu_ns: Option<u64>) -> Disturbance {
+    pub fn read_without_server(&self, server_cpu_ns: Option<u64>) -> Disturbance {
         let disturbance = self.read();
         let all = counters().all - self.before.all;
         let all_ns = all as f64 * 1e9 / procfs::ticks_per_second() as f64;

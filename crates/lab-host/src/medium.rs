@@ -35,7 +35,7 @@ const MODELS: [(&str, &str); 9] = [
 
 impl Medium {
     /// Finds the medium of a disk, such as `sda`, from its name, its model and the kernel's data.
-    pub fn of(root: &Root, disk: &str) -> Medium {
+    pub fn detect(root: &Root, disk: &str) -> Medium {
         let line = |file: &str| root.line(&format!("sys/block/{disk}/{file}"));
         if disk.starts_with("loop") {
             return Medium::File(line("loop/backing_file").unwrap_or_default());
@@ -87,7 +87,7 @@ fn hypervisor(root: &Root, disk: &str) -> Option<&'static str> {
 ///
 /// Returns `None` for a physical disk.
 pub fn not_a_disk(disk: &str) -> Option<String> {
-    match Medium::of(&Root::live(), disk) {
+    match Medium::detect(&Root::live(), disk) {
         Medium::Virtual(vendor) => Some(format!(
             "a hypervisor's device ({vendor}): reads may come from the hypervisor's cache"
         )),
@@ -112,7 +112,7 @@ mod tests {
                 fs::create_dir_all(file.parent().expect("a folder")).expect("made");
                 fs::write(file, text).expect("written");
             }
-            Medium::of(&root, disk)
+            Medium::detect(&root, disk)
         };
         assert_eq!(medium_of("sda", "Samsung SSD 870", "0"), Medium::Flash);
         assert_eq!(medium_of("sdb", "ST8000VN004", "1"), Medium::Spinning);
@@ -137,7 +137,7 @@ mod tests {
         let loop0 = folder.path().join("sys/block/loop0/loop");
         fs::create_dir_all(&loop0).expect("made");
         fs::write(loop0.join("backing_file"), "/srv/image\n").expect("written");
-        let loop_medium = Medium::of(&root, "loop0");
+        let loop_medium = Medium::detect(&root, "loop0");
         assert_eq!(loop_medium, Medium::File("/srv/image".into()));
         assert_eq!(
             (loop_medium.word(), loop_medium.has_limited_writes()),

@@ -46,7 +46,7 @@ impl Namespace {
         };
         let file = thread::spawn(make).join();
         let space = Namespace(file.unwrap_or_else(|panic| resume_unwind(panic))?);
-        space.within(|| ip(&["link", "set", "lo", "up"]))??;
+        space.run_inside(|| ip(&["link", "set", "lo", "up"]))??;
         Ok(space)
     }
 
@@ -57,7 +57,7 @@ impl Namespace {
     ///
     /// # Panics
     /// Panics if `work` panics.
-    pub fn within<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, String> {
+    pub fn run_inside<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, String> {
         thread::scope(|scope| {
             let inside = scope.spawn(|| -> Result<T, String> {
                 let entered = setns(&self.0, CloneFlags::CLONE_NEWNET);
@@ -129,21 +129,21 @@ pub fn cable(near: &End, far: &End) -> Result<(), String> {
         .iter()
         .flat_map(|path| ["netns", path.as_str()]);
     let words: Vec<&str> = words.into_iter().chain(peer_namespace).collect();
-    near.within(|| ip(&words))?;
+    near.run_inside(|| ip(&words))?;
     [near, far].into_iter().try_for_each(End::set_up)
 }
 
 impl End<'_> {
     /// Runs `work` in the namespace of this end.
-    fn within(&self, work: impl FnOnce() -> Result<(), String> + Send) -> Result<(), String> {
+    fn run_inside(&self, work: impl FnOnce() -> Result<(), String> + Send) -> Result<(), String> {
         match self.space {
-            Some(space) => space.within(work)?,
+            Some(space) => space.run_inside(work)?,
             None => work(),
         }
     }
 
     fn set_up(&self) -> Result<(), String> {
-        self.within(|| {
+        self.run_inside(|| {
             for address in self.addresses {
                 let words = ["address", "add", address.as_str(), "dev", self.device];
                 // `nodad` skips duplicate address detection, because no other host can have the address.

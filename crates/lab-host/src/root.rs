@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// The maximum number of bytes read from a file. Probes read only small files.
-const MOST: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 /// The time limit of a program, after which it is killed. A program may hang because a disk does not respond.
 const TIMEOUT: Duration = Duration::from_millis(1500);
 
@@ -49,7 +49,7 @@ impl Root {
     pub fn text(&self, path: &str) -> Result<String, String> {
         let mut bytes = Vec::new();
         let file = fs::File::open(self.path(path));
-        let result = file.and_then(|file| file.take(MOST).read_to_end(&mut bytes));
+        let result = file.and_then(|file| file.take(MAX_BYTES).read_to_end(&mut bytes));
         match result {
             Ok(_) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
             Err(e) => Err(format!("/{path}: {}", reason(&e))),
@@ -151,7 +151,7 @@ fn output_of(words: &[&str]) -> Result<String, String> {
     let stdout = child.stdout.take().ok_or("no pipe")?;
     let reader = std::thread::spawn(move || {
         let mut bytes = Vec::new();
-        let _ = stdout.take(MOST).read_to_end(&mut bytes);
+        let _ = stdout.take(MAX_BYTES).read_to_end(&mut bytes);
         bytes
     });
     let began = Instant::now();

@@ -166,7 +166,7 @@ fn visit(pid: Pid, children: impl Fn(Pid) -> Vec<Pid>, now: &mut HashMap<Process
 }
 
 fn clock_ns(pid: Pid) -> Option<u64> {
-    CpuClock::of(pid).ok()?.now_ns().ok()
+    CpuClock::open(pid).ok()?.now_ns().ok()
 }
 
 #[cfg(test)]

@@ -15,11 +15,11 @@ pub struct Problem {
 impl Problem {
     /// Creates a problem with the whole file.
     pub fn whole(message: impl Into<String>) -> Problem {
-        Problem::at("", message)
+        Problem::with_location("", message)
     }
 
     /// Creates a problem at a place.
-    pub fn at(place: impl Into<String>, message: impl Into<String>) -> Problem {
+    pub fn with_location(place: impl Into<String>, message: impl Into<String>) -> Problem {
         Problem {
             place: place.into(),
             message: message.into(),
@@ -28,7 +28,7 @@ impl Problem {
 
     /// Creates a problem on a line, starting at 1.
     pub fn on_line(line: usize, message: impl Into<String>) -> Problem {
-        Problem::at(format!("line {line}"), message)
+        Problem::with_location(format!("line {line}"), message)
     }
 }
 

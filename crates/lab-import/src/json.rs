@@ -33,7 +33,7 @@ impl<'v> Node<'v> {
         } else {
             &self.path
         };
-        Problem::at(place, message)
+        Problem::with_location(place, message)
     }
 
     /// Returns a member, if it exists and is not null.

@@ -167,7 +167,7 @@ fn checked_text(bytes: Vec<u8>, limits: &Limits) -> Result<String, Problem> {
     }
     String::from_utf8(bytes).map_err(|e| {
         let valid = e.utf8_error().valid_up_to();
-        Problem::at(
+        Problem::with_location(
             format!("byte {valid}"),
             "this is not UTF-8; convert the file to UTF-8",
         )

@@ -53,12 +53,12 @@ pub fn parse_json(text: &str) -> Result<Value, Problem> {
                 Problem::whole("the file is empty")
             }
             serde_json::error::Category::Eof => {
-                Problem::at(place, "the file ends within a value: it is truncated")
+                Problem::with_location(place, "the file ends within a value: it is truncated")
             }
             _ => {
                 let message = e.to_string();
                 let reason = message.split(" at line ").next().unwrap_or(&message);
-                Problem::at(place, format!("not valid JSON: {reason}"))
+                Problem::with_location(place, format!("not valid JSON: {reason}"))
             }
         }
     })

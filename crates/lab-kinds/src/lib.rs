@@ -16,7 +16,7 @@ use lab_model::{Audit, ConditionError, Content, KeptProfile, OnInconclusive, Run
 use lab_profile::ProfiledPrograms;
 use lab_profile::report::ProfileReport;
 use lab_report::{BetweenReport, Report};
-use lab_stats::between::{self as stats, Recorded};
+use lab_stats::between::Recorded;
 use lab_stats::gate::{ChangeCondition, GateCondition};
 
 /// Builds the report of a run of any kind.
@@ -106,7 +106,7 @@ const SLOWER_PAGE: &str = "mean>+2%";
 ///
 /// # Errors
 /// Returns an error if the two runs cannot be compared, or if a condition is invalid.
-pub fn between(
+pub fn compare(
     [before, after]: [Recorded; 2],
     files: [&str; 2],
     gates: ChangeGates,
@@ -138,13 +138,13 @@ pub fn between(
                     "--gate and --fail-if work only with runs that benchlab measured, not for imported ones".into(),
                 );
             }
-            lab_import::report::between(&BetweenImports { runs, files })
+            lab_import::report::compare(&BetweenImports { runs, files })
         }
         [Content::Imported(_), _] | [_, Content::Imported(_)] => {
             Err("cannot compare imported results with a run that benchlab measured".into())
         }
         [Content::Measured(_), Content::Measured(_)] => {
-            let between = stats::between(before, after).map_err(|e| e.to_string())?;
+            let between = lab_stats::compare_runs(before, after).map_err(|e| e.to_string())?;
             let gate = GateCondition::text_of_gate(between.margin);
             let conditions = gates.parse(&gate, |text| ChangeCondition::parse(text, &between))?;
             Ok(lab_report::between(&BetweenReport {

@@ -23,9 +23,9 @@ pub fn enable_timestamps(socket: &impl AsFd) -> io::Result<()> {
 const STEP_NS: u64 = 20_000;
 
 /// The maximum duration of a comparison of the two clocks that is good enough, in ns. After
-/// [`LOOKS`] attempts, the shortest comparison is used.
-const GOOD_LOOK_NS: u64 = 1_000;
-const LOOKS: u32 = 4;
+/// [`COMPARISONS`] attempts, the shortest comparison is used.
+const GOOD_COMPARISON_NS: u64 = 1_000;
+const COMPARISONS: u32 = 4;
 
 /// Converts the kernel's arrival times to CLOCK_MONOTONIC.
 pub struct ArrivalClock {
@@ -53,8 +53,8 @@ impl Offset {
             }
         };
         let mut best = read();
-        for _ in 1..LOOKS {
-            if best.took_ns <= GOOD_LOOK_NS {
+        for _ in 1..COMPARISONS {
+            if best.took_ns <= GOOD_COMPARISON_NS {
                 break;
             }
             best = std::cmp::min_by_key(best, read(), |offset| offset.took_ns);

@@ -62,7 +62,7 @@ impl Http2Worker {
         while sent.is_some()
             && let Some(period) = load.next_period()
         {
-            sent = tasks.block_on(&self.runtime, load.clone().carry_out(period, &timer));
+            sent = tasks.block_on(&self.runtime, load.clone().run_period(period, &timer));
         }
     }
 }
@@ -116,9 +116,9 @@ impl ThreadLoad {
     }
 
     /// Runs a load, and sends the record of every slice. Returns `None` if the engine has exited.
-    async fn carry_out(self: Rc<Self>, period: LoadPeriod, timer: &Timer) -> Option<()> {
+    async fn run_period(self: Rc<Self>, period: LoadPeriod, timer: &Timer) -> Option<()> {
         // While this waits, other tasks notice connections that the server has closed.
-        timer.until(period.begin_ns).await;
+        timer.wait_until(period.begin_ns).await;
         self.note_traffic();
         self.tracker.borrow_mut().begin(period);
         let mut tasks = self.tasks();
@@ -130,7 +130,7 @@ impl ThreadLoad {
             if self.tracker.borrow().is_over(now) {
                 break;
             }
-            timer.until(self.next_ns(now)).await;
+            timer.wait_until(self.next_ns(now)).await;
         }
         tasks.shutdown().await;
         self.note_traffic();
@@ -249,7 +249,7 @@ impl Timer {
     }
 
     /// Waits until a time of CLOCK_MONOTONIC, in ns. Other tasks run in the meantime.
-    async fn until(&self, ns: u64) {
+    async fn wait_until(&self, ns: u64) {
         let time = TimeSpec::from_duration(Duration::from_nanos(ns.max(1)));
         let flags = TimerSetTimeFlags::TFD_TIMER_ABSTIME;
         let set = self.0.get_ref().0.set(Expiration::OneShot(time), flags);

@@ -68,7 +68,7 @@ impl LoadShare {
 
     /// Returns the fraction of the load for one of `generators` generators, numbered from 0. Each
     /// generator has its own arrivals.
-    pub fn of(&self, generator: usize, generators: usize) -> LoadShare {
+    pub fn divide(&self, generator: usize, generators: usize) -> LoadShare {
         let rest = usize::from(generator < self.connections % generators);
         LoadShare {
             connections: self.connections / generators + rest,

@@ -45,7 +45,7 @@ pub fn read_requests(file: &Path, base: Option<&LoadUrl>) -> Result<Vec<Request>
         content(file).map_err(|reason| JobError::new(format!("{}: {reason}", file.display())))?;
     let folder = file.parent().unwrap_or(Path::new(""));
     let reader = RequestFileReader { base, folder };
-    reader.requests(&bytes).map_err(|wrong| wrong.of(file))
+    reader.requests(&bytes).map_err(|wrong| wrong.in_file(file))
 }
 
 struct LineError {
@@ -55,7 +55,7 @@ struct LineError {
 }
 
 impl LineError {
-    fn of(self, file: &Path) -> JobError {
+    fn in_file(self, file: &Path) -> JobError {
         let LineError {
             number,
             line,

@@ -51,7 +51,7 @@ impl LoadUrl {
         }
         let url = Url::parse(text)
             .map_err(|error| JobError::new(format!("invalid URL {}: {error}", quoted_url())))?;
-        let origin = Origin::of(&url)
+        let origin = Origin::parse(&url)
             .ok_or_else(|| JobError::new(format!("the URL {} has no host", quoted_url())))?;
         // A browser's URL parser accepts some hosts and paths that HTTP does not.
         let wrong = |error| JobError::new(format!("invalid URL {}: {error}", quoted_url()));
@@ -186,7 +186,7 @@ impl Origin {
         let of_family: Vec<SocketAddr> = addresses
             .iter()
             .copied()
-            .filter(|address| family.is_none_or(|f| f == IpFamily::of(address)))
+            .filter(|address| family.is_none_or(|f| f == IpFamily::from_address(address)))
             .collect();
         guard.check(&self.host(), of_family.iter().map(SocketAddr::ip))?;
         match (of_family.as_slice(), family) {
@@ -225,7 +225,7 @@ impl Origin {
         Ok(addresses)
     }
 
-    fn of(url: &Url) -> Option<Origin> {
+    fn parse(url: &Url) -> Option<Origin> {
         Some(Origin {
             uses_tls: url.scheme() == "https",
             host: url.host()?.to_owned(),

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use std::io::Read;
 
 /// The maximum size of a document, in bytes.
-const MOST: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 /// The maximum total number of pages and of queries within pages.
 const MAX_PAGES: usize = 100_000;
 /// The maximum length of a name, in bytes.
@@ -29,7 +29,7 @@ pub fn read(
     (source, lines): (&mut LogFile, &mut LineCounts),
     tally: &mut Tally,
 ) -> Result<(), ReadError> {
-    let bytes = limited(input, MOST)?;
+    let bytes = limited(input, MAX_BYTES)?;
     source.bytes = bytes.len() as u64;
     let (format, entries) = match document {
         WholeLog::Statements => (

@@ -66,7 +66,7 @@ pub fn judge(gates: &[LogGate], analysis: &LogAnalysis, unread: &[String]) -> Ve
                 )
             }
             (Ok(_), [reason, ..]) if !answer.is_crossed => {
-                let reason = without(reason);
+                let reason = unread_reason(reason);
                 (Decision::Inconclusive, format!("{}: {reason}", answer.name))
             }
             (Ok(value), _) => {
@@ -161,7 +161,7 @@ pub fn nagios(
         text += &format!("; {}: {}", gate.gate, words(gate));
     }
     for reason in unread {
-        text += &format!("; {}", without(reason));
+        text += &format!("; {}", unread_reason(reason));
     }
     let line = format!(
         "{} | requests={} {}\n",
@@ -198,7 +198,7 @@ fn words(answer: &GateAnswer) -> String {
 }
 
 /// Returns the reason why a log that could not be read to its end makes gates inconclusive.
-fn without(reason: &str) -> String {
+fn unread_reason(reason: &str) -> String {
     wording::unread_log(&clean(reason))
 }
 

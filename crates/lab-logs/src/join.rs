@@ -121,7 +121,7 @@ impl From<JoinRecord> for (u64, i64, u64, u32, u32) {
 
 impl LeftOut {
     /// Decodes the bits of a record.
-    fn of(bits: u64) -> LeftOut {
+    fn new(bits: u64) -> LeftOut {
         LeftOut {
             requests: bits >> 2,
             has_statements: bits & 2 != 0,
@@ -154,7 +154,7 @@ impl JoinRecord {
     /// Returns the state of the record's ID, as if the ID were omitted from this record on.
     fn as_left_out(&self) -> LeftOut {
         if self.is_left_out() {
-            return LeftOut::of(self.ns);
+            return LeftOut::new(self.ns);
         }
         LeftOut {
             requests: u64::from(self.executions == 0),
@@ -244,7 +244,7 @@ impl Join {
         self.halve_to(other.halvings);
         for record in other.sorted {
             if record.is_left_out() {
-                let left_out = LeftOut::of(record.ns);
+                let left_out = LeftOut::new(record.ns);
                 self.push(JoinRecord::left_out(record.id, left_out));
             } else if let Some(page) = indexes.get(record.page as usize) {
                 self.push(JoinRecord {
@@ -352,7 +352,7 @@ impl Join {
                 continue;
             };
             if request.is_left_out() {
-                let left_out = LeftOut::of(request.ns);
+                let left_out = LeftOut::new(request.ns);
                 match left_out.requests {
                     0 => {}
                     1 => joined.crowded += u64::from(left_out.is_crowded),

@@ -7,9 +7,9 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The minimum number of different values of a variable segment.
-const FEWEST: usize = 50;
+const MIN_VALUES: usize = 50;
 /// A segment with at least this many different values is always variable.
-const MANY: usize = 500;
+const MANY_VALUES: usize = 500;
 /// The minimum fraction of a segment's different values that occurred only once.
 ///
 /// The number of such values divided by the number of requests estimates the probability that the
@@ -44,7 +44,7 @@ pub fn learn(routes: &[Counted]) -> Variables {
                 parents.entry(before).or_default().push((i, segment));
             }
         }
-        for (parent, children) in parents.into_iter().filter(|(_, c)| c.len() >= FEWEST) {
+        for (parent, children) in parents.into_iter().filter(|(_, c)| c.len() >= MIN_VALUES) {
             let mut values: HashMap<&str, u64> = HashMap::new();
             for (i, segment) in children {
                 *values.entry(segment).or_default() += routes[i].1;
@@ -101,7 +101,7 @@ fn is_named(segment: &str) -> bool {
 fn is_variable(values: &HashMap<&str, u64>) -> bool {
     let once = values.values().filter(|n| **n == 1).count();
     let n = values.len();
-    n >= MANY || (n >= FEWEST && once as f64 >= ONCE * n as f64)
+    n >= MANY_VALUES || (n >= MIN_VALUES && once as f64 >= ONCE * n as f64)
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ impl CellWidth {
     /// The smallest width.
     pub const MINUTE: CellWidth = CellWidth(0);
     /// The largest width.
-    pub const LONGEST: CellWidth = CellWidth(WIDTHS.len() - 1);
+    pub const MAX: CellWidth = CellWidth(WIDTHS.len() - 1);
 
     /// Returns the width of a cell in seconds.
     pub fn seconds(self) -> i64 {

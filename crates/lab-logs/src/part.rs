@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::io::Read;
 
 /// The maximum unpacked size, in bytes.
-const MOST: u64 = 4 << 30;
+const MAX_BYTES: u64 = 4 << 30;
 
 /// A fast level that compresses well enough: the data is mostly names and small numbers.
 const LEVEL: i32 = 3;
@@ -39,7 +39,7 @@ impl TallyPart {
     /// Decompresses and parses the counts. Returns an error if the bytes are invalid.
     pub fn unpack(bytes: &[u8]) -> Result<TallyPart, String> {
         let unpacked = zstd::Decoder::new(bytes).map_err(|e| e.to_string())?;
-        serde_json::from_reader(std::io::BufReader::new(unpacked.take(MOST)))
+        serde_json::from_reader(std::io::BufReader::new(unpacked.take(MAX_BYTES)))
             .map_err(|e| e.to_string())
     }
 }

@@ -8,7 +8,7 @@ const EACH: u64 = 0x0101_0101_0101_0101;
 /// The number of bytes in a register.
 const BLOCK: usize = 16;
 /// The maximum number of digits in a number.
-const LONGEST: usize = 19;
+const MAX_DIGITS: usize = 19;
 
 /// The number of bytes compared in one step, depending on the processor.
 pub trait RegisterWidth: Copy {
@@ -216,7 +216,7 @@ fn long_number(text: &[u8], first_eight: u64) -> Option<(u64, usize)> {
         let digit = u64::from(digit - b'0');
         (value.wrapping_mul(10).wrapping_add(digit), n + 1)
     });
-    (n <= LONGEST).then_some((value, n))
+    (n <= MAX_DIGITS).then_some((value, n))
 }
 
 /// Parses the digits at the beginning of a word. Returns the number and its length.
@@ -313,7 +313,7 @@ mod tests {
         fn digits_are_counted(text in text()) {
             let n = text.iter().take_while(|b| b.is_ascii_digit()).count();
             let counted = leading_number(&text).map(|(_, n)| n);
-            prop_assert_eq!(counted, (1..=LONGEST).contains(&n).then_some(n));
+            prop_assert_eq!(counted, (1..=MAX_DIGITS).contains(&n).then_some(n));
         }
     }
 }

@@ -7,9 +7,9 @@
 use crate::registers::{self, Baseline};
 
 /// The maximum number of segments of a route; the remaining segments are merged.
-const DEEPEST: usize = 12;
+const MAX_SEGMENTS: usize = 12;
 /// The maximum length of a name, in bytes.
-pub const LONGEST: usize = 200;
+pub const MAX_NAME: usize = 200;
 
 /// Returns the path of a target, without scheme, host, query, and parameters such as
 /// `;jsessionid=`.
@@ -56,7 +56,7 @@ pub fn fold(path: &[u8], name: &mut String) -> bool {
     let begin = name.len();
     let mut varies = false;
     let mut segments = path.split(|b| *b == b'/');
-    for segment in segments.by_ref().take(DEEPEST) {
+    for segment in segments.by_ref().take(MAX_SEGMENTS) {
         name.push('/');
         varies |= fold_segment(segment, name);
     }
@@ -67,15 +67,15 @@ pub fn fold(path: &[u8], name: &mut String) -> bool {
     varies
 }
 
-/// Truncates a name to [`LONGEST`] bytes, and marks the end with `…`.
+/// Truncates a name to [`MAX_NAME`] bytes, and marks the end with `…`.
 pub fn cut(mut name: String) -> String {
     cut_after(0, &mut name);
     name
 }
 
-/// Truncates the text after `begin` to [`LONGEST`] bytes, and marks the end with `…`.
+/// Truncates the text after `begin` to [`MAX_NAME`] bytes, and marks the end with `…`.
 fn cut_after(begin: usize, name: &mut String) {
-    let limit = begin + LONGEST;
+    let limit = begin + MAX_NAME;
     if name.len() > limit {
         let end = (begin..=limit)
             .rev()
@@ -238,10 +238,10 @@ mod tests {
         let segments: Vec<&str> = path[1..].split('/').collect();
         let begin = segments
             .iter()
-            .take(DEEPEST)
+            .take(MAX_SEGMENTS)
             .map(|s| format!("/{}", folded(s)));
         let mut route: String = begin.collect();
-        if segments.len() > DEEPEST {
+        if segments.len() > MAX_SEGMENTS {
             route.push_str("/…");
         }
         cut(route)
@@ -254,10 +254,10 @@ mod tests {
             let varies = fold(path.as_bytes(), &mut name);
             let expected = reference_route(&path);
             prop_assert_eq!(&name[before.len()..], &expected);
-            let segments = path[1..].split('/').take(DEEPEST);
+            let segments = path[1..].split('/').take(MAX_SEGMENTS);
             let others = segments.filter(|s| !is_number(s.as_bytes()));
-            let varies_besides = others.map(|s| reference_route(&format!("/{s}"))).any(|s| s.contains('{'));
-            prop_assert_eq!(varies, varies_besides);
+            let others_vary = others.map(|s| reference_route(&format!("/{s}"))).any(|s| s.contains('{'));
+            prop_assert_eq!(varies, others_vary);
         }
 
         #[test]

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// The number of seconds in an hour.
 const HOUR: usize = 3600;
 /// The maximum number of stored hours: 90 days, in 31 MB.
-const MOST: usize = 90 * 24;
+const MAX_HOURS: usize = 90 * 24;
 
 /// The number of requests in each second.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -38,7 +38,7 @@ impl Seconds {
 
     fn add_many(&mut self, time: i64, n: u32) {
         let hour = time.div_euclid(HOUR as i64);
-        if self.hours.len() >= MOST && !self.hours.contains_key(&hour) {
+        if self.hours.len() >= MAX_HOURS && !self.hours.contains_key(&hour) {
             self.is_cut = true;
             return;
         }
@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn dropped_hours_are_not_guessed() {
         let mut seconds = Seconds::default();
-        (0..MOST as i64 + 1).for_each(|hour| seconds.add(hour * 3600));
+        (0..MAX_HOURS as i64 + 1).for_each(|hour| seconds.add(hour * 3600));
         assert_eq!(seconds.highest(1), None);
         let mut other = Seconds::default();
         other.add(5);

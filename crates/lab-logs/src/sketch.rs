@@ -24,12 +24,12 @@ pub const ERROR: f64 = 1.0 / 64.0;
 const MAX_CARRY: u64 = u64::MAX >> 16;
 
 /// The maximum value in ns; larger values count as this one.
-pub const LONGEST: u64 = Counts::MAX_NS;
+pub const MAX_NS: u64 = Counts::MAX_NS;
 
 /// Returns the bucket of a value in ns.
 #[inline]
 pub fn bucket(ns: u64) -> u16 {
-    let ns = ns.min(LONGEST);
+    let ns = ns.min(MAX_NS);
     if ns < SINGLE {
         return ns as u16;
     }
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn a_value_is_off_by_at_most_a_64th() {
         let mut value = 1_u64;
-        while value < LONGEST {
+        while value < MAX_NS {
             let middle = middle(bucket(value));
             assert!(
                 middle.abs_diff(value) as f64 <= ERROR * value as f64,
@@ -190,12 +190,12 @@ mod tests {
             );
             value += 1 + value / 97;
         }
-        assert_eq!(bucket(u64::MAX), bucket(LONGEST));
-        assert!((bucket(LONGEST) as usize) < BUCKETS);
+        assert_eq!(bucket(u64::MAX), bucket(MAX_NS));
+        assert!((bucket(MAX_NS) as usize) < BUCKETS);
         for ns in 0..64 {
             assert_eq!((bucket(ns), middle(bucket(ns))), (ns as u16, ns));
         }
-        assert!((1..BUCKETS as u16).all(|b| bucket(middle(b)) == b || middle(b) > LONGEST));
+        assert!((1..BUCKETS as u16).all(|b| bucket(middle(b)) == b || middle(b) > MAX_NS));
     }
 
     #[test]

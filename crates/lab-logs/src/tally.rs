@@ -236,7 +236,7 @@ impl Tally {
             self.clock_jumps += part.clock_jumps;
             self.extend_times(part.first_s, part.last_s);
         }
-        while self.width < part.width.min(CellWidth::LONGEST) {
+        while self.width < part.width.min(CellWidth::MAX) {
             self.widen();
         }
         let part_has_pages = part.pages.iter().any(|page| page.kind == PageKind::Page);
@@ -382,13 +382,13 @@ impl Tally {
         }
     }
 
-    /// Adds a page of which only totals are known.
+    /// Adds the totals of a page's requests.
     pub fn add_page(&mut self, page: LogPage) {
         let index = self.page_named(page.kind, &page.name);
         self.pages[index].add_all(&page);
     }
 
-    /// Adds an hour of which only totals are known.
+    /// Adds the totals of an hour's requests.
     pub fn add_hour(&mut self, start_s: i64, requests: u64, errors: u64, total_ns: u64) {
         self.advance_clock(start_s, true);
         let hour = self.hour_at(start_s.div_euclid(3600));
@@ -755,7 +755,7 @@ impl Tally {
 
     /// Returns the analysis of the counts so far, with routes learned from them.
     pub fn analysis(&mut self, sources: Vec<LogFile>, lines: LineCounts) -> LogAnalysis {
-        let (within, coverage) = self.within();
+        let (within, coverage) = self.queries_within_pages();
         let (pages, merged_pages) = report_pages(&self.pages, &self.rules, self.width);
         let hour = |h: &Hour| LogHour {
             start_s: h.start * 3600,
@@ -787,7 +787,7 @@ impl Tally {
 
 impl Tally {
     /// Returns the most expensive queries within pages, and the coverage of the join.
-    fn within(&mut self) -> (Vec<QueryWithin>, JoinCoverage) {
+    fn queries_within_pages(&mut self) -> (Vec<QueryWithin>, JoinCoverage) {
         let joined = self.join.joined();
         let coverage = JoinCoverage {
             one_in: joined.one_in,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The sentences about logs; only this module turns findings into English.
 
-use crate::analysis::between::FEWEST as DAYS_OF_EACH;
-use crate::analysis::changes::FEWEST as DAYS;
+use crate::analysis::between::MIN_DAYS_PER_LOG;
+use crate::analysis::changes::MIN_DAYS;
 use crate::analysis::gate::GateFigure;
 use crate::analysis::pareto::PageOrder;
 use crate::analysis::week::MIN_WEEKS;
@@ -219,7 +219,7 @@ pub fn sentence(finding: &LogsFinding) -> String {
             ratio,
             shares: [first, second],
         } => format!(
-            "{page} takes {}; its share of the total time went from {} to {}.",
+            "{page} takes {}; its fraction of the total time went from {} to {}.",
             as_long(ratio, "as long as in the first log"),
             say::percent(*first),
             say::percent(*second),
@@ -566,10 +566,10 @@ fn unknown_change(reason: &UnknownChange) -> String {
         ),
         UnknownChange::NotInBoth(page) => format!("{page} is not in both logs"),
         UnknownChange::NoDays => {
-            format!("no page has {DAYS_OF_EACH} days with 20 requests in both logs")
+            format!("no page has {MIN_DAYS_PER_LOG} days with 20 requests in both logs")
         }
         UnknownChange::TooFewDays(page) => {
-            format!("{page} does not have {DAYS_OF_EACH} days with 20 requests in both logs")
+            format!("{page} does not have {MIN_DAYS_PER_LOG} days with 20 requests in both logs")
         }
         UnknownChange::Open { page, low, high } => {
             format!("{page} takes {low:.2} to {high:.2} times as long")
@@ -648,7 +648,7 @@ pub fn interval_method(length_s: i64, stretches: usize) -> String {
 pub fn comparison_method() -> String {
     format!(
         "A day's value is the geometric mean of a page's durations on a day with at least 20 requests; a change is the \
-         Hodges-Lehmann estimate over the days of both logs. All intervals hold simultaneously at 95 % and need {DAYS_OF_EACH} \
+         Hodges-Lehmann estimate over the days of both logs. All intervals hold simultaneously at 95 % and need {MIN_DAYS_PER_LOG} \
          days of each log. The machines and the data may differ: the change includes every difference."
     )
 }
@@ -697,7 +697,7 @@ pub const CHANGES_TABLE: &str =
 /// The caption of the table of trends.
 pub const TRENDS_TABLE: &str = "Durations of a week as a multiple of those of the previous week, for pages without a change point.";
 /// The caption of the chart of two logs.
-pub const COMPARISON_CHART: &str = "The pages that take the most time; left of 1 is faster.";
+pub const COMPARISON_CHART: &str = "The pages that take the most time. Left of 1 is faster.";
 /// The caption of the table of two logs.
 pub const COMPARISON_TABLE: &str =
     "Means are over all requests; second / first compares the typical durations of a day.";
@@ -769,7 +769,7 @@ pub fn smaller_changes(pages: usize) -> String {
 /// States that the log has too few days for change points.
 pub fn too_few_days(days: usize) -> String {
     format!(
-        "The log has {} with 20 requests for a page: change points need {DAYS}.",
+        "The log has {} with 20 requests for a page: change points need {MIN_DAYS}.",
         say::count(days, "day")
     )
 }
@@ -777,7 +777,7 @@ pub fn too_few_days(days: usize) -> String {
 /// States that no page changed.
 pub fn no_changes(pages: usize) -> String {
     format!(
-        "None of {} with at least {DAYS} days changed significantly.",
+        "None of {} with at least {MIN_DAYS} days changed significantly.",
         say::count(pages, "page")
     )
 }

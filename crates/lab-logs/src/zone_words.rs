@@ -106,7 +106,7 @@ enum Reading {
 }
 
 impl Reading {
-    fn of(word: &[u8]) -> Reading {
+    fn interpret(word: &[u8]) -> Reading {
         let is = |name: &str| name.as_bytes().eq_ignore_ascii_case(word);
         if let Some((_, minutes)) = CLEAR.iter().find(|(name, _)| is(name)) {
             return Reading::Clear(minutes * 60);
@@ -179,7 +179,7 @@ impl ZoneWords {
         {
             Some((_, reading)) => *reading,
             None => {
-                let reading = Reading::of(word);
+                let reading = Reading::interpret(word);
                 if self.noted.len() < MAX_NOTED {
                     self.noted.push((crate::route::printable(word), reading));
                 }

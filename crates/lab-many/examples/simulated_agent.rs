@@ -53,7 +53,7 @@ fn main() -> io::Result<()> {
             }
             ToAgent::Work(work) => {
                 let work: AgentWork = serde_json::from_value(work)?;
-                thread::spawn(move || carry_out(work));
+                thread::spawn(move || run_work(work));
             }
             ToAgent::End => break,
         }
@@ -70,7 +70,7 @@ fn report_work(report: &LoadReport, body: &[u8]) -> io::Result<()> {
     say(&ToCoordinator::Work(serde_json::to_value(report)?), body)
 }
 
-fn carry_out(work: AgentWork) -> io::Result<()> {
+fn run_work(work: AgentWork) -> io::Result<()> {
     match work {
         AgentWork::Load(LoadOrder::Find { requests, .. }) => {
             let (host, first) = (Host::default(), vec![Vec::new(); requests.len()]);

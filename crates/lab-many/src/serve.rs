@@ -23,11 +23,11 @@ pub fn serve(
     let (mut load, mut usage) = (LoadAgent::new(inspect), UsageAgent::default());
     while let Some((work, _)) = coordinator.next::<AgentWork>()? {
         let outcome = match work {
-            AgentWork::Load(order) => load.carry_out(order, &coordinator),
-            AgentWork::Usage(order) => usage.carry_out(order, &coordinator),
-            AgentWork::Logs(order) => logs::agent::carry_out(order, &coordinator),
+            AgentWork::Load(order) => load.run_order(order, &coordinator),
+            AgentWork::Usage(order) => usage.run_order(order, &coordinator),
+            AgentWork::Logs(order) => logs::agent::run_order(order, &coordinator),
             AgentWork::Experiment(order) => {
-                experiment::agent::carry_out(order, make_ready, &coordinator)
+                experiment::agent::run_order(order, make_ready, &coordinator)
             }
         };
         if let Err(reason) = outcome {

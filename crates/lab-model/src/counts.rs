@@ -46,7 +46,7 @@ impl Counts {
     }
 
     /// Returns this distribution without the values in `part`, which is a subset of it.
-    pub fn without(&self, part: &Counts) -> Counts {
+    pub fn subtract(&self, part: &Counts) -> Counts {
         let mut parts = part.0.iter().peekable();
         let left = self.0.iter().map(|&(value, count)| {
             while parts.next_if(|(v, _)| *v < value).is_some() {}
@@ -96,6 +96,6 @@ mod tests {
         let (one, other) = (Counts(vec![(1, 2), (5, 1)]), Counts(vec![(0, 1), (5, 4)]));
         let mut sum = one.clone();
         sum.add(&other);
-        assert_eq!((sum.without(&one), sum.without(&other)), (other, one));
+        assert_eq!((sum.subtract(&one), sum.subtract(&other)), (other, one));
     }
 }

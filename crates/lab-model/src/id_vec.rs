@@ -83,7 +83,7 @@ impl<I: Id, T> IdVec<I, T> {
     ///
     /// # Panics
     /// Panics if `id` is greater than the number of items.
-    pub fn before(&self, id: I) -> &[T] {
+    pub fn preceding(&self, id: I) -> &[T] {
         &self.items[..id.index()]
     }
 

@@ -76,7 +76,7 @@ ids! {
 impl AgentId {
     /// Returns the agent's ID in a run that already had `earlier` agents when the agent was
     /// started.
-    pub fn after(self, earlier: usize) -> AgentId {
+    pub fn offset_by(self, earlier: usize) -> AgentId {
         AgentId::from_index(earlier + self.index())
     }
 }

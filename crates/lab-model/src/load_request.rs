@@ -116,7 +116,7 @@ pub enum IpFamily {
 
 impl IpFamily {
     /// Returns the family of an address.
-    pub fn of(address: &SocketAddr) -> IpFamily {
+    pub fn from_address(address: &SocketAddr) -> IpFamily {
         if address.is_ipv4() {
             IpFamily::V4
         } else {

@@ -81,7 +81,7 @@ pub enum AssumptionKind {
 
 impl LogAssumption {
     /// Returns the kind of results that depend on the assumption.
-    pub fn about(&self) -> AssumptionKind {
+    pub fn kind(&self) -> AssumptionKind {
         match self {
             LogAssumption::Unit { .. }
             | LogAssumption::DoubtfulUnit { .. }

@@ -41,7 +41,7 @@ struct Numbers {
 }
 
 impl Numbers {
-    fn of(plan: &Plan, target: TargetId) -> Numbers {
+    fn new(plan: &Plan, target: TargetId) -> Numbers {
         Numbers {
             subjects: renumbered(plan.subjects.iter().map(|s| s.target == target)),
             points: renumbered(plan.points.iter().map(|p| p.target == target)),
@@ -87,7 +87,7 @@ fn part(run: &Run, target: TargetId) -> Run {
     let Some(plan) = run.plan_mut() else {
         return run;
     };
-    let numbers = Numbers::of(plan, target);
+    let numbers = Numbers::new(plan, target);
     *plan = plan_part(std::mem::take(plan), target, &numbers);
     run.pilots
         .retain_mut(|p| numbers.subject_and_point(&mut p.subject, &mut p.point));

@@ -96,7 +96,7 @@ impl Plan {
             examples
                 .get(planned.case.index())?
                 .first()?
-                .with(&planned.params),
+                .with_params(&planned.params),
         )
     }
 
@@ -113,7 +113,9 @@ impl Plan {
                 .serving()
                 .and_then(|s| s.examples.get(point.case.index()));
             let examples = examples.into_iter().flatten();
-            examples.map(|e| e.with(&point.params)).collect::<Vec<_>>()
+            examples
+                .map(|e| e.with_params(&point.params))
+                .collect::<Vec<_>>()
         };
         distinct(self.points.iter().flat_map(at))
     }

@@ -215,7 +215,7 @@ impl Run {
     /// The suffix distinguishes the agent from earlier agents with the same name.
     pub fn agent_name(&self, id: AgentId) -> String {
         let name = &self.agents[id].name;
-        let before = self.agents.before(id).iter().filter(|a| a.name == *name);
+        let before = self.agents.preceding(id).iter().filter(|a| a.name == *name);
         match before.count() {
             0 => name.clone(),
             1 => format!("{name}, resumed"),
@@ -280,7 +280,10 @@ impl Run {
             .retain(|block| !block.agent.is_some_and(|agent| left_out.contains(&agent)));
         for block in &mut self.blocks {
             for slices in [&mut block.slices, &mut block.redone_slices] {
-                *slices = slices.iter().filter_map(|s| s.without(&left_out)).collect();
+                *slices = slices
+                    .iter()
+                    .filter_map(|s| s.without_agents(&left_out))
+                    .collect();
             }
         }
         Ok(())

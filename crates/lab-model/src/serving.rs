@@ -61,7 +61,7 @@ pub struct Example {
 
 impl Example {
     /// Returns the example with the parameter names in braces replaced by their values.
-    pub(crate) fn with(&self, params: &[(String, String)]) -> Example {
+    pub(crate) fn with_params(&self, params: &[(String, String)]) -> Example {
         let path = params
             .iter()
             .fold(self.path.clone(), |path, (name, value)| {
@@ -101,6 +101,9 @@ mod tests {
         };
         let params = [("files", "50"), ("connections", "8")];
         let params = params.map(|(name, value)| (name.to_string(), value.to_string()));
-        assert_eq!(example.with(&params).path, "/page?files=50&x={other}");
+        assert_eq!(
+            example.with_params(&params).path,
+            "/page?files=50&x={other}"
+        );
     }
 }

@@ -173,7 +173,7 @@ impl Slice {
     /// Returns the slice without the given agents, or `None` if no agent is left.
     ///
     /// The server's resource usage is then unknown, because it covers the requests of all agents.
-    pub fn without(&self, agents: &[AgentId]) -> Option<Slice> {
+    pub fn without_agents(&self, agents: &[AgentId]) -> Option<Slice> {
         let left = self.agents.iter().filter(|a| !agents.contains(&a.agent));
         let left: Vec<AgentSlice> = left.cloned().collect();
         if left.len() == self.agents.len() {
@@ -248,11 +248,11 @@ mod tests {
             (15, 13, 8)
         );
         assert_eq!(total.errors, [(ErrorKind::Timeout, 2)]);
-        let left = total.without(&[AgentId(1)]).expect("one is left");
+        let left = total.without_agents(&[AgentId(1)]).expect("one is left");
         // The server's usage covered both agents.
         assert_eq!((left.served, left.server_cpu_ns), (5, None));
         assert_eq!(*left.response.counts(), Counts(vec![(7, 5)]));
-        assert_eq!(total.without(&[AgentId(9)]), Some(total.clone()));
-        assert_eq!(total.without(&[AgentId(0), AgentId(1)]), None);
+        assert_eq!(total.without_agents(&[AgentId(9)]), Some(total.clone()));
+        assert_eq!(total.without_agents(&[AgentId(0), AgentId(1)]), None);
     }
 }

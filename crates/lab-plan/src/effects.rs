@@ -49,7 +49,7 @@ fn fixtures(file: &File) -> impl Iterator<Item = &file::Fixture> {
 ///
 /// # Errors
 /// Returns an error if a target has no table for effects, or if nothing causes a fault.
-pub fn understand(file: &File, targets: &[Target], at: ErrorAt) -> Result<(), PlanError> {
+pub fn validate(file: &File, targets: &[Target], at: ErrorAt) -> Result<(), PlanError> {
     for case in file.case.iter().filter(|c| c.check == Check::Effects) {
         let span = case.name.span();
         if let Some(target) = targets.iter().find(|t| t.effects.is_none()) {

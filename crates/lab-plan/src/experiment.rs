@@ -128,7 +128,7 @@ impl Experiment {
             text: &text,
             toolchains: &toolchains,
         }
-        .understand(name, file)
+        .validate(name, file)
     }
 
     /// Finds the subject of the experiment that a plan's subject was created from.
@@ -179,14 +179,14 @@ struct ExperimentReader<'a> {
 }
 
 impl ExperimentReader<'_> {
-    fn understand(&self, name: &str, file: File) -> Result<Experiment, PlanError> {
+    fn validate(&self, name: &str, file: File) -> Result<Experiment, PlanError> {
         let targets = self.targets(&file)?;
         let at = |span, reason: String| self.at(span, reason);
-        effects::understand(&file, &targets, &at)?;
+        effects::validate(&file, &targets, &at)?;
         let kinds: Vec<TargetKind> = targets.iter().map(|t| t.kind).collect();
         self.unique(file.case.iter().map(|c| &c.name), "case")?;
         self.unique(file.subject.iter().map(|s| &s.name), "subject")?;
-        let metrics = metrics::understand(&file.metric, &at)?;
+        let metrics = metrics::validate(&file.metric, &at)?;
         let mut cases = file
             .case
             .iter()
@@ -197,7 +197,7 @@ impl ExperimentReader<'_> {
         }
         effects::leave_out(&mut cases, &file, &targets);
         let tables = [&file.quick, &file.usual];
-        let [quick, usual] = tables.map(|table| extent::understand(table, &cases, &at));
+        let [quick, usual] = tables.map(|table| extent::values_by_case(table, &cases, &at));
         for (case, (quick, usual)) in cases.iter_mut().zip(quick?.into_iter().zip(usual?)) {
             (case.quick, case.usual) = (quick, usual);
         }
@@ -299,7 +299,7 @@ impl ExperimentReader<'_> {
             std::fs::read_to_string(self.project.folder().join(folder).join(path))
         };
         let at = |span, message: String| self.at(span, message);
-        serving::understand(
+        serving::validate(
             file,
             cases,
             self.named_metrics(&names, metrics)?,
@@ -774,7 +774,7 @@ impl ExperimentReader<'_> {
                 return Err(self.at(fixture.name.span(), reason));
             }
             let at = |span, reason: String| self.at(span, reason);
-            let model = fixtures::understand(fixture, cases, &subjects, &at)?;
+            let model = fixtures::validate(fixture, cases, &subjects, &at)?;
             let observed = self.named_metrics(&fixture.metrics, &metrics)?;
             fixtures::add_metrics(fixture, &model, &observed, cases, &at)?;
             let program = self.program(Some(&fixture.program), &fixture.name)?;

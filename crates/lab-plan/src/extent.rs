@@ -14,7 +14,7 @@ type Named<T> = BTreeMap<Spanned<String>, T>;
 /// case.
 ///
 /// If the table is missing, all cases are measured.
-pub fn understand(
+pub fn values_by_case(
     table: &Named<Named<Vec<ParameterValue>>>,
     cases: &[Case],
     at: ErrorAt,

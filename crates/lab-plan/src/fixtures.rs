@@ -41,7 +41,7 @@ const RESERVED: [&str; 16] = [
 /// # Errors
 /// Returns an error if a state belongs to an unknown subject or value, or if the name of an
 /// argument is invalid.
-pub fn understand(
+pub fn validate(
     fixture: &file::Fixture,
     cases: &[Case],
     subjects: &[&str],
@@ -154,7 +154,7 @@ fn is_parameter(cases: &[Case], name: &str) -> bool {
     })
 }
 
-/// Adds the metrics of a fixture to the cases in whose visits it takes part.
+/// Adds a fixture's metrics to the cases that it takes part in.
 ///
 /// # Errors
 /// Returns an error if a case already has one of them.

@@ -24,7 +24,7 @@ const RESERVED: [&str; 10] = [
 ///
 /// # Errors
 /// Returns an error if a name is not a valid key in the protocol, is reserved, or is used twice.
-pub fn understand(metrics: &[file::Metric], at: ErrorAt) -> Result<Vec<Metric>, PlanError> {
+pub fn validate(metrics: &[file::Metric], at: ErrorAt) -> Result<Vec<Metric>, PlanError> {
     let mut read: Vec<Metric> = Vec::new();
     for metric in metrics {
         let name = metric.name.get_ref();

@@ -40,7 +40,7 @@ type Read<'a> = &'a dyn Fn(&str) -> io::Result<String>;
 /// # Errors
 /// Returns an error if the file has keys for servers but no `[server]`, or if a key is missing or
 /// invalid.
-pub fn understand(
+pub fn validate(
     file: &File,
     cases: &[Case],
     metrics: Vec<Metric>,

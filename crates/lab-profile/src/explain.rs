@@ -7,7 +7,7 @@ use lab_valgrind::{Churn, churn, clean};
 /// The maximum relative deviation between predicted and simulated misses.
 const MAX_DEVIATION: f64 = 0.05;
 /// The minimum fraction of all misses that an explanation must cover.
-const MIN_SHARE: f64 = 0.05;
+const MIN_FRACTION: f64 = 0.05;
 
 /// A cache, as described in an output file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,7 +103,7 @@ fn of_touch(profile: &Profile, touch: Access) -> Vec<Explanation> {
         let predicted = lines.checked_mul(churn.blocks)?.checked_mul(passes)?;
         let is_touched = passes > 0 && churn.size() >= cache.size;
         let share = predicted as f64 / total as f64;
-        if !is_touched || !(MIN_SHARE..=1.0 + MAX_DEVIATION).contains(&share) {
+        if !is_touched || !(MIN_FRACTION..=1.0 + MAX_DEVIATION).contains(&share) {
             return None;
         }
         let deviation = |misses: u64| (misses as f64 / predicted as f64 - 1.0).abs();

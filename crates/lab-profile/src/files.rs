@@ -74,7 +74,7 @@ impl ProfileFiles {
 impl Sources {
     /// Reads the source files that a profile names, if they exist. Relative names are resolved against `folder`.
     pub fn read(profile: &Profile, folder: &Path) -> Sources {
-        Sources::of(profile, |name| {
+        Sources::read_with(profile, |name| {
             let file = File::open(folder.join(name)).ok()?;
             let is_file = file
                 .metadata()

@@ -23,7 +23,7 @@ pub struct Sources {
 
 impl Sources {
     /// Reads the files that contain the most expensive lines and allocation sites. `read` returns the text of a file.
-    pub fn of(profile: &Profile, read: impl Fn(&str) -> Option<String>) -> Sources {
+    pub fn read_with(profile: &Profile, read: impl Fn(&str) -> Option<String>) -> Sources {
         let mut names: BTreeSet<&str> = BTreeSet::new();
         if let Some(costs) = profile.costs() {
             for event in [costs.chosen_event(), "Ir"] {

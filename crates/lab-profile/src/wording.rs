@@ -170,7 +170,7 @@ pub const FIGURE: &str = "metric";
 pub const EVENT: &str = "event";
 pub const FUNCTION: &str = "function";
 pub const LINE: &str = "line";
-pub const PLACE: &str = "location";
+pub const LOCATION: &str = "location";
 pub const SOURCE_LINE: &str = "source";
 
 /// Returns the question about one program, or about a change.
@@ -343,7 +343,7 @@ fn size(bytes: u64) -> String {
 }
 
 /// Prefixes a sentence with the name of the program that it is about.
-pub fn about(name: &str, sentence: &str) -> String {
+pub fn with_name(name: &str, sentence: &str) -> String {
     format!("{name}: {sentence}")
 }
 
@@ -365,7 +365,7 @@ pub fn churn(churn: &Churn) -> String {
 /// Describes churn as the first sentence about a program. `name` is the program's name, if it has to be given.
 pub fn first_churn(name: Option<&str>, of: &Churn) -> String {
     let sentence = churn(of);
-    say::capital(&name.map_or(sentence.clone(), |name| about(name, &sentence)))
+    say::capital(&name.map_or(sentence.clone(), |name| with_name(name, &sentence)))
 }
 
 pub fn sawtooth(sawtooth: &Sawtooth) -> String {

@@ -58,7 +58,7 @@ pub fn document(forecast: &Forecast, plan: &Plan) -> Document {
 }
 
 /// States why nothing can be forecast.
-pub fn refusal(reason: &NoForecast) -> String {
+pub fn no_forecast(reason: &NoForecast) -> String {
     let why = match reason {
         NoForecast::Load => "a load has no forecast: --for sets its duration".into(),
         NoForecast::TooFewBlocks(blocks) => format!(

@@ -12,8 +12,8 @@ pub struct Counters {
     /// The number of statements by their first word in lower case (`select`, `insert`, `begin`, `commit`, …), for all
     /// ways of sending them.
     ///
-    /// `start transaction` counts as `begin`, and `end` as `commit`. For MariaDB, `other` counts statements without an
-    /// entry of their own, and `admin` counts pings and connection resets.
+    /// `start transaction` counts as `begin`, and `end` as `commit`. For MariaDB, `other` counts
+    /// statements without a separate entry, and `admin` counts pings and connection resets.
     pub statements: BTreeMap<String, u64>,
     /// The number of rows that statements returned, inserted, updated or deleted.
     pub rows: u64,
@@ -37,7 +37,7 @@ pub struct Counters {
 
 impl Counters {
     /// Returns the work since an earlier reading, without statements that did not occur.
-    pub fn since(&self, before: &Counters) -> Counters {
+    pub fn work_since(&self, before: &Counters) -> Counters {
         let difference = |now: Option<u64>, earlier: Option<u64>| Some(now?.wrapping_sub(earlier?));
         // A command without a reply, such as the end of a connection, may be counted only partly in the earlier
         // reading, which is then one too high.

@@ -53,7 +53,7 @@ pub trait Daemon: Send {
 
     /// Returns the daemon's processes; `main` is the first of them.
     fn processes(&mut self, main: Pid) -> Processes {
-        Processes::of(main)
+        Processes::new(main)
     }
 
     /// Returns the name of the Unix socket in [`Folder::sockets`], if the daemon has one.

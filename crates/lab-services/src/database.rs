@@ -176,7 +176,7 @@ pub(crate) enum ConnectionRefusal {
 }
 
 impl ConnectionRefusal {
-    pub fn at(self, address: &ServiceAddress, hint: &'static str) -> ServiceError {
+    pub fn with_address(self, address: &ServiceAddress, hint: &'static str) -> ServiceError {
         let software = address.software;
         let (place, user) = (address.to_string(), address.user.clone());
         match self {

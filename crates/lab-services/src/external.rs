@@ -23,7 +23,7 @@ pub(crate) fn processes(database: &mut dyn Database) -> Option<Processes> {
     let is_same = is_program && (age(main)? - uptime).abs() < SAME_SECONDS;
     is_same.then(|| Processes {
         lab_connection: database.lab_connection(),
-        ..Processes::of(main)
+        ..Processes::new(main)
     })
 }
 

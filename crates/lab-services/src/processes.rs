@@ -49,7 +49,7 @@ pub enum LabConnection {
 
 impl Processes {
     /// Returns the processes of a daemon by its main process. The CPU time of exited children is counted in ticks.
-    pub fn of(main: Pid) -> Processes {
+    pub fn new(main: Pid) -> Processes {
         Processes {
             main,
             ended_processes: None,
@@ -156,5 +156,5 @@ impl Processes {
 }
 
 fn clock_ns(pid: Pid) -> Option<u64> {
-    CpuClock::of(pid).ok()?.now_ns().ok()
+    CpuClock::open(pid).ok()?.now_ns().ok()
 }

@@ -88,7 +88,7 @@ pub struct PredictedPeak {
 
 /// A subject that was excluded from comparison, at one point or at all points, with the reason.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Refusal {
+pub struct Exclusion {
     /// The subject.
     pub subject: SubjectId,
     /// The point. `None` means all points.
@@ -145,7 +145,7 @@ pub enum ExclusionReason {
         at: FirstPoint,
         /// The duration of the longest of these pilots, in ns.
         pilot_ns: u64,
-        /// The time budget with which all pilots would have been long enough, in s, if known.
+        /// The minimum time budget, in s, for pilots of sufficient length, if known.
         budget_s: Option<f64>,
     },
     /// The turns of a subject that works in batches were not at the level of its pilot.
@@ -179,17 +179,17 @@ pub enum ExclusionReason {
 
 impl ExclusionReason {
     /// Returns the class of the reason.
-    pub fn kind(&self) -> RefusalKind {
+    pub fn kind(&self) -> ExclusionKind {
         match self {
             ExclusionReason::Failed { .. }
             | ExclusionReason::SettingDiffers { .. }
             | ExclusionReason::PeakUnknown { .. }
-            | ExclusionReason::ServedNothing { .. } => RefusalKind::Subject,
-            ExclusionReason::BaselineFailed { .. } => RefusalKind::WithoutBaseline,
-            ExclusionReason::ExitStatus { .. } => RefusalKind::ExitStatus,
+            | ExclusionReason::ServedNothing { .. } => ExclusionKind::Subject,
+            ExclusionReason::BaselineFailed { .. } => ExclusionKind::WithoutBaseline,
+            ExclusionReason::ExitStatus { .. } => ExclusionKind::ExitStatus,
             ExclusionReason::PilotCutShort { .. }
             | ExclusionReason::TurnsNotSteady(_)
-            | ExclusionReason::ServerNotSteady { .. } => RefusalKind::NotSteady,
+            | ExclusionReason::ServerNotSteady { .. } => ExclusionKind::NotSteady,
         }
     }
 
@@ -265,7 +265,7 @@ pub enum TurnsCause {
 
 /// The class of the reason for an exclusion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RefusalKind {
+pub enum ExclusionKind {
     /// The subject failed, or did not do the same work as the baseline.
     Subject,
     /// The baseline failed, so the exclusion does not count against the subject.
@@ -276,9 +276,9 @@ pub enum RefusalKind {
     NotSteady,
 }
 
-impl Refusal {
+impl Exclusion {
     /// Returns the class of the reason.
-    pub fn kind(&self) -> RefusalKind {
+    pub fn kind(&self) -> ExclusionKind {
         self.reason.kind()
     }
 }

@@ -32,7 +32,7 @@ use std::collections::HashSet;
 /// If the runs have more than one target in common, names are those of
 /// [`lab_model::Plan::subject_label`] and [`lab_model::Plan::label`]. Returns an error if the runs
 /// have nothing to compare.
-pub fn between(first: Recorded, second: Recorded) -> Result<Between, Incomparable> {
+pub fn compare_runs(first: Recorded, second: Recorded) -> Result<Between, Incomparable> {
     let mut found: Option<Between> = None;
     let apart = each_target([first, second], |sides| {
         match (&mut found, on_target(sides)) {
@@ -186,12 +186,16 @@ fn not_compared(sides: &Sides, points: &[[PointId; 2]]) -> Vec<NotCompared> {
                 names,
             }));
         }
-        apart.extend(side.refusals.iter().map(|refusal| NotCompared::Excluded {
-            run,
-            subject: side.subject_label(&side.plan.subjects[refusal.subject].name),
-            point: refusal.point.map(|point| side.plan.label(point)),
-            reason: refusal.reason.clone(),
-        }));
+        apart.extend(
+            side.exclusions
+                .iter()
+                .map(|exclusion| NotCompared::Excluded {
+                    run,
+                    subject: side.subject_label(&side.plan.subjects[exclusion.subject].name),
+                    point: exclusion.point.map(|point| side.plan.label(point)),
+                    reason: exclusion.reason.clone(),
+                }),
+        );
     }
     apart
 }

@@ -28,7 +28,7 @@ pub(crate) fn draws(tail: f64) -> usize {
 /// Draws the blocks and stores how often each block was drawn.
 fn draw(random: &mut SplitMix64, counts: &mut [u32]) {
     counts.fill(0);
-    (0..counts.len()).for_each(|_| counts[random.below(counts.len())] += 1);
+    (0..counts.len()).for_each(|_| counts[random.next_below(counts.len())] += 1);
 }
 
 /// Returns the interval of each value of `statistic` at level `1 - alpha`.
@@ -129,7 +129,7 @@ impl SplitMix64 {
     ///
     /// The method is Lemire's (2019) without its rejection step. For the number of blocks, the bias
     /// is below 2^-50.
-    pub fn below(&mut self, bound: usize) -> usize {
+    pub fn next_below(&mut self, bound: usize) -> usize {
         ((u128::from(self.next()) * bound as u128) >> 64) as usize
     }
 }

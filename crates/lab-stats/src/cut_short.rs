@@ -4,7 +4,7 @@
 //!
 //! The times of these subjects may be those of cold code, so the subjects are not compared.
 
-use crate::analysis::{ExclusionReason, FirstPoint, Refusal};
+use crate::analysis::{Exclusion, ExclusionReason, FirstPoint};
 use crate::helpers;
 use crate::pilot_time::sufficient_budget;
 use lab_model::{Batch, Pilot, Plan, PointId, Run, SubjectId, WarmUp};
@@ -17,7 +17,7 @@ const SPARE: f64 = 1.25;
 /// Returns the exclusions.
 ///
 /// If the baseline's pilot was cut short at a point, nothing is compared at that point.
-pub(crate) fn refusals(run: &Run, plan: &Plan) -> Vec<Refusal> {
+pub(crate) fn exclusions(run: &Run, plan: &Plan) -> Vec<Exclusion> {
     let planned = run.pilots.iter().filter(|pilot| is_planned(plan, pilot));
     let cut = planned.filter(|pilot| {
         // A control has the class of its original.
@@ -28,7 +28,7 @@ pub(crate) fn refusals(run: &Run, plan: &Plan) -> Vec<Refusal> {
         by_subject.entry(pilot.subject).or_default().push(pilot);
     }
     let budget_s = needed_budget_s(run, plan);
-    let mut refusals = Vec::new();
+    let mut exclusions = Vec::new();
     for (subject, pilots) in by_subject {
         let longest_ns = pilots.iter().map(|p| wall_ns(p.own_batches())).max();
         let reason = |baseline| ExclusionReason::PilotCutShort {
@@ -41,8 +41,8 @@ pub(crate) fn refusals(run: &Run, plan: &Plan) -> Vec<Refusal> {
             budget_s,
         };
         for pilot in &pilots {
-            let mut refuse = |subject: SubjectId, reason: ExclusionReason| {
-                refusals.push(Refusal {
+            let mut exclude = |subject: SubjectId, reason: ExclusionReason| {
+                exclusions.push(Exclusion {
                     subject,
                     point: Some(pilot.point),
                     reason,
@@ -51,14 +51,14 @@ pub(crate) fn refusals(run: &Run, plan: &Plan) -> Vec<Refusal> {
             if subject == plan.baseline_on(plan.points[pilot.point].target) {
                 let name = &plan.subjects[subject].name;
                 for other in others(plan, subject, pilot.point) {
-                    refuse(other, reason(Some(name.clone())));
+                    exclude(other, reason(Some(name.clone())));
                 }
             } else if !has_cold_baseline(run, plan, pilot.point) {
-                refuse(subject, reason(None));
+                exclude(subject, reason(None));
             }
         }
     }
-    refusals
+    exclusions
 }
 
 /// Returns true if the baseline's pilot was cut short at a point.
@@ -75,8 +75,8 @@ fn others(plan: &Plan, subject: SubjectId, point: PointId) -> impl Iterator<Item
     all.filter(move |&other| other != subject && plan.takes_part(other, point))
 }
 
-/// Returns the time budget in s with which all pilots would have been long enough, or `None` if the
-/// run had no budget.
+/// Returns the minimum time budget, in s, for pilots of sufficient length, or `None` if the run had
+/// no budget.
 ///
 /// The budget is estimated from the number of missing batches.
 fn needed_budget_s(run: &Run, plan: &Plan) -> Option<f64> {

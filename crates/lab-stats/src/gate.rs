@@ -7,7 +7,7 @@
 
 use crate::analysis::Verdict;
 use crate::between::{Between, Changed};
-use crate::load::{error_share, hidden, quantiles};
+use crate::load::{error_fraction, hidden, quantiles};
 use crate::results::{Comparison, Results, Value};
 use lab_model::{
     Comparison as Condition, ConditionError, ConditionProblem, Decision, Dimension, Interval,
@@ -680,7 +680,7 @@ impl Measurement<'_> {
     fn value_of(&self, figure: &GateFigure) -> Result<Value, UndecidedReason> {
         let (errors, served) = (self.count(&Metric::ERRORS), self.count(&Metric::SERVED));
         let GateFigure::Metric(metric) = figure else {
-            let share = error_share(errors, served).map(Value::Reading);
+            let share = error_fraction(errors, served).map(Value::Reading);
             return share.ok_or(UndecidedReason::NothingEnded);
         };
         let reason = || match part_of_10_000(metric) {

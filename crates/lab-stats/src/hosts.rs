@@ -167,7 +167,7 @@ pub fn effects(run: &Run) -> Vec<HostEffect> {
     let family = alpha / compared.len().max(1) as f64;
     let kinds = kinds(&hosts);
     let effect = |(place, by_host): (ComparedScope, Vec<Vec<f64>>)| {
-        let between = random_effect::between(&by_host, family)?;
+        let between = random_effect::estimate(&by_host, family)?;
         let on_kind = |kind: &HostKind| {
             let logs = kind.hosts.iter().flat_map(|&host| &by_host[host]);
             ratio(&logs.copied().collect::<Vec<f64>>(), alpha)
@@ -197,7 +197,7 @@ fn chance_of_kinds(kinds: &[HostKind], by_host: &[Vec<f64>]) -> Option<f64> {
     };
     let means = kinds.iter().map(|kind| kind.hosts.iter().filter_map(mean));
     let means: Vec<Vec<f64>> = means.map(Iterator::collect).collect();
-    random_effect::between(&means, 0.05).map(|between| between.p)
+    random_effect::estimate(&means, 0.05).map(|between| between.p)
 }
 
 fn host_of(run: &Run, hosts: &[MeasuringHost], block: &Block) -> Option<usize> {
@@ -230,7 +230,10 @@ impl<'r> BlockValues<'r> {
         match self {
             BlockValues::Batches(table) => table.log_ratios(subject, baseline, point),
             BlockValues::Servers(visits) => {
-                let pairs = zip(visits.of(subject, point), visits.of(baseline, point));
+                let pairs = zip(
+                    visits.by_replicate(subject, point),
+                    visits.by_replicate(baseline, point),
+                );
                 let cpu = &Metric::SERVER_CPU;
                 pairs
                     .map(|(a, b)| Some((a?.value(cpu)? / b?.value(cpu)?).ln()))

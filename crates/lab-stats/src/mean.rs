@@ -74,7 +74,7 @@ pub fn ratio_of_means_seen(
     let draws = bootstrap::draws(alpha / 2.0);
     let mut apart: Vec<f64> = (0..draws)
         .filter_map(|_| {
-            let drawn = (0..count).map(|_| &blocks[random.below(count)]);
+            let drawn = (0..count).map(|_| &blocks[random.next_below(count)]);
             let drawn = Estimate::new(drawn.sum(), count)?;
             (drawn.error > 0.0).then(|| (drawn.log - estimate.log) / drawn.error)
         })

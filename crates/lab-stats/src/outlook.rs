@@ -27,7 +27,7 @@ pub(crate) const MAX_BLOCKS: u32 = 100_000;
 /// distributed.
 ///
 /// Chosen by the simulations of this crate, with heavy tails and outlying blocks.
-const FREEDOM_SHARE: f64 = 0.6;
+const FREEDOM_FRACTION: f64 = 0.6;
 
 /// The number of equally probable values that approximate the distribution of the spread.
 const SCATTERS: usize = 10;
@@ -124,7 +124,7 @@ impl<'a> Outlook<'a> {
         }
     }
 
-    /// Returns the number of blocks with which a new run resolves a comparison with probability
+    /// Returns the number of blocks that a new run needs to resolve a comparison with probability
     /// [`DECIDING_CHANCE`].
     ///
     /// Returns `None` if more than [`MAX_BLOCKS`] are needed.
@@ -157,7 +157,7 @@ impl<'a> Outlook<'a> {
         let [now, then] = [values_now.max(1), values].map(|n| 1.0 / f64::from(n).sqrt());
         let of_new_run = self.scatters(f64::from(values) - 1.0 + borrowed);
         let chances = self
-            .scatters(FREEDOM_SHARE * freedom)
+            .scatters(FREEDOM_FRACTION * freedom)
             .into_iter()
             .flat_map(|truth| {
                 // Correct for the run's estimate being too small or too large.

@@ -3,19 +3,19 @@
 
 use std::time::Duration;
 
-/// All pilots together get 1/BUDGET_PART of a run's time budget.
-const BUDGET_PART: u32 = 10;
+/// All pilots together get 1/BUDGET_DIVISOR of a run's time budget.
+const BUDGET_DIVISOR: u32 = 10;
 
-/// They get up to 1/MAX_BUDGET_PART if they would otherwise have less than [`NEEDED`] each.
-const MAX_BUDGET_PART: u32 = 5;
+/// All pilots together get up to 1/MIN_BUDGET_DIVISOR if each would otherwise have less than [`NEEDED`].
+const MIN_BUDGET_DIVISOR: u32 = 5;
 
 /// The mean time that a pilot needs if some subjects compile.
 const NEEDED: Duration = Duration::from_millis(250);
 
-/// 1/RESERVE_PART of the pilots' time is reserved for the work after the pilots.
+/// 1/RESERVE_DIVISOR of the pilots' time is reserved for the work after the pilots.
 ///
 /// This work includes computing the required results of batches.
-const RESERVE_PART: u32 = 10;
+const RESERVE_DIVISOR: u32 = 10;
 
 /// A pilot may take this many times an equal fraction of the remaining time, because other pilots
 /// need less.
@@ -24,8 +24,8 @@ pub const SHARES: u32 = 2;
 /// Each pilot is guaranteed 1/RESERVED of an equal fraction of the total time.
 const RESERVED: u32 = 2;
 
-/// An insufficient budget grows by 1/GROWTH_PART at a time, at most MAX_GROWTHS times.
-const GROWTH_PART: u32 = 20;
+/// An insufficient budget grows by 1/GROWTH_DIVISOR at a time, at most MAX_GROWTHS times.
+const GROWTH_DIVISOR: u32 = 20;
 const MAX_GROWTHS: usize = 300;
 
 /// The total time for all pilots of a run.
@@ -40,11 +40,11 @@ impl PilotTime {
     /// Returns the time for `pilots` pilots of a run with the given budget.
     pub fn new(budget: Duration, pilots: usize) -> PilotTime {
         let all = part_of_budget(budget, pilots);
-        PilotTime::of(all - all / RESERVE_PART, pilots)
+        PilotTime::divide(all - all / RESERVE_DIVISOR, pilots)
     }
 
     /// Divides the time `all` among `pilots` pilots.
-    pub fn of(all: Duration, pilots: usize) -> PilotTime {
+    pub fn divide(all: Duration, pilots: usize) -> PilotTime {
         PilotTime {
             all,
             reserved: all / (RESERVED * pilots.max(1) as u32),
@@ -79,15 +79,16 @@ impl PilotTime {
 /// Returns the time that a number of pilots may take from a run's budget.
 pub fn part_of_budget(budget: Duration, pilots: usize) -> Duration {
     let needed = NEEDED * pilots as u32;
-    needed.clamp(budget / BUDGET_PART, budget / MAX_BUDGET_PART)
+    needed.clamp(budget / BUDGET_DIVISOR, budget / MIN_BUDGET_DIVISOR)
 }
 
 /// Returns the smallest budget of at least `least` that gives pilots the times that they need, in any order.
 pub fn sufficient_budget(least: Duration, mut needed: Vec<Duration>) -> Duration {
     // Longest first: the first pilots are allowed the least time.
     needed.sort_by(|a, b| b.cmp(a));
-    let budgets =
-        std::iter::successors(Some(least), |budget| Some(*budget + *budget / GROWTH_PART));
+    let budgets = std::iter::successors(Some(least), |budget| {
+        Some(*budget + *budget / GROWTH_DIVISOR)
+    });
     let mut budgets = budgets.take(MAX_GROWTHS);
     let suffices = |budget: &Duration| PilotTime::new(*budget, needed.len()).suffices(&needed);
     budgets.find(suffices).unwrap_or(least)
@@ -102,7 +103,7 @@ mod tests {
     /// Returns the total time of pilots that need these times, and the number of pilots cut short.
     fn take(all: Duration, needs: &[Duration]) -> (Duration, usize) {
         let (mut spent, mut cut) = (Duration::ZERO, 0);
-        let time = PilotTime::of(all, needs.len());
+        let time = PilotTime::divide(all, needs.len());
         for (done, &need) in needs.iter().enumerate() {
             let longest = time.share(spent, needs.len() - done);
             cut += usize::from(need > longest);
@@ -135,7 +136,7 @@ mod tests {
     fn the_last_pilots_have_a_share_whatever_the_others_took() {
         for pilots in [2, 9, 264] {
             let all = SECOND * 54;
-            let time = PilotTime::of(all, pilots);
+            let time = PilotTime::divide(all, pilots);
             let mut spent = Duration::ZERO;
             for done in 0..pilots {
                 let share = time.share(spent, pilots - done);

@@ -5,7 +5,7 @@
 //! run. The simulations use the alpha left by the interim analyses and the number of comparisons of
 //! the real run. The dependence between comparisons is estimated from the pilot.
 
-use crate::analysis::{ExclusionReason, Refusal, RefusalKind};
+use crate::analysis::{Exclusion, ExclusionKind, ExclusionReason};
 use crate::chi_square;
 use crate::few_blocks::Deviation;
 use crate::results::compare::ComparisonSource;
@@ -142,16 +142,16 @@ pub fn forecast(pilot: &Run, plan: &Plan) -> Result<Forecast, NoForecast> {
         };
         let target = part.kind.filter(|_| parts.len() > 1);
         let mut basis = Basis::new(&part.run, part_plan, part_plan.measure.alpha);
-        let is_unsteady = |refusal: &Refusal| refusal.kind() == RefusalKind::NotSteady;
-        let named = |refusal: &Refusal| NamedReason {
-            subject: part_plan.subjects[refusal.subject].name.clone(),
-            reason: refusal.reason.clone(),
+        let is_unsteady = |exclusion: &Exclusion| exclusion.kind() == ExclusionKind::NotSteady;
+        let named = |exclusion: &Exclusion| NamedReason {
+            subject: part_plan.subjects[exclusion.subject].name.clone(),
+            reason: exclusion.reason.clone(),
         };
-        let (warming, others): (Vec<Refusal>, Vec<Refusal>) =
-            basis.refusals.into_iter().partition(is_unsteady);
+        let (warming, others): (Vec<Exclusion>, Vec<Exclusion>) =
+            basis.exclusions.into_iter().partition(is_unsteady);
         unsteady.extend(warming.iter().map(named));
         excluded.extend(others.iter().map(named));
-        basis.refusals = others;
+        basis.exclusions = others;
         places.extend(planned(&basis, target, plan, share));
     }
     if places.is_empty() {

@@ -37,7 +37,7 @@ pub struct GroupEffects {
 ///
 /// Returns `None` if there are fewer than two groups, if no group has two values, or if values
 /// within groups do not differ at all.
-pub fn between(groups: &[Vec<f64>], alpha: f64) -> Option<GroupEffects> {
+pub fn estimate(groups: &[Vec<f64>], alpha: f64) -> Option<GroupEffects> {
     let groups: Vec<&Vec<f64>> = groups.iter().filter(|group| !group.is_empty()).collect();
     let values: usize = groups.iter().map(|group| group.len()).sum();
     let (above, below) = (groups.len().checked_sub(1)?, values - groups.len());
@@ -171,7 +171,7 @@ mod tests {
             vec![1.5, 1.4, 1.7, 1.6],
             vec![1.0, 0.8, 1.1, 0.9],
         ];
-        let found = between(&groups, 0.05).unwrap();
+        let found = estimate(&groups, 0.05).unwrap();
         let mean_square = 0.62 / 1.5;
         let within = 0.05 / 3.0;
         close(found.within, f64::sqrt(within));
@@ -185,10 +185,10 @@ mod tests {
 
     #[test]
     fn degenerate_groups_have_no_result() {
-        assert_eq!(between(&[vec![1.0, 2.0]], 0.05), None);
-        assert_eq!(between(&[vec![1.0], vec![2.0]], 0.05), None);
-        assert_eq!(between(&[vec![1.0, 1.0], vec![2.0, 2.0]], 0.05), None);
-        let same = between(&[vec![1.0, 2.0], vec![1.0, 2.0]], 0.05).unwrap();
+        assert_eq!(estimate(&[vec![1.0, 2.0]], 0.05), None);
+        assert_eq!(estimate(&[vec![1.0], vec![2.0]], 0.05), None);
+        assert_eq!(estimate(&[vec![1.0, 1.0], vec![2.0, 2.0]], 0.05), None);
+        let same = estimate(&[vec![1.0, 2.0], vec![1.0, 2.0]], 0.05).unwrap();
         assert_eq!((same.deviation.estimate, same.deviation.low), (0.0, 0.0));
         assert!(same.p > 0.99 && same.deviation.high > 0.0);
     }
@@ -210,7 +210,7 @@ mod tests {
                         (0..n).map(|_| effect + normal()).collect()
                     })
                     .collect();
-                let found = between(&groups, 0.1).unwrap();
+                let found = estimate(&groups, 0.1).unwrap();
                 let interval = found.deviation;
                 holds += usize::from(interval.low <= truth && truth <= interval.high);
                 differ += usize::from(found.p < 0.1);

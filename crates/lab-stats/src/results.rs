@@ -29,7 +29,7 @@ mod warnings;
 
 pub use crate::server_age::{AgeState, ServerAge};
 pub use ages::FIRST;
-pub(crate) use ages::refusals as age_refusals;
+pub(crate) use ages::exclusions as age_exclusions;
 pub use model::{
     Best, Bias, BiasKind, Cell, Comparison, Control, Effect, Key, NoLaw, Over, Overall, Ranking,
     Results, Scaling, Shift, Spread, Value,

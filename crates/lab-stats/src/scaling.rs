@@ -40,14 +40,19 @@ fn scaling(
     subject: SubjectId,
 ) -> Option<Scaling> {
     let measured = OneSubject::typical(run, plan, table, sweep, subject)?;
-    Some(of(plan, sweep, subject, &measured))
+    Some(fit(plan, sweep, subject, &measured))
 }
 
 /// Computes the scaling of a subject from its times at the points of a sweep.
-pub(crate) fn of(plan: &Plan, sweep: &Sweep, subject: SubjectId, measured: &OneSubject) -> Scaling {
+pub(crate) fn fit(
+    plan: &Plan,
+    sweep: &Sweep,
+    subject: SubjectId,
+    measured: &OneSubject,
+) -> Scaling {
     let law = law(plan, measured);
     let points = measured.x.len();
-    let needed = usl::LEAST;
+    let needed = usl::MIN_POINTS;
     let reason = if points < needed {
         NoLaw::TooFewPoints { needed, points }
     } else {

@@ -89,7 +89,7 @@ fn in_other_orders(
     for _ in 0..orders {
         let mut order = values.to_vec();
         for i in (1..order.len()).rev() {
-            order.swap(i, random.below(i + 1));
+            order.swap(i, random.next_below(i + 1));
         }
         as_great += usize::from(shows(&order));
         if as_great > most {
@@ -100,7 +100,7 @@ fn in_other_orders(
     Some(all)
 }
 
-/// Returns the largest penalty with which a change is found, accurate to a thousandth of the total
+/// Returns the largest penalty that still finds a change, accurate to a thousandth of the total
 /// sum of squares.
 fn greatest_penalty(sum: usize, has_changes: impl Fn(f64) -> bool) -> f64 {
     let (mut with, mut without) = (0.0, sum as f64 * 1.001);

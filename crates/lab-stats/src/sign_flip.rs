@@ -223,7 +223,7 @@ impl MergedValues {
         let Some(center) = self.center() else {
             return f64::INFINITY;
         };
-        let statistic_at = |value: f64| at(&self.values, value);
+        let statistic_at = |value: f64| studentized(&self.values, value);
         let [low, high] = [-1.0, 1.0].map(|side| edge(&statistic_at, center, side, self, limit));
         0.5 * (high - low) / t
     }
@@ -316,7 +316,7 @@ impl Greatest {
     }
 
     /// Returns the largest statistic of all comparisons except one.
-    fn without(&self, comparison: usize) -> f64 {
+    fn max_except(&self, comparison: usize) -> f64 {
         if self.of == comparison {
             self.of_others
         } else {
@@ -371,7 +371,7 @@ impl FlipLimits {
     /// The two are consistent.
     fn interval(&self, index: usize, merged: &MergedValues, alpha: f64) -> Option<(Interval, f64)> {
         let estimate = merged.center()?;
-        let statistic_at = |center: f64| at(&merged.values, center);
+        let statistic_at = |center: f64| studentized(&merged.values, center);
         // Sums of the same numbers in another order differ in the last bits.
         let observed = statistic_at(0.0) * (1.0 - 1e-9);
         let greater = self.about_zero.partition_point(|other| *other >= observed);
@@ -406,7 +406,7 @@ impl FlipLimits {
         let contradicts = |center: f64| {
             let statistics = self.flips.statistics(merged, center);
             let observed = statistics[0] * (1.0 - 1e-9);
-            let others = self.about_centers.iter().map(|g| g.without(index));
+            let others = self.about_centers.iter().map(|g| g.max_except(index));
             let flips = statistics.iter().zip(others).skip(1);
             flips
                 .filter(|(statistics, other)| statistics.max(*other) >= observed)
@@ -461,7 +461,7 @@ fn edge(
 }
 
 /// Returns the statistic of a comparison about a center, without flips.
-pub(crate) fn at(values: &[f64], center: f64) -> f64 {
+pub(crate) fn studentized(values: &[f64], center: f64) -> f64 {
     let scores = scores(values, center);
     let squares: f64 = scores.iter().map(|s| s * s).sum();
     if squares == 0.0 {

@@ -64,8 +64,8 @@ impl Simulated {
         })
     }
 
-    /// Returns the minimum number of blocks with which a fraction `power` of the runs detect a
-    /// difference.
+    /// Returns the minimum number of blocks that a run needs to detect a difference with
+    /// probability `power`.
     ///
     /// `difference` is in units of a block's standard deviation.
     pub fn blocks(&self, difference: f64, power: f64, most: f64) -> Option<u32> {
@@ -184,7 +184,7 @@ impl Correlated {
                 return false;
             };
             match others {
-                None => sign_flip::at(&merged.values, 0.0) > limit,
+                None => sign_flip::studentized(&merged.values, 0.0) > limit,
                 Some(others) => {
                     let statistics = flips.statistics(&merged, 0.0);
                     let observed = statistics[0] * (1.0 - 1e-9);

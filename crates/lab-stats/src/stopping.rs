@@ -2,8 +2,8 @@
 //! The rules for stopping a run.
 
 use crate::analysis::Verdict;
+use crate::exclusions;
 use crate::gate::GateCondition;
-use crate::refusals;
 use crate::results::compare::Pair;
 use crate::results::judge::Basis;
 use crate::results::{batches, calls};
@@ -29,7 +29,7 @@ use lab_model::{Decision, Ending, Measure, Plan, Run};
 pub fn stop(run: &Run) -> Option<Ending> {
     let plan = sound_plan(run)?;
     let blocks = run.complete_blocks().count() as u32;
-    if refusals::nothing_left(run, plan) {
+    if exclusions::nothing_left(run, plan) {
         return Some(Ending::Failed);
     }
     let due = plan.measure.looks.contains(&blocks) && !run.looks.contains(&blocks);
@@ -44,8 +44,8 @@ pub fn stop(run: &Run) -> Option<Ending> {
 /// Runs an interim analysis of all targets that have something left to compare.
 fn look_at_all(run: &Run, blocks: u32) -> Option<Ending> {
     let compares = |run: &Run, plan: &Plan| {
-        let alone = plan.compared().count() < 2 || refusals::is_alone(run, plan);
-        !alone && !refusals::nothing_left(run, plan)
+        let alone = plan.compared().count() < 2 || exclusions::is_alone(run, plan);
+        !alone && !exclusions::nothing_left(run, plan)
     };
     let compares = |run: &Run| sound_plan(run).is_some_and(|plan| compares(run, plan));
     let parts = lab_model::parts(run)

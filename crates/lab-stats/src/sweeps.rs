@@ -5,7 +5,7 @@
 
 use crate::analysis::Fit;
 use crate::table::{BatchFigures, BatchTable};
-use crate::{bootstrap, fit, order, refusals};
+use crate::{bootstrap, exclusions, fit, order};
 use lab_model::{CaseId, Cores, Interval, Metric, Plan, PointId, Run, SubjectId};
 
 /// Fits a line for each subject, case with a sweep and combination of factors with at least two
@@ -146,7 +146,7 @@ impl OneSubject {
         times: impl Fn(PointId) -> Vec<Option<f64>>,
     ) -> Option<OneSubject> {
         let is_measured =
-            |&&(point, _): &&(PointId, f64)| refusals::is_measured(run, plan, subject, point);
+            |&&(point, _): &&(PointId, f64)| exclusions::is_measured(run, plan, subject, point);
         let points: Vec<(PointId, f64)> =
             sweep.points.iter().filter(is_measured).copied().collect();
         let at_points: Vec<_> = points.iter().map(|&(point, _)| times(point)).collect();
@@ -181,11 +181,12 @@ impl RankedTimes {
     /// Returns the median, with each block weighted by its count, or NaN if all counts are 0.
     pub fn median(&self, counts: &[u32]) -> f64 {
         let n: u32 = counts.iter().sum();
-        0.5 * self.at(counts, n.saturating_sub(1) / 2) + 0.5 * self.at(counts, n / 2)
+        0.5 * self.time_at_rank(counts, n.saturating_sub(1) / 2)
+            + 0.5 * self.time_at_rank(counts, n / 2)
     }
 
     /// Returns the time with the given rank, counted from 0.
-    fn at(&self, counts: &[u32], rank: u32) -> f64 {
+    fn time_at_rank(&self, counts: &[u32], rank: u32) -> f64 {
         let mut passed = 0;
         let found = self.0.iter().find(|(_, block)| {
             passed += counts[*block];

@@ -7,7 +7,7 @@
 //! processes, which is estimated from the blocks. The rate of false alarms is simulated
 //! (docs/statistics.md).
 
-use crate::analysis::{ExclusionReason, FirstPoint, Refusal, TurnsCause, TurnsNotSteady};
+use crate::analysis::{Exclusion, ExclusionReason, FirstPoint, TurnsCause, TurnsNotSteady};
 use crate::normal::upper_quantile;
 use crate::order;
 use crate::steady::{Steady, steady_batches};
@@ -45,7 +45,7 @@ const MAX_OF_MEDIAN: f64 = 2.0;
 
 /// Excludes the subjects whose turns were not at their steady level, at the points where they were
 /// not.
-pub(crate) fn refusals(run: &Run, plan: &Plan) -> Vec<Refusal> {
+pub(crate) fn exclusions(run: &Run, plan: &Plan) -> Vec<Exclusion> {
     // With multiple agents, only one agent runs the pilots, and the other machines have levels of
     // their own.
     let agents: BTreeSet<_> = run.blocks.iter().map(|block| block.agent).collect();
@@ -61,12 +61,12 @@ pub(crate) fn refusals(run: &Run, plan: &Plan) -> Vec<Refusal> {
         .flat_map(|mut levels| {
             levels.sort_by(|a, b| b.distance.abs().total_cmp(&a.distance.abs()));
             let reason = reason(plan, &levels[0], levels.len() - 1);
-            let refusal = move |level: OffLevel| Refusal {
+            let exclusion = move |level: OffLevel| Exclusion {
                 subject: level.subject,
                 point: Some(level.point),
                 reason: ExclusionReason::TurnsNotSteady(reason.clone()),
             };
-            levels.into_iter().map(refusal)
+            levels.into_iter().map(exclusion)
         })
         .collect()
 }
@@ -108,7 +108,9 @@ fn off_levels(run: &Run, plan: &Plan) -> Vec<OffLevel> {
     let scatters: Vec<f64> = all.iter().map(|d| d.scatter).collect();
     let usual = order::median(&scatters).unwrap_or(0.0).max(MIN_SCATTER);
     let certain = upper_quantile(ALPHA / all.len().max(1) as f64);
-    all.iter().filter_map(|d| d.off(usual, certain)).collect()
+    all.iter()
+        .filter_map(|d| d.deviation(usual, certain))
+        .collect()
 }
 
 fn distances<'r>(plan: &Plan, table: &BatchTable, pilot: &'r Pilot) -> Option<Distances<'r>> {
@@ -141,7 +143,7 @@ impl Distances<'_> {
     ///
     /// `usual` is the spread of all subjects. `certain` is the number of standard deviations beyond
     /// which a difference is not due to chance.
-    fn off(&self, usual: f64, certain: f64) -> Option<OffLevel> {
+    fn deviation(&self, usual: f64, certain: f64) -> Option<OffLevel> {
         let scatter = self
             .scatter
             .clamp(usual, MAX_SCATTER.max(MAX_OF_MEDIAN * usual));

@@ -32,7 +32,7 @@ pub fn law(n: &[f64], throughputs: &[f64]) -> Option<Law> {
         .map(|(&n, &x)| (n, n / x))
         .collect();
     let is_valid = |&(n, time): &(f64, f64)| n >= 1.0 && time.is_finite() && time > 0.0;
-    if different(n) < LEAST || !points.iter().all(is_valid) {
+    if different(n) < MIN_POINTS || !points.iter().all(is_valid) {
         return None;
     }
     let candidates = [[true, true], [true, false], [false, true], [false, false]];
@@ -52,7 +52,7 @@ pub fn law(n: &[f64], throughputs: &[f64]) -> Option<Law> {
 }
 
 /// The minimum number of points for the law: one more than the number of parameters.
-pub const LEAST: usize = 4;
+pub const MIN_POINTS: usize = 4;
 
 impl Law {
     /// Returns the throughput of n connections, in operations per second.

@@ -21,7 +21,7 @@ const PENALTY: f64 = 15.0;
 /// Levels whose logarithms differ by at most this count as the same level.
 const SAME_LEVEL: f64 = 0.02;
 /// A process that is steady for less than this fraction of its batches has no steady state.
-const STEADY_PART: f64 = 0.25;
+const MIN_STEADY_FRACTION: f64 = 0.25;
 /// The minimum scale of noise, in logarithms: the noise of the clock.
 const MIN_NOISE: f64 = 0.001;
 /// A batch that differs from its neighbors on both sides by more than this many noise scales is a
@@ -121,7 +121,7 @@ fn class_of(segments: &[WarmUpSegment], batches: usize) -> Behavior {
     let steady = |s: &WarmUpSegment| s.mean >= low - SAME_LEVEL && s.mean <= high + SAME_LEVEL;
     let unsteady = segments.iter().rposition(|segment| !steady(segment));
     let from = unsteady.map_or(0, |last| segments[last].end);
-    if ((batches - from) as f64) < STEADY_PART * batches as f64 {
+    if ((batches - from) as f64) < MIN_STEADY_FRACTION * batches as f64 {
         return Behavior {
             class: WarmUp::NoSteadyState,
             steady_from: None,

@@ -36,7 +36,7 @@ pub struct TimesColumns {
 }
 
 impl TimesColumns {
-    pub fn of(file: &Arc<OpenFile>, table: &str) -> TimesColumns {
+    pub fn new(file: &Arc<OpenFile>, table: &str) -> TimesColumns {
         let column = |name: &str| {
             Arc::new(StoredTimes {
                 file: file.clone(),

@@ -691,7 +691,7 @@ fn slices(
                 {queue_overflows}
          FROM slice"
     );
-    let columns = TimesColumns::of(file, "slice");
+    let columns = TimesColumns::new(file, "slice");
     let mut places = HashMap::new();
     fill(db, &sql, index, |i, r| {
         let id: i64 = r.get(20)?;
@@ -742,7 +742,7 @@ fn agent_slices(db: &Connection, file: &Arc<OpenFile>) -> rusqlite::Result<Vec<(
                 cpu_ns, busiest_cpu_ns, drain_ns, response, service, lag, rowid, {read_times}, {statuses}
          FROM agent_slice ORDER BY rowid"
     );
-    let columns = TimesColumns::of(file, "agent_slice");
+    let columns = TimesColumns::new(file, "agent_slice");
     rows(db, &sql, |r| {
         let [response, service, lag] = columns.read(r, 13, r.get(16)?)?;
         let slice = Slice {

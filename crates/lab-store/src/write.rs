@@ -476,7 +476,7 @@ impl RunWriter {
         let tables = ["slice", "agent_slice"];
         Ok(self
             .columns
-            .get_or_init(|| tables.map(|table| TimesColumns::of(&file, table))))
+            .get_or_init(|| tables.map(|table| TimesColumns::new(&file, table))))
     }
 
     fn error(&self, e: rusqlite::Error) -> StoreError {

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 /// The minimum number of blocks in total, and the minimum ratio of this total to the blocks that are live at once.
 const MIN_BLOCKS: u64 = 10;
 /// The minimum fraction of the program's allocated bytes.
-const MIN_SHARE: f64 = 0.01;
+const MIN_FRACTION: f64 = 0.01;
 
 /// Memory that a location allocates and frees repeatedly.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,7 +69,7 @@ pub fn churn(dhat: &Dhat) -> Vec<Churn> {
             None => all.push(one),
         }
     }
-    let least = dhat.sum(|point| point.bytes) as f64 * MIN_SHARE;
+    let least = dhat.sum(|point| point.bytes) as f64 * MIN_FRACTION;
     let peak = dhat.sum(|point| point.peak_bytes);
     let bounded = |mut churn: Churn| {
         if !dhat.knows_most {

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 pub type Stack = (Vec<String>, u64);
 
 /// The minimum fraction of the total cost. Functions below it are omitted together with everything that they call.
-const MIN_SHARE: f64 = 0.0005;
+const MIN_FRACTION: f64 = 0.0005;
 
 /// The maximum depth of a stack.
 const MAX_DEPTH: usize = 60;
@@ -99,7 +99,7 @@ impl<'p> Graph<'p> {
         // If the costs in a file do not add up, calls can cost more than the total. The number of stacks stays bounded
         // even then.
         let whole: f64 = self.nodes.iter().map(beyond).sum();
-        let least = total.max(whole) * MIN_SHARE;
+        let least = total.max(whole) * MIN_FRACTION;
         for (root, node) in self.nodes.iter().enumerate() {
             let beyond = beyond(node);
             if beyond > least {

@@ -171,7 +171,7 @@ impl RunLibrary {
     /// Returns the result of a run in one line.
     pub fn summary(&self, name: &str) -> Result<Arc<RunLine>, Problem> {
         cached_or_made(&self.summaries, name, stamp(&self.path(name)?), || {
-            self.document(name).map(|document| RunLine::of(&document))
+            self.document(name).map(|document| RunLine::new(&document))
         })
     }
 
@@ -191,7 +191,7 @@ impl RunLibrary {
     }
 
     /// Compares two runs in the same way as `benchlab diff A.lab B.lab`.
-    pub fn between(&self, names: [&str; 2]) -> Result<Document, Problem> {
+    pub fn compare(&self, names: [&str; 2]) -> Result<Document, Problem> {
         let [(a, a_hashes), (b, b_hashes)] =
             [self.load_recorded(names[0])?, self.load_recorded(names[1])?];
         let before = Recorded {
@@ -203,7 +203,7 @@ impl RunLibrary {
             hashes: &b_hashes,
         };
         let files = names.map(|name| format!("{name}.lab"));
-        let document = lab_kinds::between(
+        let document = lab_kinds::compare(
             [before, after],
             [&files[0], &files[1]],
             ChangeGates::default(),
@@ -286,7 +286,7 @@ impl RunLibrary {
 }
 
 impl RunLine {
-    fn of(document: &Document) -> RunLine {
+    fn new(document: &Document) -> RunLine {
         let answer = &document.answer;
         let first = answer.findings.first();
         let (headline, _) = answer.split();

@@ -36,7 +36,7 @@ pub fn forecast(
     })?;
     let run = lab_store::load(&path)?;
     let forecast = lab_stats::power::forecast(&run, plan)
-        .map_err(|reason| Exit::failed(lab_report::forecast::refusal(&reason)))?;
+        .map_err(|reason| Exit::failed(lab_report::forecast::no_forecast(&reason)))?;
     let document = lab_report::forecast::document(&forecast, plan);
     let all = Terminal {
         full: true,

@@ -84,7 +84,7 @@ fn show(display: &DisplayArgs, runs: &[(PathBuf, Run)]) -> Result<(), Exit> {
         let files = [first, second].map(|path| path.display().to_string());
         // Files of different tools have nothing in common, and are shown one by one.
         if let Ok(document) =
-            lab_kinds::between(recorded, [&files[0], &files[1]], ChangeGates::default())
+            lab_kinds::compare(recorded, [&files[0], &files[1]], ChangeGates::default())
         {
             return deliver_document(&document, display);
         }

@@ -85,7 +85,7 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
     }
     if plan.commands().is_some() {
         same_commands(&plan, args)?;
-        let document = compare::carry_out(&plan, open_writer()?, &[], false)?;
+        let document = compare::run_plan(&plan, open_writer()?, &[], false)?;
         return Ok(gate::exit_code(&document));
     }
     let project = project_of_run(cli, &args.file)?;
@@ -107,13 +107,13 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
             ..prepared
         };
         let measurers = Measurers::hosts(&run, (&project, &plan), &prepared, earlier.agents.len())?;
-        return run::carry_out(fixtures, &plan, open_writer()?, measurers);
+        return run::run_plan(fixtures, &plan, open_writer()?, measurers);
     }
     let scratch = measuring::scratch(args.scratch.as_deref())?;
     let servers = services::start(&plan, &args.service, &scratch, &earlier.failures)?;
     own_sql::study(&mut plan, &servers)?;
     let measurers = Measurers::Local { scratch, servers };
-    run::carry_out(fixtures, &plan, open_writer()?, measurers)
+    run::run_plan(fixtures, &plan, open_writer()?, measurers)
 }
 
 /// Sets the time limit of `--budget`.

@@ -47,7 +47,7 @@ const MARGIN: f64 = 0.02;
 const MAX_WARM_UP_NS: u64 = 500_000_000;
 
 /// The maximum duration of a run if no option specifies the duration.
-const MAX_USUAL: Duration = Duration::from_secs(600);
+const MAX_DEFAULT_BUDGET: Duration = Duration::from_secs(600);
 
 /// The time of a quick run, including about ten seconds for the pilot.
 ///
@@ -148,7 +148,7 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
     failures
         .iter()
         .try_for_each(|failure| writer.failure(failure))?;
-    let exit_code = carry_out(fixtures, &plan, writer, measurers)?;
+    let exit_code = run_plan(fixtures, &plan, writer, measurers)?;
     if points_left_out > 0 {
         say!("Without --quick this command measures {points_left_out} more points.");
     }
@@ -237,7 +237,7 @@ impl Measurers {
 }
 
 /// Measures the missing blocks of a run and reports the result.
-pub fn carry_out(
+pub fn run_plan(
     fixtures: Fixtures,
     plan: &Plan,
     writer: RunWriter,
@@ -266,7 +266,7 @@ fn measure_rest(
                 writer.agent(id, agent)?;
             }
             let run = writer.load()?;
-            let peaks = Peaks::of(plan, &run);
+            let peaks = Peaks::from_blocks(plan, &run);
             let agents = BlockAgents::new(plan, *hosts, strict, peaks, measuring::scratch(None)?);
             return measuring::measure(plan, writer, run, Box::new(agents));
         }
@@ -276,7 +276,7 @@ fn measure_rest(
     let workload: Box<dyn Workload> = match plan.serving() {
         None => Box::new(BatchWorkload::new(plan, folder, &run, scratch, servers)?),
         Some(serving) => {
-            let earlier = (&run, Peaks::of(plan, &run));
+            let earlier = (&run, Peaks::from_blocks(plan, &run));
             let workload = ServerWorkload::new(plan, serving, folder, earlier, scratch)?;
             Box::new(workload.nested())
         }
@@ -345,7 +345,7 @@ fn budget_ns(args: &RunArgs, targets: usize, quick_s: Option<u32>) -> Option<u64
     } else if args.thorough {
         by_targets
     } else {
-        by_targets.min(MAX_USUAL)
+        by_targets.min(MAX_DEFAULT_BUDGET)
     };
     let budget = match (args.budget, args.blocks) {
         (Some(budget), _) => budget.0,

@@ -173,7 +173,7 @@ fn audit_findings(
     };
     let output = pair
         .client
-        .within(run)
+        .run_inside(run)
         .expect("a namespace")
         .expect("unshare");
     let report: Value = serde_json::from_slice(&output.stdout)
@@ -197,10 +197,10 @@ fn names_addresses_and_resolvers_are_good_or_not() {
     };
     let folder = TempDir::new().expect("a folder");
     pair.client
-        .within(|| ["127.0.0.1", "::1"].map(resolve))
+        .run_inside(|| ["127.0.0.1", "::1"].map(resolve))
         .expect("a namespace");
     let more = [v6(3).to_string(), v6(4).to_string()];
-    let served = pair.server.within(|| {
+    let served = pair.server.run_inside(|| {
         for address in &more {
             let address = format!("{address}/64");
             ip(&[

@@ -180,27 +180,27 @@ fn settings_that_differ_are_named_and_not_compared() {
     let run = measure(&project, &["--set", "statement=text"]);
     assert_failures(&run, &[]);
     let results = results(&run);
-    let refused: Vec<(&str, String)> = results
-        .refusals
+    let excluded: Vec<(&str, String)> = results
+        .exclusions
         .iter()
         .map(|r| (subject(&run, r.subject), wording::exclusion(&r.reason)))
         .collect();
     let expected = settings.map(|(name, reason)| (name, format!("different settings: {reason}")));
-    assert_eq!(refused, expected);
+    assert_eq!(excluded, expected);
     assert_eq!(compared_subjects(&run, &results), ["second"]);
 }
 
 /// A cheating subject is not compared; the honest subjects are.
 #[test]
-fn a_cheat_is_refused_and_the_honest_are_compared() {
+fn a_cheat_is_excluded_and_the_honest_are_compared() {
     let run = measure(
         &Project::sql(&[INSERT, SELECT], &["no-write"]),
         &["--set", "statement=prepared"],
     );
     let results = results(&run);
     let plan = run.plan().expect("a plan");
-    let refused: Vec<String> = results
-        .refusals
+    let excluded: Vec<String> = results
+        .exclusions
         .iter()
         .map(|r| {
             format!(
@@ -211,10 +211,10 @@ fn a_cheat_is_refused_and_the_honest_are_compared() {
             )
         })
         .collect();
-    assert_eq!(refused.len(), 1, "{refused:?}");
+    assert_eq!(excluded.len(), 1, "{excluded:?}");
     assert!(
-        refused[0].starts_with("no-write at insert statement=prepared: failed (writes): "),
-        "{refused:?}"
+        excluded[0].starts_with("no-write at insert statement=prepared: failed (writes): "),
+        "{excluded:?}"
     );
     // It is compared at points where it works honestly.
     assert_eq!(

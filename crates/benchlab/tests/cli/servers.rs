@@ -206,7 +206,7 @@ fn settings_that_differ_are_named_and_not_compared() {
             ("tls on mariadb", "error", "SSL"),
         ],
     );
-    let [postgresql, mariadb] = [0, 1].map(|target| refusals(&parts(&run)[target].run));
+    let [postgresql, mariadb] = [0, 1].map(|target| exclusions(&parts(&run)[target].run));
     assert_eq!(
         postgresql,
         [
@@ -230,18 +230,18 @@ fn settings_that_differ_are_named_and_not_compared() {
 }
 
 /// Returns the subjects that are not compared because of their settings, with the reasons.
-fn refusals(run: &Run) -> Vec<String> {
+fn exclusions(run: &Run) -> Vec<String> {
     let plan = run.plan().expect("a plan");
-    let refusals = lab_stats::results::results(run).refusals;
+    let exclusions = lab_stats::results::results(run).exclusions;
     let words = |reason: &str| Some(reason.strip_prefix("different settings: ")?.to_owned());
-    let named = |r: &lab_stats::analysis::Refusal| {
+    let named = |r: &lab_stats::analysis::Exclusion| {
         Some(format!(
             "{}: {}",
             plan.subjects[r.subject].name,
             words(&lab_report::wording::exclusion(&r.reason))?
         ))
     };
-    refusals.iter().filter_map(named).collect()
+    exclusions.iter().filter_map(named).collect()
 }
 
 /// Measures a case with cheating subjects on both databases.

@@ -32,9 +32,9 @@ fn pilot_of(run: &Run, subject: SubjectId) -> Pilot {
 /// Asserts that a subject is excluded because it had too little time. Returns the budget that the
 /// report recommends. On a busy machine there may be other exclusions, also for lack of time.
 fn assert_has_no_time(run: &Run, subject: SubjectId) -> String {
-    let refusals = results(run).refusals.into_iter();
-    let refusals = refusals.filter(|r| r.subject == subject);
-    let why: Vec<String> = refusals
+    let exclusions = results(run).exclusions.into_iter();
+    let exclusions = exclusions.filter(|r| r.subject == subject);
+    let why: Vec<String> = exclusions
         .map(|r| lab_report::wording::exclusion(&r.reason))
         .filter(|why| why.contains("could not be warmed up at compute in "))
         .collect();

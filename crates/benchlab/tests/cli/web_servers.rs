@@ -300,7 +300,7 @@ fn the_honest_are_loaded_at_every_point_and_at_parts_of_their_own_peak() {
     };
     assert_eq!(settings("loops"), ["1", "1"]);
     assert_eq!(settings("server cores").len(), 2);
-    let proven = settings("proven answers");
+    let proven = settings("verified responses");
     let proven: Vec<u32> = proven.iter().map(|n| n.parse().unwrap()).collect();
     // Eight concurrent connections send two requests each; the other proofs send more.
     assert!(proven.iter().all(|&n| n > 2 * 16), "{proven:?}");
@@ -631,7 +631,8 @@ fn peaks_are_found_across_an_interruption() {
 fn offered_at_half_peak(run: &Run, plan: &Plan, from: u32) -> u64 {
     let half = plan.points.ids().find(|&p| plan.part_of_peak(p).is_some());
     let half = half.unwrap();
-    let Some(Peak::Rate(peak)) = Peaks::of(plan, run).at(plan, SubjectId(0), half) else {
+    let Some(Peak::Rate(peak)) = Peaks::from_blocks(plan, run).peak(plan, SubjectId(0), half)
+    else {
         panic!("no peak")
     };
     let (mut offered, mut s) = (0, 0.0);

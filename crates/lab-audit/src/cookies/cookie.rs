@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Cookies and the requests that carry them. A cookie's value is kept in memory only while its file is read.
 
-use super::owner::within;
+use super::owner::is_within;
 use super::wire::{FIELD, SEPARATOR};
 use crate::date::cookie_seconds;
 use sha2::{Digest, Sha256};
@@ -123,7 +123,7 @@ impl RequestKind {
 
     /// Determines the kind from the resource type that a browser recorded, the response's media type, or the path's
     /// extension.
-    pub fn of(browser: &str, media: &str, path: &str) -> RequestKind {
+    pub fn classify(browser: &str, media: &str, path: &str) -> RequestKind {
         let media = media.split(';').next().unwrap_or("").trim();
         let ending = path
             .rsplit('/')
@@ -207,7 +207,7 @@ impl Cookie {
         let host_matches = if host_only {
             host.eq_ignore_ascii_case(&self.domain)
         } else {
-            within(host, &self.domain)
+            is_within(host, &self.domain)
         };
         let path = path.split(['?', '#']).next().unwrap_or("/");
         let is_below = path.strip_prefix(self.path.as_str()).is_some_and(|rest| {
@@ -341,7 +341,7 @@ pub fn set_cookie(
             _ => {}
         }
     }
-    if !host.is_empty() && !within(host, &cookie.domain) {
+    if !host.is_empty() && !is_within(host, &cookie.domain) {
         return None;
     }
     cookie.is_deleted = attributes.lifetime_s.is_some_and(|seconds| seconds <= 0.0);

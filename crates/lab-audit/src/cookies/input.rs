@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use url::Url;
 
 /// The maximum size of an input file in bytes.
-pub const LONGEST: u64 = 128 << 20;
+pub const MAX_INPUT_BYTES: u64 = 128 << 20;
 /// The maximum number of cookies, and of requests. Any others are skipped.
 const MAX_ENTRIES: usize = 100_000;
 
@@ -310,7 +310,8 @@ impl Collector {
             .filter_map(|pair| self.cookie_sent(is_tls, host, path, pair))
             .collect();
         let media = response["content"]["mimeType"].as_str().unwrap_or("");
-        let kind = RequestKind::of(entry["_resourceType"].as_str().unwrap_or(""), media, path);
+        let kind =
+            RequestKind::classify(entry["_resourceType"].as_str().unwrap_or(""), media, path);
         let has_cookies = !cookies.is_empty();
         self.add_request(host, path, kind, cookies, other_bytes(request, url));
         let set_cookies = fields(response, "set-cookie");

@@ -13,7 +13,7 @@ use cookie::{Cookie, CookieRequest, RequestKind, SentCookie, default_path};
 use input::CookieObservation;
 use lab_model::Unit;
 use lab_model::audit::{Audit, AuditKind, EvidenceBars, EvidenceTable, EvidenceValue};
-use owner::{Owner, owner, within};
+use owner::{Owner, is_within, owner};
 use std::collections::HashMap;
 
 /// The maximum size in bytes of a request that fits in one packet.
@@ -639,7 +639,7 @@ fn domain_table(observation: &CookieObservation) -> EvidenceTable {
     let same_name = |cookie: &Cookie| {
         let others = names[&cookie.name].iter().take(SHOWN);
         let mut others = others.filter(|other| !std::ptr::eq(**other, cookie));
-        others.any(|other| within(&cookie.domain, &other.domain))
+        others.any(|other| is_within(&cookie.domain, &other.domain))
     };
     let row = |(domain, cookies): &(&str, Vec<&Cookie>)| {
         let count_of =

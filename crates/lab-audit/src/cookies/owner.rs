@@ -50,13 +50,15 @@ pub fn owner(name: &str, domain: &str, site: Option<&str>) -> Owner {
     let of_tracker = TRACKERS.iter().find(|tracker| tracker.sets(name, domain));
     match (of_tracker, site) {
         (Some(tracker), _) => Owner::Tracker(tracker.owner.clone()),
-        (None, Some(site)) if within(site, domain) || within(domain, site) => Owner::FirstParty,
+        (None, Some(site)) if is_within(site, domain) || is_within(domain, site) => {
+            Owner::FirstParty
+        }
         (None, _) => Owner::Unknown,
     }
 }
 
 /// Returns true if a host is a domain or a subdomain of it (RFC 6265, 5.1.3).
-pub fn within(host: &str, domain: &str) -> bool {
+pub fn is_within(host: &str, domain: &str) -> bool {
     let (host, domain) = (
         host.to_ascii_lowercase(),
         domain.trim_start_matches('.').to_ascii_lowercase(),
@@ -82,7 +84,7 @@ impl Tracker {
         let domain_matches = if self.domain.is_empty() {
             is_distinctive || self.name.len() >= 6
         } else {
-            within(domain, &self.domain)
+            is_within(domain, &self.domain)
         };
         domain_matches || is_distinctive
     }
@@ -127,6 +129,6 @@ mod tests {
             owner("sid", ".shop.example", Some("www.shop.example")),
             Owner::FirstParty
         );
-        assert!(!within("evilshop.example", "shop.example"));
+        assert!(!is_within("evilshop.example", "shop.example"));
     }
 }

@@ -135,7 +135,7 @@ const HOST: Class = Class {
         ),
         (
             "listen_drops",
-            "all connections dropped while opening since boot",
+            "all connections dropped before they were accepted, since boot",
         ),
         ("syncookies", "net.ipv4.tcp_syncookies"),
         (

@@ -99,7 +99,7 @@ fn disk_things(root: &Root, name: &str) -> Vec<Thing> {
     );
     let rotational = number("queue/rotational").map(|n| n != 0);
     disk.set_some("rotational", rotational.map(Value::Flag));
-    let medium = Medium::of(root, name);
+    let medium = Medium::detect(root, name);
     disk.set("medium", Value::word(medium.word()));
     let size = number("size").map(|n| n * SECTOR);
     disk.set_some("size", size.map(Value::bytes));
@@ -130,7 +130,7 @@ fn disk_things(root: &Root, name: &str) -> Vec<Thing> {
     let physical_block = number("queue/physical_block_size");
     disk.set_some("physical_block", physical_block.map(Value::bytes));
     if medium.word() != "virtual" {
-        let smart = Smart::of(root, name);
+        let smart = Smart::read(root, name);
         let limited_size = size.filter(|_| medium.has_limited_writes());
         set_endurance(&smart, limited_size, &mut disk);
         set_health(smart, &mut disk);

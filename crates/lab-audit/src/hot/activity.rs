@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// The maximum number of directories that are reported.
-pub const MOST: usize = 20;
+pub const MAX_DIRECTORIES: usize = 20;
 /// The number of seconds in a day.
 pub const DAY: f64 = 86_400.0;
 

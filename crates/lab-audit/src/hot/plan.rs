@@ -2,7 +2,7 @@
 //! The placement of directories: read-mostly ones on the fast disk, write-mostly ones on another disk, and caches in
 //! memory.
 
-use super::activity::{Activity, DAY, MOST};
+use super::activity::{Activity, DAY, MAX_DIRECTORIES};
 use super::fstab::{escaped, unescaped};
 use super::scan;
 use crate::mounts::mount_points;
@@ -18,7 +18,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// A directory with fewer bytes read and written than this stays in its location.
-const LEAST: f64 = 1024.0 * 1024.0;
+const MIN_BYTES: f64 = 1024.0 * 1024.0;
 /// The fraction of the fast filesystem's free space that the plan may fill.
 const FILLED: f64 = 0.9;
 /// System directories and pseudo filesystems, without which a machine may not boot.
@@ -104,7 +104,7 @@ impl HotTarget {
     /// # Errors
     ///
     /// Returns a message if the path is not a directory, or if findmnt finds no filesystem for it.
-    pub fn of(folder: &Path) -> Result<HotTarget, String> {
+    pub fn new(folder: &Path) -> Result<HotTarget, String> {
         let error_at_folder = |e: std::io::Error| format!("{}: {e}", folder.display());
         let folder = folder.canonicalize().map_err(error_at_folder)?;
         let device = folder.metadata().map_err(error_at_folder)?.dev();
@@ -172,7 +172,7 @@ pub fn plan(
     memory: u64,
 ) -> Vec<WatchedFolder> {
     let mut endurances = Endurances::default();
-    let of_fast = fast.and_then(|fast| endurances.of(&fast.disk));
+    let of_fast = fast.and_then(|fast| endurances.find(&fast.disk));
     // A nested btrfs subvolume has its own device number without necessarily being a mount point.
     let mounts = Root::live().text("proc/mounts").unwrap_or_default();
     let mounts = Vec::from_iter(mount_points(&mounts).map(PathBuf::from));
@@ -184,11 +184,11 @@ pub fn plan(
         let device = metadata.map(|metadata| metadata.dev());
         let disk = device.and_then(disk_of);
         let has_limited_writes =
-            |disk: &&String| Medium::of(&Root::live(), disk).has_limited_writes();
+            |disk: &&String| Medium::detect(&Root::live(), disk).has_limited_writes();
         let limited_disk = disk.as_ref().filter(has_limited_writes);
         WatchedFolder {
             size: scan::size(&path),
-            own_endurance: limited_disk.and_then(|disk| endurances.of(disk)),
+            own_endurance: limited_disk.and_then(|disk| endurances.find(disk)),
             fast_endurance: of_fast,
             disk,
             // A directory that no longer exists is treated as accessible only by root.
@@ -201,7 +201,7 @@ pub fn plan(
             seconds,
         }
     };
-    let busiest = ranked.into_iter().take(MOST);
+    let busiest = ranked.into_iter().take(MAX_DIRECTORIES);
     let mut folders: Vec<WatchedFolder> = busiest.map(&mut observe).collect();
     place(&mut folders, fast.map(|fast| fast.free), memory);
     folders
@@ -251,7 +251,7 @@ impl WatchedFolder {
         let has_control = self.path.to_string_lossy().contains(char::is_control);
         let is_temporary = TEMPORARY.contains(&name);
         let is_small = self.size.is_some_and(|size| size <= memory / 10);
-        if read + written < LEAST || is_system || has_control || self.is_mount {
+        if read + written < MIN_BYTES || is_system || has_control || self.is_mount {
             Placement::Here
         } else if is_temporary && is_small && self.disk.is_some() {
             Placement::Memory
@@ -304,7 +304,7 @@ impl WatchedFolder {
         thing.set("heat", Value::Number(self.heat(), Unit::Ratio));
         let disk = self.disk.as_deref().unwrap_or("no disk");
         thing.set("disk", Value::word(disk));
-        let medium = |disk: &String| Medium::of(&Root::live(), disk).word();
+        let medium = |disk: &String| Medium::detect(&Root::live(), disk).word();
         let medium = self.disk.as_ref().map_or("unknown", medium);
         thing.set("medium", Value::word(medium));
         thing.set("place", Value::word(self.place.name()));
@@ -343,7 +343,7 @@ impl WatchedFolder {
 
     fn days_left(&self, endurance: Endurance) -> Option<f64> {
         let written = self.activity.written;
-        (written > LEAST).then(|| endurance.left / (written / self.seconds * DAY))
+        (written > MIN_BYTES).then(|| endurance.left / (written / self.seconds * DAY))
     }
 }
 
@@ -352,11 +352,11 @@ impl WatchedFolder {
 struct Endurances(HashMap<String, Option<Endurance>>);
 
 impl Endurances {
-    fn of(&mut self, disk: &str) -> Option<Endurance> {
+    fn find(&mut self, disk: &str) -> Option<Endurance> {
         let known = self.0.entry(disk.to_owned());
         *known.or_insert_with(|| {
             let sectors = Root::live().number(&format!("sys/block/{disk}/size"))?;
-            let smart = Smart::of(&Root::live(), disk).unwrap_or_default();
+            let smart = Smart::read(&Root::live(), disk).unwrap_or_default();
             (sectors > 0).then(|| smart.endurance(sectors as f64 * 512.0))
         })
     }

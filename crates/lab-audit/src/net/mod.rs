@@ -213,16 +213,16 @@ pub fn local(rounds: u32, step: &mut dyn FnMut(u32)) -> NetObservation {
 
 /// Compares IPv4 with IPv6 between two network namespaces, which requires root and `ip`.
 pub fn linked(rounds: u32, step: &mut (dyn FnMut(u32) + Send)) -> Result<NetObservation, String> {
-    over(&NamespacePair::new()?, rounds, step)
+    observe_pair(&NamespacePair::new()?, rounds, step)
 }
 
 /// Compares IPv4 with IPv6 as [`linked`] does, over an existing pair of namespaces.
-pub fn over(
+pub fn observe_pair(
     pair: &NamespacePair,
     rounds: u32,
     step: &mut (dyn FnMut(u32) + Send),
 ) -> Result<NetObservation, String> {
-    between(
+    observe_namespaces(
         [&pair.client, &pair.server],
         NamespacePair::SERVER,
         rounds,
@@ -235,14 +235,14 @@ pub fn over(
 /// # Errors
 ///
 /// Returns a message if a listener cannot be created.
-pub fn between(
+pub fn observe_namespaces(
     [client, server]: [&Namespace; 2],
     addresses: [&str; 2],
     rounds: u32,
     step: &mut (dyn FnMut(u32) + Send),
 ) -> Result<NetObservation, String> {
     let listening = spaces::listen(server, addresses)?;
-    client.within(|| without_lookups("two namespaces", &listening, rounds, step))
+    client.run_inside(|| without_lookups("two namespaces", &listening, rounds, step))
 }
 
 /// Measures addresses of this machine in turns, without TLS and without lookups.
@@ -273,7 +273,7 @@ fn without_lookups(
 fn first_addresses(addresses: &[SocketAddr]) -> Vec<AddressTurns> {
     let mut sides: Vec<AddressTurns> = Vec::new();
     for address in addresses {
-        let family = IpFamily::of(address);
+        let family = IpFamily::from_address(address);
         if sides.iter().all(|side| side.family != family) {
             sides.push(AddressTurns::new(*address));
         }

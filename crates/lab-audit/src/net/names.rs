@@ -161,7 +161,7 @@ mod tests {
         let Ok(space) = Namespace::new() else {
             return println!("skipped: it requires root");
         };
-        let results = space.within(|| {
+        let results = space.run_inside(|| {
             let server = UdpSocket::bind("[::1]:53").expect("a port");
             std::thread::spawn(move || {
                 let mut buffer = [0; 512];

@@ -24,7 +24,7 @@ const PAYLOAD: usize = 56;
 /// The size of the ICMP header in bytes.
 const HEADER: usize = 8;
 /// The size of the receive buffer, and thus of the largest packet that can be received, in bytes.
-const LARGEST: usize = 16 * 1024;
+const MAX_PACKET: usize = 16 * 1024;
 
 /// Sends echo requests to one address.
 pub struct Pinger {
@@ -67,8 +67,8 @@ enum Packet {
 
 impl Pinger {
     /// Opens a socket for an address. Returns a message if the user lacks the permission.
-    pub fn to(address: SocketAddr) -> Result<Pinger, String> {
-        let family = IpFamily::of(&address);
+    pub fn open(address: SocketAddr) -> Result<Pinger, String> {
+        let family = IpFamily::from_address(&address);
         let (domain, protocol) = match family {
             IpFamily::V4 => (AddressFamily::Inet, SockProtocol::Icmp),
             IpFamily::V6 => (AddressFamily::Inet6, SockProtocol::IcmpV6),
@@ -200,7 +200,7 @@ impl Pinger {
 
     /// Receives the next packet. Returns `None` if none arrives in time.
     fn receive(&self) -> Option<Packet> {
-        let (mut buffer, mut control_buffer) = (vec![0; LARGEST], nix::cmsg_space!(i32));
+        let (mut buffer, mut control_buffer) = (vec![0; MAX_PACKET], nix::cmsg_space!(i32));
         let mut parts = [IoSliceMut::new(&mut buffer)];
         let fd = self.socket.as_raw_fd();
         let received = recvmsg::<SockaddrStorage>(

@@ -22,7 +22,7 @@ pub fn listen(space: &Namespace, addresses: [&str; 2]) -> Result<[SocketAddr; 2]
         let listeners = addresses.iter().map(|address| listener(address));
         listeners.collect()
     };
-    let listeners = space.within(bind_all)??;
+    let listeners = space.run_inside(bind_all)??;
     let bound = listeners.iter().map(TcpListener::local_addr);
     let bound: Result<Vec<SocketAddr>, _> = bound.collect();
     let bound = bound.map_err(|e| e.to_string())?;

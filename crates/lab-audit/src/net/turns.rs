@@ -102,7 +102,7 @@ impl NetStep {
 }
 
 impl NetTurn {
-    fn of(family: IpFamily) -> NetTurn {
+    fn new(family: IpFamily) -> NetTurn {
         NetTurn {
             family,
             lookup: None,
@@ -137,7 +137,7 @@ impl NetTurn {
 impl AddressTurns {
     /// Creates the state of an address before its first turn.
     pub fn new(address: SocketAddr) -> AddressTurns {
-        let (pinger, echoes) = match Pinger::to(address) {
+        let (pinger, echoes) = match Pinger::open(address) {
             Ok(pinger) => (Some(pinger), Ok([0, 0])),
             Err(reason) => (None, Err(reason)),
         };
@@ -145,7 +145,7 @@ impl AddressTurns {
             echoes,
             hops: None,
             pinger,
-            family: IpFamily::of(&address),
+            family: IpFamily::from_address(&address),
             address,
             mtu: None,
             large_answered: None,
@@ -301,7 +301,7 @@ pub fn take_turns(
 }
 
 fn turn(side: &mut AddressTurns, name: &str, client: Option<&TlsClient>) -> NetTurn {
-    let mut round = NetTurn::of(side.family);
+    let mut round = NetTurn::new(side.family);
     round.lookup = side.lookup(name);
     round.echo = side.echo();
     let began = Instant::now();
@@ -328,7 +328,7 @@ fn answers_large(
     segment: Option<u32>,
 ) -> bool {
     let large = format!("X-Large: {}\r\n", "x".repeat(4000));
-    let mut round = NetTurn::of(side.family);
+    let mut round = NetTurn::new(side.family);
     let result = take_steps(side, name, client, (&large, segment), &mut round);
     result.is_ok() && round.first_byte.is_some()
 }
@@ -370,7 +370,7 @@ fn take_steps(
 
 /// Opens a connection whose packets carry at most `bytes` bytes of payload in each direction.
 fn connect_in_segments(address: SocketAddr, bytes: u32) -> io::Result<TcpStream> {
-    let domain = match IpFamily::of(&address) {
+    let domain = match IpFamily::from_address(&address) {
         IpFamily::V4 => AddressFamily::Inet,
         IpFamily::V6 => AddressFamily::Inet6,
     };

@@ -17,7 +17,7 @@ pub const TIMEOUT: Duration = Duration::from_secs(10);
 /// The maximum number of body bytes that are read.
 pub const MAX_BODY: usize = 4 << 20;
 /// An exchange that takes longer than this is slow.
-const USUAL: Duration = Duration::from_secs(1);
+const SLOW_EXCHANGE: Duration = Duration::from_secs(1);
 /// The maximum total excess time of slow exchanges. After that, the client stops.
 const SLOW: Duration = Duration::from_secs(30);
 
@@ -35,7 +35,7 @@ pub struct Client {
     hosts: Vec<String>,
     pause: Duration,
     last_request: Option<Instant>,
-    /// The total time by which exchanges exceeded [`USUAL`].
+    /// The total time by which exchanges exceeded [`SLOW_EXCHANGE`].
     excess: Duration,
     tls: TlsClient,
     /// The address that accepted the last connection.
@@ -176,7 +176,7 @@ impl Client {
         self.last_request = Some(began);
         self.requests += 1;
         let answer = self.exchange(method, url, &request_text(method, url, fields));
-        self.excess += began.elapsed().saturating_sub(USUAL);
+        self.excess += began.elapsed().saturating_sub(SLOW_EXCHANGE);
         answer
     }
 
@@ -201,7 +201,7 @@ impl Client {
         // Each read times out early, so that the loop can check the deadline of the whole exchange.
         stream.set_read_timeout(Some(Duration::from_millis(500)))?;
         self.reachable = Some(address.ip());
-        Ok((IpFamily::of(&address), stream))
+        Ok((IpFamily::from_address(&address), stream))
     }
 
     fn exchange(

@@ -17,7 +17,7 @@ use std::net::IpAddr;
 use url::Url;
 
 /// The maximum number of entries that are examined.
-const MOST: usize = 2000;
+const MAX_ENTRIES: usize = 2000;
 
 /// An entry with its URL and its response.
 type AnsweredEntry<'a> = (Url, PageResponse, &'a Json);
@@ -34,7 +34,7 @@ pub fn of_har(text: &str) -> Result<(Url, Site), String> {
     let entries = entries.ok_or(wording::NO_HAR)?;
     let answers: Vec<AnsweredEntry> = entries
         .iter()
-        .take(MOST)
+        .take(MAX_ENTRIES)
         .filter_map(answered_entry)
         .collect();
     let mut collector = Collector::new().map_err(|e| e.to_string())?;
@@ -60,10 +60,10 @@ pub fn of_har(text: &str) -> Result<(Url, Site), String> {
             .collect(),
         ..Site::default()
     };
-    let left_out = entries.len().saturating_sub(MOST);
+    let left_out = entries.len().saturating_sub(MAX_ENTRIES);
     if left_out > 0 {
         let note = format!(
-            "{} beyond the first {MOST}: not examined.",
+            "{} beyond the first {MAX_ENTRIES}: not examined.",
             counted(left_out as u64, "entry")
         );
         site.notes.push(note);

@@ -15,7 +15,7 @@ pub struct Safety {
 }
 
 /// The maximum number of references that are examined.
-const MOST: usize = 100_000;
+const MAX_REFERENCES: usize = 100_000;
 
 /// Extracts the security settings from a page's HTML.
 pub fn safety(html: &str, page: &Url) -> Safety {
@@ -41,7 +41,7 @@ pub fn safety(html: &str, page: &Url) -> Safety {
             safety.unpinned.push(url);
         }
     }
-    safety.unpinned.truncate(MOST);
+    safety.unpinned.truncate(MAX_REFERENCES);
     safety
 }
 
@@ -94,7 +94,7 @@ pub fn references(html: &str, page: &Url) -> Vec<Url> {
             .and_then(|text| base.join(text.trim()).ok());
         if let Some(mut url) = url.filter(|url| matches!(url.scheme(), "http" | "https")) {
             url.set_fragment(None);
-            if urls.len() < MOST && url != *page && known.insert(url.clone()) {
+            if urls.len() < MAX_REFERENCES && url != *page && known.insert(url.clone()) {
                 urls.push(url);
             }
         }

@@ -348,7 +348,9 @@ impl ServerContext<'_> {
 
 /// Returns the addresses of a family, limited to the number that a probe tries.
 fn addresses_of(family: IpFamily, all: &[SocketAddr]) -> Vec<SocketAddr> {
-    let in_family = all.iter().filter(|address| IpFamily::of(address) == family);
+    let in_family = all
+        .iter()
+        .filter(|address| IpFamily::from_address(address) == family);
     in_family.copied().take(MAX_ADDRESSES).collect()
 }
 

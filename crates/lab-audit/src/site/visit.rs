@@ -324,7 +324,7 @@ fn add_cookies(site: &Site, collector: &mut Collector) {
     }
     for resource in &site.resources {
         let host = resource.url.host_str().unwrap_or_default();
-        let kind = RequestKind::of("", &resource.media, resource.url.path());
+        let kind = RequestKind::classify("", &resource.media, resource.url.path());
         let is_tls = resource.url.scheme() == "https";
         collector.add_expected_request(is_tls, host, resource.url.path(), kind);
     }

@@ -49,7 +49,7 @@ impl Smart {
     /// # Errors
     ///
     /// Returns a message if neither source provides data.
-    pub fn of(root: &Root, disk: &str) -> Result<Smart, String> {
+    pub fn read(root: &Root, disk: &str) -> Result<Smart, String> {
         let from_driver = if root.is_live() && disk.starts_with("nvme") {
             nvme::smart(disk)
         } else {

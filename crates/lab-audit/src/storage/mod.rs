@@ -192,7 +192,7 @@ impl StorageFigures {
     }
 }
 
-/// Returns which reads a cache below this system serves, according to latencies.
+/// Returns the class of reads that a cache below this system serves, according to their latencies.
 pub fn cache(medium: &str, scratch: bool, read_ns: f64, first_and_second: [f64; 2]) -> Value {
     let fastest_ns = match medium {
         "memory" => 0.0,
@@ -214,7 +214,7 @@ pub fn cache(medium: &str, scratch: bool, read_ns: f64, first_and_second: [f64; 
 /// Returns true for a loop device that reads its backing file through the page cache (/sys/block/loopN/loop/dio).
 fn page_cache_below(disk: &str) -> bool {
     let root = Root::live();
-    let of_file = matches!(Medium::of(&root, disk), Medium::File(_));
+    let of_file = matches!(Medium::detect(&root, disk), Medium::File(_));
     of_file && root.number(&format!("sys/block/{disk}/loop/dio")) != Some(1)
 }
 

@@ -156,6 +156,6 @@ fn medium_of(disk: Option<&str>, path: &Path) -> String {
     match disk {
         None if kind == Ok(TMPFS) => "memory".into(),
         None => "unknown".into(),
-        Some(disk) => Medium::of(&Root::live(), disk).word().into(),
+        Some(disk) => Medium::detect(&Root::live(), disk).word().into(),
     }
 }

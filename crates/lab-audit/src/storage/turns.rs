@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 /// The duration of a turn.
 const TURN: Duration = Duration::from_millis(60);
 /// The minimum number of operations in a turn, even if they exceed its duration.
-const FEWEST: usize = 8;
+const MIN_OPERATIONS: usize = 8;
 /// The queue depth of [`StorageWork::RandomDeep`].
 pub const DEPTH: usize = 32;
 /// The minimum number of operations for a 99th percentile.
@@ -150,7 +150,7 @@ fn turn(target: &StorageTarget, work: StorageWork, seed: u64) -> io::Result<Stor
     let began = Instant::now();
     let latencies = match work {
         StorageWork::RandomDeep => at_depth(target, seed)?,
-        _ => one_by_one(target, work, seed, FEWEST)?,
+        _ => one_by_one(target, work, seed, MIN_OPERATIONS)?,
     };
     Ok(StorageTurn {
         latencies,

@@ -16,7 +16,7 @@ const TUNSETIFF: u64 = 0x4004_54ca;
 const IFF_TUN: i16 = 1;
 const IFF_NO_PI: i16 = 0x1000;
 /// The size of the largest packet in bytes.
-const LARGEST: usize = 65_536;
+const MAX_PACKET: usize = 65_536;
 
 /// The argument of the ioctl (netdevice(7), `struct ifreq`).
 #[repr(C)]
@@ -71,7 +71,7 @@ fn carry(
 ) {
     let (sender, under_way) = mpsc::channel::<(Instant, Vec<u8>)>();
     thread::spawn(move || {
-        let mut room = vec![0; LARGEST];
+        let mut room = vec![0; MAX_PACKET];
         // A device that is down cannot be read.
         loop {
             let Ok(length @ 1..) = from.read(&mut room) else {

@@ -68,7 +68,7 @@ fn both_loopbacks_answer_and_are_compared() {
 fn an_address_that_this_machine_lacks_is_unknown() {
     let in_space = |change: &[&str], file: Option<&str>| -> Result<NetObservation, String> {
         let space = Namespace::new()?;
-        space.within(|| -> Result<NetObservation, String> {
+        space.run_inside(|| -> Result<NetObservation, String> {
             if !change.is_empty() {
                 ip(change)?;
             }
@@ -155,8 +155,8 @@ fn black_hole() -> Result<NetObservation, String> {
     let [near, far] = NamespacePair::DEVICES;
     // By default, the kernel passes on multiple segments as one, which no device rejects.
     let unsegmented = |device| ip(&["link", "set", device, "gso_max_segs", "1"]);
-    pair.client.within(|| unsegmented(near))??;
-    pair.server.within(|| {
+    pair.client.run_inside(|| unsegmented(near))??;
+    pair.server.run_inside(|| {
         unsegmented(far)?;
         ip(&["link", "set", far, "mtu", "1280"])?;
         // The server still announces that it accepts large segments, as if the small link were in the middle of the
@@ -182,7 +182,7 @@ fn black_hole() -> Result<NetObservation, String> {
         ];
         ip(&[&v6[..], &["advmss", "1440"]].concat())
     })??;
-    net::over(&pair, 20, &mut |_| {})
+    net::observe_pair(&pair, 20, &mut |_| {})
 }
 
 #[test]
@@ -225,17 +225,17 @@ fn behind_router() -> Result<(NetObservation, [Namespace; 3]), String> {
         ip(&["route", "add", "default", "via", v4])?;
         ip(&["-6", "route", "add", "default", "via", v6])
     };
-    router.within(|| {
+    router.run_inside(|| {
         for family in ["ipv4/ip_forward", "ipv6/conf/all/forwarding"] {
             let file = format!("/proc/sys/net/{family}");
             std::fs::write(&file, "1").map_err(|e| format!("{file}: {e}"))?;
         }
         ip(&["link", "set", "lab2", "mtu", "1400"])
     })??;
-    client.within(|| through(["192.0.2.1", "2001:db8::1"]))??;
-    server.within(|| through(["198.51.100.1", "2001:db8:1::1"]))??;
+    client.run_inside(|| through(["192.0.2.1", "2001:db8::1"]))??;
+    server.run_inside(|| through(["198.51.100.1", "2001:db8:1::1"]))??;
     let addresses = ["198.51.100.2", "2001:db8:1::2"];
-    let observation = net::between([client, server], addresses, 20, &mut |_| {})?;
+    let observation = net::observe_namespaces([client, server], addresses, 20, &mut |_| {})?;
     Ok((observation, spaces))
 }
 
@@ -280,7 +280,7 @@ fn what_does_not_answer_is_bad_and_what_nobody_can_look_up_is_unknown() {
         Ok(space) => space,
         Err(reason) => return crate::left_out(&reason),
     };
-    let nobody = space.within(|| audit("a.example", 80));
+    let nobody = space.run_inside(|| audit("a.example", 80));
     let nobody = nobody.expect("a namespace");
     assert_eq!(state(&nobody, "net-name"), State::Unknown);
     assert_eq!(nobody.count(State::Bad), 0, "no network is never bad");
@@ -317,7 +317,7 @@ fn the_last_failure_that_is_told_is_that_of_the_step() {
 
 /// Gives the client a wrong hardware address for the server's addresses, so that its packets are lost silently.
 fn into_the_void(pair: &NamespacePair, addresses: &[&str]) -> Result<(), String> {
-    pair.client.within(|| {
+    pair.client.run_inside(|| {
         addresses.iter().try_for_each(|address| {
             let [near, _] = NamespacePair::DEVICES;
             let nobody = [
@@ -337,7 +337,7 @@ fn into_the_void(pair: &NamespacePair, addresses: &[&str]) -> Result<(), String>
 fn a_family_that_fails_silently_is_told_from_one_that_refuses() {
     let observation = NamespacePair::new().and_then(|pair| {
         into_the_void(&pair, &NamespacePair::SERVER[..1])?;
-        net::over(&pair, 20, &mut |_| {})
+        net::observe_pair(&pair, 20, &mut |_| {})
     });
     let Some(audit) = with_root(observation) else {
         return;
@@ -354,7 +354,7 @@ fn a_family_that_fails_silently_is_told_from_one_that_refuses() {
 fn without_a_network_all_is_unknown() {
     let observation = NamespacePair::new().and_then(|pair| {
         into_the_void(&pair, &NamespacePair::SERVER)?;
-        net::over(&pair, 20, &mut |_| {})
+        net::observe_pair(&pair, 20, &mut |_| {})
     });
     let Some(silent) = with_root(observation) else {
         return;
@@ -365,7 +365,7 @@ fn without_a_network_all_is_unknown() {
             port: 80,
             tls: false,
         };
-        space.within(|| net::observe(&target, 20, &mut |_| {}))
+        space.run_inside(|| net::observe(&target, 20, &mut |_| {}))
     });
     let Some(away) = with_root(away) else { return };
     for audit in [silent, away] {

@@ -46,13 +46,13 @@ fn slower(slow: IpFamily, every: usize) -> Result<NetObservation, String> {
         }
         Some(Duration::from_millis(3))
     };
-    let end = |space: &Namespace, addresses| space.within(|| end(addresses))?;
+    let end = |space: &Namespace, addresses| space.run_inside(|| end(addresses))?;
     line::join(
         end(&client, NamespacePair::CLIENT)?,
         end(&server, NamespacePair::SERVER)?,
         delay,
     )?;
-    net::between(
+    net::observe_namespaces(
         [&client, &server],
         NamespacePair::SERVER,
         ROUNDS,

@@ -474,7 +474,7 @@ fn plain_http_that_leads_nowhere_is_bad() {
         Ok(space) => space,
         Err(reason) => return crate::left_out(&reason),
     };
-    let result = space.within(|| {
+    let result = space.run_inside(|| {
         let _server = serve_at("127.0.0.1:80", good());
         inspect_url("http://127.0.0.1/", closed_port())
     });
@@ -488,7 +488,7 @@ fn with_hosts<T: Send>(addresses: [&str; 2], work: impl FnOnce() -> T + Send) ->
     for address in addresses {
         writeln!(hosts, "{address} a.example").map_err(|e| e.to_string())?;
     }
-    Namespace::new()?.within(|| {
+    Namespace::new()?.run_inside(|| {
         bind_mount(hosts.path(), c"/etc/hosts")?;
         Ok(work())
     })?
@@ -696,7 +696,7 @@ fn a_panic_inside_a_namespace_goes_through() {
         Ok(space) => space,
         Err(reason) => return crate::left_out(&reason),
     };
-    let panics = || -> Result<(), String> { space.within(|| panic!("as wanted")) };
+    let panics = || -> Result<(), String> { space.run_inside(|| panic!("as wanted")) };
     let panic = std::panic::catch_unwind(panics).expect_err("a panic");
     assert_eq!(panic.downcast_ref(), Some(&"as wanted"));
 }

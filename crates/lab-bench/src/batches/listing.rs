@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 /// The maximum size of a listing in bytes.
-const LONGEST: u64 = 64 * 1024;
+const MAX_BYTES: u64 = 64 * 1024;
 
 /// Reads the listings that the run does not contain yet. Returns each subject's listing or an error.
 pub fn listings(
@@ -38,10 +38,10 @@ pub fn listings(
 fn text(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     File::open(path)?
-        .take(LONGEST + 1)
+        .take(MAX_BYTES + 1)
         .read_to_string(&mut text)?;
-    if text.len() as u64 > LONGEST {
-        Err(io::Error::other(format!("longer than {LONGEST} bytes")))
+    if text.len() as u64 > MAX_BYTES {
+        Err(io::Error::other(format!("longer than {MAX_BYTES} bytes")))
     } else {
         Ok(text)
     }

@@ -202,9 +202,9 @@ impl<'a> BatchWorkload<'a> {
                     let process = kept.remove(&baseline);
                     yardstick = self.yardstick(run, (baseline, point), process)?;
                 }
-                let beside = yardstick.as_mut().filter(|_| has_turns);
+                let yardstick_in_turns = yardstick.as_mut().filter(|_| has_turns);
                 let process = kept.remove(&subject);
-                match self.pilot_one(run, (subject, point), process, share, beside)? {
+                match self.pilot_one(run, (subject, point), process, share, yardstick_in_turns)? {
                     Ok((outcome, process)) => {
                         outcomes.push((subject, outcome));
                         kept.extend(process.map(|process| (subject, process)));
@@ -407,7 +407,7 @@ impl<'a> BatchWorkload<'a> {
 
     /// Returns the range of warm-up batches at a point. The maximum applies while the process compiles.
     ///
-    /// `had` is the number of batches with which the process was already warmed up at other points of the case.
+    /// `had` is the number of warm-up batches that the process already ran at other points of the case.
     fn warm_up_batches(&self, pilot: &Pilot, had: u32) -> RangeInclusive<u32> {
         let own = pilot.warmup_batches;
         let (min, all) = match (had, pilot.cold_ns > 0) {

@@ -14,13 +14,13 @@ use std::time::{Duration, Instant};
 
 /// The number of batches after which the pilot first checks for a steady state. Each further check
 /// comes after 1.5 times as many batches.
-const FIRST_LOOK: usize = 30;
+const FIRST_CHECK: usize = 30;
 
-/// A subject is steady if at most 1 / `UNSTEADY_PART` of its batches came before the steady state.
-const UNSTEADY_PART: usize = 2;
+/// A subject is steady if at most 1 / `UNSTEADY_DIVISOR` of its batches came before the steady state.
+const UNSTEADY_DIVISOR: usize = 2;
 
-/// Like [`UNSTEADY_PART`], for a subject whose helper threads compile.
-const UNSTEADY_PART_WITH_HELPERS: usize = 3;
+/// Like [`UNSTEADY_DIVISOR`], for a subject whose helper threads compile.
+const UNSTEADY_DIVISOR_WITH_HELPERS: usize = 3;
 
 /// The maximum CPU time of helper threads that do not compile, as a fraction of the process's CPU time.
 ///
@@ -115,8 +115,8 @@ pub fn pilot(
         return Ok((pilot, cold));
     }
     let mut last = cold;
-    let mut next_look = FIRST_LOOK;
-    let max_batches = (plan.measure.max_warmup as usize).max(FIRST_LOOK);
+    let mut next_look = FIRST_CHECK;
+    let max_batches = (plan.measure.max_warmup as usize).max(FIRST_CHECK);
     // A subject with concurrent compiler threads needs at least this many batches.
     let min_with_helpers = plan.min_pilot_with_helpers();
     let mut times = Vec::new();
@@ -173,9 +173,9 @@ pub fn pilot(
             }
             next_look += next_look / 2;
             let part = if compiles {
-                UNSTEADY_PART_WITH_HELPERS
+                UNSTEADY_DIVISOR_WITH_HELPERS
             } else {
-                UNSTEADY_PART
+                UNSTEADY_DIVISOR
             };
             let steady = warmup::classify(&times).steady_from;
             if steady.is_some_and(|from| from <= times.len() / part) && !is_compiling(&batches) {
@@ -292,8 +292,8 @@ impl ThreadTimes {
     }
 }
 
-/// Returns false for languages that are compiled ahead of time. Their other threads do part of the
-/// work.
+/// Returns false for languages that are compiled ahead of time: their helper threads do part of the
+/// work and never compile.
 fn can_compile(language: &str) -> bool {
     !COMPILED_LANGUAGES.contains(&language)
 }

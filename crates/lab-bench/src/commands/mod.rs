@@ -79,7 +79,7 @@ impl<'a> CommandWorkload<'a> {
         let starter =
             Starter::new().map_err(BenchError::system("the process that starts commands"))?;
         let pilots = run.pilots.iter();
-        let counters = HardwareCounters::of(starter.pid()).ok();
+        let counters = HardwareCounters::open(starter.pid()).ok();
         Ok(CommandWorkload {
             counters,
             plan,

@@ -171,7 +171,7 @@ static void set_cores(char *cores)
 }
 
 /* Runs a command to completion. Returns 0 if benchlab exits meanwhile. */
-static int carry_out(const struct order *order, char *strings, char **words, struct answer *answer)
+static int run_order(const struct order *order, char *strings, char **words, struct answer *answer)
 {
     memset(answer, 0, sizeof *answer);
     set_cores(next_string(&strings));
@@ -237,7 +237,7 @@ int main(void)
         char *strings = malloc(order.bytes);
         char **words = malloc((order.words + 1) * sizeof *words);
         int is_answered = strings && words && transfer_all(read, 0, strings, order.bytes) &&
-                   carry_out(&order, strings, words, &answer) && transfer_all(write_bytes, 1, &answer, sizeof answer);
+                   run_order(&order, strings, words, &answer) && transfer_all(write_bytes, 1, &answer, sizeof answer);
         free(words);
         free(strings);
         if (!is_answered)

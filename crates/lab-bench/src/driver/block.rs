@@ -15,7 +15,7 @@ const OVERHEAD_PASSES: u32 = 2;
 /// The maximum fraction of a block's turns that may be repeated.
 ///
 /// On a machine that is always disturbed, more repetitions would not help.
-const REDONE_PART: f64 = 0.25;
+const MAX_REDONE_FRACTION: f64 = 0.25;
 
 /// The number of points after which benchlab starts to check whether a block is too disturbed. The
 /// host's counters are too coarse for fewer points.
@@ -273,7 +273,7 @@ impl<'a, 'b> BlockRun<'a, 'b> {
     }
 
     fn may_redo(&self, tries: u32) -> bool {
-        let most_redone = REDONE_PART * f64::from(self.counted_turns + 1);
+        let most_redone = MAX_REDONE_FRACTION * f64::from(self.counted_turns + 1);
         tries <= self.plan.measure.redo && self.block.block.redone_visits() < most_redone as u32
     }
 

@@ -47,13 +47,13 @@ impl Machine for ThisMachine {
     fn lab_cost(&self) -> Option<(u64, u64)> {
         let process = Pid::this();
         let usage = procfs::usage(process).ok()?;
-        let cpu_ns = CpuClock::of(process).ok()?.now_ns().ok()?;
+        let cpu_ns = CpuClock::open(process).ok()?.now_ns().ok()?;
         Some((cpu_ns, usage.peak_rss_bytes))
     }
 }
 
 impl HostWatch for Gauge {
     fn disturbance(&self, outside_cpu_ns: Option<u64>) -> Disturbance {
-        self.read_beside(outside_cpu_ns)
+        self.read_without_server(outside_cpu_ns)
     }
 }

@@ -32,8 +32,7 @@ pub enum BenchError {
     /// A server that subjects use was lost too often or cannot be restarted.
     #[error("{0}")]
     ServerLost(String),
-    /// Measuring agents were lost: either all agents, or one without which measuring cannot
-    /// continue.
+    /// Measuring agents were lost, and the run cannot continue without them.
     #[error("{0}")]
     AgentsLost(String),
 }
@@ -70,7 +69,7 @@ impl<'a> Session<'a> {
         run: Run,
         workload: Box<dyn Workload + 'a>,
     ) -> Session<'a> {
-        Session::by(
+        Session::with_executor(
             plan,
             writer,
             run,
@@ -79,7 +78,7 @@ impl<'a> Session<'a> {
     }
 
     /// Creates a session whose blocks are measured by an executor, such as agents on other machines.
-    pub fn by(
+    pub fn with_executor(
         plan: &'a Plan,
         writer: RunWriter,
         run: Run,
@@ -94,14 +93,14 @@ impl<'a> Session<'a> {
     }
 
     /// Replaces the rule that ends the run, which by default is [`lab_stats::stop`].
-    pub fn until(mut self, stop: Box<StopRule<'a>>) -> Session<'a> {
+    pub fn with_stop_rule(mut self, stop: Box<StopRule<'a>>) -> Session<'a> {
         self.stop = stop;
         self
     }
 
     /// Measures until the run is conclusive or is stopped. The run file is complete when this returns.
     pub fn measure(mut self, on_progress: OnProgress) -> Result<Ending, BenchError> {
-        let outcome = self.carry_out(on_progress);
+        let outcome = self.run_steps(on_progress);
         let cleanup = self.executor.finish(&mut self.context);
         let can_resume = self.executor.can_resume();
         let lab_cost = self.executor.machine().lab_cost();
@@ -130,7 +129,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn carry_out(&mut self, on_progress: OnProgress) -> Result<Ending, Stop> {
+    fn run_steps(&mut self, on_progress: OnProgress) -> Result<Ending, Stop> {
         let began_ns = self.executor.machine().now_ns();
         for metric in self.executor.metrics() {
             self.context.writer.metric(&metric)?;

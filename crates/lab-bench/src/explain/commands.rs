@@ -44,7 +44,7 @@ impl<'a> CommandExplainer<'a> {
     ) -> std::io::Result<CommandExplainer<'a>> {
         let starter = Starter::new()?;
         Ok(CommandExplainer {
-            counters: HardwareCounters::of(starter.pid()).ok(),
+            counters: HardwareCounters::open(starter.pid()).ok(),
             starter,
             cores: lab_host::allowed_cores()?,
             plan,

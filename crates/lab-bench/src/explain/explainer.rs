@@ -124,7 +124,7 @@ impl<'a> Explainer<'a> {
             |process: &SubjectProcess| procfs::usage(process.pid()).map_err(connection_lost);
         let counters = self
             .has_hardware
-            .then(|| HardwareCounters::of(process.pid()));
+            .then(|| HardwareCounters::open(process.pid()));
         let counters = counters.transpose().map_err(connection_lost)?;
         let events = || read_events(counters.as_ref());
         let rows = self.differences(&mut process, &mut visit, batches, |process, run| {

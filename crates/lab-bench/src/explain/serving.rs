@@ -50,7 +50,7 @@ impl<'a> ServerExplainer<'a> {
         scratch: Scratch,
     ) -> Result<ServerExplainer<'a>, BenchError> {
         let cores = usable_cores()?;
-        let split = Split::of(&cores, plan.seed, 0);
+        let split = Split::new(&cores, plan.seed, 0);
         pin_lab(&split);
         Ok(ServerExplainer {
             plan,
@@ -108,7 +108,7 @@ impl<'a> ServerExplainer<'a> {
         let proven = setup.prove(&server)?;
         let mut loaded = self.start_load(&setup, server, counted.point, &proven)?;
         let process = loaded.server.process.pid();
-        let counters = self.has_hardware.then(|| HardwareCounters::of(process));
+        let counters = self.has_hardware.then(|| HardwareCounters::open(process));
         let counters = counters.transpose().map_err(connection_lost)?;
         let events = || read_events(counters.as_ref());
         let rows = loaded.stretches(|loaded| {

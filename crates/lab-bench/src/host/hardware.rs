@@ -54,7 +54,7 @@ pub struct HardwareCounters {
 
 impl HardwareCounters {
     /// Starts counting. Returns an error if the machine has no such counters or this user may not read them.
-    pub fn of(process: Pid) -> io::Result<HardwareCounters> {
+    pub fn open(process: Pid) -> io::Result<HardwareCounters> {
         HardwareCounters::of_events(process, &EVENTS)
     }
 
@@ -102,7 +102,7 @@ impl HardwareCounters {
 
 /// Returns the reason why there are no hardware counters, or `None` if they are available.
 pub fn unavailable() -> Option<String> {
-    let error = HardwareCounters::of(Pid::this()).err()?;
+    let error = HardwareCounters::open(Pid::this()).err()?;
     Some(match error.raw_os_error() {
         Some(libc::ENOENT | libc::EOPNOTSUPP | libc::ENODEV) => {
             "the processor has no such counters, or the virtual machine hides them".into()

@@ -29,7 +29,7 @@ impl Place {
     /// on one of its filesystems.
     ///
     /// Returns an error with the reason if no writable directory is found.
-    pub fn at(path: &Path) -> Result<Place, String> {
+    pub fn examine(path: &Path) -> Result<Place, String> {
         let with_path = |e: io::Error| format!("{}: {e}", path.display());
         let folder = path.canonicalize().map_err(with_path)?;
         let text = fs::read_to_string("/proc/self/mountinfo").map_err(with_path)?;
@@ -44,7 +44,7 @@ impl Place {
                     path.display()
                 )
             })?;
-            return Place::at(&folder);
+            return Place::examine(&folder);
         }
         mounts.retain(|mount| folder.starts_with(&mount.folder));
         // If multiple filesystems are mounted on one directory, only the last is visible.
@@ -147,7 +147,7 @@ fn usable(mounted: &Path) -> Option<Place> {
     let folder = writable_inside(mounted)?;
     let free = nix::sys::statvfs::statvfs(&folder).ok()?;
     let free = free.blocks_available() * free.fragment_size();
-    let place = Place::at(&folder).ok()?;
+    let place = Place::examine(&folder).ok()?;
     (free >= MIN_FREE).then_some(place)
 }
 
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn a_folder_that_is_not_there_has_no_place() {
-        assert!(Place::at(Path::new("/nonexistent/folder")).is_err());
-        assert!(Place::at(Path::new("/proc/version")).is_err());
+        assert!(Place::examine(Path::new("/nonexistent/folder")).is_err());
+        assert!(Place::examine(Path::new("/proc/version")).is_err());
     }
 }

@@ -95,7 +95,7 @@ impl<'a> ServerWorkload<'a> {
                 temporary: scratch.temporary(),
                 files,
             },
-            split: Split::of(&cores, plan.seed, 0),
+            split: Split::new(&cores, plan.seed, 0),
             others: Others::default(),
             running: BTreeMap::new(),
             may_nest: false,
@@ -126,7 +126,7 @@ impl<'a> ServerWorkload<'a> {
         run: &mut RunContext,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(), Stop> {
-        let split = Split::of(&self.cores, self.setup.plan.seed, 0);
+        let split = Split::new(&self.cores, self.setup.plan.seed, 0);
         pin_lab(&split);
         let (server, opened) = match self.setup.start(subject, &split.server) {
             Ok(started) => started,
@@ -170,7 +170,7 @@ impl<'a> ServerWorkload<'a> {
         if has_all && subject != plan.baseline {
             return Ok(None);
         }
-        let split = Split::of(&self.cores, plan.seed, 0);
+        let split = Split::new(&self.cores, plan.seed, 0);
         let mut server = match self.setup.start(subject, &split.server) {
             Ok((server, _)) => server,
             Err(fault) => {
@@ -367,7 +367,7 @@ impl ServerWorkload<'_> {
         let proven = &self.proven[&subject];
         let rate = match (
             plan.part_of_peak(point),
-            self.peaks.at(plan, subject, point),
+            self.peaks.peak(plan, subject, point),
         ) {
             (None, _) => plan.rate(point),
             (Some(part), Some(Peak::Rate(peak))) => Some(part * peak),
@@ -484,7 +484,7 @@ impl Workload for ServerWorkload<'_> {
         }
         self.costs.block_begins();
         self.others = Others::default();
-        self.split = Split::of(&self.cores, self.setup.plan.seed, number);
+        self.split = Split::new(&self.cores, self.setup.plan.seed, number);
         pin_lab(&self.split);
         // Peaks found by an earlier attempt at this block do not count.
         self.peaks.forget(number);
@@ -516,7 +516,7 @@ impl Workload for ServerWorkload<'_> {
     /// have.
     fn has_turns(&self, subject: SubjectId, point: PointId) -> bool {
         let plan = self.setup.plan;
-        let peak = || self.peaks.at(plan, subject, point);
+        let peak = || self.peaks.peak(plan, subject, point);
         plan.part_of_peak(point).is_none() || !matches!(peak(), None | Some(Peak::Generator))
     }
 
@@ -695,6 +695,6 @@ fn settings(
     if split.server == split.generator {
         settings.push(setting("cores shared", "yes".into()));
     }
-    settings.push(setting("proven answers", proven.answers.to_string()));
+    settings.push(setting("verified responses", proven.answers.to_string()));
     settings
 }

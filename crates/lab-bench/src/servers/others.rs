@@ -12,7 +12,7 @@ use std::collections::HashMap;
 ///
 /// A process that uses a core for 1 % of the time delays one in a hundred requests, which is visible in the 99th
 /// percentile.
-const PART: f64 = 0.01;
+const MAX_OTHER_FRACTION: f64 = 0.01;
 
 /// All other processes that may use a core.
 #[derive(Default)]
@@ -34,7 +34,7 @@ impl Others {
 
 fn clock(pid: Pid) -> Option<CpuClock> {
     let is_helper = kernel::is_helper(&procfs::name(pid));
-    CpuClock::of(pid).ok().filter(|_| !is_helper)
+    CpuClock::open(pid).ok().filter(|_| !is_helper)
 }
 
 /// The CPU clocks of some processes.
@@ -63,7 +63,7 @@ impl CpuReading {
 
 /// Returns true if another process used enough CPU time in a turn to affect its results.
 pub fn disturbs(used_ns: u64, wall_ns: u64) -> bool {
-    used_ns as f64 > PART * wall_ns as f64
+    used_ns as f64 > MAX_OTHER_FRACTION * wall_ns as f64
 }
 
 #[cfg(test)]
@@ -81,7 +81,7 @@ mod tests {
         };
         let (mut server, mut other) = (start(), start());
         let pids = [&server, &other].map(|child| Pid::from_raw(child.id() as i32));
-        let clocks = pids.map(|pid| CpuClock::of(pid).expect("it lives"));
+        let clocks = pids.map(|pid| CpuClock::open(pid).expect("it lives"));
         let now = |clock: CpuClock| clock.now_ns().expect("it lives");
         let mut others = Others::default();
         let [of_others, of_server] = pids.map(|pid| others.clocks(pid));

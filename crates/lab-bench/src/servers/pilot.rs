@@ -72,11 +72,11 @@ const MAX_EXTRA: Duration = Duration::from_secs(2);
 const STEP: Duration = Duration::from_millis(2);
 
 /// The number of requests up to which a pilot continues although the server is already steady.
-const TOLD_REQUESTS: u64 = 100_000;
-const TOLD_PART: u32 = 4;
+const REPORTED_REQUESTS: u64 = 100_000;
+const REPORTED_DIVISOR: u32 = 4;
 
 /// The divisor of a run's budget that yields the approximate time for all pilots.
-const PILOTS_PART: u32 = 3;
+const PILOTS_DIVISOR: u32 = 3;
 /// The minimum length of each pilot.
 const MIN_PILOT: Duration = Duration::from_secs(3);
 
@@ -106,8 +106,8 @@ pub fn max_length(plan: &Plan, spent: Duration, left: usize, pilots: usize) -> D
     let Some(budget_ns) = plan.measure.budget_ns else {
         return most(plan);
     };
-    let all = Duration::from_nanos(budget_ns) / PILOTS_PART;
-    let share = PilotTime::of(all, pilots).share(spent, left);
+    let all = Duration::from_nanos(budget_ns) / PILOTS_DIVISOR;
+    let share = PilotTime::divide(all, pilots).share(spent, left);
     share.max(MIN_PILOT).min(most(plan))
 }
 
@@ -208,7 +208,7 @@ impl<'a, 'y> Warming<'a, 'y> {
             let elapsed = self.began.elapsed();
             // If there is enough time, continue until the cost of the first 100,000 requests is known.
             let served = self.ages.last().map_or(0, |age| age.requests);
-            let is_old = served >= TOLD_REQUESTS || elapsed >= longest / TOLD_PART;
+            let is_old = served >= REPORTED_REQUESTS || elapsed >= longest / REPORTED_DIVISOR;
             if steady && is_old || elapsed >= longest {
                 server.keep_on(self.cores)?;
                 return Ok(level);

@@ -75,7 +75,7 @@ impl ServerSetup<'_> {
             tls,
             watch: match served_by.as_slice() {
                 [] => Watch::new(process.pid().as_raw()),
-                several => Watch::of(several),
+                several => Watch::start_all(several),
             },
             served_by,
             process,

@@ -16,7 +16,7 @@ impl Split {
     /// Returns the split of a block: half of the cores for each, rotated from block to block.
     ///
     /// With an odd number of cores, the server gets the extra core.
-    pub fn of(cores: &[usize], seed: u64, block: u32) -> Split {
+    pub fn new(cores: &[usize], seed: u64, block: u32) -> Split {
         let mut turned = cores.to_vec();
         turned.rotate_left(Schedule::new(seed, block).core(cores.len()));
         match generator_cores(cores.len()) {
@@ -54,7 +54,7 @@ mod tests {
                 let Split {
                     mut server,
                     generator,
-                } = Split::of(&cores, 7, block);
+                } = Split::new(&cores, 7, block);
                 assert!(server.len() == generator.len() || server.len() == generator.len() + 1);
                 assert_eq!(generator.len(), generator_threads(count));
                 server.extend(generator);
@@ -62,13 +62,13 @@ mod tests {
                 assert_eq!(server, cores);
             }
         }
-        let alone = Split::of(&[3], 7, 0);
+        let alone = Split::new(&[3], 7, 0);
         assert_eq!((alone.server, alone.generator), (vec![3], vec![3]));
     }
 
     #[test]
     fn they_change_places_from_block_to_block() {
-        let [first, second] = [0, 1].map(|block| Split::of(&[0, 1], 7, block));
+        let [first, second] = [0, 1].map(|block| Split::new(&[0, 1], 7, block));
         assert_eq!(
             (first.server, first.generator),
             (second.generator, second.server)

@@ -63,12 +63,12 @@ pub struct Watch {
 impl Watch {
     /// Monitors a process and its descendants.
     pub fn new(pid: i32) -> Watch {
-        Watch::of(&[Pid::from_raw(pid)])
+        Watch::start_all(&[Pid::from_raw(pid)])
     }
 
     /// Monitors multiple processes with their descendants. No process may be a descendant of
     /// another.
-    pub fn of(pids: &[Pid]) -> Watch {
+    pub fn start_all(pids: &[Pid]) -> Watch {
         Watch {
             mains: pids.iter().map(|&pid| (pid, None)).collect(),
             cpu: TreeCpu::default(),

@@ -124,7 +124,7 @@ impl SubjectProcess {
             time_limit,
             Ending::Killed,
         )?;
-        let cpu = CpuClock::of(dialog.pid());
+        let cpu = CpuClock::open(dialog.pid());
         let mut process = SubjectProcess {
             cpu: cpu.map_err(|e| Fault::Failed("start", e.to_string()))?,
             dialog,

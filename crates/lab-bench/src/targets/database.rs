@@ -366,7 +366,7 @@ impl Server {
     fn take_counts(&self) -> SubjectResult<Counters> {
         let now = self.service.borrow_mut().counters().map_err(target_fault)?;
         self.is_current.set(true);
-        Ok(now.since(&self.before.replace(now.clone())))
+        Ok(now.work_since(&self.before.replace(now.clone())))
     }
 
     /// Kills all processes of the server. Returns a fault if benchlab does not own the server.
@@ -444,7 +444,7 @@ impl VisitTable {
         self.server.stand_still();
         let first = effects::first(batches);
         let rows = self.effect_rows(first).map_err(target_fault)?;
-        Effects::of(batches, rows)
+        Effects::new(batches, rows)
     }
 
     /// Returns the rows of batch `first` and of all later batches.
@@ -466,7 +466,7 @@ impl VisitTable {
         Ok(rows.collect())
     }
 
-    /// Checks that the server did exactly what the operations reported since the last check require.
+    /// Checks that the server's work since the last check is exactly the work of the reported operations.
     pub fn check_work(
         &mut self,
         plan: &Plan,
@@ -474,7 +474,7 @@ impl VisitTable {
         reported: Reported,
     ) -> SubjectResult<()> {
         let counted = self.server.take_counts()?;
-        let expected = ExpectedStatements::of(plan, point, reported);
+        let expected = ExpectedStatements::new(plan, point, reported);
         statements::compare(&expected, &counted)?;
         self.planned.add(&expected, &counted)?;
         match plan.case(point).check {

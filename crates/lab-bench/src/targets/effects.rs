@@ -50,7 +50,7 @@ pub struct Effects {
 impl Effects {
     /// Counts the effects of the calls in batches, from the rows in the target. Returns a fault if there are rows of
     /// calls that were not made.
-    pub fn of(
+    pub fn new(
         batches: &[CallBatch],
         rows: impl IntoIterator<Item = Row>,
     ) -> SubjectResult<Effects> {
@@ -141,7 +141,7 @@ mod tests {
     fn every_call_is_classified() {
         let batches = [calls(3, 5, &[1..=2]), calls(4, 2, &[])];
         let rows = [(3, 0, 1), (3, 2, 1), (3, 4, 2), (4, 0, 3)];
-        let effects = Effects::of(&batches, rows);
+        let effects = Effects::new(&batches, rows);
         let expected = Effects {
             calls: 7,
             lost: 2,
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn rows_of_other_calls_are_a_fault() {
         for row in [(1, 0, 1), (2, 5, 1), (9, 0, 1)] {
-            assert!(Effects::of(&[calls(2, 5, &[])], [row]).is_err(), "{row:?}");
+            assert!(Effects::new(&[calls(2, 5, &[])], [row]).is_err(), "{row:?}");
         }
     }
 

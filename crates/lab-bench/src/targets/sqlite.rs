@@ -178,7 +178,7 @@ impl DatabaseFile {
     /// Returns the effects of the calls in batches. Returns a fault if rows belong to other calls.
     pub fn effects(&self, batches: &[CallBatch]) -> SubjectResult<Effects> {
         let rows = self.effect_rows(effects::first(batches));
-        Effects::of(batches, rows.map_err(|e| target_fault(e.to_string()))?)
+        Effects::new(batches, rows.map_err(|e| target_fault(e.to_string()))?)
     }
 
     /// Returns the rows of batch `first` and of all later batches.
@@ -244,7 +244,7 @@ pub struct Opens {
 
 impl Opens {
     /// Starts counting the opens of a file.
-    pub fn of(path: &Path) -> SubjectResult<Opens> {
+    pub fn watch(path: &Path) -> SubjectResult<Opens> {
         let watch = || {
             let inotify = Inotify::init(InitFlags::IN_NONBLOCK | InitFlags::IN_CLOEXEC)?;
             // Watch close events, too, because the kernel merges consecutive identical events.

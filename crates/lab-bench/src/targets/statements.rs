@@ -27,7 +27,7 @@ pub struct ExpectedStatements<'a> {
 
 impl<'a> ExpectedStatements<'a> {
     /// Returns the expected counts for a subject's report at a point.
-    pub fn of(plan: &'a Plan, point: PointId, reported: Reported) -> ExpectedStatements<'a> {
+    pub fn new(plan: &'a Plan, point: PointId, reported: Reported) -> ExpectedStatements<'a> {
         let case = plan.case(point);
         let params = &plan.points[point].params;
         let statement = params.iter().find(|(key, _)| key == "statement");

@@ -124,7 +124,7 @@ pub struct Fake<'a> {
     pub restorable: bool,
     pub redoes_blocks: bool,
     pub metrics: Vec<lab_model::Metric>,
-    /// The results of its pilots.
+    /// The results of the workload's pilots.
     pub pilots: Vec<Pilot>,
     /// The duration of its preparation in ns.
     pub prepare_ns: u64,
@@ -396,11 +396,11 @@ impl File {
     /// Measures the missing blocks.
     pub fn measure(&self, plan: &Plan, fake: Fake) -> Result<Ending, BenchError> {
         let machine = Box::new(fake.journal.clone());
-        self.carry_out(plan, Box::new(fake), machine, &mut |_| ())
+        self.run_plan(plan, Box::new(fake), machine, &mut |_| ())
     }
 
     /// Measures the missing blocks with any workload.
-    pub fn carry_out<'a>(
+    pub fn run_plan<'a>(
         &self,
         plan: &'a Plan,
         workload: Box<dyn Workload + 'a>,
@@ -410,7 +410,7 @@ impl File {
         let writer = RunWriter::resume(&self.path).expect("a run file");
         let run = writer.load().expect("a run");
         let executor = LocalExecutor::new(plan, workload).with_machine(machine);
-        Session::by(plan, writer, run, Box::new(executor)).measure(tell)
+        Session::with_executor(plan, writer, run, Box::new(executor)).measure(tell)
     }
 
     pub fn run(&self) -> Run {

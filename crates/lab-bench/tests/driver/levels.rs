@@ -89,7 +89,7 @@ fn has_verdicts(results: &Results, subject: u32) -> [bool; 2] {
 
 /// Returns the reasons why subjects are not compared.
 fn reasons(results: &Results) -> Vec<String> {
-    let reasons = results.refusals.iter();
+    let reasons = results.exclusions.iter();
     reasons.map(|r| wording::exclusion(&r.reason)).collect()
 }
 
@@ -124,7 +124,7 @@ fn subjects_at_the_level_of_their_pilots_get_their_verdicts() {
         STEADY_NS[turn.subject.index()] as f64 * scatter(block, turn)
     });
     let results = results(&run);
-    assert_eq!(results.refusals, []);
+    assert_eq!(results.exclusions, []);
     for subject in [1, 2] {
         assert_eq!(has_verdicts(&results, subject), [true, true]);
     }
@@ -138,7 +138,7 @@ fn a_machine_that_becomes_slower_after_the_pilots_raises_no_alarm() {
             STEADY_NS[turn.subject.index()] as f64 * drift * scatter(block, turn)
         });
         let results = results(&run);
-        assert_eq!(results.refusals, []);
+        assert_eq!(results.exclusions, []);
         for subject in [1, 2] {
             assert_eq!(has_verdicts(&results, subject), [true, true]);
         }
@@ -204,8 +204,8 @@ fn a_subject_whose_pilot_was_cut_short_gets_no_verdict_and_says_which_time_it_ne
     };
     let run = measured_as(&plan, 1.0, both, steady);
     let found = results(&run);
-    let refused: Vec<(SubjectId, bool)> = found
-        .refusals
+    let excluded: Vec<(SubjectId, bool)> = found
+        .exclusions
         .iter()
         .zip(reasons(&found))
         .map(|(r, why)| {
@@ -215,7 +215,7 @@ fn a_subject_whose_pilot_was_cut_short_gets_no_verdict_and_says_which_time_it_ne
             )
         })
         .collect();
-    assert_eq!(refused, [(SubjectId(1), true), (SubjectId(2), true)]);
+    assert_eq!(excluded, [(SubjectId(1), true), (SubjectId(2), true)]);
 }
 
 #[test]

@@ -89,7 +89,7 @@ fn measure(file: &File, plan: &Plan, fakes: &Fakes, machine: Journal) -> (Ending
     let load = plan.load().expect("a load");
     let workload = LoadWorkload::new(plan, load, &file.run(), fakes, [None, None].into());
     let mut steps = Vec::new();
-    let ending = file.carry_out(plan, Box::new(workload), Box::new(machine), &mut |step| {
+    let ending = file.run_plan(plan, Box::new(workload), Box::new(machine), &mut |step| {
         if let Progress::Slice { done, of, .. } = step {
             steps.push((done, of));
         }
@@ -235,7 +235,7 @@ fn the_loss_of_agents_is_no_failure_of_the_server() {
     let load = plan.load().expect("a load");
     let workload = LoadWorkload::new(&plan, load, &file.run(), &LostAgents, [None].into());
     let machine = Box::new(Journal::default());
-    let outcome = file.carry_out(&plan, Box::new(workload), machine, &mut |_| ());
+    let outcome = file.run_plan(&plan, Box::new(workload), machine, &mut |_| ());
     assert!(
         matches!(outcome, Err(BenchError::AgentsLost(_))),
         "{outcome:?}"

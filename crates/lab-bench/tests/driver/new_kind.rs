@@ -62,7 +62,7 @@ fn its_readings_are_kept_redone_and_resumed() {
         let machine = Journal::default();
         machine.disturbances.borrow_mut().push_back(stolen());
         let workload = Box::new(CacheMisses { turns });
-        let ending = file.carry_out(&plan, workload, Box::new(machine), &mut |_| ());
+        let ending = file.run_plan(&plan, workload, Box::new(machine), &mut |_| ());
         ending.unwrap()
     };
     // A block has 8 turns: one disturbed block, one valid block, and half a block.
@@ -157,7 +157,7 @@ fn it_has_verdicts_and_every_format() {
     let plan = plan(2, 12);
     let file = File::new(&plan);
     let workload = Box::new(CacheMisses { turns: 1000 });
-    let ending = file.carry_out(&plan, workload, Box::new(Journal::default()), &mut |_| ());
+    let ending = file.run_plan(&plan, workload, Box::new(Journal::default()), &mut |_| ());
     assert_eq!(ending.unwrap(), Ending::Blocks);
     let run = file.run();
     let results = observed(&run, &readings(&run));

@@ -6,7 +6,7 @@
 use super::canvas::{
     self, Canvas, Dot, DrawResult, Legend, Pixel, TextAnchor, Type, color_and_dot, fit, width_of,
 };
-use super::frame::below;
+use super::frame::draw_x_ticks;
 use super::scale::{Span, reach};
 use crate::document::{BarRow, Bars, Scale};
 use crate::format::quantity;
@@ -63,7 +63,7 @@ pub fn draw(id: &str, bars: &Bars, room: f64) -> Result<String, Error> {
                 } else {
                     bars.rows.as_slice()
                 };
-                let span = Span::of(&bars.axis, scaled.iter().flat_map(|row| ends(bars, row)));
+                let span = Span::new(&bars.axis, scaled.iter().flat_map(|row| ends(bars, row)));
                 let panel = BarPanel {
                     bars,
                     rows,
@@ -135,7 +135,7 @@ impl BarPanel<'_> {
         let group = &self.rows[0].group;
         canvas.heading(group, (self.left + 8.0, top + 12.0), self.width - 16.0)?;
         let bottom = first + BAR * self.rows.len() as f64;
-        below(canvas, (left, right), (first, bottom), &self.span.ticks())?;
+        draw_x_ticks(canvas, (left, right), (first, bottom), &self.span.ticks())?;
         for (row, y) in self
             .rows
             .iter()

@@ -22,9 +22,9 @@ const WIDTH: f64 = 960.0;
 const ROW: f64 = 18.0;
 const TOP: f64 = 26.0;
 /// The minimum width of a frame in pixels. Narrower frames are omitted.
-const NARROWEST: f64 = 0.4;
+const MIN_WIDTH: f64 = 0.4;
 /// The maximum number of frames that are drawn.
-const MOST: usize = 4000;
+const MAX_FRAMES: usize = 4000;
 /// The color indexes of frames. The colors have no meaning.
 const COLORS: [usize; 4] = [1, 4, 8, 6];
 
@@ -42,7 +42,7 @@ impl StackFrame<'_> {
         let drawn = self
             .calls
             .values()
-            .filter(|call| call.cost as f64 * each >= NARROWEST);
+            .filter(|call| call.cost as f64 * each >= MIN_WIDTH);
         drawn
             .map(|call| 1 + call.depth(call.cost as f64 * each))
             .max()
@@ -105,7 +105,7 @@ impl FlameDrawing<'_> {
         width: f64,
         row: usize,
     ) -> std::fmt::Result {
-        if width < NARROWEST || self.frames >= MOST {
+        if width < MIN_WIDTH || self.frames >= MAX_FRAMES {
             return Ok(());
         }
         self.frames += 1;

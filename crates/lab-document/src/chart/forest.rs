@@ -4,7 +4,7 @@
 
 use super::canvas::{self, Canvas, Dot, DrawResult, Legend, TextAnchor, Type, fit, width_of};
 use super::color::{BAND, INK, toned};
-use super::frame::below;
+use super::frame::draw_x_ticks;
 use super::scale::{Span, reach};
 use crate::document::{Forest, ForestRow, Tone};
 use crate::format::quantity;
@@ -36,7 +36,7 @@ pub fn draw(id: &str, forest: &Forest, width: f64) -> Result<String, Error> {
     let around = forest.margin.unwrap_or(0.0) * 2.0;
     let around = [1.0 - around, 1.0 + around].map(|part| part * forest.reference);
     let reached = rows().flat_map(|row| reach(&row.value, forest.axis.scale));
-    let span = Span::of(&forest.axis, reached.chain(around));
+    let span = Span::new(&forest.axis, reached.chain(around));
     let (left, right) = (names + 18.0, width - values - 18.0);
     let panel = ForestPanel {
         span,
@@ -50,7 +50,7 @@ pub fn draw(id: &str, forest: &Forest, width: f64) -> Result<String, Error> {
             let band = ((panel.across(low), top), (panel.across(high), bottom));
             canvas.rectangle(band, BAND, 1.0)?;
         }
-        below(canvas, (left, right), (top, bottom), &panel.span.ticks())?;
+        draw_x_ticks(canvas, (left, right), (top, bottom), &panel.span.ticks())?;
         if panel.span.part(forest.reference).is_some() {
             let x = panel.across(forest.reference);
             canvas.path(&[(x, top), (x, bottom)], INK, 1.0)?;

@@ -30,28 +30,28 @@ pub struct PlotFrame {
 
 impl PlotFrame {
     /// Converts a position on the x axis, from 0 to 1, to a horizontal pixel coordinate.
-    pub fn across(&self, part: f64) -> f64 {
+    pub fn x_pixel(&self, part: f64) -> f64 {
         self.left + part * (self.right - self.left)
     }
 
     /// Converts a position on the y axis, from 0 to 1, to a vertical pixel coordinate.
-    pub fn up(&self, part: f64) -> f64 {
+    pub fn y_pixel(&self, part: f64) -> f64 {
         self.bottom - part * (self.bottom - self.top)
     }
 
     /// Returns the pixel position of a point, or `None` if its x or y value cannot be drawn.
     pub fn place(&self, x: f64, y: f64) -> Option<Pixel> {
-        Some((self.across(self.x.part(x)?), self.up(self.y.part(y)?)))
+        Some((self.x_pixel(self.x.part(x)?), self.y_pixel(self.y.part(y)?)))
     }
 
     /// Draws grid lines, tick labels where there is room, and the titles of both axes.
     pub fn axes(&self, canvas: &Canvas, x: &[(f64, String)], titles: (&Axis, &Axis)) -> DrawResult {
         for (part, word) in self.y.ticks() {
-            let y = self.up(part);
+            let y = self.y_pixel(part);
             canvas.rule((self.left - 5.0, y), (self.right, y))?;
             canvas.text(&word, Type::Small, TextAnchor::Left, (self.left - 8.0, y))?;
         }
-        below(canvas, (self.left, self.right), (self.top, self.bottom), x)?;
+        draw_x_ticks(canvas, (self.left, self.right), (self.top, self.bottom), x)?;
         let place = ((self.left + self.right) / 2.0, self.bottom + 34.0);
         let title = fit(&titles.0.title, self.right - self.left);
         canvas.text(&title, Type::Small, TextAnchor::Middle, place)?;
@@ -86,7 +86,7 @@ pub fn room_for<'n>(names: impl Iterator<Item = &'n str>) -> f64 {
 /// Draws vertical grid lines with tick labels below them.
 ///
 /// `(left, right)` and `(top, bottom)` are the edges of the plot area.
-pub fn below(
+pub fn draw_x_ticks(
     canvas: &Canvas,
     (left, right): (f64, f64),
     (top, bottom): (f64, f64),

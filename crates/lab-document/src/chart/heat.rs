@@ -139,7 +139,7 @@ impl HeatPanel<'_> {
 fn span(heat: &HeatMaps) -> Span {
     let columns = heat.maps.iter().flat_map(|map| &map.columns);
     let values = columns.flat_map(|column| column.counts.iter().map(|(value, _)| *value));
-    Span::of(&heat.axis, values)
+    Span::new(&heat.axis, values)
 }
 
 /// Returns the number of values of a column in each row, from bottom to top.

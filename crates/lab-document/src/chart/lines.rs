@@ -18,7 +18,7 @@ const VALUES: usize = 16;
 pub fn draw(id: &str, lines: &Lines) -> Result<String, Error> {
     let named = named(lines);
     let right = WIDTH - room_for(named.iter().map(|line| line.name.as_str()));
-    let x = Span::of(&lines.x, xs(lines));
+    let x = Span::new(&lines.x, xs(lines));
     let height = HEIGHT.max(TOP + BOTTOM + 16.0 * named.len() as f64);
     let points = lines
         .lines
@@ -28,7 +28,7 @@ pub fn draw(id: &str, lines: &Lines) -> Result<String, Error> {
         Band::Shown => reach(y, lines.y.scale),
         Band::Hidden => [y.value; 3],
     });
-    let y = Span::of(&lines.y, ys);
+    let y = Span::new(&lines.y, ys);
     let frame = PlotFrame {
         left: LEFT,
         right,
@@ -122,7 +122,7 @@ fn band(canvas: &Canvas, frame: &PlotFrame, line: &Line) -> DrawResult {
                 .map(|((x, y), quantity)| match quantity.bounds() {
                     Some((low, high)) => (
                         *x,
-                        frame.up(frame.y.clamped(if upper { high } else { low })),
+                        frame.y_pixel(frame.y.clamped(if upper { high } else { low })),
                     ),
                     None => (*x, *y),
                 });

@@ -17,7 +17,7 @@ impl Span {
     /// Creates an axis that covers all the values, with a small margin.
     ///
     /// Values that cannot be drawn are skipped.
-    pub fn of(axis: &Axis, values: impl IntoIterator<Item = f64>) -> Span {
+    pub fn new(axis: &Axis, values: impl IntoIterator<Item = f64>) -> Span {
         let (scale, unit) = (axis.scale, axis.unit.clone());
         let values = values.into_iter().filter(|v| drawable(scale, *v));
         let ends = values.fold(None, |ends: Option<(f64, f64)>, v| {

@@ -10,7 +10,7 @@ use crate::document::{Document, Issue, Severity};
 use crate::output::{Format, Rendered};
 
 /// The maximum number of annotations of each severity. GitHub shows no more annotations for a step.
-const MOST: usize = 10;
+const MAX_ANNOTATIONS: usize = 10;
 
 /// The maximum size of a step's summary in bytes.
 const SUMMARY: usize = 1 << 20;
@@ -64,11 +64,11 @@ pub fn commands(document: &Document) -> String {
             .iter()
             .filter(|issue| issue.severity == severity)
             .collect();
-        for issue in mine.iter().take(MOST) {
+        for issue in mine.iter().take(MAX_ANNOTATIONS) {
             lines += &command(issue);
         }
-        if mine.len() > MOST {
-            let more = mine.len() - MOST;
+        if mine.len() > MAX_ANNOTATIONS {
+            let more = mine.len() - MAX_ANNOTATIONS;
             lines += &format!(
                 "{more} more of severity {} are in the summary.\n",
                 name(severity)

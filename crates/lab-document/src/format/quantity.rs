@@ -59,7 +59,7 @@ pub fn tick(value: f64, unit: &Unit, most: f64) -> String {
     let magnitude = unnamed(unit, most);
     let scaled = value / magnitude.divisor;
     let text = digits(scaled, significant(scaled, 4), unit);
-    magnitude.after(trimmed(&text))
+    magnitude.with_unit(trimmed(&text))
 }
 
 /// Formats a count: `1,234,567`.
@@ -130,7 +130,7 @@ pub fn parts(quantity: &Quantity, column: Option<&Magnitude>) -> (String, String
         ShownInterval::Unknown => (digits.with_unit(), "(no interval)".into()),
         ShownInterval::Wide => (digits.with_unit(), "(very wide)".into()),
         ShownInterval::Known(low, high) => {
-            let interval = digits.magnitude.after(&format!("[{low}, {high}]"));
+            let interval = digits.magnitude.with_unit(&format!("[{low}, {high}]"));
             (digits.value, interval)
         }
     }
@@ -157,12 +157,12 @@ impl Digits {
     /// Formats a quantity in one unit. If the bounds are far apart, each number has its own unit.
     fn new(quantity: &Quantity, magnitude: &Magnitude) -> Digits {
         let unit = &quantity.unit;
-        Digits::with(quantity, magnitude.clone(), |number| {
+        Digits::format(quantity, magnitude.clone(), |number| {
             let suited = match magnitude.name.as_str() {
                 "/s" | "" => unnamed(unit, number),
                 _ => self::magnitude(unit, number),
             };
-            suited.after(&reading(number / suited.divisor, unit))
+            suited.with_unit(&reading(number / suited.divisor, unit))
         })
     }
 
@@ -172,13 +172,13 @@ impl Digits {
             name: String::new(),
             ..*column
         };
-        Digits::with(quantity, nameless, |number| {
+        Digits::format(quantity, nameless, |number| {
             reading(number / column.divisor, &quantity.unit)
         })
     }
 
     /// Formats a quantity. If the bounds are far apart, `far` formats each number.
-    fn with(quantity: &Quantity, magnitude: Magnitude, far: impl Fn(f64) -> String) -> Digits {
+    fn format(quantity: &Quantity, magnitude: Magnitude, far: impl Fn(f64) -> String) -> Digits {
         let Quantity { value, unit, .. } = quantity;
         let scaled = value / magnitude.divisor;
         match quantity.bounds() {
@@ -217,7 +217,7 @@ impl Digits {
     }
 
     fn with_unit(&self) -> String {
-        self.magnitude.after(&self.value)
+        self.magnitude.with_unit(&self.value)
     }
 
     fn sentence(&self) -> String {
@@ -233,7 +233,7 @@ impl Digits {
 
 impl Magnitude {
     /// Appends the unit to a number.
-    fn after(&self, number: &str) -> String {
+    fn with_unit(&self, number: &str) -> String {
         match self.name.as_str() {
             "" => number.into(),
             "/s" => format!("{number}/s"),

@@ -13,7 +13,7 @@ use crate::document::{Answer, Chart, Document, Finding, Item, Section, Table, To
 use crate::output::{Format, Rendered, Terminal};
 
 /// The minimum width in columns, since narrower text is not legible.
-const NARROWEST: usize = 40;
+const MIN_WIDTH: usize = 40;
 
 /// The terminal format.
 pub const FORMAT: Format = Format {
@@ -54,7 +54,7 @@ impl Screen {
     fn new(terminal: Terminal) -> Screen {
         Screen {
             lines: Vec::new(),
-            width: terminal.width.max(NARROWEST),
+            width: terminal.width.max(MIN_WIDTH),
             pen: Pen {
                 color: terminal.color,
             },

@@ -14,9 +14,9 @@ use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 
 /// 2^53, above which a floating-point number cannot represent every integer.
-const LARGEST: f64 = 9_007_199_254_740_992.0;
+const MAX_INTEGER: f64 = 9_007_199_254_740_992.0;
 /// The longest time that other tools accept: a thousand years, in ns.
-const LONGEST: f64 = 3.2e19;
+const MAX_TIME: f64 = 3.2e19;
 
 /// The metrics that earlier tools read. Without them, a document is empty for these tools.
 const MEASURED: [Metric; 7] = [
@@ -95,7 +95,7 @@ impl<'d> Benchmark<'d> {
     fn most(&self, metric: &Metric, unit: f64) -> String {
         let rows = self.rows_of(metric).into_iter();
         let values = rows.filter_map(|row| row.value.as_ref().map(|q| q.value));
-        let most = values.filter(|v| *v < LARGEST).fold(0.0, f64::max);
+        let most = values.filter(|v| *v < MAX_INTEGER).fold(0.0, f64::max);
         ((most / unit) as u64).to_string()
     }
 
@@ -167,7 +167,7 @@ impl<'d> Benchmark<'d> {
         let count = self.count(row);
         // Adding 0 turns -0 into 0. Other tools reject -0.
         let (time, total) = (time + 0.0, time * count as f64 + 0.0);
-        (0.0..LONGEST).contains(&total).then(|| {
+        (0.0..MAX_TIME).contains(&total).then(|| {
             tag(
                 "time",
                 [

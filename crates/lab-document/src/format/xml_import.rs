@@ -69,7 +69,7 @@ pub fn import_xml(text: &[u8], limits: &ImportLimits) -> Result<Vec<Imported>, I
     }
     let text = std::str::from_utf8(text).map_err(|error| {
         let valid = &text[..error.valid_up_to()];
-        at(
+        error_at(
             &String::from_utf8_lossy(valid),
             valid.len(),
             "this is not UTF-8; convert the file to UTF-8".into(),
@@ -87,7 +87,7 @@ pub fn import_xml(text: &[u8], limits: &ImportLimits) -> Result<Vec<Imported>, I
         let begin = position(reader.buffer_position());
         let event = reader.read_event();
         let event = event.map_err(|e| {
-            at(
+            error_at(
                 text,
                 position(reader.error_position()),
                 format!("not well-formed XML: {e}"),
@@ -96,11 +96,11 @@ pub fn import_xml(text: &[u8], limits: &ImportLimits) -> Result<Vec<Imported>, I
         if matches!(event, Event::Eof) {
             return import
                 .finish()
-                .map_err(|message| at(text, text.len(), message));
+                .map_err(|message| error_at(text, text.len(), message));
         }
         import
             .event(event)
-            .map_err(|message| at(text, begin, message))?;
+            .map_err(|message| error_at(text, begin, message))?;
     }
 }
 
@@ -318,7 +318,7 @@ fn position(bytes: u64) -> usize {
 }
 
 /// Creates an error with the position of a byte offset in the text.
-fn at(text: &str, byte: usize, message: String) -> ImportError {
+fn error_at(text: &str, byte: usize, message: String) -> ImportError {
     let mut byte = byte.min(text.len());
     while !text.is_char_boundary(byte) {
         byte -= 1;

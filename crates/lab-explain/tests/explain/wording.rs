@@ -65,7 +65,7 @@ fn every_sentence() {
     lines.add("title", UNITS.map(|of| title("SQL drivers", of)));
     lines.add("question", UNITS.map(question));
     lines.add("made", [made(TIME)]);
-    lines.add("per", UNITS.map(per));
+    lines.add("per_unit", UNITS.map(per_unit));
     lines.add("system_call", [system_call("sendto")]);
     lines.add("instructions_by", [FUNCTION, LIBRARY].map(instructions_by));
     lines.add("instructions_per", UNITS.map(instructions_per));

@@ -63,7 +63,7 @@ fn collect(
     found: &mut Vec<PathBuf>,
 ) -> Result<(), Problem> {
     let entries = std::fs::read_dir(folder)
-        .map_err(|e| Problem::at(folder.display().to_string(), e.to_string()))?;
+        .map_err(|e| Problem::with_location(folder.display().to_string(), e.to_string()))?;
     for entry in entries.flatten() {
         let path = entry.path();
         // Links are not followed, so that the search ends.
@@ -97,7 +97,7 @@ fn benchmark(
         let mut text = String::new();
         let size = std::fs::File::open(path)
             .and_then(|file| file.take(rest + 1).read_to_string(&mut text))
-            .map_err(|e| Problem::at(name, e.to_string()))?;
+            .map_err(|e| Problem::with_location(name, e.to_string()))?;
         *bytes += size as u64;
         if *bytes > source.limits.bytes {
             return Err(Problem::whole(format!(

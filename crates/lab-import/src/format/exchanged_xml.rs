@@ -17,6 +17,7 @@ pub const FORMAT: ImportFormat = ImportFormat {
 };
 
 fn read(source: &Source) -> Result<Vec<Imported>, Problem> {
-    import_xml(source.text.as_bytes(), &ImportLimits::default())
-        .map_err(|e| Problem::at(format!("line {}, column {}", e.line, e.column), e.message))
+    import_xml(source.text.as_bytes(), &ImportLimits::default()).map_err(|e| {
+        Problem::with_location(format!("line {}, column {}", e.line, e.column), e.message)
+    })
 }

@@ -20,7 +20,7 @@ const ENCODED: usize = 4 << 20;
 pub const FORMAT: ImportFormat = ImportFormat {
     name: "hlog",
     title: "HdrHistogram's log (.hlog), values in nanoseconds",
-    advice: "Write the log of each of 10 processes to a file of its own, and import all files with --join.",
+    advice: "Write the log of each of 10 processes to a separate file, and import all files with --join.",
     is_format: |source| {
         let mut lines = source.text.lines().take(100);
         let is_log = |line: &str| {

@@ -122,7 +122,7 @@ fn lines(source: &Source) -> Result<Vec<Imported>, Problem> {
         })?;
         let node = Node::root(&value);
         let on_line = |problem: Problem| {
-            Problem::at(
+            Problem::with_location(
                 format!("line {}, {}", i + 1, problem.place),
                 problem.message,
             )

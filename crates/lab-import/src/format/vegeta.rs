@@ -82,7 +82,7 @@ fn lines(source: &Source) -> Result<Vec<Imported>, Problem> {
     {
         let on_line = |problem: Problem| match problem.place.as_str() {
             "" => Problem::on_line(i + 1, problem.message),
-            place => Problem::at(format!("line {}, {place}", i + 1), problem.message),
+            place => Problem::with_location(format!("line {}, {place}", i + 1), problem.message),
         };
         let value = parse_json(line).map_err(|problem| Problem::on_line(i + 1, problem.message))?;
         let node = Node::root(&value);

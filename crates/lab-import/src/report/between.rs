@@ -32,7 +32,7 @@ struct Pair {
 ///
 /// # Errors
 /// Returns a sentence that says why the two runs cannot be compared.
-pub fn between(report: &BetweenImports) -> Result<Document, String> {
+pub fn compare(report: &BetweenImports) -> Result<Document, String> {
     let [first, second] = report.runs;
     let [before, after] = report.runs.map(all_series);
     let (pairs, alone) = pairs(&before, &after);

@@ -7,6 +7,6 @@ mod run;
 mod series;
 mod table;
 
-pub use between::{BetweenImports, between};
+pub use between::{BetweenImports, compare};
 pub use history::{ImportSummary, history};
 pub use run::{ImportReport, document};

@@ -46,7 +46,7 @@ pub fn document(report: &ImportReport) -> Document {
         document.section(Section::of_table("Values", values));
     }
     document.section(remarks(run));
-    document.section(about(run));
+    document.section(measurement_facts(run));
     document.section(method(&all, &changes));
     let rows = all.iter().zip(&changes);
     let row = |(one, change): (&SubjectSeries, &Option<ProcessChange>)| {
@@ -231,7 +231,7 @@ fn remarks(run: &Run) -> Section {
     section
 }
 
-fn about(run: &Run) -> Section {
+fn measurement_facts(run: &Run) -> Section {
     let mut section = Section::folded("About the measurement");
     let mut facts: Vec<(String, String)> = Vec::new();
     for fact in run.imports().iter().flat_map(|import| &import.facts) {

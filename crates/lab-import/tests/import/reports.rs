@@ -4,7 +4,7 @@
 use super::{file, text};
 use lab_document::{Document, FORMATS, Rendered, Terminal};
 use lab_import::ImportedFile;
-use lab_import::report::{BetweenImports, ImportReport, ImportSummary, between, document, history};
+use lab_import::report::{BetweenImports, ImportReport, ImportSummary, document, history};
 use lab_model::{Content, Run};
 
 fn run(name: &str, file: ImportedFile) -> Run {
@@ -48,7 +48,7 @@ fn hyperfine(times: &[f64]) -> ImportedFile {
 
 fn compare(first: ImportedFile, second: ImportedFile) -> Result<Document, String> {
     let runs = [run("old", first), run("new", second)];
-    between(&BetweenImports {
+    lab_import::report::compare(&BetweenImports {
         runs: [&runs[0], &runs[1]],
         files: ["old", "new"],
     })

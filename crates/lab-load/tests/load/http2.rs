@@ -344,7 +344,7 @@ fn a_load_that_is_stopped_ends_at_once() {
 fn it_is_spoken_over_tls_where_the_server_agrees() {
     let authority = Authority::new();
     let connect = |protocols: &[&[u8]]| {
-        let server = Server::over(Some(authority.server("127.0.0.1", protocols)), |_| OK);
+        let server = Server::with_tls(Some(authority.server("127.0.0.1", protocols)), |_| OK);
         let origin = LoadUrl::parse(&format!("https://{}/", server.address))
             .unwrap()
             .origin;

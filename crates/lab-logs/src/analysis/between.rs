@@ -8,10 +8,10 @@ use lab_stats::change::change;
 use lab_stats::ratio::Level;
 
 /// The minimum number of days in each log for an interval.
-pub const FEWEST: usize = 3;
+pub const MIN_DAYS_PER_LOG: usize = 3;
 /// The minimum fraction of the total time, in either log, for a page to make the result
 /// inconclusive.
-const MIN_SHARE: f64 = 0.01;
+const MIN_FRACTION: f64 = 0.01;
 
 /// A page that is in both logs.
 #[derive(Clone, Debug)]
@@ -59,12 +59,12 @@ pub fn slower_pages(
     let limit = 1.0 + change;
     for (which, log) in [(ComparedLog::First, first), (ComparedLog::Second, second)] {
         let mut assumptions = log.assumptions.iter();
-        if let Some(assumption) = assumptions.find(|a| a.about() != AssumptionKind::Times) {
+        if let Some(assumption) = assumptions.find(|a| a.kind() != AssumptionKind::Times) {
             let reason = UnknownChange::Assumed(which, assumption.clone());
             return SlowerPages::Unknown(vec![reason]);
         }
     }
-    let mut both = between(first, second).both;
+    let mut both = match_pages(first, second).both;
     if let Some(only) = only {
         both.retain(|page| page.pages[0].name == only);
         if both.is_empty() {
@@ -77,7 +77,7 @@ pub fn slower_pages(
     let slower = both.iter().filter(|page| page.is_slower(limit));
     let slower = slower.filter_map(|page| Some((page.pages[0].name.clone(), *page.known()?)));
     let slower: Vec<(String, Interval)> = slower.collect();
-    let min_share = if only.is_some() { 0.0 } else { MIN_SHARE };
+    let min_share = if only.is_some() { 0.0 } else { MIN_FRACTION };
     let open = both.iter();
     let open: Vec<UnknownChange> = open
         .filter_map(|page| page.why_open(limit, min_share))
@@ -121,7 +121,7 @@ impl CommonPage<'_> {
 }
 
 /// Matches the pages of two logs.
-pub fn between<'w>(first: &'w LogAnalysis, second: &'w LogAnalysis) -> BetweenLogs<'w> {
+pub fn match_pages<'w>(first: &'w LogAnalysis, second: &'w LogAnalysis) -> BetweenLogs<'w> {
     let logs = [first, second];
     let used = |log: &'w LogAnalysis| log.pages.iter().filter(|p| p.kind.is_use());
     let find = |log: &'w LogAnalysis, page: &LogPage| {
@@ -152,7 +152,7 @@ pub fn between<'w>(first: &'w LogAnalysis, second: &'w LogAnalysis) -> BetweenLo
                     .collect()
             })
             .collect();
-        let has_enough_days = days.iter().all(|d: &Vec<f64>| d.len() >= FEWEST);
+        let has_enough_days = days.iter().all(|d: &Vec<f64>| d.len() >= MIN_DAYS_PER_LOG);
         let ratio = has_enough_days
             .then(|| change(&days[0], &days[1], level))
             .flatten();
@@ -203,7 +203,7 @@ mod tests {
         };
         (
             common.is_slower(1.02),
-            common.why_open(1.02, MIN_SHARE).is_some(),
+            common.why_open(1.02, MIN_FRACTION).is_some(),
         )
     }
 
@@ -229,6 +229,6 @@ mod tests {
             shares: [1.0, 1.0],
             ratio: Some(alone),
         };
-        assert!(!common.is_slower(1.02) && common.why_open(1.02, MIN_SHARE).is_some());
+        assert!(!common.is_slower(1.02) && common.why_open(1.02, MIN_FRACTION).is_some());
     }
 }

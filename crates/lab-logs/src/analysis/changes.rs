@@ -16,9 +16,9 @@ use lab_stats::{normal, order};
 use std::ops::Range;
 
 /// The minimum number of days of a page for the search.
-pub const FEWEST: usize = 10;
+pub const MIN_DAYS: usize = 10;
 /// The minimum number of days on each side of a change.
-const LEAST: usize = 3;
+const MIN_DAYS_PER_SIDE: usize = 3;
 /// The cost of a change point: this factor times ln(days) times the variance of the noise.
 const PENALTY: f64 = 8.0;
 /// The minimum noise scale of the daily logarithms.
@@ -88,7 +88,7 @@ pub fn changes(analysis: &LogAnalysis) -> Changes<'_> {
     let series: Vec<Series> = used.map(|page| (page, daily(analysis, page))).collect();
     let long: Vec<&Series> = series
         .iter()
-        .filter(|(_, days)| days.len() >= FEWEST)
+        .filter(|(_, days)| days.len() >= MIN_DAYS)
         .collect();
     let days = series.iter().map(|(_, days)| days.len()).max().unwrap_or(0);
     let mut changes = Changes {
@@ -130,7 +130,7 @@ fn certain_points<'w>(
 ) -> Vec<ChangedPage<'w>> {
     let values: Vec<f64> = days.iter().map(|(_, v)| *v).collect();
     let noise = noise(&values);
-    let indexes = change_points(&values, PENALTY * noise * noise, LEAST);
+    let indexes = change_points(&values, PENALTY * noise * noise, MIN_DAYS_PER_SIDE);
     let mut edges = vec![0];
     edges.extend(&indexes);
     edges.push(values.len());
@@ -274,7 +274,7 @@ impl<'w> Released<'w> {
             let in_range = days.iter().filter(|(day, _)| range.contains(day));
             in_range.map(|(_, v)| *v).collect()
         });
-        if before.len() < LEAST || after.len() < LEAST {
+        if before.len() < MIN_DAYS_PER_SIDE || after.len() < MIN_DAYS_PER_SIDE {
             self.too_few += 1;
         } else if let Some(ratio) = change(&before, &after, level) {
             self.pages.push(ChangedPage {

@@ -2,7 +2,7 @@
 //! Parses and evaluates gates such as `--fail-if 'p99(/search)>300ms'`.
 
 use crate::finding::GateProblem;
-use crate::sketch::LONGEST;
+use crate::sketch::MAX_NS;
 use lab_model::{
     AssumptionKind, Comparison, ConditionError, ConditionProblem, Dimension, LogAnalysis,
     LogAssumption, LogPage, PageKind, Relation, Unit,
@@ -182,7 +182,7 @@ impl Gate {
             GateFigure::Quantile(part) => {
                 let ns = page.times.quantile(part).ok_or_else(unknown)?;
                 let is_beyond =
-                    page.max_ns > LONGEST && ns as f64 >= LONGEST as f64 * (1.0 - analysis.error);
+                    page.max_ns > MAX_NS && ns as f64 >= MAX_NS as f64 * (1.0 - analysis.error);
                 if is_beyond && self.bound >= ns as f64 {
                     return Err(GateProblem::BeyondHour);
                 }
@@ -217,7 +217,7 @@ impl Gate {
         let is_decided = is_duration && is_beyond;
         let is_affected = is_duration || self.figure == GateFigure::Share;
         let mut assumptions = analysis.assumptions.iter();
-        let has_bounds = assumptions.any(|a| a.about() == AssumptionKind::LowerBounds);
+        let has_bounds = assumptions.any(|a| a.kind() == AssumptionKind::LowerBounds);
         if !has_bounds || !is_affected || is_decided {
             Ok(value)
         } else if is_duration {
@@ -240,7 +240,7 @@ impl Gate {
             GateFigure::Rate => AssumptionKind::Times,
             GateFigure::Errors | GateFigure::Requests => return None,
         };
-        analysis.assumptions.iter().find(|a| a.about() == about)
+        analysis.assumptions.iter().find(|a| a.kind() == about)
     }
 }
 

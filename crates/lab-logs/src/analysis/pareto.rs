@@ -12,9 +12,9 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The fraction of the time that the smallest set must reach.
-pub const MOST: f64 = 0.8;
+pub const RANKED_FRACTION: f64 = 0.8;
 /// The minimum number of blocks of time for an interval.
-const FEWEST: usize = 8;
+const MIN_BLOCKS: usize = 8;
 /// The maximum number of pages that the bootstrap handles separately. It sums up the other pages.
 const MAX_SEPARATE: usize = 300;
 /// The number of top pages whose fractions get intervals.
@@ -39,7 +39,7 @@ pub struct PageRanking<'w> {
     pub by: PageOrder,
     /// The pages in order.
     pub pages: Vec<RankedPage<'w>>,
-    /// The size of the smallest set that reaches [`MOST`] of the total: the first pages of
+    /// The size of the smallest set that reaches [`RANKED_FRACTION`] of the total: the first pages of
     /// [`PageRanking::pages`].
     pub smallest: usize,
     /// The interval of the set's size. `None` means that there are too few blocks of time.
@@ -110,7 +110,7 @@ pub fn ranking(analysis: &LogAnalysis, kind: PageKind) -> Option<PageRanking<'_>
     }
     let smallest = ranked
         .iter()
-        .position(|r| r.cumulative >= MOST - 1e-12)
+        .position(|r| r.cumulative >= RANKED_FRACTION - 1e-12)
         .map_or(pages.len(), |at| at + 1);
     let matrix = Matrix::new(analysis, &pages, has_time);
     let intervals = matrix.intervals();
@@ -181,7 +181,7 @@ impl Matrix {
             .filter(|length| *length >= analysis.cell_s);
         let stretches = fits
             .map(|length| (length, starts(length)))
-            .find(|(_, s)| s.len() >= FEWEST);
+            .find(|(_, s)| s.len() >= MIN_BLOCKS);
         let (length, starts) = stretches.unwrap_or_default();
         let index: BTreeMap<i64, usize> = starts
             .into_iter()
@@ -230,7 +230,7 @@ impl Matrix {
 
     /// Computes the intervals of the smallest set's size and of the first pages' fractions.
     fn intervals(&self) -> Option<[Interval; WITH_INTERVALS + 1]> {
-        if self.blocks < FEWEST {
+        if self.blocks < MIN_BLOCKS {
             return None;
         }
         let mut intervals =
@@ -258,7 +258,7 @@ impl Matrix {
         let mut sum_so_far = 0.0;
         let last_needed = sums.iter().position(|sum| {
             sum_so_far += sum;
-            sum_so_far >= MOST * total
+            sum_so_far >= RANKED_FRACTION * total
         });
         values[0] = last_needed.map_or(sums.len(), |at| at + 1) as f64;
         Some(values)

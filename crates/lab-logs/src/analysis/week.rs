@@ -18,7 +18,7 @@ pub const WEEKS: usize = 4;
 /// The minimum number of weeks in which an hour must stand out from the same hour of other days to count as weekly.
 pub const MIN_WEEKS: usize = 2;
 /// The minimum ratio of a spike to the usual requests; a smaller increase is never reported.
-pub const LEAST: f64 = 1.5;
+pub const MIN_SPIKE: f64 = 1.5;
 /// The variance of the median of normal values divided by that of their mean (Kenney & Keeping,
 /// 1962).
 const MEDIAN: f64 = std::f64::consts::FRAC_PI_2;
@@ -174,11 +174,11 @@ fn without_gaps(hours: &[LogHour]) -> Vec<TestedHour> {
     let mut hours_tested: Vec<TestedHour> = Vec::new();
     for hour in hours {
         // A longer gap comes from a wrong time, not from a quiet server.
-        const LONGEST: i64 = 366 * 24;
+        const MAX_GAP: i64 = 366 * 24;
         if let Some(last) = hours_tested.last() {
             let gap = (hour.start_s - last.start_s) / 3600 - 1;
             let (from, offset) = (last.start_s, last.local_s - last.start_s);
-            for i in 1..=gap.min(LONGEST) {
+            for i in 1..=gap.min(MAX_GAP) {
                 hours_tested.push(TestedHour {
                     start_s: from + i * 3600,
                     local_s: from + i * 3600 + offset,
@@ -335,7 +335,7 @@ fn poisson(usual: f64) -> f64 {
 ///
 /// Returns `None` if the ratio is not a spike.
 fn ratio(log: f64, half: f64) -> Option<Interval> {
-    let is_spike = log - half > 0.0 && log >= LEAST.ln();
+    let is_spike = log - half > 0.0 && log >= MIN_SPIKE.ln();
     is_spike.then(|| Interval {
         estimate: log.exp(),
         low: (log - half).exp(),

@@ -93,7 +93,7 @@ impl Combined {
     /// Parses a line. Returns `None` if it is malformed.
     #[inline]
     pub fn parse<'a>(&mut self, line: &'a [u8]) -> Option<Entry<'a>> {
-        self.entry(&CombinedFields::of(line, Baseline)?)
+        self.entry(&CombinedFields::parse(line, Baseline)?)
     }
 
     /// Parses the first line of `text`, and returns its entry and its length including the line
@@ -107,7 +107,7 @@ impl Combined {
         text: &'a [u8],
         width: impl RegisterWidth,
     ) -> Option<(Entry<'a>, usize)> {
-        let mut fields = CombinedFields::of(text, width)?;
+        let mut fields = CombinedFields::parse(text, width)?;
         let end = registers::find(width, [b'\n'], fields.rest)?;
         let length = text.len() - fields.rest.len() + end + 1;
         // The fields' parsers check every byte of the time except the blank.
@@ -124,7 +124,7 @@ impl Combined {
         let (time_s, offset_s) = self.times.read(fields.time)?;
         let (method, target) = method_and_target(fields.request);
         let duration = match &self.duration {
-            Some(duration) => duration.of(fields.rest),
+            Some(duration) => duration.parse(fields.rest),
             None => None,
         };
         if let Some((ns, is_odd)) = duration
@@ -197,9 +197,9 @@ struct CombinedFields<'a> {
 impl<'a> CombinedFields<'a> {
     /// Splits a line, or the first line of `text`. Only `rest` may extend beyond the line.
     // Without inlining, the result is returned through memory, where wide reads stall on narrow
-    // writes, which costs several ns.
+    // writes, which costs a few ns.
     #[inline(always)]
-    fn of(text: &'a [u8], width: impl RegisterWidth) -> Option<CombinedFields<'a>> {
+    fn parse(text: &'a [u8], width: impl RegisterWidth) -> Option<CombinedFields<'a>> {
         let open = registers::find(width, [b'[', b'\n'], text)?;
         let &[b'[', ref behind @ ..] = &text[open..] else {
             return None;
@@ -347,7 +347,7 @@ impl Duration {
     /// Returns the duration in ns. The flag is true if the duration has a fraction and the sample
     /// has none, or vice versa.
     #[inline(always)]
-    fn of(&self, rest: &[u8]) -> Option<(u64, bool)> {
+    fn parse(&self, rest: &[u8]) -> Option<(u64, bool)> {
         // The common case: a single field with a whole number.
         if self.is_first()
             && let [b' ', value @ ..] = rest
@@ -473,7 +473,7 @@ const KEYS: [&str; 12] = [
 pub fn find_duration(lines: &[&[u8]]) -> Option<Option<Duration>> {
     let parsed: Vec<CombinedFields> = lines
         .iter()
-        .filter_map(|line| CombinedFields::of(line, Baseline))
+        .filter_map(|line| CombinedFields::parse(line, Baseline))
         .collect();
     if parsed.is_empty() || parsed.len() * 2 < lines.len() {
         return None;
@@ -629,7 +629,7 @@ fn bare_unit(
     if decimals > 0 {
         // No request takes less than 20 µs, so a program that logs such values does not write ms.
         let short = values.iter().filter(|v| v.number < MIN_DECIMAL_MS).count();
-        if share(short) >= MIN_SHORT_SHARE {
+        if share(short) >= MIN_SHORT_FRACTION {
             return (1_000_000_000, vec![1_000_000_000]);
         }
         let possible = evidence.possible(&[1_000_000, 1_000_000_000]);
@@ -654,7 +654,7 @@ fn bare_unit(
 /// Decimal numbers below this value are not milliseconds.
 const MIN_DECIMAL_MS: f64 = 0.02;
 /// The fraction of such small values that rules out ms.
-const MIN_SHORT_SHARE: f64 = 0.02;
+const MIN_SHORT_FRACTION: f64 = 0.02;
 
 /// A duration as it is written in a line.
 struct WrittenDuration {

@@ -507,7 +507,7 @@ pub struct Marks([u8; PRODUCERS.len()]);
 
 impl Marks {
     /// Returns the marks of a field.
-    fn of(path: &str) -> Marks {
+    fn find(path: &str) -> Marks {
         let mut marks = Marks::default();
         for (producer, marks) in PRODUCERS.iter().zip(&mut marks.0) {
             for (bit, group) in producer.marks.iter().enumerate() {
@@ -557,7 +557,7 @@ pub fn meaning(path: &str) -> FieldMeaning {
     let (name, unit) = duration_name(last, path);
     let whole: String = segments.concat();
     let mut found = FieldMeaning {
-        marks: Marks::of(&plain_path),
+        marks: Marks::find(&plain_path),
         ..FieldMeaning::default()
     };
     let mut next = 0;

@@ -112,9 +112,9 @@ pub enum WholeLog {
 /// The way that a log is read.
 #[derive(Clone, Debug)]
 pub enum LogFormat {
-    /// Line by line.
+    /// A log that is parsed line by line.
     Lines(Box<LogReader>),
-    /// As a whole.
+    /// A log that is read as a whole.
     Document(WholeLog),
 }
 
@@ -560,7 +560,7 @@ mod tests {
             }
         };
         let seconds = ["0", "0", "1", "0"];
-        assert_eq!(assumed(seconds, None)[0].about(), AssumptionKind::Durations);
+        assert_eq!(assumed(seconds, None)[0].kind(), AssumptionKind::Durations);
         assert_eq!(assumed(seconds, Some(1_000_000_000)), []);
         let open = &assumed(["350", "90", "1200", "77"], None)[0];
         assert!(
@@ -585,7 +585,7 @@ mod tests {
             reader
                 .assumptions()
                 .iter()
-                .map(LogAssumption::about)
+                .map(LogAssumption::kind)
                 .collect()
         };
         assert_eq!(assumed(log, Zone::default()), [AssumptionKind::Times]);

@@ -2,7 +2,7 @@
 //! The report on two runs of logs: the time of each page in both, and how it changed.
 
 use super::input::{kind_name, made, shown, time};
-use crate::analysis::between::{BetweenLogs, CommonPage, FEWEST, between};
+use crate::analysis::between::{BetweenLogs, CommonPage, MIN_DAYS_PER_LOG, match_pages};
 use crate::finding::{ComparedLog, LogsFinding};
 use crate::wording;
 use lab_document::say;
@@ -35,7 +35,7 @@ pub fn document(report: &ComparisonReport) -> Document {
         analyses,
         files,
     } = report;
-    let logs = between(analyses[0], analyses[1]);
+    let logs = match_pages(analyses[0], analyses[1]);
     let known: Vec<(&CommonPage, &Interval)> = logs
         .both
         .iter()
@@ -136,7 +136,11 @@ fn answer(known: &[(&CommonPage, &Interval)], assumed: &[Finding]) -> Answer {
     if certain.is_empty() && !known.is_empty() {
         findings.push(shown(&LogsFinding::NoneChanged { pages: known.len() }));
     }
-    let nothing = || wording::sentence(&LogsFinding::NoCommonDays { needed: FEWEST });
+    let nothing = || {
+        wording::sentence(&LogsFinding::NoCommonDays {
+            needed: MIN_DAYS_PER_LOG,
+        })
+    };
     Answer {
         chart: chart(known),
         findings,

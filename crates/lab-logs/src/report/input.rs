@@ -93,7 +93,7 @@ pub(super) const TOTAL: Metric =
     Metric::new("total", "total time", Unit::Nanoseconds, Direction::Neither);
 pub(super) const SHARE: Metric = Metric::new(
     "share",
-    "share of the time",
+    "fraction of the time",
     Unit::Share,
     Direction::Neither,
 );

@@ -3,7 +3,7 @@
 //! and tables.
 
 use super::input::{FIGURES, figure, kind_name, time};
-use crate::analysis::pareto::{MOST, PageOrder, PageRanking, RankedPage};
+use crate::analysis::pareto::{PageOrder, PageRanking, RANKED_FRACTION, RankedPage};
 use crate::finding::{LogsFinding, PageShare};
 use crate::wording::{self, measure, nouns};
 use lab_document::{
@@ -48,11 +48,11 @@ pub fn chart(ranking: &PageRanking) -> Option<Chart> {
     let rows: Vec<BarRow> = rows.collect();
     (!rows.is_empty()).then(|| Chart {
         id: nouns(kind)[1].into(),
-        title: format!("Share of the {measure}, cumulative"),
+        title: format!("Fraction of the {measure}, cumulative"),
         caption: wording::ranking_caption(charted, kind, ranking.by),
         drawing: Drawing::Bars(Bars {
             axis: Axis::new(
-                format!("share of the {measure}"),
+                format!("fraction of the {measure}"),
                 Unit::Share,
                 Scale::Linear,
             ),
@@ -112,7 +112,7 @@ pub fn smallest_set(ranking: &PageRanking) -> LogsFinding {
         size: ranking.smallest,
         bounds: ranking.interval.as_ref().map(|i| [i.low, i.high]),
         of: ranking.pages.len(),
-        part: MOST,
+        part: RANKED_FRACTION,
         first: first.map(|r| page_share(r, r.share)).collect(),
     }
 }

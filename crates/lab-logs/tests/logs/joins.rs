@@ -17,7 +17,7 @@ fn analysis(logs: &[&str]) -> LogAnalysis {
     tally.analysis(Vec::new(), lines)
 }
 
-fn within(logs: &[&str]) -> Vec<QueryWithin> {
+fn queries_within(logs: &[&str]) -> Vec<QueryWithin> {
     analysis(logs).within
 }
 
@@ -64,9 +64,9 @@ fn logs() -> (String, String) {
 #[test]
 fn queries_are_counted_within_the_pages_of_their_requests() {
     let (server, database) = logs();
-    let found = within(&[&server, &database]);
+    let found = queries_within(&[&server, &database]);
     // The order of the logs makes no difference, nor does the machine that reads them.
-    assert_eq!(found, within(&[&database, &server]));
+    assert_eq!(found, queries_within(&[&database, &server]));
     assert_eq!(found, within_of_agents(&[&server, &database]));
     assert_eq!(found, within_of_agents(&[&database, &server]));
     let page = |page: &str, executions: u64| QueryWithin {
@@ -78,7 +78,7 @@ fn queries_are_counted_within_the_pages_of_their_requests() {
         page_ns: 660_000_000,
     };
     assert_eq!(found, [page("/orders/{id}", 520), page("/cart/{id}", 10)]);
-    assert_eq!(within(&[&server]), []);
+    assert_eq!(queries_within(&[&server]), []);
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn a_statement_is_joined_only_if_it_ran_within_its_request() {
             }
         }
     }
-    let found = within(&[&request(ID, "10:00:00", 66), &without_time("")]);
+    let found = queries_within(&[&request(ID, "10:00:00", 66), &without_time("")]);
     assert_eq!(found.len(), 1);
 }
 

@@ -42,15 +42,15 @@ fn generate_log(lines: usize, seed: u64) -> (String, HashMap<String, Vec<u64>>) 
     let mut random = Random(seed);
     let (mut text, mut truth) = (String::new(), HashMap::<String, Vec<u64>>::new());
     for i in 0..lines {
-        let (path, route, typical) = match random.below(10) {
+        let (path, route, typical) = match random.next_below(10) {
             0..=4 => ("/".to_string(), "/", 2e6),
             5 | 6 => (
-                format!("/users/{}", random.below(50_000)),
+                format!("/users/{}", random.next_below(50_000)),
                 "/users/{id}",
                 8e6,
             ),
             7 => (
-                format!("/search?q={}", random.below(1_000)),
+                format!("/search?q={}", random.next_below(1_000)),
                 "/search",
                 90e6,
             ),
@@ -145,7 +145,7 @@ fn routes_are_learned_and_corrected() {
     let mut random = Random(8);
     for i in 0..4_000 {
         let letters: String = (0..8)
-            .map(|_| char::from(b'a' + random.below(26) as u8))
+            .map(|_| char::from(b'a' + random.next_below(26) as u8))
             .collect();
         let path = match i % 4 {
             0 => format!("/blog/{letters}"),

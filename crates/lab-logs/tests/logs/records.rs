@@ -31,7 +31,7 @@ fn of_records(folder: &Path) -> Sums {
         .into_iter()
         .map(|[kind, page, name]| ((kind, page), name))
         .collect();
-    assert_eq!(names.len(), count, "each page is told once");
+    assert_eq!(names.len(), count, "each page is listed once");
     let mut sums = Sums::new();
     for file in fs::read_dir(folder.join("records")).unwrap() {
         for row in rows(&file.unwrap().path()) {

@@ -3,7 +3,7 @@
 //! within the promised rate.
 
 use crate::support::{MONDAY, Random, page, weeks};
-use lab_logs::analysis::between::between;
+use lab_logs::analysis::between::match_pages;
 use lab_logs::analysis::changes::changes;
 use lab_logs::analysis::pareto::ranking;
 use lab_logs::analysis::week::spikes;
@@ -228,7 +228,7 @@ fn changes_between_months_are_found() {
         daily(pages)
     };
     let (april, may) = (month(1.0), month(1.3));
-    let found = between(&april, &may);
+    let found = match_pages(&april, &may);
     let certain: Vec<&str> = found
         .both
         .iter()

@@ -19,7 +19,7 @@ use std::time::Duration;
 const END: Duration = Duration::from_secs(8);
 
 /// Prepares the host and measures until there is no more work.
-pub fn carry_out(
+pub fn run_order(
     order: ExperimentOrder,
     make_ready: MakeReady,
     coordinator: &Coordinator,
@@ -80,7 +80,7 @@ fn measure(
     };
     let mut task = first;
     loop {
-        host.carry_out(&task)?;
+        host.run_task(&task)?;
         match next_task(coordinator)? {
             Some(next_task) => task = next_task,
             None => return Ok(()),
@@ -111,7 +111,7 @@ struct BlockHost<'a> {
 
 impl BlockHost<'_> {
     /// Executes a task and sends its records.
-    fn carry_out(&mut self, task: &Task) -> Result<(), String> {
+    fn run_task(&mut self, task: &Task) -> Result<(), String> {
         let writer = RunWriter::create(self.file, VERSION, unix_seconds());
         let writer = writer.and_then(|writer| writer.plan(self.plan).map(|()| writer));
         let writer = writer.map_err(|e| e.to_string())?;

@@ -67,7 +67,7 @@ impl<'a> BlockAgents<'a> {
     /// Assigns a task to an agent. An agent's first task includes pilot results and settings, which the agent stores.
     fn give(&mut self, agent: AgentId, block: Option<(u32, u32)>, run: &RunContext) {
         let knowledge = if self.informed.insert(agent) {
-            RunKnowledge::of(&run.run, &self.peaks)
+            RunKnowledge::new(&run.run, &self.peaks)
         } else {
             RunKnowledge {
                 failures: run.run.failures.clone(),
@@ -158,7 +158,7 @@ impl<'a> BlockAgents<'a> {
             return self.handle_loss(agent, &reason, run, on_progress);
         }
         self.under_way.remove(&agent);
-        let place = agent.after(self.earlier);
+        let place = agent.offset_by(self.earlier);
         run.writer.merge(&file, place)?;
         run.run.pilots.extend(received.pilots);
         run.run.settings.extend(received.settings);
@@ -232,7 +232,7 @@ impl<'a> BlockAgents<'a> {
         if self.agents.lost(agent).is_none() {
             self.agents.exclude(agent, reason.to_owned());
         }
-        let place = agent.after(self.earlier);
+        let place = agent.offset_by(self.earlier);
         run.writer.agent_lost(place, reason)?;
         if let Some(record) = run.run.agents.get_mut(place) {
             record.lost = Some(reason.to_owned());

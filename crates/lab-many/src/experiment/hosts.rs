@@ -68,7 +68,7 @@ impl Hosts {
     /// Returns the hosts' entries in the run file, with their indexes.
     pub fn described(&self) -> impl Iterator<Item = (AgentId, &Agent)> {
         let described = self.described.enumerated();
-        described.map(|(agent, described)| (agent.after(self.earlier), described))
+        described.map(|(agent, described)| (agent.offset_by(self.earlier), described))
     }
 }
 

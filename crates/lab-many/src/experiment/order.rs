@@ -79,7 +79,7 @@ pub struct RunKnowledge {
 }
 
 impl RunKnowledge {
-    pub(super) fn of(run: &Run, peaks: &Peaks) -> RunKnowledge {
+    pub(super) fn new(run: &Run, peaks: &Peaks) -> RunKnowledge {
         RunKnowledge {
             peaks: peaks.clone(),
             pilots: run.pilots.clone(),

@@ -44,7 +44,7 @@ impl LoadAgent {
     /// Executes an order.
     ///
     /// Returns an error with a message for the user if the order fails.
-    pub fn carry_out(&mut self, order: LoadOrder, coordinator: &Coordinator) -> Result<(), String> {
+    pub fn run_order(&mut self, order: LoadOrder, coordinator: &Coordinator) -> Result<(), String> {
         match order {
             LoadOrder::Find {
                 load,

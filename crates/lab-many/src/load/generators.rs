@@ -124,7 +124,7 @@ impl<'a> LoadAgents<'a> {
     pub fn described(&self) -> impl Iterator<Item = (AgentId, &Agent)> {
         let earlier = lock(&self.shared).earlier;
         let described = self.described.enumerated();
-        described.map(move |(agent, described)| (agent.after(earlier), described))
+        described.map(move |(agent, described)| (agent.offset_by(earlier), described))
     }
 
     /// Returns the name of each agent and the errors of its first requests.
@@ -152,7 +152,7 @@ impl Generators for LoadAgents<'_> {
         let count = shared.agents.len();
         let share = LoadShare::all(self.plan, self.load, point, block);
         let shares: IdVec<AgentId, LoadShare> =
-            (0..count).map(|agent| share.of(agent, count)).collect();
+            (0..count).map(|agent| share.divide(agent, count)).collect();
         for agent in shared.agents.present() {
             let share = shares[agent].clone();
             let order = LoadOrder::Open {
@@ -409,7 +409,7 @@ impl LoadState {
     fn note_loss(&mut self, agent: AgentId, reason: &str) {
         let name = self.agents.name(agent);
         self.notes.push(format!(
-            "the agent {name} was lost: {reason}; from here on its share of the load is not sent"
+            "the agent {name} was lost: {reason}; from here on its part of the load is not sent"
         ));
         self.lost.push((agent, reason.to_owned()));
     }
@@ -423,12 +423,12 @@ impl LoadState {
     fn complete(&mut self, mut piece: Piece) -> Piece {
         let slices = piece.slice.iter_mut();
         for part in slices.flat_map(|slice| &mut slice.agents) {
-            part.agent = part.agent.after(self.earlier);
+            part.agent = part.agent.offset_by(self.earlier);
         }
         let earlier = self.earlier;
         let lost = std::mem::take(&mut self.lost).into_iter();
         piece.lost = lost
-            .map(|(agent, reason)| (agent.after(earlier), reason))
+            .map(|(agent, reason)| (agent.offset_by(earlier), reason))
             .collect();
         piece.notes = std::mem::take(&mut self.notes);
         piece

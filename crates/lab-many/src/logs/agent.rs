@@ -10,7 +10,7 @@ use std::fs::File;
 use std::path::Path;
 
 /// Reads all logs and sends the counts. Returns an error if the order is invalid or the coordinator is unreachable.
-pub fn carry_out(order: LogsOrder, coordinator: &Coordinator) -> Result<(), String> {
+pub fn run_order(order: LogsOrder, coordinator: &Coordinator) -> Result<(), String> {
     let rules = order.rules.as_deref().map(Rules::new).transpose()?;
     let zone = order.zone.as_deref().map(Zone::named).transpose()?;
     let fields = order.fields.as_deref().map(FieldMap::new).transpose()?;

@@ -14,14 +14,14 @@ pub struct UsageAgent {
 
 impl UsageAgent {
     /// Executes an order. The error describes why this is not possible.
-    pub fn carry_out(
+    pub fn run_order(
         &mut self,
         order: UsageOrder,
         coordinator: &Coordinator,
     ) -> Result<(), String> {
         let report = match order {
             UsageOrder::Process(pid) => self.watch(&[Pid::from_raw(pid)])?,
-            UsageOrder::Port(port) => self.watch(&listening::on(port)?)?,
+            UsageOrder::Port(port) => self.watch(&listening::listeners(port)?)?,
             UsageOrder::Read => {
                 let watch = self.watch.as_mut().ok_or("no process is being monitored")?;
                 UsageReport::Used(ServerWatch::read(watch)?)
@@ -32,7 +32,7 @@ impl UsageAgent {
 
     /// Starts monitoring. Returns an error if the processes cannot be read.
     fn watch(&mut self, processes: &[Pid]) -> Result<UsageReport, String> {
-        let mut watch = Watch::of(processes);
+        let mut watch = Watch::start_all(processes);
         ServerWatch::read(&mut watch)?;
         self.watch = Some(watch);
         Ok(UsageReport::Watched)

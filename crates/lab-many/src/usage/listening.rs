@@ -13,7 +13,7 @@ const LISTEN: &str = "0A";
 ///
 /// If a process and its descendants listen, returns only the process. Returns an error if no process listens on the
 /// port, or if this user may not see the processes that do.
-pub fn on(port: u16) -> Result<Vec<Pid>, String> {
+pub fn listeners(port: u16) -> Result<Vec<Pid>, String> {
     let tables = ["/proc/net/tcp", "/proc/net/tcp6"];
     let tables = tables.map(|path| fs::read_to_string(path).unwrap_or_default());
     let sockets: HashSet<String> = tables.iter().flat_map(|t| sockets(t, port)).collect();
@@ -69,8 +69,8 @@ mod tests {
     fn listeners_are_found() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        assert_eq!(on(port).unwrap(), [Pid::this()]);
+        assert_eq!(listeners(port).unwrap(), [Pid::this()]);
         drop(listener);
-        assert!(on(port).unwrap_err().contains("no process listens"));
+        assert!(listeners(port).unwrap_err().contains("no process listens"));
     }
 }

@@ -178,7 +178,7 @@ fn csv_data(
     hash: &mut Sha256,
     left: &mut u64,
 ) -> Result<Data, PlanError> {
-    let path = file.beside(csv.get_ref());
+    let path = file.sibling(csv.get_ref());
     let bytes = read(&path, *left).map_err(|e| {
         let message = cannot_read(&path, &e).to_string();
         file.at(csv.span(), message)

@@ -131,7 +131,7 @@ impl Reading<'_> {
     }
 
     /// Returns the path of a file that the workload names, relative to the workload.
-    pub fn beside(&self, name: &str) -> PathBuf {
+    pub fn sibling(&self, name: &str) -> PathBuf {
         self.path.parent().unwrap_or(Path::new("")).join(name)
     }
 

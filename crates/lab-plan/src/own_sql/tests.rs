@@ -212,7 +212,7 @@ fn hostile_files_are_refused() {
 }
 
 #[test]
-fn csv_files_are_beside_the_workload() {
+fn csv_files_are_relative_to_the_workload() {
     let text =
         "[[table]]\nname = \"t\"\ncsv = \"t.csv\"\n[[case]]\nname = \"a\"\nsql = \"SELECT 1\"\n";
     let read = |path: &Path, _: u64| {

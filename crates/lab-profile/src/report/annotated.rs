@@ -20,7 +20,7 @@ pub fn section(pair: &ProfilePair) -> Section {
             continue;
         };
         for (file, lines) in by_file(costs, sources) {
-            let title = wording::about(name, base_name(file));
+            let title = wording::with_name(name, base_name(file));
             section.table(table(costs, sources, (&title, file), &lines));
         }
     }

@@ -13,7 +13,7 @@ use lab_valgrind::{
 };
 
 /// The maximum number of rows of a table.
-const MOST: usize = 15;
+const MAX_ROWS: usize = 15;
 /// The minimum fraction of an event's total for a function to be listed (like `cg_annotate --threshold=0.1`).
 const THRESHOLD: f64 = 0.001;
 /// The minimum fraction of instructions in code without symbols that triggers a warning.
@@ -213,7 +213,13 @@ fn by_function(
     let figures = joined.iter().map(|j| function_figures(costs, event, j));
     let title = wording::by_function(event);
     let table = (title.as_str(), wording::FUNCTION, &UNNAMED);
-    ranked(pair, table, MOST, figures.collect(), costs.total_of(event))
+    ranked(
+        pair,
+        table,
+        MAX_ROWS,
+        figures.collect(),
+        costs.total_of(event),
+    )
 }
 
 fn by_line(pair: &ProfilePair, costs: &CostProfile, event: &str, lines: &[LinePair]) -> Table {
@@ -228,7 +234,13 @@ fn by_line(pair: &ProfilePair, costs: &CostProfile, event: &str, lines: &[LinePa
     });
     let title = wording::by_line(event);
     let table = (title.as_str(), wording::LINE, &UNNAMED);
-    ranked(pair, table, MOST, figures.collect(), costs.total_of(event))
+    ranked(
+        pair,
+        table,
+        MAX_ROWS,
+        figures.collect(),
+        costs.total_of(event),
+    )
 }
 
 /// Builds a table of the functions that exist only before or only after the change, ordered by the first event.
@@ -245,7 +257,7 @@ fn one_sided(
         .filter(|j| is_chosen(j) && has_symbol(&j.name));
     let figures = chosen.map(|j| function_figures(costs, event, j));
     let table = (title, wording::FUNCTION, &UNNAMED);
-    ranked(pair, table, MOST, figures.collect(), None)
+    ranked(pair, table, MAX_ROWS, figures.collect(), None)
 }
 
 /// Builds a table of the calls with the highest inclusive costs.
@@ -254,7 +266,7 @@ fn called(name: &str, costs: &CostProfile) -> Table {
         .captioned(wording::CALLS_CAPTION);
     let mut calls: Vec<_> = costs.calls().collect();
     calls.sort_by_key(|call| std::cmp::Reverse(call.costs[0]));
-    for call in calls.into_iter().take(MOST) {
+    for call in calls.into_iter().take(MAX_ROWS) {
         let count = Quantity::count(call.count, "calls");
         let inclusive = Quantity::exact(call.costs[0] as f64, wording::unit(&costs.events[0]));
         table.row(vec![

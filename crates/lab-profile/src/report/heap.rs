@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The ID of the heap chart in the answer.
 const MAIN: &str = "heap";
 /// The maximum number of rows of a table.
-const MOST: usize = 15;
+const MAX_ROWS: usize = 15;
 
 /// Builds the chart of the heap over time.
 ///
@@ -214,8 +214,8 @@ fn ranked_places(
     let figures = by_place
         .into_iter()
         .map(|(place, [before, after])| (place, Some(before), Some(after)));
-    let table = (title, wording::PLACE, &Unit::Bytes);
-    ranked(pair, table, MOST, figures.collect(), total)
+    let table = (title, wording::LOCATION, &Unit::Bytes);
+    ranked(pair, table, MAX_ROWS, figures.collect(), total)
 }
 
 fn churning(name: &str, profile: &Profile) -> Table {
@@ -223,7 +223,7 @@ fn churning(name: &str, profile: &Profile) -> Table {
     let mut table = Table::new(wording::churn_table(name), wording::CHURN_COLUMNS)
         .captioned(wording::CHURN_CAPTION);
     let count = |n: u64| Quantity::exact(n as f64, wording::unit("allocations"));
-    for churn in all.iter().take(MOST) {
+    for churn in all.iter().take(MAX_ROWS) {
         table.row(vec![
             format!("{} ({})", churn.site.function, churn.site.place()).into(),
             count(churn.blocks).into(),
@@ -253,7 +253,7 @@ pub fn explanations(pair: &ProfilePair) -> Vec<String> {
         sentences.map(move |explanation| {
             let sentence = wording::explanation(&explanation);
             match pair.after {
-                Some(_) => wording::about(name, &sentence),
+                Some(_) => wording::with_name(name, &sentence),
                 None => sentence,
             }
         })
@@ -266,15 +266,15 @@ fn sentences(pair: &ProfilePair) -> Vec<String> {
     let mut all = explanations(pair);
     for (name, profile) in pair.each() {
         let leak = profile.dhat.as_ref().and_then(never_freed);
-        all.extend(leak.map(|leak| wording::about(name, &wording::never_freed(&leak))));
+        all.extend(leak.map(|leak| wording::with_name(name, &wording::never_freed(&leak))));
     }
     for (name, profile) in pair.each() {
         let churns = profile.dhat.as_ref().map_or_else(Vec::new, churn);
         let worst = churns.iter().take(3);
-        all.extend(worst.map(|churn| wording::about(name, &wording::churn(churn))));
+        all.extend(worst.map(|churn| wording::with_name(name, &wording::churn(churn))));
         if profile.dhat.is_none() {
             let sawtooth = profile.massif.as_ref().and_then(sawtooth);
-            all.extend(sawtooth.map(|s| wording::about(name, &wording::sawtooth(&s))));
+            all.extend(sawtooth.map(|s| wording::with_name(name, &wording::sawtooth(&s))));
         }
     }
     all

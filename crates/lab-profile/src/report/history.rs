@@ -20,7 +20,7 @@ const COLUMNS: [&str; 8] = [
 
 /// The minimum change that is reported, as a fraction of the previous value. Smaller changes may come from a different
 /// path or environment.
-const LEAST: f64 = 0.001;
+const MIN_CHANGE: f64 = 0.001;
 
 /// The profile metrics of a run, for a history.
 #[derive(Clone, Debug)]
@@ -134,8 +134,8 @@ fn cell(run: &ProfileSummary, before: Option<&ProfileSummary>, subject: &str, id
     };
     let old = before.and_then(|before| figure(before, subject, id));
     let tone = match old.map(|(.., old)| value / old - 1.0) {
-        Some(change) if change >= LEAST => Tone::Worse,
-        Some(change) if change <= -LEAST => Tone::Better,
+        Some(change) if change >= MIN_CHANGE => Tone::Worse,
+        Some(change) if change <= -MIN_CHANGE => Tone::Better,
         _ => Tone::Plain,
     };
     Cell::from(Quantity::exact(*value, metric.unit.clone())).toned(tone)
@@ -157,7 +157,7 @@ fn findings(runs: &[ProfileSummary], chosen: &[String]) -> Vec<Finding> {
                 continue;
             };
             let change = new / old - 1.0;
-            if change.abs() < LEAST {
+            if change.abs() < MIN_CHANGE {
                 continue;
             }
             let began = latest.started_unix_s;

@@ -39,7 +39,7 @@ pub struct ProfileReport<'a> {
 
 /// Builds the document of one profile, or of two profiles side by side.
 pub fn document(report: &ProfileReport) -> Document {
-    let pair = ProfilePair::of(report);
+    let pair = ProfilePair::new(report);
     let mut document = Document {
         title: pair.title(),
         question: wording::question(pair.after.is_some()).into(),
@@ -120,7 +120,7 @@ struct ProfilePair<'a> {
 }
 
 impl<'a> ProfilePair<'a> {
-    fn of(report: &'a ProfileReport) -> ProfilePair<'a> {
+    fn new(report: &'a ProfileReport) -> ProfilePair<'a> {
         let programs = report.programs;
         ProfilePair {
             before: &programs.profiles[0],

@@ -52,7 +52,7 @@ fn sources_are_found_by_the_names_that_the_profile_has() {
         ..Profile::default()
     };
     let read = |name: &str| (name == "/src/a.c").then(|| "one\ntwo\nthree  \nfour".to_owned());
-    let sources = Sources::of(&profile, read);
+    let sources = Sources::read_with(&profile, read);
     assert_eq!(sources.line("/src/a.c", 3), Some("three"));
     assert_eq!(
         sources.line("a.c", 4),

@@ -80,7 +80,7 @@ fn every_sentence() {
         AT_PEAK NEVER_FREED NEVER_READ SHORT_LIVED AT_MASSIFS_PEAK BELOW_THRESHOLD CHURN_CAPTION TOTALS SHARES_CAPTION
         TOTALS_CAPTION COSTS_CAPTION COSTS_AXIS FUNCTIONS_CAPTION RANKED_CAPTION CALLS_CAPTION ANNOTATED_CAPTION
         ALLOCATIONS_FLAME ALLOCATIONS_FLAME_CAPTION COSTS_FLAME_CAPTION HISTORY_CAPTION FIGURE EVENT FUNCTION LINE
-        PLACE SOURCE_LINE COUNTERS_FACT COUNTERS_IN_TABLE UNKNOWN_PROGRAM COMMANDS_AND_WORDS TOO_MANY_REVISIONS SHELL
+        LOCATION SOURCE_LINE COUNTERS_FACT COUNTERS_IN_TABLE UNKNOWN_PROGRAM COMMANDS_AND_WORDS TOO_MANY_REVISIONS SHELL
         NOT_INSTALLED STOPPED);
     lists!(lines: HEAP_ROWS CHURN_COLUMNS CALLS_COLUMNS HISTORY_COLUMNS PAIR_COLUMNS ONE_COLUMNS OUTPUT_FACT);
     let text = |text: &str| text.to_owned();
@@ -180,7 +180,7 @@ fn every_sentence() {
         "figures",
         &[figures([text("peak 1 MiB"), text("Ir 5")].into_iter()).expect("figures")],
     );
-    add("about", &[about("before", "It is so.")]);
+    add("with_name", &[with_name("before", "It is so.")]);
     add("churn", &churned.each_ref().map(churn));
     add(
         "first_churn",

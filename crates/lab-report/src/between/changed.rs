@@ -69,9 +69,9 @@ pub fn chart(report: &BetweenReport, changes: &[&ChangedFigure], id: &str) -> Op
         (change.place.clone(), row)
     });
     let caption = match id {
-        "answer" => "The largest changes; left of 1 is better; the lines are intervals.",
+        "answer" => "The largest changes. Left of 1 is better. The lines are intervals.",
         _ => {
-            "Every change; left of 1 is better; the lines are simultaneous intervals for all rows."
+            "Every change. Left of 1 is better. The lines are simultaneous intervals for all rows."
         }
     };
     let axis = "second run / first run".into();

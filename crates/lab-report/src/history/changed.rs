@@ -24,7 +24,7 @@ pub struct LatestChange {
     pub title: String,
     /// The number of runs.
     pub runs: usize,
-    /// The change as a ratio, and the run with which it happened, or `None` if nothing changed.
+    /// The change as a ratio, and the first run after it. `None` means that nothing changed.
     pub change: Option<(Interval, String)>,
 }
 
@@ -43,7 +43,7 @@ impl<'r, 'a> HistoryChanges<'r, 'a> {
             let records = mine
                 .into_iter()
                 .filter(|r| r.ratio.is_some() && !r.is_alone());
-            series.push(Series::of(Unit::Ratio, records.collect()));
+            series.push(Series::new(Unit::Ratio, records.collect()));
         }
         let base = |r: &&HistoryRow| r.time_ns.is_some();
         let base = records
@@ -52,7 +52,7 @@ impl<'r, 'a> HistoryChanges<'r, 'a> {
             .map(|r| ((r.target, &*r.baseline.name), r));
         for (_, mut mine) in say::grouped(base) {
             mine.dedup_by_key(|r| &r.summary.run);
-            series.push(Series::of(Unit::Nanoseconds, mine));
+            series.push(Series::new(Unit::Nanoseconds, mine));
         }
         series.retain(|s| s.records.len() > 1);
         let values: Vec<Vec<f64>> = series.iter().map(Series::values).collect();
@@ -201,7 +201,7 @@ const CHANGED: &str = "c";
 const _: () = assert!(REMARKS[0].0 == 'c');
 
 impl<'r, 'a> Series<'r, 'a> {
-    fn of(unit: Unit, records: Vec<&'r HistoryRow<'a>>) -> Series<'r, 'a> {
+    fn new(unit: Unit, records: Vec<&'r HistoryRow<'a>>) -> Series<'r, 'a> {
         let title = records.first().map_or(String::new(), |first| {
             let (subject, base) = (first.title(), &first.baseline.name);
             match unit {

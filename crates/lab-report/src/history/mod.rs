@@ -191,7 +191,7 @@ fn line(mine: &[&HistoryRow], color: usize, all: &[HistoryRow]) -> Line {
 }
 
 /// Returns the minimum and maximum ratio of all runs before the latest one.
-fn before(mine: &[&HistoryRow]) -> Option<(f64, f64)> {
+fn earlier_range(mine: &[&HistoryRow]) -> Option<(f64, f64)> {
     let before = mine[..mine.len().saturating_sub(1)].iter();
     say::extremes(before.filter_map(|r| Some(r.ratio?.estimate)))
 }
@@ -199,7 +199,7 @@ fn before(mine: &[&HistoryRow]) -> Option<(f64, f64)> {
 /// Returns how far the latest ratio lies outside the range of earlier ratios, as a natural logarithm.
 fn moved(mine: &[&HistoryRow]) -> f64 {
     let latest = mine.last().and_then(|r| Some(r.ratio?.estimate));
-    let Some((ratio, (low, high))) = latest.zip(before(mine)) else {
+    let Some((ratio, (low, high))) = latest.zip(earlier_range(mine)) else {
         return 0.0;
     };
     (low / ratio).ln().max((ratio / high).ln()).max(0.0)
@@ -212,7 +212,7 @@ fn finding(mine: &[&HistoryRow]) -> Option<String> {
     let Some(ratio) = latest.ratio else {
         return verdicts(mine, latest);
     };
-    let before = before(mine).map_or(String::new(), |(low, high)| {
+    let before = earlier_range(mine).map_or(String::new(), |(low, high)| {
         format!("; it was {} before", say::span(low, high))
     });
     let place = latest.case.as_ref();

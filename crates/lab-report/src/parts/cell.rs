@@ -93,7 +93,7 @@ pub fn ratio(scope: &Scope, place: SubjectScope, metric: &Metric) -> Cell {
                 .toned(Tone::Alarm),
             None => NONE.into(),
         }
-    } else if scope.refusal(place).is_some() {
+    } else if scope.exclusion(place).is_some() {
         Cell::from("not compared").toned(Tone::Alarm)
     } else {
         NONE.into()
@@ -121,7 +121,7 @@ pub fn missing(scope: &Scope, place: SubjectScope) -> Cell {
     }
     let reason = match scope.failure(place) {
         Some(failure) => format!("failed: {}", failure.kind),
-        None if scope.refusal(place).is_some() => "not compared".into(),
+        None if scope.exclusion(place).is_some() => "not compared".into(),
         // Without any value at this point, the subject was not measured here. Otherwise, the metric may not apply to
         // it.
         None if point.is_some() && !scope.knows(place) => "not measured".into(),
@@ -161,7 +161,7 @@ pub fn word(metric: &Metric, verdict: &Verdict) -> &'static str {
     }
 }
 
-/// Returns the verdict's identifier in CSV and other data formats, whatever the metric.
+/// Returns the verdict's identifier in CSV and other data formats, regardless of the metric.
 pub fn identifier(verdict: &Verdict) -> &'static str {
     verdict_words(verdict).0
 }

@@ -17,7 +17,7 @@ use lab_model::{Metric, PointId, SubjectId, Unit};
 use lab_stats::results::Over;
 
 /// The caption of all forest plots.
-const BEST_FIRST: &str = "The best is first; left of 1 is better; the lines are intervals.";
+const BEST_FIRST: &str = "The best is first. Left of 1 is better. The lines are intervals.";
 
 /// Builds the chart that shows which subject is best.
 ///
@@ -35,7 +35,7 @@ pub fn answer(scopes: &[Scope], metric: &Metric) -> Option<Chart> {
     });
     let titled = scopes.iter().map(|scope| scope.title().to_string());
     let caption = if by_point {
-        "A row for each point; left of 1 is better; the lines are intervals."
+        "A row for each point. Left of 1 is better. The lines are intervals."
     } else {
         BEST_FIRST
     };
@@ -112,7 +112,7 @@ pub fn every_ratio(scope: &Scope, points: &[PointId], metric: &Metric) -> Option
         ratio_axis(scope, metric),
         scope.results.margin,
         points.iter().map(group).collect(),
-        "A group for each point; left of 1 is better; the lines are simultaneous intervals for all rows.",
+        "A group for each point. Left of 1 is better. The lines are simultaneous intervals for all rows.",
     )
 }
 

@@ -89,7 +89,7 @@ pub fn effects(scope: &Scope) -> Vec<Table> {
     let subjects = scope.subjects();
     let all = scope.results.effects.iter();
     let mine = all.filter(|e| subjects.contains(&e.subject));
-    let tables = say::grouped(mine.map(|effect| (FactorValues::of(scope, effect), effect)));
+    let tables = say::grouped(mine.map(|effect| (FactorValues::new(scope, effect), effect)));
     let table = |(of, effects): (FactorValues, Vec<&Effect>)| {
         let rows = say::grouped(effects.iter().map(|e| (place(scope, e), *e)));
         let named = rows.iter().map(|(name, effects)| (effects, name.clone()));
@@ -122,7 +122,7 @@ pub struct FactorValues {
 
 impl FactorValues {
     /// Returns the factor values of an effect.
-    pub fn of(measured: &Measured, effect: &Effect) -> FactorValues {
+    pub fn new(measured: &Measured, effect: &Effect) -> FactorValues {
         let value = |point: Option<PointId>| {
             let value = point.and_then(|p| measured.plan.points[p].param(&effect.factor));
             value.unwrap_or("?").to_string()

@@ -11,24 +11,23 @@ use crate::wording::{self, Counted, LeftOut, LongerRun, PairOverPoints, WouldDec
 use lab_document::say;
 use lab_document::{Answer, Chart, Finding, Tone};
 use lab_model::{Ending, Failure, Metric, Plan, Run, SubjectId};
-use lab_stats::analysis::{ExclusionReason, RefusalKind, Verdict};
+use lab_stats::analysis::{ExclusionKind, ExclusionReason, Verdict};
 use lab_stats::deciding::{Deciding, deciding};
+use lab_stats::exclusions::is_alone;
 use lab_stats::forecast;
-use lab_stats::refusals::is_alone;
 use lab_stats::results::{Comparison, Over};
 use std::collections::BTreeSet;
 
-/// The maximum number of reasons for exclusions that get a sentence of their own.
+/// The maximum number of reasons for exclusions that get their own sentence.
 const MAX_REASONS: usize = 2;
 
 /// The maximum number of lines that the first screen shows from the end of a failed subject's log.
 const MAX_LOG_LINES: usize = 3;
 
-/// The number of operations from which on at least one is expected to exceed the 99th percentile.
+/// The minimum number of operations for an expectation of at least one above the 99th percentile.
 const FOR_P99: f64 = 100.0;
 
-/// Builds the first screen: the findings, any warning without which they would mislead, and the inconclusive
-/// comparisons.
+/// Builds the first screen: the findings, the most serious warning, and the inconclusive comparisons.
 pub fn answer(measured: &Measured, chart: Option<Chart>, mut findings: Vec<Finding>) -> Answer {
     let mut warnings = measured.results.warnings.iter();
     let grave =
@@ -56,7 +55,7 @@ pub fn no_answer(measured: &Measured) -> Answer {
     let failures = measured.run.failures.iter().filter(|f| !f.is_lack());
     let first = failures.min_by_key(|f| f.subject != measured.plan.baseline);
     let headline = first.map(|f| {
-        let at = measured.at(f.point);
+        let at = measured.location(f.point);
         wording::no_answer_because(&measured.label(f.subject), &at, &f.message)
     });
     let log = first.filter(|f| !f.log.is_empty()).map(|f| {
@@ -102,7 +101,7 @@ pub fn pair(scope: &Scope, subject: SubjectId, metric: &Metric) -> Option<Findin
     match compared.as_slice() {
         [] => None,
         [only] => {
-            let at = only.key.point.map(|p| sentence::at(scope, p));
+            let at = only.key.point.map(|p| sentence::location(scope, p));
             let text = sentence::comparison(scope, only, &at.unwrap_or_default());
             let tone = only.verdict.as_ref().map_or(Tone::Plain, cell::tone);
             Some(Finding::plain(text).toned(tone))
@@ -271,7 +270,7 @@ fn longer_run(measured: &Measured, blocks: u32) -> LongerRun {
     {
         return match time.filter(|_| blocks <= most) {
             Some(time) => LongerRun::TimeForSets(time, blocks),
-            // Without sets, each block has processes of its own.
+            // Without sets, each block has its own processes.
             None => LongerRun::Blocks(blocks),
         };
     }
@@ -292,16 +291,16 @@ fn missing(measured: &Measured) -> Option<String> {
         failures.iter().map(|f| f.subject).collect()
     };
     let (lacking, failed) = (subjects(lacking), subjects(failed));
-    let refused = |kind: RefusalKind| -> BTreeSet<SubjectId> {
-        let refused = measured.refusals();
-        let refused = refused.filter(|r| r.kind() == kind);
-        let refused = refused.map(|r| r.subject);
-        refused
+    let excluded = |kind: ExclusionKind| -> BTreeSet<SubjectId> {
+        let excluded = measured.exclusions();
+        let excluded = excluded.filter(|r| r.kind() == kind);
+        let excluded = excluded.map(|r| r.subject);
+        excluded
             .filter(|s| !failed.contains(s) && !lacking.contains(s))
             .collect()
     };
-    let alone = refused(RefusalKind::WithoutBaseline);
-    let other_work = refused(RefusalKind::Subject);
+    let alone = excluded(ExclusionKind::WithoutBaseline);
+    let other_work = excluded(ExclusionKind::Subject);
     let several_points = measured.plan.points.len() > 1;
     let left_out = |all: BTreeSet<SubjectId>, reason| {
         let names: Vec<String> = all.iter().map(|&s| measured.label(s)).collect();
@@ -313,10 +312,10 @@ fn missing(measured: &Measured) -> Option<String> {
     let alone = left_out(alone, LeftOut::BaselineFailed);
     let other_work = left_out(other_work, LeftOut::OtherWork);
     let exits = measured
-        .refusals()
-        .filter(|r| r.kind() == RefusalKind::ExitStatus);
+        .exclusions()
+        .filter(|r| r.kind() == ExclusionKind::ExitStatus);
     let exits = exits.map(|r| {
-        let at = r.point.map(|point| measured.at(Some(point)));
+        let at = r.point.map(|point| measured.location(Some(point)));
         let at = at.unwrap_or_default();
         wording::other_exit_status(&measured.label(r.subject), &at, &r.reason)
     });
@@ -327,15 +326,15 @@ fn missing(measured: &Measured) -> Option<String> {
 /// Describes servers that are excluded because their turns had not reached the steady state. Each server is listed with
 /// its reason if there are few.
 fn not_steady(measured: &Measured) -> Option<String> {
-    let refusals = measured.refusals();
-    let refusals = refusals.filter(|r| r.kind() == RefusalKind::NotSteady);
+    let exclusions = measured.exclusions();
+    let exclusions = exclusions.filter(|r| r.kind() == ExclusionKind::NotSteady);
     let mut reasons: Vec<(SubjectId, &ExclusionReason)> = Vec::new();
-    for refusal in refusals {
+    for exclusion in exclusions {
         if !reasons
             .iter()
-            .any(|(subject, _)| *subject == refusal.subject)
+            .any(|(subject, _)| *subject == exclusion.subject)
         {
-            reasons.push((refusal.subject, &refusal.reason));
+            reasons.push((exclusion.subject, &exclusion.reason));
         }
     }
     let (shown, more) = reasons.split_at(reasons.len().min(MAX_REASONS));

@@ -30,7 +30,7 @@ fn gate(measured: &Measured, judged: &JudgedGate) -> Gate {
     let name = measured.label(judged.subject);
     let at = judged
         .point
-        .map_or(String::new(), |point| measured.at(Some(point)));
+        .map_or(String::new(), |point| measured.location(Some(point)));
     let words = GateWords {
         condition: &judged.condition,
         subject: &name,

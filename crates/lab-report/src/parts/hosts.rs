@@ -55,7 +55,7 @@ pub fn measured_on(measured: &Measured) -> String {
 fn place(measured: &Measured, effect: &HostEffect) -> String {
     let subject = measured.label(effect.subject);
     match effect.point {
-        Some(point) => format!("{subject} {}", measured.at(Some(point))),
+        Some(point) => format!("{subject} {}", measured.location(Some(point))),
         None => format!("{subject} over all points"),
     }
 }

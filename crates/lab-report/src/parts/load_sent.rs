@@ -310,16 +310,17 @@ fn proof(scope: &Scope, serving: &Serving) -> String {
     ];
     let kinds = kinds.into_iter().filter(|(n, _)| *n > 0);
     let kinds: Vec<String> = kinds.map(|(n, manner)| format!("{n} {manner}")).collect();
-    let answers = scope.compared().into_iter();
-    let answers = answers.filter_map(|s| scope.setting(s, "proven answers")?.parse::<u64>().ok());
-    let number_of = |n: u64| say::reading(n as f64, &Unit::Count("answers".into()));
-    let answers = say::least_to_most(answers, number_of);
-    let answers = answers.map_or(String::new(), |range| format!(", {range} each"));
+    let responses = scope.compared().into_iter();
+    let responses =
+        responses.filter_map(|s| scope.setting(s, "verified responses")?.parse::<u64>().ok());
+    let number_of = |n: u64| say::reading(n as f64, &Unit::Count("responses".into()));
+    let responses = say::least_to_most(responses, number_of);
+    let responses = responses.map_or(String::new(), |range| format!(", {range} each"));
     format!(
-        "verified for every server before it was measured{answers}: {} ({}) with status, Content-Type and a Date \
-         that is current and advances; HEAD matches GET; 404 for missing resources, 405 with Allow; requests that \
-         arrive a byte at a time, and multiple at once; Connection: close is honored, other connections are kept \
-         open, and the server has as many connections as were opened",
+        "verified for every server before it was measured{responses}: {} ({}) with status, Content-Type and a \
+         current, advancing Date. HEAD matches GET. Missing resources get 404, other methods 405 with Allow. \
+         Requests may arrive a byte at a time, or multiple at once. Connection: close is honored, other connections are \
+         kept open, and the server has as many connections as were opened",
         count(examples.len(), "request"),
         list(&kinds),
     )

@@ -5,7 +5,7 @@ use super::kind_traits::{KindTraits, Words};
 use crate::Report;
 use lab_document::Quantity;
 use lab_model::{Failure, Interval, Metric, Plan, PointId, Run, SubjectId, TargetId};
-use lab_stats::analysis::Refusal;
+use lab_stats::analysis::Exclusion;
 use lab_stats::results::{Cell, Comparison, Key, Results, Value};
 use std::collections::HashMap;
 
@@ -108,7 +108,7 @@ impl<'a> Measured<'a> {
 
     /// Formats a location after a subject's label, such as ` at select limit=100` or ` everywhere`; empty if there is
     /// only one point. The label names the target.
-    pub fn at(&self, point: Option<PointId>) -> String {
+    pub fn location(&self, point: Option<PointId>) -> String {
         let points = self.plan.points.len();
         match point {
             _ if points == 1 && self.plan.has_one_case() => String::new(),
@@ -127,18 +127,18 @@ impl<'a> Measured<'a> {
     }
 
     /// Returns the exclusion that applies to a subject at a point, including one that covers every point.
-    pub fn refusal(&self, (subject, point): SubjectScope) -> Option<&'a Refusal> {
-        let mut refusals = self.results.refusals.iter();
-        refusals.find(|r| r.subject == subject && (r.point.is_none() || r.point == point))
+    pub fn exclusion(&self, (subject, point): SubjectScope) -> Option<&'a Exclusion> {
+        let mut exclusions = self.results.exclusions.iter();
+        exclusions.find(|r| r.subject == subject && (r.point.is_none() || r.point == point))
     }
 
     /// Iterates over the exclusions of subjects that did not fail. Failures are listed separately.
     ///
     /// There are none for a subject that is measured alone, since it has no comparison to be excluded from.
-    pub fn refusals(&self) -> impl Iterator<Item = &'a Refusal> {
+    pub fn exclusions(&self) -> impl Iterator<Item = &'a Exclusion> {
         let compares = self.plan.compared().nth(1).is_some();
-        let refusals = self.results.refusals.iter();
-        refusals.filter(move |r| {
+        let exclusions = self.results.exclusions.iter();
+        exclusions.filter(move |r| {
             let is_overhead = self.plan.subjects[r.subject].overhead;
             compares && !is_overhead && self.failure((r.subject, r.point)).is_none()
         })

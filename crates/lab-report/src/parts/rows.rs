@@ -167,7 +167,7 @@ fn overall(measured: &Measured, overall: &Overall) -> Row {
 ///
 /// The row has both values of the factor, the second first, and the parameters that the pairs of points have in common.
 fn effect(measured: &Measured, effect: &Effect) -> Row {
-    let values = FactorValues::of(measured, effect);
+    let values = FactorValues::new(measured, effect);
     let metric = Metric {
         id: format!("{}_effect", effect.metric.id).into(),
         title: format!("effect on {}", values.respect).into(),
@@ -217,11 +217,11 @@ fn absent(measured: &Measured) -> Vec<Row> {
             row.note = match (
                 plan.takes_part(subject, point),
                 measured.failure(place),
-                measured.refusal(place),
+                measured.exclusion(place),
             ) {
                 (false, ..) => "cannot do it".into(),
                 (true, Some(failure), _) => format!("failed: {}", failure.kind),
-                (true, None, Some(refusal)) => wording::exclusion(&refusal.reason),
+                (true, None, Some(exclusion)) => wording::exclusion(&exclusion.reason),
                 (true, None, None) => "not measured".into(),
             };
             rows.push(row);

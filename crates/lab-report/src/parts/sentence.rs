@@ -30,7 +30,10 @@ pub fn pauses(scope: &Scope) -> Option<String> {
     let mut all = scope.results.pausing.iter();
     let key = all.find(|key| compared.contains(&key.subject))?;
     let cost = scope.interval((key.subject, key.point), &Metric::PAUSES)?;
-    let at = key.point.map(|point| at(scope, point)).unwrap_or_default();
+    let at = key
+        .point
+        .map(|point| location(scope, point))
+        .unwrap_or_default();
     let name = scope.name(key.subject);
     Some(wording::pauses(name, &at, cost, scope.level()))
 }
@@ -62,7 +65,7 @@ pub fn ranked<'a>(scope: &Scope<'a>, standing: &Standing) -> Ranked<'a> {
 }
 
 /// Formats a location, such as ` at select limit=100`. Empty if the run has only one point.
-pub fn at(scope: &Scope, point: PointId) -> String {
+pub fn location(scope: &Scope, point: PointId) -> String {
     match scope.points().len() {
         1 if scope.plan.has_one_case() => String::new(),
         _ => format!(" at {}", scope.short(point)),

@@ -14,7 +14,7 @@ use lab_model::{Cores, Metric, Slice, SliceTimes, SubjectId, Unit};
 use std::collections::BTreeMap;
 
 /// The maximum number of lines or heat maps in one chart.
-const MANY: usize = 6;
+const MAX_CHARTED: usize = 6;
 
 /// The maximum number of histograms in one chart.
 const MAX_HISTOGRAMS: usize = 2;
@@ -41,8 +41,8 @@ fn charted_places(scope: &Scope, places: &[SubjectScope]) -> Vec<(SubjectScope, 
     };
     let served: Vec<&SubjectScope> = places.iter().filter(served).collect();
     let charted = match served.len() {
-        n if n > MANY => (0..MANY)
-            .map(|i| *served[i * (n - 1) / (MANY - 1)])
+        n if n > MAX_CHARTED => (0..MAX_CHARTED)
+            .map(|i| *served[i * (n - 1) / (MAX_CHARTED - 1)])
             .collect(),
         _ => served.into_iter().copied().collect::<Vec<SubjectScope>>(),
     };
@@ -91,7 +91,7 @@ pub fn percentiles(scope: &Scope, places: &[SubjectScope], service: bool) -> Opt
         add(name.clone(), color, |s| &s.response);
         if service {
             let name = format!("{name}, service time");
-            add(name, color + MANY, |s| &s.service);
+            add(name, color + MAX_CHARTED, |s| &s.service);
         }
     }
     (!lines.is_empty()).then(|| Chart {
@@ -177,7 +177,10 @@ pub fn heat(scope: &Scope, places: &[SubjectScope]) -> Option<Chart> {
         _ => (over_points(scope), "connections", "by connections"),
     };
     // Each heat map takes memory and time, so no more are built than are shown.
-    let maps: Vec<HeatMap> = maps.filter(|m| m.columns.len() > 1).take(MANY).collect();
+    let maps: Vec<HeatMap> = maps
+        .filter(|m| m.columns.len() > 1)
+        .take(MAX_CHARTED)
+        .collect();
     (!maps.is_empty()).then(|| Chart {
         id: "heat".into(),
         title: format!("Distribution of response times {over}"),
@@ -269,7 +272,7 @@ pub fn over_time(scope: &Scope, places: &[SubjectScope], open: bool) -> Option<C
         if slices.iter().any(|s| !s.errors.is_empty()) {
             add(
                 format!("{name}, failed"),
-                color + MANY,
+                color + MAX_CHARTED,
                 Stroke::Steps,
                 |s| per_second(s.errors.iter().map(|(_, n)| n).sum(), s.wall_ns),
             );

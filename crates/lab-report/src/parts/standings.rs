@@ -64,26 +64,28 @@ impl<'a> Standings<'a> {
 
     /// Returns the best subject and those tied with it, among the subjects that were measured at all points.
     pub fn first(&self) -> Vec<&Standing> {
-        let first = self.ranking.map(|r| r.first(|s| self.of(s).is_some()));
+        let first = self
+            .ranking
+            .map(|r| r.first(|s| self.standing(s).is_some()));
         first
             .into_iter()
             .flatten()
-            .filter_map(|s| self.of(s))
+            .filter_map(|s| self.standing(s))
             .collect()
     }
 
     /// Returns the subject that is statistically worse than every other one, if there is one.
     pub fn last(&self) -> Option<&Standing> {
-        self.of(self.ranking?.last(|s| self.of(s).is_some())?)
+        self.standing(self.ranking?.last(|s| self.standing(s).is_some())?)
     }
 
     /// Returns the subjects that were measured at all points, the best first.
     pub fn complete(&self) -> Vec<&Standing> {
         let subjects = self.ranking.iter().flat_map(|r| &r.subjects);
-        subjects.filter_map(|&s| self.of(s)).collect()
+        subjects.filter_map(|&s| self.standing(s)).collect()
     }
 
-    fn of(&self, subject: SubjectId) -> Option<&Standing> {
+    fn standing(&self, subject: SubjectId) -> Option<&Standing> {
         self.ranked.iter().find(|s| s.subject == subject)
     }
 }

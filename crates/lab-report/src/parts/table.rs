@@ -20,7 +20,7 @@ pub fn figures(scope: &Scope, title: &str, places: &[SubjectScope], metrics: &[M
         .filter(|m| any(&|place| scope.cell(place, m).is_some()));
     let shown = measured.map(|m| (m, any(&|place| scope.comparison(place, m).is_some())));
     let shown: Vec<(&Metric, bool)> = shown.collect();
-    let row_names = RowNames::of(scope, places);
+    let row_names = RowNames::new(scope, places);
     let mut columns = row_names.columns();
     for (metric, compared) in &shown {
         columns.push(Column::of(metric.title.to_string(), metric.unit.clone()));
@@ -59,7 +59,7 @@ struct RowNames<'s> {
 }
 
 impl<'s> RowNames<'s> {
-    fn of(scope: &'s Scope<'s>, places: &[SubjectScope]) -> RowNames<'s> {
+    fn new(scope: &'s Scope<'s>, places: &[SubjectScope]) -> RowNames<'s> {
         let several = |same: fn(&SubjectScope, &SubjectScope) -> bool| {
             places.windows(2).any(|p| !same(&p[0], &p[1]))
         };

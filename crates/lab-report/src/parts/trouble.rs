@@ -6,7 +6,7 @@ use crate::wording;
 use lab_document::say::{self, count, list};
 use lab_document::{Finding, Item, Section, Tone};
 use lab_model::Failure;
-use lab_stats::analysis::{Refusal, RefusalKind};
+use lab_stats::analysis::{Exclusion, ExclusionKind};
 use lab_stats::results::{WarningFact, WarningKind};
 
 /// Builds the section on failures and exclusions, each reason once.
@@ -15,12 +15,12 @@ pub fn failures(measured: &Measured) -> Section {
     for failure in &measured.run.failures {
         section.items.extend(failure_items(measured, failure));
     }
-    let refusals = measured.refusals();
-    let refusals = say::grouped(refusals.map(|r| ((r.subject, &r.reason), r.point)));
-    let each = refusals.into_iter().map(|((subject, reason), points)| {
+    let exclusions = measured.exclusions();
+    let exclusions = say::grouped(exclusions.map(|r| ((r.subject, &r.reason), r.point)));
+    let each = exclusions.into_iter().map(|((subject, reason), points)| {
         let at = match points.as_slice() {
             _ if reason.names_points() => String::new(),
-            [one] => measured.at(*one),
+            [one] => measured.location(*one),
             many => format!(" at {}", count(many.len(), "point")),
         };
         ((reason, at), measured.label(subject))
@@ -29,7 +29,7 @@ pub fn failures(measured: &Measured) -> Section {
         let text = wording::excluded(&names, &at, reason);
         // The answer itself explains subjects that were not steady.
         let tone = match reason.kind() {
-            RefusalKind::NotSteady => Tone::Undecided,
+            ExclusionKind::NotSteady => Tone::Undecided,
             _ => Tone::Alarm,
         };
         section.push(Finding::new("not compared", text, tone).with_data(reason));
@@ -41,7 +41,7 @@ pub fn failures(measured: &Measured) -> Section {
 fn failure_items(measured: &Measured, failure: &Failure) -> Vec<Item> {
     let block = failure.block;
     let block = block.map_or(String::new(), |block| format!(", block {block}"));
-    let at = measured.at(failure.point);
+    let at = measured.location(failure.point);
     let mut lines = failure.message.lines();
     let first = lines.next().unwrap_or_default();
     let finding = Finding::new(
@@ -94,8 +94,8 @@ pub fn warnings(measured: &Measured) -> Section {
 
 /// Returns true if a warning is about servers that the answer already lists as left out.
 pub fn is_omission(measured: &Measured, fact: &WarningFact) -> bool {
-    let unsteady = |r: &Refusal| r.kind() == RefusalKind::NotSteady;
-    matches!(fact, WarningFact::NotSteady { .. }) && measured.refusals().any(unsteady)
+    let unsteady = |r: &Exclusion| r.kind() == ExclusionKind::NotSteady;
+    matches!(fact, WarningFact::NotSteady { .. }) && measured.exclusions().any(unsteady)
 }
 
 /// Returns true if the results would be misleading without this warning.

@@ -35,7 +35,7 @@ pub fn name(place: &Place) -> String {
 ///
 /// Examples are ` at connections=8 and connections=16`, ` for A at connections=8` and ` for c at 20 points and go at
 /// 1`. The text is empty for a run with one point.
-pub fn at(places: &[&Place]) -> String {
+pub fn location(places: &[&Place]) -> String {
     let preposition = match places.iter().any(|place| place.subject.is_some()) {
         true => "for",
         false => "at",
@@ -75,7 +75,7 @@ pub fn each<T>(
     place: impl Fn(&T) -> &Place,
     text: impl Fn(&T, &str) -> String,
 ) -> String {
-    listed(all.iter().map(|one| text(one, &at(&[place(one)]))))
+    listed(all.iter().map(|one| text(one, &location(&[place(one)]))))
 }
 
 /// Returns the item with the highest value.

@@ -2,7 +2,7 @@
 //! Warnings in sentences: the fact, what it means for the results, and what to do.
 
 use super::exclusions::server_age;
-use super::places::{are_few, at, each, listed, name, shortened, worst};
+use super::places::{are_few, each, listed, location, name, shortened, worst};
 use lab_document::say::{self, count, percent};
 use lab_model::{ErrorKind, Interval, Metric, Unit, grouped};
 use lab_stats::forecast::TimeBudget;
@@ -196,7 +196,7 @@ pub fn unfinished(run: &str, state: Unfinished, can_resume: bool) -> String {
         true => format!(" `benchlab resume {run}` completes it."),
         false => String::new(),
     };
-    format!("The run {run} {state}; the report shows what it has.{advice}")
+    format!("The run {run} {state}; the report covers the results so far.{advice}")
 }
 
 fn subject_failed(subject: &str, at: &FailedAt, message: &str) -> String {
@@ -336,7 +336,7 @@ fn errors(all: &[ErrorsAt], hide_percentiles: bool) -> String {
             }
             format!(
                 "Some requests failed{} ({}); most for {}: {}",
-                at(&places(all, |one| &one.place)),
+                location(&places(all, |one| &one.place)),
                 error_kinds(sums.iter()),
                 name(&worst.place),
                 fraction(worst),
@@ -376,7 +376,7 @@ fn generator_saturated(all: &[BusyAt], started: bool) -> String {
     let fact = match worst(all, |one| one.busy) {
         Some(worst) if !are_few(all.len()) => format!(
             "The load generator was the limit, not the server,{}: its busiest thread used up to {} of a core.",
-            at(&places(all, |one| &one.place)),
+            location(&places(all, |one| &one.place)),
             busy(worst),
         ),
         _ => format!(
@@ -407,7 +407,7 @@ fn generator_late(all: &[LateAt], started: bool) -> String {
         Some(worst) if !are_few(all.len()) => format!(
             "The load generator itself was late{}: its own latency can be more than a tenth of some percentiles \
              there. The worst case was {}, where one request in a hundred was sent at least {:.2} ms late.",
-            at(&places(all, |one| &one.place)),
+            location(&places(all, |one| &one.place)),
             name(&worst.place),
             worst.p99_ns / 1e6,
         ),
@@ -453,7 +453,7 @@ fn overloaded(all: &[OverloadAt], started: bool) -> String {
     let fact = match worst(all, missing) {
         Some(worst) if !are_few(all.len()) => format!(
             "Not all requests were served when they were due{}; the worst case was {}: {}.",
-            at(&places(all, |one| &one.place)),
+            location(&places(all, |one| &one.place)),
             name(&worst.place),
             rates(worst),
         ),
@@ -486,7 +486,7 @@ fn connections_starved(all: &[StarvedAt], started: bool) -> String {
     let fact = match worst(all, |one| one.longest_ns) {
         Some(worst) if !are_few(all.len()) => format!(
             "Some connections waited for their response while others were served{}. The longest wait was {}, for {}.",
-            at(&places(all, |one| &one.place)),
+            location(&places(all, |one| &one.place)),
             longest(worst),
             name(&worst.place),
         ),
@@ -511,7 +511,7 @@ fn cores_full(agents: &[String], cores: f64, all: &[Place]) -> String {
         "The server is on {machine}, and together they used nearly all of its {cores:.0} core{}{}: each took time from \
          the other. On two machines the server would serve more.",
         if cores == 1.0 { "" } else { "s" },
-        at(&places(all, |place| place)),
+        location(&places(all, |place| place)),
     )
 }
 
@@ -664,7 +664,7 @@ fn milliseconds(time: &Interval) -> String {
 fn blocks_depend(all: &[Place], comparisons: Option<usize>, merged: bool) -> String {
     let place = match comparisons {
         Some(n) if !are_few(all.len()) => format!(" in {} of {n} comparisons", all.len()),
-        _ => at(&places(all, |place| place)),
+        _ => location(&places(all, |place| place)),
     };
     let fact = format!("Neighboring blocks depend on each other{place}");
     match (merged, comparisons) {

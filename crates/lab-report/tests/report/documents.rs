@@ -55,7 +55,7 @@ fn batches_on_several_targets() {
     )));
 }
 
-/// The name of a subject includes its target if there are several, so that of a point next to it must not.
+/// If there are multiple targets, a subject's name includes the target, and the name of a point next to it must not.
 #[test]
 fn no_sentence_names_a_target_twice() {
     let mut run = support::targets::run(&support::targets::DATABASES, 12);
@@ -150,7 +150,7 @@ fn between(mut runs: [Run; 2]) -> String {
         run: &runs[i],
         hashes: &hashes[i],
     };
-    let between = lab_stats::between(recorded(0), recorded(1)).expect("two runs of one kind");
+    let between = lab_stats::compare_runs(recorded(0), recorded(1)).expect("two runs of one kind");
     let document = lab_report::between(&BetweenReport {
         conditions: &[],
         on_inconclusive: Default::default(),

@@ -150,7 +150,8 @@ impl Mariadb {
     }
 
     fn log_in(&mut self) -> Result<(), ServiceError> {
-        let connection = log_in(&self.lab).map_err(|refusal| refusal.at(&self.lab, LOGIN_HINT))?;
+        let connection =
+            log_in(&self.lab).map_err(|refusal| refusal.with_address(&self.lab, LOGIN_HINT))?;
         (self.connection, self.sent) = (Some(connection), 0);
         let version = first_value(self.query("SELECT version()")?);
         check_version(&self.lab, &version, "MySQL ")
@@ -251,7 +252,7 @@ impl Daemon for Mariadb {
     fn processes(&mut self, main: Pid) -> Processes {
         Processes {
             lab_connection: self.lab_connection(),
-            ..Processes::of(main)
+            ..Processes::new(main)
         }
     }
 

@@ -156,7 +156,8 @@ impl Postgresql {
     /// Connects to benchlab's database or another one, over the Unix socket if there is one.
     fn log_in(&mut self, database: Option<&str>) -> Result<(), ServiceError> {
         let database = database.unwrap_or(&self.lab.database);
-        let client = log_in(&self.lab, database).map_err(|refusal| refusal.at(&self.lab, ""))?;
+        let client =
+            log_in(&self.lab, database).map_err(|refusal| refusal.with_address(&self.lab, ""))?;
         self.client = Some(client);
         let version = first_value(self.query("SELECT version()")?);
         check_version(&self.lab, &version, "")?;
@@ -285,7 +286,7 @@ impl Daemon for Postgresql {
                 .filter(|tally| tally.is_loaded())
                 .map(|tally| tally as Arc<dyn EndedProcesses>),
             lab_connection: self.lab_connection(),
-            ..Processes::of(main)
+            ..Processes::new(main)
         }
     }
 

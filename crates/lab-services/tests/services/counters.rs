@@ -14,7 +14,7 @@ fn during(fixture: &mut Fixture, action: impl FnOnce(&Fixture)) -> (Counters, u6
     action(fixture);
     let after = settled(&mut fixture.service, &before);
     (
-        after.since(&before),
+        after.work_since(&before),
         fixture.service.cpu_ns().unwrap() - cpu,
     )
 }
@@ -108,7 +108,7 @@ fn the_labs_own_statements_are_not_counted() {
             admin.run("BEGIN").unwrap();
             admin.run("COMMIT").unwrap();
             admin.drop_schema(&format!("own_{number}")).unwrap();
-            let counted = fixture.service.counters().unwrap().since(&before);
+            let counted = fixture.service.counters().unwrap().work_since(&before);
             assert_eq!((words(&counted), counted.rows), (vec![], 0), "{kind}");
             assert_eq!(counted.rows_read.or(counted.blocks), Some(0), "{kind}");
         }
@@ -127,7 +127,7 @@ fn many_different_statements_are_counted() {
             client.run(&format!("SELECT {columns}"));
             columns.push_str(", 1");
             if count % 20 == 0 {
-                let counted = fixture.service.counters().unwrap().since(&before);
+                let counted = fixture.service.counters().unwrap().work_since(&before);
                 assert_eq!(words(&counted), [("select", count)], "{kind}");
                 assert_eq!(counted.rows, count, "{kind}");
             }

@@ -257,7 +257,7 @@ fn the_readers_own_server_is_measured_and_left_alone() {
             kind,
             &service.target(Transport::Tcp, "tests").unwrap(),
         ));
-        let counted = settled(&mut service, &before).since(&before);
+        let counted = settled(&mut service, &before).work_since(&before);
         let expected = [("select".to_owned(), 3)];
         assert_eq!(
             counted.statements.into_iter().collect::<Vec<_>>(),

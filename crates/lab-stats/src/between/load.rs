@@ -64,7 +64,7 @@ pub(crate) fn changes(sides: &Sides, points: &[[PointId; 2]]) -> Vec<Changed> {
     for &points in points {
         let metrics = metrics(sides.0[0].plan, points[0]);
         for place in sides.measured(points) {
-            let of = |i: usize| visits[i].of(place.subjects[i], place.points[i]);
+            let of = |i: usize| visits[i].by_replicate(place.subjects[i], place.points[i]);
             let paired = [0, 1].map(|i| of(i).flatten().collect::<Vec<&Visit>>());
             let over = |i: usize| is_overloaded(sides.0[i].plan, place.points[i], &paired[i]);
             let overloaded = [0, 1].into_iter().any(over);

@@ -5,9 +5,9 @@ use super::changed::Changed;
 use super::facts::ProgramMatch;
 use super::incomparable::{Incomparable, checked_plan};
 use super::work;
-use crate::analysis::Refusal;
+use crate::analysis::Exclusion;
+use crate::exclusions::{self, is_excluded};
 use crate::ratio::{Level, Ratio};
-use crate::refusals::{self, refused};
 use crate::spending;
 use crate::verdict::Margin;
 use lab_model::{Interval, Metric, Part, Plan, PointId, Run, Subject, SubjectId, TargetKind};
@@ -27,7 +27,7 @@ pub struct Recorded<'a> {
 pub(crate) struct RunSide<'a> {
     pub run: &'a Run,
     pub plan: &'a Plan,
-    pub refusals: Vec<Refusal>,
+    pub exclusions: Vec<Exclusion>,
     /// The target, if the run has more than one.
     named: Option<TargetKind>,
     /// The hashes by subject name.
@@ -52,7 +52,7 @@ impl<'a> RunSide<'a> {
         Ok(RunSide {
             run,
             plan,
-            refusals: refusals::refusals(run, plan),
+            exclusions: exclusions::exclusions(run, plan),
             named: part.kind.filter(|_| named),
             hashes: hashes(recorded, part),
         })
@@ -189,7 +189,7 @@ impl Sides<'_> {
         places.filter(|place| {
             let failed = |i: usize| {
                 let (subject, point) = (place.subjects[i], place.points[i]);
-                refusals::failed(self.0[i].run, subject, point)
+                exclusions::failed(self.0[i].run, subject, point)
             };
             !failed(0) && !failed(1)
         })
@@ -197,8 +197,9 @@ impl Sides<'_> {
 
     /// Returns true if the subject is excluded in neither run.
     pub fn compares(&self, place: &PointPair) -> bool {
-        let refused = |i: usize| refused(&self.0[i].refusals, place.subjects[i], place.points[i]);
-        !refused(0) && !refused(1)
+        let is_excluded =
+            |i: usize| is_excluded(&self.0[i].exclusions, place.subjects[i], place.points[i]);
+        !is_excluded(0) && !is_excluded(1)
     }
 
     pub fn program(&self, name: &str) -> ProgramMatch {

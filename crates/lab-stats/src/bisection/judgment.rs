@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 
 /// The numbers of blocks after which a probe is analyzed. Each analysis gets an equal part of the
 /// probe's allowed error.
-pub const LOOKS: [u32; 20] = [
+pub const ANALYSES: [u32; 20] = [
     4, 6, 8, 11, 15, 20, 28, 40, 56, 80, 112, 160, 224, 320, 448, 640, 896, 1280, 1792, 2560,
 ];
 
 /// The maximum number of blocks of a probe.
-pub const MAX_BLOCKS: u32 = LOOKS[LOOKS.len() - 1];
+pub const MAX_BLOCKS: u32 = ANALYSES[ANALYSES.len() - 1];
 
 /// The change of the time within one half of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -107,7 +107,7 @@ pub fn interval(values: &[f64], alpha: f64) -> Option<LogInterval> {
 /// `alpha` is the allowed error of all analyses together, and `margin` the largest relative difference that
 /// counts as none. Returns the interval, or `None` with fewer than two blocks.
 pub fn judge_ends(logs: &[f64], alpha: f64, margin: f64) -> Option<(Ends, LogInterval)> {
-    let found = interval(logs, alpha / LOOKS.len() as f64)?;
+    let found = interval(logs, alpha / ANALYSES.len() as f64)?;
     let bound = margin.ln_1p();
     let ends = if -bound < found.low && found.high < bound {
         Ends::Equivalent
@@ -134,7 +134,7 @@ pub fn least_change(total: f64, margin: f64) -> f64 {
 /// probe. Returns `None` with fewer than two blocks.
 pub fn judge(before: &[f64], after: &[f64], alpha: f64, least: f64) -> Option<Judgment> {
     // Two halves share the error of each analysis.
-    let each = alpha / (2 * LOOKS.len()) as f64;
+    let each = alpha / (2 * ANALYSES.len()) as f64;
     let range: Vec<f64> = before.iter().zip(after).map(|(a, b)| a + b).collect();
     let total = order::median(&range)?.abs();
     let bound = least.max(0.5 * total);
@@ -162,7 +162,7 @@ pub fn judge(before: &[f64], after: &[f64], alpha: f64, least: f64) -> Option<Ju
 /// analyses. The change is confirmed when its interval excludes 0 and is at most a third of the estimate to either side.
 /// Returns the interval, or `None` with fewer than two blocks.
 pub fn judge_again(logs: &[f64], alpha: f64, least: f64) -> Option<(HalfChange, LogInterval)> {
-    let found = interval(logs, alpha / LOOKS.len() as f64)?;
+    let found = interval(logs, alpha / ANALYSES.len() as f64)?;
     let width = (found.high - found.estimate).max(found.estimate - found.low);
     let change = if excludes_zero(&found) && 3.0 * width <= found.estimate.abs() {
         HalfChange::Changed
@@ -176,7 +176,7 @@ pub fn judge_again(logs: &[f64], alpha: f64, least: f64) -> Option<(HalfChange, 
 
 /// Returns the number of blocks at the last analysis that `blocks` blocks allow; 0 before the first.
 pub fn last_look(blocks: u32) -> u32 {
-    let done = LOOKS.into_iter().filter(|&look| look <= blocks);
+    let done = ANALYSES.into_iter().filter(|&look| look <= blocks);
     done.max().unwrap_or(0)
 }
 

@@ -15,8 +15,8 @@ mod probe_values;
 mod search;
 
 pub use judgment::{
-    Ends, Half, HalfChange, Judgment, LOOKS, LogInterval, MAX_BLOCKS, interval, judge, judge_again,
-    judge_ends, last_look, least_change,
+    ANALYSES, Ends, Half, HalfChange, Judgment, LogInterval, MAX_BLOCKS, interval, judge,
+    judge_again, judge_ends, last_look, least_change,
 };
 pub use probe_values::{BisectedMetric, ProbeValues, probe_values};
 pub use search::{BisectionSearch, FoundChange, NextStep, Segment, error_parts, most_probes};

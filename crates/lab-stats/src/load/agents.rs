@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The results of each agent of a load, and how the agent differed from the others.
 
-use super::limits::{BUSY_SHARE, GENERATOR_SHARE};
+use super::limits::{BUSY_FRACTION, GENERATOR_FRACTION};
 use crate::binomial;
 use crate::order::{median, median_interval};
 use lab_model::{AgentId, AgentSlice, Counts, Interval, Plan, Run, Slice};
@@ -18,7 +18,7 @@ const SLOW_PATH_RATIO: f64 = 1.2;
 
 /// An agent is reported if its failed fraction of requests exceeds the others' by more than this,
 /// and by more than chance explains.
-const EXCESS_ERROR_SHARE: f64 = 0.01;
+const EXCESS_ERROR_FRACTION: f64 = 0.01;
 
 /// The results of an agent over all slices of complete blocks.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,11 +83,11 @@ impl AgentResult {
     /// Returns true if more of this agent's requests failed than chance explains at level `1 -
     /// alpha`.
     ///
-    /// Failures are not independent. [`EXCESS_ERROR_SHARE`] allows for this.
+    /// Failures are not independent. [`EXCESS_ERROR_FRACTION`] allows for this.
     fn fails_more(&self, (ended, errors): (u64, u64), alpha: f64) -> bool {
         let part = self.ended() as f64 / ended.max(1) as f64;
         let chance = binomial::upper_tail(errors, part, self.errors);
-        self.fail() > self.others_fail + EXCESS_ERROR_SHARE && chance < alpha
+        self.fail() > self.others_fail + EXCESS_ERROR_FRACTION && chance < alpha
     }
 }
 
@@ -113,7 +113,7 @@ pub fn agents(run: &Run, alpha: f64) -> Vec<AgentResult> {
         result.others_fail = errors.saturating_sub(result.errors) as f64 / others as f64;
         let agent = &run.agents[result.agent];
         let lag = ns(result.lag_p99).unwrap_or(0.0);
-        let is_generators = lag > GENERATOR_SHARE * ns(result.p99).unwrap_or(f64::INFINITY);
+        let is_generators = lag > GENERATOR_FRACTION * ns(result.p99).unwrap_or(f64::INFINITY);
         let marks = [
             (AgentTrouble::Lost, agent.lost.is_some()),
             (
@@ -121,7 +121,7 @@ pub fn agents(run: &Run, alpha: f64) -> Vec<AgentResult> {
                 result.late_ns > LATE_NS + agent.clock.error_ns,
             ),
             (AgentTrouble::Behind, is_generators && lag > 2.0 * usual_lag),
-            (AgentTrouble::Limit, result.busy > BUSY_SHARE),
+            (AgentTrouble::Limit, result.busy > BUSY_FRACTION),
             (
                 AgentTrouble::Path,
                 result
@@ -245,7 +245,7 @@ fn paths(slices: &[&Slice]) -> BTreeMap<AgentId, Vec<f64>> {
         let mut all = Counts::default();
         parts.iter().for_each(|(_, counts)| all.add(counts));
         for (agent, counts) in &parts {
-            if let (Some(counts), Some(others)) = (counts.median(), all.without(counts).median()) {
+            if let (Some(counts), Some(others)) = (counts.median(), all.subtract(counts).median()) {
                 let ratio = (counts as f64 / others.max(1) as f64).ln();
                 ratios.entry(*agent).or_default().push(ratio);
             }

@@ -3,24 +3,24 @@
 
 use super::peaks::{Peak, Peaks};
 use super::visits::{Visit, Visits};
-use crate::analysis::{ExclusionReason, Refusal};
-use crate::refusals::{self, refused};
-use crate::results::{ServerAge, age_refusals};
+use crate::analysis::{Exclusion, ExclusionReason};
+use crate::exclusions::{self, is_excluded};
+use crate::results::{ServerAge, age_exclusions};
 use lab_model::{Plan, PointId, Run, SubjectId};
 
 /// Returns the exclusions: servers that failed, were not at their steady level or served nothing in
 /// some block.
 ///
 /// A block without served requests has no ratio.
-pub fn refusals(run: &Run, plan: &Plan, visits: &Visits, ages: &[ServerAge]) -> Vec<Refusal> {
-    let mut all = refusals::refusals(run, plan);
-    for refusal in age_refusals(plan, ages) {
-        let point = refusal.point.unwrap_or_default();
-        if !refused(&all, refusal.subject, point) {
-            all.push(refusal);
+pub fn exclusions(run: &Run, plan: &Plan, visits: &Visits, ages: &[ServerAge]) -> Vec<Exclusion> {
+    let mut all = exclusions::exclusions(run, plan);
+    for exclusion in age_exclusions(plan, ages) {
+        let point = exclusion.point.unwrap_or_default();
+        if !is_excluded(&all, exclusion.subject, point) {
+            all.push(exclusion);
         }
     }
-    let peaks = Peaks::of(plan, run);
+    let peaks = Peaks::from_blocks(plan, run);
     for point in plan.points.ids() {
         let reason = |subject, baseline: Option<&String>| {
             without_peak(plan, &peaks, subject, point, baseline)
@@ -31,13 +31,19 @@ pub fn refusals(run: &Run, plan: &Plan, visits: &Visits, ages: &[ServerAge]) -> 
         for subject in plan.subjects.ids() {
             let reason = match (reason(subject, None), &of_baseline) {
                 (Some(reason), _) => reason,
-                (None, Some(reason)) if visits.of(subject, point).flatten().next().is_some() => {
+                (None, Some(reason))
+                    if visits
+                        .by_replicate(subject, point)
+                        .flatten()
+                        .next()
+                        .is_some() =>
+                {
                     reason.clone()
                 }
                 _ => continue,
             };
-            if !refused(&all, subject, point) {
-                all.push(Refusal {
+            if !is_excluded(&all, subject, point) {
+                all.push(Exclusion {
                     subject,
                     point: Some(point),
                     reason,
@@ -45,8 +51,8 @@ pub fn refusals(run: &Run, plan: &Plan, visits: &Visits, ages: &[ServerAge]) -> 
             }
         }
     }
-    all.sort_by_key(|refusal| (refusal.subject, refusal.point));
-    refusals::gathered(all, plan)
+    all.sort_by_key(|exclusion| (exclusion.subject, exclusion.point));
+    exclusions::gathered(all, plan)
 }
 
 /// Returns the reason for an exclusion if the server's peak is unknown, so that no fraction of it
@@ -61,7 +67,7 @@ fn without_peak(
     baseline: Option<&String>,
 ) -> Option<ExclusionReason> {
     plan.part_of_peak(point)?;
-    let is_limited = peaks.at(plan, subject, point) == Some(Peak::Generator);
+    let is_limited = peaks.peak(plan, subject, point) == Some(Peak::Generator);
     (is_limited && plan.takes_part(subject, point)).then(|| ExclusionReason::PeakUnknown {
         baseline: baseline.cloned(),
     })

@@ -6,11 +6,11 @@ use lab_model::{LoadSpec, Metric, Protocol};
 
 /// The generator is the bottleneck if its busiest thread spends more than this fraction of the time
 /// on a core.
-pub(crate) const BUSY_SHARE: f64 = 0.9;
+pub(crate) const BUSY_FRACTION: f64 = 0.9;
 
 /// A percentile of response times is too inaccurate if the generator's own latency may exceed this
 /// fraction of it.
-pub(super) const GENERATOR_SHARE: f64 = 0.1;
+pub(super) const GENERATOR_FRACTION: f64 = 0.1;
 
 /// Percentiles of the response time with the same percentiles of the generator's send delay.
 pub(crate) static OWN_LATENCY: [(Metric, Metric); 5] = [
@@ -30,7 +30,7 @@ pub(crate) fn is_generators(load: &LoadSpec, response_ns: f64, lag_ns: f64) -> b
     let is_stamped =
         load.protocol == Protocol::Http1 && !urls.any(|request| request.url.starts_with("https:"));
     let tick_ns = if is_stamped { 0 } else { load.tick_ns() };
-    lag_ns > 0.0 && lag_ns + tick_ns as f64 > GENERATOR_SHARE * response_ns
+    lag_ns > 0.0 && lag_ns + tick_ns as f64 > GENERATOR_FRACTION * response_ns
 }
 
 /// Replaces "equivalent" by "inconclusive" if the generator hides differences: two servers hidden
@@ -45,7 +45,7 @@ pub(crate) fn unless_hidden(verdict: Verdict, is_hidden: impl FnOnce() -> bool) 
 }
 
 /// Returns the fraction of requests that were errors, from 0 to 1, or `None` if no request ended.
-pub(crate) fn error_share(errors: u64, served: u64) -> Option<f64> {
+pub(crate) fn error_fraction(errors: u64, served: u64) -> Option<f64> {
     let ended = errors as f64 + served as f64;
     (ended > 0.0).then(|| errors as f64 / ended)
 }

@@ -13,6 +13,6 @@ mod scalings;
 pub(crate) mod visits;
 
 pub(crate) use limits::{
-    BUSY_SHARE, OWN_LATENCY, error_share, hidden, is_generators, unless_hidden,
+    BUSY_FRACTION, OWN_LATENCY, error_fraction, hidden, is_generators, unless_hidden,
 };
 pub(crate) use scalings::scalings;

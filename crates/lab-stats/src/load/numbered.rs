@@ -21,7 +21,7 @@ pub(crate) fn fits(run: &Run, plan: &Plan, visits: &Visits) -> Vec<Fit> {
             for metric in &FITTED {
                 let value = |visit: Option<&Visit>| visit.and_then(|v| v.value(metric));
                 let measured = OneSubject::new(run, plan, &sweep, subject, |point| {
-                    visits.of(subject, point).map(value).collect()
+                    visits.by_replicate(subject, point).map(value).collect()
                 });
                 let key = (metric.clone(), over.clone());
                 let fit = measured.and_then(|m| sweeps::line(plan, &sweep, subject, m, key));

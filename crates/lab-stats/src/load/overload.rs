@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 ///
 /// Below it, the backlog at the end is at least 1% of the load's duration, so the percentiles
 /// measure how long the load ran rather than how fast the server is.
-const MIN_ANSWERED_SHARE: f64 = 0.99;
+const MIN_SERVED_FRACTION: f64 = 0.99;
 
 /// The last requests in progress may take as long as this quantile of the service time.
-const DEFAULT_SHARE: f64 = 0.99;
+const DEFAULT_QUANTILE: f64 = 0.99;
 
 /// Returns true if the server did not complete the due requests during the load, over the whole run
 /// and in most blocks.
@@ -33,9 +33,9 @@ pub(crate) fn is_overloaded(plan: &Plan, point: PointId, blocks: &[&Visit]) -> b
     let with_requests = blocks.iter().filter(|v| v.offered > 0);
     let behind = with_requests
         .clone()
-        .filter(|v| parts(&[v]) < MIN_ANSWERED_SHARE)
+        .filter(|v| parts(&[v]) < MIN_SERVED_FRACTION)
         .count();
-    parts(blocks) < MIN_ANSWERED_SHARE && 2 * behind > with_requests.count()
+    parts(blocks) < MIN_SERVED_FRACTION && 2 * behind > with_requests.count()
 }
 
 /// Returns a high percentile of the service time.
@@ -46,7 +46,7 @@ fn usual_service_ns(blocks: &[&Visit]) -> f64 {
     for (ns, count) in blocks.iter().flat_map(|v| v.buckets(|s| &s.service)) {
         *counts.entry(ns).or_default() += count as f64;
     }
-    let mut beyond = (1.0 - DEFAULT_SHARE) * counts.values().sum::<f64>();
+    let mut beyond = (1.0 - DEFAULT_QUANTILE) * counts.values().sum::<f64>();
     let mut slowest = counts.into_iter().rev();
     let found = slowest.find(|(_, count)| {
         beyond -= count;

@@ -3,7 +3,7 @@
 //!
 //! Open loops offer fractions of the peak.
 
-use super::BUSY_SHARE;
+use super::BUSY_FRACTION;
 use crate::order::median;
 use lab_model::{Plan, PointId, Run, Slice, SubjectId};
 use serde::{Deserialize, Serialize};
@@ -55,7 +55,7 @@ pub fn calibrating_blocks(plan: &Plan) -> u32 {
 
 impl Peaks {
     /// Computes the peaks of a run from its blocks so far.
-    pub fn of(plan: &Plan, run: &Run) -> Peaks {
+    pub fn from_blocks(plan: &Plan, run: &Run) -> Peaks {
         let mut peaks = Peaks::default();
         for (number, block) in (0..).zip(run.complete_blocks()) {
             peaks.learn(plan, number, &block.slices);
@@ -78,7 +78,7 @@ impl Peaks {
 
     /// Returns the peak of a server with the connections of an open-loop point, or `None` if the
     /// peak is not known yet.
-    pub fn at(&self, plan: &Plan, subject: SubjectId, point: PointId) -> Option<Peak> {
+    pub fn peak(&self, plan: &Plan, subject: SubjectId, point: PointId) -> Option<Peak> {
         if (self.blocks.len() as u32) < calibrating_blocks(plan) {
             return None;
         }
@@ -87,7 +87,7 @@ impl Peaks {
         let closed_loops =
             closed_loops.filter(|measured| (measured.subject, measured.point) == (subject, closed));
         let (rates, busy): (Vec<f64>, Vec<f64>) = closed_loops.map(|f| (f.rate, f.busy)).unzip();
-        let busy = median(&busy).is_some_and(|busy| busy > BUSY_SHARE);
+        let busy = median(&busy).is_some_and(|busy| busy > BUSY_FRACTION);
         Some(match median(&rates).filter(|rate| *rate > 0.0) {
             Some(_) if busy => Peak::Generator,
             Some(rate) => Peak::Rate(rate),

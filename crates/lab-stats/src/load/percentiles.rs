@@ -49,12 +49,16 @@ pub fn percentiles(run: &Run) -> Vec<Percentiles> {
     let closed = plan.points.ids().filter(|&point| !plan.is_open(point));
     let places = closed.flat_map(|point| plan.compared().map(move |subject| (subject, point)));
     places
-        .filter_map(|place| of(plan, &visits, place))
+        .filter_map(|place| percentiles_at(plan, &visits, place))
         .collect()
 }
 
-fn of(plan: &Plan, visits: &Visits, (subject, point): (SubjectId, PointId)) -> Option<Percentiles> {
-    let blocks: Vec<&Visit> = visits.of(subject, point).flatten().collect();
+fn percentiles_at(
+    plan: &Plan,
+    visits: &Visits,
+    (subject, point): (SubjectId, PointId),
+) -> Option<Percentiles> {
+    let blocks: Vec<&Visit> = visits.by_replicate(subject, point).flatten().collect();
     let alpha = plan.measure.alpha;
     let (all, _) = quantiles::quantiles_at(alpha, &blocks, |s| &s.response, PARTS);
     let common = visits

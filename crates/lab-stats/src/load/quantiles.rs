@@ -35,9 +35,9 @@ pub struct Quantiles<const N: usize> {
 const MAX_GROUPS: usize = 200;
 
 /// The maximum fraction of blocks that may contain a stall although the run observed none.
-const STALLED_SHARE: f64 = 0.1;
+const STALLED_FRACTION: f64 = 0.1;
 
-/// The number of blocks after which an event in [`STALLED_SHARE`] of all blocks has occurred at
+/// The number of blocks after which an event in [`STALLED_FRACTION`] of all blocks has occurred at
 /// least once with 95% certainty: ln 0.05 / ln 0.9.
 const STALLS_SEEN: u32 = 29;
 
@@ -99,7 +99,7 @@ pub fn quantiles_at<const N: usize>(
         };
         return (nothing, [None; N]);
     };
-    let found = parts.map(|part| all.at(part));
+    let found = parts.map(|part| all.quantile(part));
     let quantiles = Quantiles {
         count: all.total() as u64,
         parts: found.each_ref().map(|at| at.as_ref()?.interval(alpha)),
@@ -173,10 +173,13 @@ impl Tails {
 
     /// Returns the quantile that `per_10_000` in 10,000 requests do not exceed, or `None` without
     /// requests.
-    fn at(&self, per_10_000: u32) -> Option<At<'_>> {
+    fn quantile(&self, per_10_000: u32) -> Option<At<'_>> {
         let row = self.row(per_10_000)?;
         let all = self.all().iter();
-        let shares = self.above(row).zip(all).map(|(n, all)| n / all.max(1.0));
+        let shares = self
+            .fractions_above(row)
+            .zip(all)
+            .map(|(n, all)| n / all.max(1.0));
         let shares: Vec<f64> = shares.collect();
         let merged = dependence::merge(&shares, self.enough);
         let step = self.step as u32;
@@ -219,7 +222,7 @@ impl Tails {
         (total > 0.0).then(|| self.values[row] as f64)
     }
 
-    fn above(&self, row: usize) -> impl Iterator<Item = f64> {
+    fn fractions_above(&self, row: usize) -> impl Iterator<Item = f64> {
         let at_most = &self.at_most[row * self.columns..(row + 1) * self.columns];
         self.all()
             .iter()
@@ -283,17 +286,18 @@ impl At<'_> {
             return Some(Interval::alone(estimate));
         }
         let t = normal::student_upper_quantile(f64::from(self.grouping.groups) - 1.0, alpha / 2.0);
-        let accepted =
-            |row: usize, share: f64| likelihood::is_mean_zero(&self.excess(row, share), t * t);
+        let accepted = |row: usize, fraction: f64| {
+            likelihood::is_mean_zero(&self.excess(row, fraction), t * t)
+        };
         // The excess decreases from value to value, so the accepted values have no gaps.
         let (row, rows) = (self.row, self.tails.values.len());
-        let low = partition(row, |row| !accepted(row, self.share()));
-        let (share, beside) = (self.share(), self.share_beside_stalls());
+        let low = partition(row, |row| !accepted(row, self.fraction_above()));
+        let (fraction, without_stalls) = (self.fraction_above(), self.fraction_without_stalls());
         let beyond = row
             + 1
             + partition(rows - row - 1, |i| {
                 let further = row + 1 + i;
-                accepted(further, share) || accepted(further, beside)
+                accepted(further, fraction) || accepted(further, without_stalls)
             });
         Some(Interval {
             estimate,
@@ -318,13 +322,13 @@ impl At<'_> {
         if self.row == 0 {
             return f64::from(self.grouping.groups);
         }
-        let above = self.grouped(self.tails.above(self.row - 1));
+        let above = self.grouped(self.tails.fractions_above(self.row - 1));
         let squares: f64 = above.iter().map(|n| n * n).sum();
         above.iter().sum::<f64>().powi(2) / squares.max(f64::MIN_POSITIVE)
     }
 
     /// Returns the fraction of requests that exceed the quantile.
-    fn share(&self) -> f64 {
+    fn fraction_above(&self) -> f64 {
         f64::from(10_000 - self.per_10_000) / 10_000.0
     }
 
@@ -332,21 +336,21 @@ impl At<'_> {
     ///
     /// This assumes that the run may have missed stalls, and that all requests of such stalls
     /// exceed the quantile.
-    fn share_beside_stalls(&self) -> f64 {
+    fn fraction_without_stalls(&self) -> f64 {
         let chances = self.tails.blocks as u32 / self.grouping.apart;
         let stalled = if chances < STALLS_SEEN {
-            STALLED_SHARE
+            STALLED_FRACTION
         } else {
             0.0
         };
-        (self.share() - stalled) / (1.0 - stalled)
+        (self.fraction_above() - stalled) / (1.0 - stalled)
     }
 
-    /// Returns, for each group, how many more requests exceed a value than the fraction `share`
+    /// Returns, for each group, how many more requests exceed a value than the fraction `fraction`
     /// predicts.
-    fn excess(&self, row: usize, share: f64) -> Vec<f64> {
-        let above = self.tails.above(row).zip(self.tails.all());
-        self.grouped(above.map(|(above, all)| above - share * all))
+    fn excess(&self, row: usize, fraction: f64) -> Vec<f64> {
+        let above = self.tails.fractions_above(row).zip(self.tails.all());
+        self.grouped(above.map(|(above, all)| above - fraction * all))
     }
 
     fn grouped(&self, columns: impl Iterator<Item = f64>) -> Vec<f64> {
@@ -378,7 +382,10 @@ fn partition(end: usize, before: impl Fn(usize) -> bool) -> usize {
 
 /// Returns a quantile of two servers in the same blocks, with the same groups for both.
 fn quantiles_in_common(tails: &[Tails; 2], per_10_000: u32) -> Option<[At<'_>; 2]> {
-    let [mut a, mut b] = [tails[0].at(per_10_000)?, tails[1].at(per_10_000)?];
+    let [mut a, mut b] = [
+        tails[0].quantile(per_10_000)?,
+        tails[1].quantile(per_10_000)?,
+    ];
     let common = Grouping::common([a.grouping, b.grouping]);
     (a.grouping, b.grouping) = (common, common);
     Some([a, b])
@@ -402,8 +409,8 @@ pub fn ratio(tails: &[Tails; 2], per_10_000: u32, alpha: f64) -> Option<Ratio> {
     let [a, b] = [&first, &second].map(|at| at.interval(alpha).map(at_least_1));
     let (a, b) = (a?, b?);
     let common = correlation(
-        &first.excess(first.row, first.share()),
-        &second.excess(second.row, second.share()),
+        &first.excess(first.row, first.fraction_above()),
+        &second.excess(second.row, second.fraction_above()),
     );
     let have_levels = a.level.min(b.level) > 0.0;
     let interval = quotient(&a, &b, if have_levels { common } else { 0.0 });

@@ -36,9 +36,9 @@ pub(crate) fn scalings(
                 ..sweep.clone()
             };
             let measured = OneSubject::new(run, plan, &unlimited, subject, |point| {
-                visits.of(subject, point).map(time).collect()
+                visits.by_replicate(subject, point).map(time).collect()
             });
-            scalings.extend(measured.map(|m| scaling::of(plan, &unlimited, subject, &m)));
+            scalings.extend(measured.map(|m| scaling::fit(plan, &unlimited, subject, &m)));
         }
     }
     scalings

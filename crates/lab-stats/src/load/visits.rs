@@ -87,7 +87,7 @@ impl<'r> Visits<'r> {
     }
 
     /// Returns the visits to `subject` at `point`, one for each replicate, in chronological order.
-    pub fn of(
+    pub fn by_replicate(
         &self,
         subject: SubjectId,
         point: PointId,
@@ -182,7 +182,9 @@ impl<'r> Visits<'r> {
         [first, second]: [SubjectId; 2],
         point: PointId,
     ) -> Option<[Vec<&Visit<'r>>; 2]> {
-        let pairs = self.of(first, point).zip(self.of(second, point));
+        let pairs = self
+            .by_replicate(first, point)
+            .zip(self.by_replicate(second, point));
         let (first, second): (Vec<_>, Vec<_>) = pairs.filter_map(|(a, b)| Some((a?, b?))).unzip();
         (!first.is_empty()).then_some([first, second])
     }

@@ -6,7 +6,7 @@
 //! The pilot measures the baseline right after each of its rounds, and turns are compared within
 //! the same block.
 
-use crate::analysis::{ExclusionReason, Refusal};
+use crate::analysis::{Exclusion, ExclusionReason};
 use crate::load::visits::{Visit, Visits};
 use crate::order;
 use crate::server_age::{AgeState, ServerAge};
@@ -120,7 +120,9 @@ fn process_levels(
     let wanted = level.ratio.unwrap_or(level.cost_ns).ln();
     let scatter: Vec<f64> = sets.iter().filter_map(|set| deviation(set)).collect();
     let scatter = order::median(&scatter);
-    let costs = visits.of(subject, point).map(|visit| cost(visit?));
+    let costs = visits
+        .by_replicate(subject, point)
+        .map(|visit| cost(visit?));
     let levels = sets.iter().zip(costs).filter_map(|(set, cost_ns)| {
         let error = scatter.map(|s| s / (set.len() as f64).sqrt());
         (!set.is_empty()).then_some(ProcessLevel {
@@ -147,13 +149,13 @@ fn was_left_out(run: &Run, subject: SubjectId) -> bool {
 /// Excludes servers that were not at their steady level.
 ///
 /// If the baseline is one of them, all other servers are excluded, too.
-pub(crate) fn refusals(plan: &Plan, ages: &[ServerAge]) -> Vec<Refusal> {
+pub(crate) fn exclusions(plan: &Plan, ages: &[ServerAge]) -> Vec<Exclusion> {
     let mut all = Vec::new();
     for age in ages.iter().filter(|age| age.state != AgeState::Steady) {
         let case = plan.points[age.point].case;
         let points = plan.points.ids().filter(|&p| plan.points[p].case == case);
         for point in points {
-            let refusal = |subject, baseline: Option<&String>| Refusal {
+            let exclusion = |subject, baseline: Option<&String>| Exclusion {
                 subject,
                 point: Some(point),
                 reason: ExclusionReason::ServerNotSteady {
@@ -161,30 +163,30 @@ pub(crate) fn refusals(plan: &Plan, ages: &[ServerAge]) -> Vec<Refusal> {
                     age: age.clone(),
                 },
             };
-            all.push(refusal(age.subject, None));
+            all.push(exclusion(age.subject, None));
             if age.subject == plan.baseline {
                 let name = &plan.subjects[age.subject].name;
                 let others = plan.subjects.ids().filter(|&s| s != plan.baseline);
                 let others = others.filter(|&s| plan.takes_part(s, point));
-                all.extend(others.map(|s| refusal(s, Some(name))));
+                all.extend(others.map(|s| exclusion(s, Some(name))));
             }
         }
     }
     // A subject has one reason per point. Its own reason takes precedence over the baseline's.
-    let mut kept: Vec<Refusal> = Vec::new();
-    for refusal in all {
-        let place = (refusal.subject, refusal.point);
+    let mut kept: Vec<Exclusion> = Vec::new();
+    for exclusion in all {
+        let place = (exclusion.subject, exclusion.point);
         match kept.iter_mut().find(|r| (r.subject, r.point) == place) {
-            Some(known) if is_of_baseline(known) => *known = refusal,
+            Some(known) if is_of_baseline(known) => *known = exclusion,
             Some(_) => {}
-            None => kept.push(refusal),
+            None => kept.push(exclusion),
         }
     }
     kept
 }
 
-fn is_of_baseline(refusal: &Refusal) -> bool {
-    let reason = &refusal.reason;
+fn is_of_baseline(exclusion: &Exclusion) -> bool {
+    let reason = &exclusion.reason;
     matches!(reason, ExclusionReason::ServerNotSteady { baseline, .. } if baseline.is_some())
 }
 

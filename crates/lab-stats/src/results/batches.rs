@@ -9,9 +9,9 @@ use super::levels::{BlockSummary, Blocks, Levels, key};
 use super::means::{MeanScope, effects, overall};
 use super::observed::Observed;
 use super::{Results, Value, best, bias, calls, footprints, pauses, spread};
+use crate::exclusions::failed;
 use crate::few_blocks::Scatter;
 use crate::latencies::{self, Histogram};
-use crate::refusals::failed;
 use crate::sign_flip::Logs;
 use crate::table::{BatchFigures, BatchTable, sound_plan};
 use crate::{mean, scaling, spending, sweeps, usage};
@@ -43,8 +43,10 @@ pub(crate) fn results(run: &Run, share: f64) -> Results {
         fits: sweeps::fits(run, plan, &table),
         effects: effects(&basis, plan.answer(), |subject, point| {
             match plan.case(point).rate {
-                Some(_) => observed.of(subject, Some(point), &Metric::P99).to_vec(),
-                None => of(table.visits(subject, point), |v| Some(v.wall_ns)),
+                Some(_) => observed
+                    .by_block(subject, Some(point), &Metric::P99)
+                    .to_vec(),
+                None => block_values(table.visits(subject, point), |v| Some(v.wall_ns)),
             }
         }),
         scalings: scaling::scalings(run, plan, &table),
@@ -102,7 +104,12 @@ pub(crate) fn family<'b, 'r>(
                 let [times, baseline_times] = table.paired_times(subject, baseline, point, time);
                 let ratio =
                     mean::ratio_of_means(&times, &baseline_times, basis.plan.seed, basis.alpha);
-                family.add_beside((subject, point, &metric), &Metric::WALL, ratio, times.len());
+                family.add_without_verdict(
+                    (subject, point, &metric),
+                    &Metric::WALL,
+                    ratio,
+                    times.len(),
+                );
             }
         }
     }
@@ -115,7 +122,7 @@ pub(crate) fn family<'b, 'r>(
         },
     );
     footprints::rank_programs(&mut family);
-    let wall = |subject, point| of(table.visits(subject, point), |v| Some(v.wall_ns));
+    let wall = |subject, point| block_values(table.visits(subject, point), |v| Some(v.wall_ns));
     spread::add_spreads(&mut family, wall);
     bests(&mut family, table);
     family
@@ -124,7 +131,8 @@ pub(crate) fn family<'b, 'r>(
 /// Adds the peak rate of each subject over each sweep with concurrent operations.
 fn bests(family: &mut ComparisonFamily, table: &BatchTable) {
     let plan = family.basis.plan;
-    let rate = |subject, point| of(table.visits(subject, point), |v| Some(1e9 / v.wall_ns));
+    let rate =
+        |subject, point| block_values(table.visits(subject, point), |v| Some(1e9 / v.wall_ns));
     let at_once = sweeps::sweeps(plan).into_iter();
     let at_once = at_once.filter(|sweep| plan.cases[sweep.case].cores == Cores::All);
     at_once.for_each(|sweep| best::add_bests(family, (&sweep, &Metric::WALL), rate));
@@ -144,7 +152,7 @@ fn one_at_a_time(plan: &Plan) -> MeanScope {
     }
 }
 
-fn of<'t>(
+fn block_values<'t>(
     visits: impl Iterator<Item = Option<&'t BatchFigures>>,
     value: impl Fn(&BatchFigures) -> Option<f64>,
 ) -> Blocks {
@@ -166,7 +174,7 @@ fn figures(basis: &Basis, table: &BatchTable, observed: &Observed, results: &mut
             let place = (subject, point);
             times(basis, table, place, &mut levels, results);
             for metric in &plan.case(point).metrics {
-                let blocks = observed.of(subject, Some(point), metric);
+                let blocks = observed.by_block(subject, Some(point), metric);
                 levels.add(key(subject, point, metric), calls::summary(metric), blocks);
             }
             let counted = latencies.iter().map(|block| block.get(&place));
@@ -200,7 +208,7 @@ fn times(
         return;
     }
     let mut add = |metric: &Metric, summary, value: &dyn Fn(&BatchFigures) -> f64| {
-        let blocks = of(visits.iter().copied(), |visit| Some(value(visit)));
+        let blocks = block_values(visits.iter().copied(), |visit| Some(value(visit)));
         levels.add(key(subject, point, metric), summary, &blocks);
     };
     add(&Metric::WALL, BlockSummary::Median, &|visit| visit.wall_ns);
@@ -240,7 +248,7 @@ fn times(
         return;
     }
     let mut add = |metric: &Metric, value: &dyn Fn(&BatchFigures) -> f64| {
-        let blocks = of(visits.iter().copied(), |visit| Some(value(visit)));
+        let blocks = block_values(visits.iter().copied(), |visit| Some(value(visit)));
         levels.add(key(subject, point, metric), BlockSummary::Mean, &blocks);
     };
     if service {

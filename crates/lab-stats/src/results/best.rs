@@ -26,34 +26,34 @@ pub(crate) fn add_bests(
     let Some(&(first, _)) = sweep.points.first() else {
         return;
     };
-    let most = |subject| most_of(basis, sweep, subject, &rate);
-    let control = basis.plan.control().and_then(most);
-    let subjects = basis.plan.compared().filter_map(|s| Some((s, most(s)?)));
-    let subjects: Vec<(SubjectId, Most)> = subjects.collect();
+    let peak = |subject| halved_peak(basis, sweep, subject, &rate);
+    let control = basis.plan.control().and_then(peak);
+    let subjects = basis.plan.compared().filter_map(|s| Some((s, peak(s)?)));
+    let subjects: Vec<(SubjectId, HalvedPeak)> = subjects.collect();
     let base = subjects.iter().find(|(s, _)| *s == basis.plan.baseline);
     if let Some((_, base)) = base {
-        let floor = control.and_then(|most| {
-            let logs: Vec<f64> = logs(&most, base).into_iter().flatten().collect();
+        let floor = control.and_then(|peak| {
+            let logs: Vec<f64> = logs(&peak, base).into_iter().flatten().collect();
             noise_floor(&logs, basis.plan)
         });
         let others = subjects.iter().filter(|(s, _)| *s != basis.plan.baseline);
-        let others = others.map(|(s, most)| (*s, logs(most, base))).collect();
+        let others = others.map(|(s, peak)| (*s, logs(peak, base))).collect();
         let margin = basis.margin(floor.as_ref());
         family.ranked_by(Over::Best(first), metric, margin, others);
     }
-    let best = subjects.into_iter().filter_map(|(subject, most)| {
-        let values: Vec<f64> = most.by_block.into_iter().flatten().collect();
+    let best = subjects.into_iter().filter_map(|(subject, peak)| {
+        let values: Vec<f64> = peak.by_block.into_iter().flatten().collect();
         Some(Best {
             subject,
             first,
-            point: most.point,
+            point: peak.point,
             rate: order::median_interval(&values, basis.plan.measure.alpha)?,
         })
     });
     family.bests.extend(best);
 }
 
-struct Most {
+struct HalvedPeak {
     /// The point at which the subject peaks over all blocks.
     point: PointId,
     /// The rate per second of each block, at the point where the other half of the blocks peaks.
@@ -65,12 +65,12 @@ struct Most {
 /// The blocks are split into even and odd ones. Each half counts at the point that is best in the
 /// other half, so that random variation of a block does not affect the choice of its point.
 /// (Leaving out only the block itself would favor points at which the block happens to be slow.)
-fn most_of(
+fn halved_peak(
     basis: &Basis,
     sweep: &Sweep,
     subject: SubjectId,
     rate: impl Fn(SubjectId, PointId) -> Blocks,
-) -> Option<Most> {
+) -> Option<HalvedPeak> {
     let points = sweep.points.iter().map(|&(point, _)| point);
     let points = points.filter(|&p| basis.compares(subject, Some(p)));
     let by_point: Vec<(PointId, Blocks)> = points.map(|p| (p, rate(subject, p))).collect();
@@ -91,14 +91,14 @@ fn most_of(
         let rates = halves[block % 2].map_or(all, |(_, rates, _)| rates);
         rates[block].filter(|rate| *rate > 0.0)
     };
-    Some(Most {
+    Some(HalvedPeak {
         point,
         by_block: (0..all.len()).map(rate_in_block).collect(),
     })
 }
 
 /// Returns the logarithm of the subject's time divided by the baseline's, by block.
-fn logs(subject: &Most, base: &Most) -> Blocks {
+fn logs(subject: &HalvedPeak, base: &HalvedPeak) -> Blocks {
     log_ratios(&base.by_block, &subject.by_block)
 }
 

@@ -39,7 +39,7 @@ pub(crate) fn of_batches(run: &Run, plan: &Plan) -> Vec<Bias> {
             point: s.point,
             subject: s.subject,
             pass: s.pass,
-            log: per(s.batch.wall_ns, s.batch.operations),
+            log: log_per_operation(s.batch.wall_ns, s.batch.operations),
         });
         Turns {
             core: block.core,
@@ -65,7 +65,7 @@ pub(crate) fn of_load(run: &Run, plan: &Plan) -> Vec<Bias> {
             point: s.point,
             subject: s.subject,
             pass: s.pass,
-            log: per(s.served_in_ns(), s.served),
+            log: log_per_operation(s.served_in_ns(), s.served),
         });
         Turns {
             core: block.core,
@@ -107,7 +107,7 @@ fn of_redone(plan: &Plan, block: &Block, subject: SubjectId) -> Option<f64> {
     }))
 }
 
-fn per(ns: u64, operations: u64) -> f64 {
+fn log_per_operation(ns: u64, operations: u64) -> f64 {
     (ns.max(1) as f64 / operations.max(1) as f64).ln()
 }
 

@@ -160,7 +160,7 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
         for metric in metrics {
             let control = basis.plan.control().filter(|c| compares(*c));
             let floor = control.and_then(|c| (against(c, metric)?.ratio)(basis.plan.measure.alpha));
-            let floor = floor.map(|ratio| NoiseFloor::of(ratio, basis.plan.measure.margin));
+            let floor = floor.map(|ratio| NoiseFloor::new(ratio, basis.plan.measure.margin));
             let margin = basis.margin(floor.as_ref());
             let floors = floor.map(|floor| (metric.clone(), floor));
             self.controls.extend(controls(point, floors));
@@ -193,7 +193,7 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
     /// Adds an unadjusted ratio without a verdict, in addition to the comparison of `judged`.
     ///
     /// The ratio uses the margin of that comparison.
-    pub fn add_beside(
+    pub fn add_without_verdict(
         &mut self,
         (subject, point, metric): (SubjectId, PointId, &Metric),
         judged: &Metric,

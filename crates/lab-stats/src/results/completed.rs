@@ -17,6 +17,6 @@ pub(super) fn completed(basis: Basis, pairs: Vec<Pair>, mut results: Results) ->
         errors: &[],
     });
     results.comparisons = pairs.into_iter().map(|pair| pair.comparison).collect();
-    results.refusals = basis.refusals;
+    results.exclusions = basis.exclusions;
     results
 }

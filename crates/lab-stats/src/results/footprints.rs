@@ -43,7 +43,7 @@ pub(crate) fn of_programs(run: &Run, plan: &Plan, levels: &mut Levels) {
             (Metric::STARTUP, BlockSummary::Median, startups),
             (
                 Metric::THREADS,
-                BlockSummary::Most,
+                BlockSummary::Max,
                 most(|r| Some(r.threads.into())),
             ),
             (
@@ -94,7 +94,13 @@ pub(crate) fn of_servers(
         .collect();
     let all: Vec<PointId> = points().collect();
     for subject in subjects {
-        let measured = |&point: &PointId| visits.of(subject, point).flatten().next().is_some();
+        let measured = |&point: &PointId| {
+            visits
+                .by_replicate(subject, point)
+                .flatten()
+                .next()
+                .is_some()
+        };
         if !all.iter().any(measured) {
             continue;
         }
@@ -104,7 +110,7 @@ pub(crate) fn of_servers(
         let threads = most_of(visits, subject, &all, |v| v.server_threads.map(u64::from));
         levels.add(
             key(subject, None, &Metric::THREADS),
-            BlockSummary::Most,
+            BlockSummary::Max,
             &threads,
         );
     }
@@ -165,7 +171,7 @@ fn most_of(
     value: impl Fn(&Visit) -> Option<u64>,
 ) -> Blocks {
     let at = |&point: &PointId| -> Vec<Option<u64>> {
-        let visits = visits.of(subject, point);
+        let visits = visits.by_replicate(subject, point);
         visits.map(|visit| value(visit?)).collect()
     };
     let all: Vec<Vec<Option<u64>>> = points.iter().map(at).collect();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The basis of comparisons, and the second copy of the baseline, which shows the noise of the run.
 
-use crate::analysis::{Refusal, Verdict};
+use crate::analysis::{Exclusion, Verdict};
+use crate::exclusions::exclusions;
 use crate::outlook::{Outlook, SAME_ALPHA};
 use crate::ratio::{Level, Ratio, ratio};
-use crate::refusals::refusals;
 use crate::verdict::{Margin, verdict};
 use lab_model::{Plan, PointId, Run, SubjectId};
 
@@ -13,7 +13,7 @@ pub(crate) struct Basis<'r> {
     pub run: &'r Run,
     pub plan: &'r Plan,
     /// The exclusions.
-    pub refusals: Vec<Refusal>,
+    pub exclusions: Vec<Exclusion>,
     /// 1 minus the simultaneous level of all comparisons of the run.
     pub alpha: f64,
 }
@@ -24,7 +24,7 @@ impl<'r> Basis<'r> {
         Basis {
             run,
             plan,
-            refusals: refusals(run, plan),
+            exclusions: exclusions(run, plan),
             alpha,
         }
     }
@@ -33,9 +33,10 @@ impl<'r> Basis<'r> {
 impl Basis<'_> {
     /// Returns true if a subject is compared at a point, or anywhere if the point is `None`.
     pub fn compares(&self, subject: SubjectId, point: Option<PointId>) -> bool {
-        let refused = |r: &Refusal| r.subject == subject && (r.point.is_none() || r.point == point);
+        let excludes =
+            |r: &Exclusion| r.subject == subject && (r.point.is_none() || r.point == point);
         let uncompared = point.is_some_and(|point| self.plan.case(point).uncompared);
-        !uncompared && !self.refusals.iter().any(refused)
+        !uncompared && !self.exclusions.iter().any(excludes)
     }
 
     /// Returns the subjects that are compared with the baseline, before exclusions.
@@ -69,7 +70,7 @@ pub(crate) struct NoiseFloor {
 
 impl NoiseFloor {
     /// Computes the noise floor from the control's ratio and the requested margin.
-    pub fn of(ratio: Ratio, margin: f64) -> NoiseFloor {
+    pub fn new(ratio: Ratio, margin: f64) -> NoiseFloor {
         let interval = ratio.interval;
         // Without an interval, the noise is not known yet.
         let met = !ratio.sufficient || (interval.low <= 1.0 && interval.high >= 1.0);
@@ -97,5 +98,5 @@ pub(crate) fn noise_floor(logs: &[f64], plan: &Plan) -> Option<NoiseFloor> {
         alpha: plan.measure.alpha,
         family: 1,
     };
-    Some(NoiseFloor::of(ratio(logs, level)?, plan.measure.margin))
+    Some(NoiseFloor::new(ratio(logs, level)?, plan.measure.margin))
 }

@@ -31,7 +31,7 @@ pub(crate) enum BlockSummary {
     /// The Hodges-Lehmann estimate with its exact interval, for differences between two subjects.
     Center,
     /// The maximum.
-    Most,
+    Max,
     /// The sum.
     Sum,
 }
@@ -91,7 +91,7 @@ impl Levels {
                 Value::Estimate(signed_rank::center(values, self.alpha)?.interval)
             }
             BlockSummary::Middle => Value::Reading(order::median(values)?),
-            BlockSummary::Most => Value::Reading(most()?),
+            BlockSummary::Max => Value::Reading(most()?),
             BlockSummary::Sum => Value::Reading(most().map(|_| values.iter().sum())?),
         };
         Some((value, None))

@@ -10,11 +10,11 @@ use super::load_traits::LoadTraits;
 use super::warnings::{self, Depending, WarningBasis};
 use super::{Results, Value, best, bias};
 use crate::dependence::Merged;
-use crate::load::idle::refusals;
+use crate::load::idle::exclusions;
 use crate::load::overload::is_overloaded;
 use crate::load::quantiles::{Grouping, PARTS, quantiles};
 use crate::load::visits::{Distribution, Visit, Visits};
-use crate::load::{BUSY_SHARE, scalings, unless_hidden};
+use crate::load::{BUSY_FRACTION, scalings, unless_hidden};
 use crate::spending;
 use crate::table::sound_plan;
 use lab_model::{ErrorKind, Metric, Plan, RESPONSE_TIMES, Run, SERVICE_TIMES, SubjectPoint};
@@ -41,7 +41,7 @@ pub(super) fn results(run: &Run, traits: &LoadTraits) -> Results {
     let basis = Basis {
         run,
         plan,
-        refusals: refusals(run, plan, &visits, &ages),
+        exclusions: exclusions(run, plan, &visits, &ages),
         alpha: spending::alpha(run, plan),
     };
     let mut results = Results::default();
@@ -91,7 +91,7 @@ pub(super) fn results(run: &Run, traits: &LoadTraits) -> Results {
     });
     let pairs = compared.pairs.into_iter();
     results.comparisons = pairs.map(|pair| pair.comparison).collect();
-    results.refusals = basis.refusals;
+    results.exclusions = basis.exclusions;
     results
 }
 
@@ -105,9 +105,9 @@ fn figures(
     let mut depending = Vec::new();
     for point in basis.plan.points.ids() {
         for subject in basis.plan.subjects.ids() {
-            let blocks: Vec<&Visit> = visits.of(subject, point).flatten().collect();
+            let blocks: Vec<&Visit> = visits.by_replicate(subject, point).flatten().collect();
             if !blocks.is_empty() {
-                let found = at(basis.plan, (subject, point), &blocks, levels, results);
+                let found = add_values(basis.plan, (subject, point), &blocks, levels, results);
                 depending.push(found);
             }
         }
@@ -118,7 +118,7 @@ fn figures(
 /// Adds the values of a server at a point.
 ///
 /// Rates and costs are medians over blocks. Quantiles are computed from all requests.
-fn at(
+fn add_values(
     plan: &Plan,
     (subject, point): SubjectPoint,
     blocks: &[&Visit],
@@ -132,7 +132,7 @@ fn at(
     if overloaded {
         let backlog = (
             Metric::BACKLOG,
-            BlockSummary::Most,
+            BlockSummary::Max,
             backlog as fn(&Visit) -> _,
         );
         add(levels, place, blocks, backlog);
@@ -146,7 +146,7 @@ fn at(
         let cell = cells.find(|cell| cell.key.metric == *metric);
         cell.map_or(0.0, |cell| cell.value.value())
     };
-    if of(&Metric::GENERATOR_BUSY) > BUSY_SHARE {
+    if of(&Metric::GENERATOR_BUSY) > BUSY_FRACTION {
         results.saturated.push((subject, point));
     }
     let errors = errors(blocks).into_iter();
@@ -211,7 +211,7 @@ fn costs() -> [Figure; 11] {
         (Metric::GENERATOR_BUSY, BlockSummary::Merged, |v| {
             Some(v.busiest_cpu_ns as f64 / v.taken_ns)
         }),
-        (Metric::THREADS, BlockSummary::Most, |v| {
+        (Metric::THREADS, BlockSummary::Max, |v| {
             Some(v.server_threads?.into())
         }),
         (Metric::REQUESTS, BlockSummary::Sum, |v| {
@@ -224,7 +224,7 @@ fn costs() -> [Figure; 11] {
         (Metric::CONNECTS, BlockSummary::Sum, |v| {
             Some(v.connects as f64)
         }),
-        (Metric::DRAIN, BlockSummary::Most, |v| {
+        (Metric::DRAIN, BlockSummary::Max, |v| {
             Some(v.drain_ns as f64)
         }),
     ]

@@ -7,8 +7,8 @@ use super::compare::ComparisonFamily;
 use super::judge::Basis;
 use super::levels::Blocks;
 use super::means::{MeanScope, effect, overall};
+use crate::exclusions::is_measured;
 use crate::load::visits::{Visit, Visits};
-use crate::refusals::is_measured;
 use lab_model::point_load::KEEP_ALIVE;
 use lab_model::{CaseId, Metric, Plan, PointId, SubjectId, SubjectPoint};
 
@@ -39,7 +39,7 @@ pub(super) fn by_block(
     (subject, point): SubjectPoint,
     value: impl Fn(&Visit) -> Option<f64>,
 ) -> Blocks {
-    let visits = visits.of(subject, point);
+    let visits = visits.by_replicate(subject, point);
     visits.map(|visit| visit.and_then(&value)).collect()
 }
 

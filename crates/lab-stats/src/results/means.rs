@@ -6,9 +6,9 @@ use super::compare::{ComparisonFamily, RankedBy};
 use super::judge::{Basis, noise_floor};
 use super::levels::{Blocks, log_ratios};
 use super::{Effect, Overall};
+use crate::exclusions::failed;
 use crate::factors;
 use crate::ratio::{Level, ratio};
-use crate::refusals::failed;
 use crate::sign_flip;
 use lab_model::{CaseId, Metric, PointId, SubjectId, TargetId};
 

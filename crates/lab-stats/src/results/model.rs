@@ -2,7 +2,7 @@
 //! The results of a run as data: values and comparisons keyed by subject, point and metric.
 
 use super::warning::Warning;
-use crate::analysis::{Fit, Refusal, ScalingLaw, Verdict};
+use crate::analysis::{Exclusion, Fit, ScalingLaw, Verdict};
 use crate::outlook::Open;
 use crate::server_age::ServerAge;
 use lab_model::{CaseId, ErrorKind, Interval, Metric, PointId, SubjectId, TargetId, WarmUp};
@@ -61,8 +61,8 @@ pub struct Results {
     /// The exit statuses of whole commands, in ascending order.
     pub statuses: Vec<(SubjectId, PointId, Vec<i32>)>,
     /// The subjects and points that were excluded from comparison.
-    pub refusals: Vec<Refusal>,
-    /// Facts without which the results would be misread, most serious first.
+    pub exclusions: Vec<Exclusion>,
+    /// Facts that users need in order to interpret the results, most serious first.
     pub warnings: Vec<Warning>,
 }
 
@@ -407,7 +407,7 @@ impl Results {
     ///
     /// `None` means the whole run.
     pub fn cells_at(&self, subject: SubjectId, point: impl Into<Option<PointId>>) -> &[Cell] {
-        at(&self.cells, |cell| &cell.key, subject, point.into())
+        find_range(&self.cells, |cell| &cell.key, subject, point.into())
     }
 
     /// Returns the cell of a subject, a point and a metric.
@@ -439,7 +439,7 @@ impl Results {
         subject: SubjectId,
         point: impl Into<Option<PointId>>,
     ) -> &[Comparison] {
-        at(&self.comparisons, |c| &c.key, subject, point.into())
+        find_range(&self.comparisons, |c| &c.key, subject, point.into())
     }
 
     /// Returns the comparison of a subject with the baseline in one metric.
@@ -479,7 +479,12 @@ impl Key {
 }
 
 /// Returns the items of one subject and point by binary search.
-fn at<T>(all: &[T], key: fn(&T) -> &Key, subject: SubjectId, point: Option<PointId>) -> &[T] {
+fn find_range<T>(
+    all: &[T],
+    key: fn(&T) -> &Key,
+    subject: SubjectId,
+    point: Option<PointId>,
+) -> &[T] {
     let place = (point.is_none(), point, subject);
     let rest = &all[all.partition_point(|one| key(one).place() < place)..];
     &rest[..rest.partition_point(|one| key(one).place() == place)]

@@ -12,7 +12,7 @@ use super::levels::{BlockSummary, Blocks, Levels};
 use super::means::{MeanScope, effects, overall};
 use super::parts::{self, PartNumbers};
 use super::{Key, Results};
-use crate::refusals::failed;
+use crate::exclusions::failed;
 use crate::sign_flip::Logs;
 use crate::spending;
 use crate::table::sound_plan;
@@ -47,7 +47,7 @@ pub fn observed(run: &Run, observations: &[Observation]) -> Results {
         let in_part = |o: &Observation| Some((place.key_in_part(&o.key)?, o.block, o.value));
         of_part(part, share, observations.iter().filter_map(in_part))
     };
-    parts::of(run, |_, part, place, share| of(part, place, share))
+    parts::combine(run, |_, part, place, share| of(part, place, share))
 }
 
 /// Returns the values read in a run's turns, from complete blocks.
@@ -99,7 +99,7 @@ impl Observed {
     }
 
     /// Returns the values by block.
-    pub fn of(
+    pub fn by_block(
         &self,
         subject: SubjectId,
         point: Option<PointId>,
@@ -122,7 +122,7 @@ impl Observed {
         metric: &Metric,
     ) -> Blocks {
         let [subject_values, baseline_values] =
-            [subject, plan.baseline].map(|s| self.of(s, point, metric));
+            [subject, plan.baseline].map(|s| self.by_block(s, point, metric));
         let values = subject_values.iter().chain(baseline_values).flatten();
         if !values.into_iter().all(|value| *value > 0.0) {
             return Blocks::new();
@@ -162,7 +162,7 @@ fn of_part(
         ..Results::default()
     };
     for metric in &verdicts {
-        let values = |subject, point| observed.of(subject, Some(point), metric).to_vec();
+        let values = |subject, point| observed.by_block(subject, Some(point), metric).to_vec();
         results.effects.extend(effects(&basis, metric, values));
     }
     completed(basis, compared.pairs, results)
@@ -205,7 +205,7 @@ fn levels(basis: &Basis, observed: &Observed) -> Levels {
             }
             for metric in &observed.metrics {
                 let key = super::levels::key(subject, point, metric);
-                let blocks = observed.of(subject, point, metric);
+                let blocks = observed.by_block(subject, point, metric);
                 levels.add(key, BlockSummary::Median, blocks);
             }
         }

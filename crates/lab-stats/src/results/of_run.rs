@@ -8,5 +8,5 @@ use lab_model::Run;
 ///
 /// The results are empty if the run has no plan (imported values) or an inconsistent plan.
 pub fn results(run: &Run) -> Results {
-    parts::of(run, |kind, part, _, share| kind.results(part, share))
+    parts::combine(run, |kind, part, _, share| kind.results(part, share))
 }

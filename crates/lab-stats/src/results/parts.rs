@@ -7,7 +7,7 @@ use super::{Key, Over, Results, Warning, WarningKind, warnings};
 use lab_model::{BlockState, CaseId, IdVec, Plan, PointId, Run, SubjectId, TargetId, parts};
 
 /// Combines the results that `results` returns for each part of a run.
-pub(super) fn of(
+pub(super) fn combine(
     run: &Run,
     results: impl Fn(&dyn WorkKind, &Run, &PartNumbers, f64) -> Results,
 ) -> Results {
@@ -157,7 +157,7 @@ impl Results {
         self.errors.extend(part.errors);
         self.saturated.extend(part.saturated);
         self.statuses.extend(part.statuses);
-        self.refusals.extend(part.refusals);
+        self.exclusions.extend(part.exclusions);
         for mut warning in part.warnings {
             warning.target = several.then_some(place.target);
             self.warn(warning);
@@ -232,9 +232,9 @@ impl Results {
             place.subject(subject);
             place.point(point);
         }
-        for refusal in &mut self.refusals {
-            place.subject(&mut refusal.subject);
-            place.optional_point(&mut refusal.point);
+        for exclusion in &mut self.exclusions {
+            place.subject(&mut exclusion.subject);
+            place.optional_point(&mut exclusion.point);
         }
         for warning in &mut self.warnings {
             warning.subject.iter_mut().for_each(|s| place.subject(s));
@@ -263,7 +263,7 @@ impl Results {
         self.cells.sort_by_key(|cell| cell.key.place());
         self.comparisons.sort_by_key(|c| c.key.place());
         self.controls.sort_by_key(|control| control.point);
-        self.refusals.sort_by_key(|r| (r.subject, r.point));
+        self.exclusions.sort_by_key(|r| (r.subject, r.point));
         self.warnings.sort_by_key(Warning::kind);
     }
 }

@@ -3,8 +3,8 @@
 
 use super::compare::ComparisonFamily;
 use super::levels::{Blocks, log_ratios};
+use crate::exclusions::is_measured;
 use crate::factors;
-use crate::refusals::is_measured;
 use crate::sweeps::{Sweep, sweeps};
 use lab_model::{Cores, Plan, PointId, Run, SubjectId};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Facts without which the results would be misread, as data.
+//! Facts that users need in order to interpret results correctly, as data.
 //!
 //! `lab-report` turns them into sentences.
 
@@ -272,7 +272,7 @@ pub enum WarningFact {
     RateChanges,
     /// Neighboring blocks depend on each other.
     BlocksDepend {
-        /// The dependent comparisons or points. Empty if they cannot be named.
+        /// The comparisons or points whose blocks depend on each other. Empty if they cannot be named.
         at: Vec<Place>,
         /// The number of comparisons of the run, if `at` lists comparisons.
         comparisons: Option<usize>,
@@ -328,7 +328,7 @@ pub enum FailedAt {
     OnlyPoint,
     /// All points.
     Everywhere,
-    /// These points.
+    /// The listed points.
     Points(Vec<String>),
 }
 
@@ -624,12 +624,12 @@ impl Unfinished {
 impl Warning {
     /// Creates a warning about the whole run.
     pub(crate) fn new(fact: WarningFact) -> Warning {
-        Warning::about(fact, [])
+        Warning::with_places(fact, [])
     }
 
     /// Creates a warning about the subject and the point that all of `places` have in common, if
     /// any.
-    pub(crate) fn about(
+    pub(crate) fn with_places(
         fact: WarningFact,
         places: impl IntoIterator<Item = (SubjectId, Option<PointId>)>,
     ) -> Warning {

@@ -153,17 +153,17 @@ fn a_baseline_that_is_not_steady_leaves_nothing_to_compare_with() {
     run.pilots = vec![own];
     let results = results(&run);
     assert_eq!(state(&results), AgeState::WarmingUp);
-    let refusals: Vec<_> = results
-        .refusals
+    let exclusions: Vec<_> = results
+        .exclusions
         .iter()
         .filter(|r| r.subject == SERVER)
         .collect();
     assert!(
         matches!(
-            &refusals[0].reason,
+            &exclusions[0].reason,
             ExclusionReason::ServerNotSteady { baseline: Some(name), .. } if name == "base"
         ),
-        "{refusals:?}"
+        "{exclusions:?}"
     );
 }
 

@@ -301,7 +301,7 @@ fn failed_subjects_are_not_compared_and_have_no_values() {
         kind: "crash".into(),
         message: "it stopped with status 1".into(),
     };
-    assert_eq!(results.refusals[0].reason, failed);
+    assert_eq!(results.exclusions[0].reason, failed);
     assert_eq!(warnings(&results, "failed").len(), 1);
 }
 
@@ -311,7 +311,7 @@ fn without_the_baseline_nothing_is_compared_but_all_is_shown() {
     run.failures = vec![failure(0, None, "build")];
     let results = results(&run);
     assert!(results.comparisons.is_empty() && results.controls.is_empty());
-    assert_eq!(results.refusals.len(), 4);
+    assert_eq!(results.exclusions.len(), 4);
     assert_eq!(places(&results).len(), 3);
 }
 
@@ -334,33 +334,33 @@ fn different_settings_are_excluded_with_both_values_named() {
         .collect();
     run.settings
         .extend((0..4).map(|s| setting(s, None, "sqlite_version", "3.40.1")));
-    assert!(results(&run).refusals.is_empty());
+    assert!(results(&run).exclusions.is_empty());
 
     run.settings[1].value = "wal".to_string();
     run.settings[6].value = "3.45.0".to_string();
     let all = results(&run);
     assert_eq!(judged(&all).len(), 1);
-    assert_eq!(all.refusals.len(), 1);
-    let refused = |value: Option<&str>| ExclusionReason::SettingDiffers {
+    assert_eq!(all.exclusions.len(), 1);
+    let excluded = |value: Option<&str>| ExclusionReason::SettingDiffers {
         key: "journal_mode".into(),
         value: value.map(String::from),
         baseline_value: Some("delete".into()),
         baseline: "base".into(),
     };
-    assert_eq!(all.refusals[0].reason, refused(Some("wal")));
+    assert_eq!(all.exclusions[0].reason, excluded(Some("wal")));
     let version = json!({"value": "3.45.0", "subject": "s2"});
     assert_eq!(warning(&all, "versions")["others"], json!([version]));
 
     // A setting that was not reported counts as different, and so does a setting whose value
     // changed.
     run.settings.remove(1);
-    assert_eq!(results(&run).refusals[0].reason, refused(None));
+    assert_eq!(results(&run).exclusions[0].reason, excluded(None));
     run.settings
         .push(setting(1, Some(0), "journal_mode", "delete"));
     run.settings
         .push(setting(1, Some(0), "journal_mode", "off"));
-    let reason = &results(&run).refusals[0].reason;
-    assert_eq!(*reason, refused(Some("delete, then off")));
+    let reason = &results(&run).exclusions[0].reason;
+    assert_eq!(*reason, excluded(Some("delete, then off")));
 }
 
 #[test]

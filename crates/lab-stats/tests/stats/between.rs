@@ -7,10 +7,10 @@ use lab_model::SubjectId;
 use lab_model::host::HostFinding;
 use lab_model::*;
 use lab_stats::analysis::{ExclusionReason, Verdict};
-use lab_stats::between;
 use lab_stats::between::{
     Between, Caveat, Changed, Incomparable, NotCompared, ProgramMatch, Recorded, WhichRun,
 };
+use lab_stats::compare_runs;
 use std::collections::HashMap;
 
 /// Returns a run of `base`, `s1` … and a control.
@@ -43,7 +43,7 @@ fn hashes(others: &[&str]) -> HashMap<String, String> {
 
 fn compare(first: &Run, second: &Run, changed: &[&str]) -> Result<Between, Incomparable> {
     let (before, after) = (hashes(&[]), hashes(changed));
-    between(
+    compare_runs(
         Recorded {
             run: first,
             hashes: &before,
@@ -199,7 +199,7 @@ fn a_command_alone_has_a_time_and_no_change() {
             run: second,
             hashes,
         };
-        between(first, second).unwrap()
+        compare_runs(first, second).unwrap()
     };
     let found = compare(&second);
     assert_eq!((found.judged().count(), found.times().count()), (0, 2));

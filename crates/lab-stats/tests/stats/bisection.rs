@@ -9,7 +9,7 @@ use crate::documents;
 use crate::documents::percent;
 use crate::simulator::{Random, most_by_chance};
 use lab_stats::bisection::{
-    BisectionSearch, Ends, FoundChange, LOOKS, NextStep, judge, judge_ends, most_probes,
+    ANALYSES, BisectionSearch, Ends, FoundChange, NextStep, judge, judge_ends, most_probes,
 };
 use lab_stats::range_steps;
 
@@ -124,7 +124,7 @@ fn bisect(history: &History, noise: &[[f64; 3]], random: &mut Random) -> Outcome
     };
     let mut machine = Machine::new(noise, random);
     let mut logs: Vec<f64> = Vec::new();
-    let ends = LOOKS.into_iter().find_map(|look| {
+    let ends = ANALYSES.into_iter().find_map(|look| {
         while logs.len() < look as usize {
             let [good, _, bad] = machine.next();
             logs.push(level(last) + bad - level(0) - good);
@@ -147,7 +147,7 @@ fn bisect(history: &History, noise: &[[f64; 3]], random: &mut Random) -> Outcome
         let mut machine = Machine::new(noise, random);
         let (mut before, mut after) = (Vec::new(), Vec::new());
         let mut judgment = None;
-        for look in LOOKS {
+        for look in ANALYSES {
             while before.len() < look as usize {
                 let [low, probe, high] = machine.next();
                 before.push(level(at) + probe - level(segment.low) - low);

@@ -361,7 +361,7 @@ fn servers_that_served_nothing_are_excluded_not_slow() {
         mostly: Some(ErrorKind::Connect),
     };
     let reasons: Vec<_> = measured
-        .refusals
+        .exclusions
         .iter()
         .map(|r| (r.subject, r.point, r.reason.clone()))
         .collect();
@@ -387,9 +387,9 @@ fn servers_that_served_nothing_are_excluded_not_slow() {
         0.0
     );
     run.plan_mut().unwrap().baseline = SubjectId(1);
-    let refusals = results(&run).refusals;
+    let exclusions = results(&run).exclusions;
     assert!(
-        refusals
+        exclusions
             .iter()
             .any(|r| r.subject == SubjectId(0) && r.reason == nothing(10, Some("b".into())))
     );
@@ -647,18 +647,18 @@ fn only_agents_on_the_servers_machine_share_its_cores() {
         };
         add(&mut run, vec![slice]);
     }
-    let mut warned = |beside: Option<&str>, id: &str| {
+    let mut warned = |server_host: Option<&str>, id: &str| {
         let load = run.plan_mut().and_then(Plan::load_mut).unwrap();
-        load.server_host = beside.map(str::to_owned);
-        let name = match beside {
+        load.server_host = server_host.map(str::to_owned);
+        let name = match server_host {
             Some(_) => Host::SERVER_MACHINE_ID,
             None => Host::MACHINE_ID,
         };
         run.host.facts = vec![fact("cores", "1"), fact(name, id)];
         warned(&results(&run), "shared-cores")
     };
-    for (beside, id, agent) in [(Some("web1"), "two", "gen2"), (None, "one", "local 1")] {
-        let full = warned(beside, id).unwrap();
+    for (server_host, id, agent) in [(Some("web1"), "two", "gen2"), (None, "one", "local 1")] {
+        let full = warned(server_host, id).unwrap();
         assert_eq!(full["agents"], json!([agent]));
         assert_eq!(full["cores"], 2.0);
     }

@@ -208,6 +208,6 @@ fn failures_are_not_compared() {
             .comparison(SubjectId(1), PointId(0), &STALLS)
             .is_none()
     );
-    assert_eq!(results.refusals.len(), 4);
+    assert_eq!(results.exclusions.len(), 4);
     assert!(results.warnings.iter().any(|w| w.kind().name() == "failed"));
 }

@@ -6,7 +6,7 @@ use lab_model::{CaseId, Ending, Interval, PointId, Run, Sample, SubjectId};
 use lab_stats::analysis::Verdict;
 use lab_stats::between::Recorded;
 use lab_stats::results::{Results, results};
-use lab_stats::{between, order, rank_sum, signed_rank, stop, warmup};
+use lab_stats::{compare_runs, order, rank_sum, signed_rank, stop, warmup};
 use proptest::prelude::*;
 use std::collections::HashMap;
 
@@ -56,7 +56,7 @@ proptest! {
         second.started_unix_s += 1.0;
         let hashes = HashMap::new();
         let recorded = |run| Recorded { run, hashes: &hashes };
-        let Ok(between) = between(recorded(&first), recorded(&second)) else {
+        let Ok(between) = compare_runs(recorded(&first), recorded(&second)) else {
             return Ok(());
         };
         let changes = between.changes.iter().map(|c| c.change);
@@ -203,7 +203,10 @@ fn change(first: &Run, second: &Run) -> Interval {
         run,
         hashes: &hashes,
     };
-    between(recorded(first), recorded(second)).unwrap().changes[0].change
+    compare_runs(recorded(first), recorded(second))
+        .unwrap()
+        .changes[0]
+        .change
 }
 
 fn close(a: f64, b: f64) -> bool {

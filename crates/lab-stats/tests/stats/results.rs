@@ -21,7 +21,7 @@ fn as_in_its_parts(run: &Run) -> Results {
     let plan = run.plan().unwrap();
     let whole = results(run);
     let (mut cells, mut comparisons, mut controls, mut overall) = (0, 0, 0, 0);
-    let (mut fits, mut effects, mut scalings, mut refusals) = (0, 0, 0, 0);
+    let (mut fits, mut effects, mut scalings, mut exclusions) = (0, 0, 0, 0);
     for part in parts(run) {
         let part_plan = part.run.plan().unwrap();
         let target = match part.kind {
@@ -106,12 +106,12 @@ fn as_in_its_parts(run: &Run) -> Results {
         for fact in facts(&of_part) {
             assert!(facts(&whole).contains(&fact), "{fact:?}");
         }
-        for refusal in &of_part.refusals {
-            let place = (subject(refusal.subject), refusal.point.map(point));
-            let same = |r: &lab_stats::analysis::Refusal| {
-                (r.subject, r.point) == place && r.reason == refusal.reason
+        for exclusion in &of_part.exclusions {
+            let place = (subject(exclusion.subject), exclusion.point.map(point));
+            let same = |r: &lab_stats::analysis::Exclusion| {
+                (r.subject, r.point) == place && r.reason == exclusion.reason
             };
-            assert!(whole.refusals.iter().any(same));
+            assert!(whole.exclusions.iter().any(same));
         }
         cells += of_part.cells.len();
         comparisons += of_part.comparisons.len();
@@ -120,7 +120,7 @@ fn as_in_its_parts(run: &Run) -> Results {
         fits += of_part.fits.len();
         effects += of_part.effects.len();
         scalings += of_part.scalings.len();
-        refusals += of_part.refusals.len();
+        exclusions += of_part.exclusions.len();
     }
     assert_eq!(whole.cells.len(), cells);
     assert_eq!(whole.comparisons.len(), comparisons);
@@ -129,7 +129,7 @@ fn as_in_its_parts(run: &Run) -> Results {
     assert_eq!(whole.fits.len(), fits);
     assert_eq!(whole.effects.len(), effects);
     assert_eq!(whole.scalings.len(), scalings);
-    assert_eq!(whole.refusals.len(), refusals);
+    assert_eq!(whole.exclusions.len(), exclusions);
     whole
 }
 

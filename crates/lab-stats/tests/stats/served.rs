@@ -129,23 +129,26 @@ fn peaks_come_from_the_first_blocks_unless_the_generator_was_the_bottleneck() {
                 (slice.offered, slice.served) = (served, served);
             }
         }
-        Peaks::of(&plan, run).at(&plan, subject, open)
+        Peaks::from_blocks(&plan, run).peak(&plan, subject, open)
     };
     assert_eq!(limited(&mut run, 2, 1), Some(Peak::Rate(40_000.0)));
     assert_eq!(limited(&mut run, 2, 2), Some(Peak::Generator));
     assert_eq!(limited(&mut run, 3, 0), Some(Peak::Rate(40_000.0)));
-    let refused = |run: &Run, subject: u32| {
-        let found = results(run).refusals.into_iter();
+    let excluded = |run: &Run, subject: u32| {
+        let found = results(run).exclusions.into_iter();
         let mut found = found.filter(|r| (r.subject, r.point) == (SubjectId(subject), Some(open)));
         found.next().map(|r| r.reason)
     };
     let unknown = |baseline| Some(ExclusionReason::PeakUnknown { baseline });
-    assert_eq!(refused(&run, 2), unknown(None));
-    assert_eq!(refused(&run, 3), None);
+    assert_eq!(excluded(&run, 2), unknown(None));
+    assert_eq!(excluded(&run, 3), None);
     limited(&mut run, 0, 3);
-    assert_eq!(refused(&run, 3), unknown(Some("base".into())));
+    assert_eq!(excluded(&run, 3), unknown(Some("base".into())));
     run.blocks.truncate(2);
-    assert_eq!(Peaks::of(&plan, &run).at(&plan, SubjectId(3), open), None);
+    assert_eq!(
+        Peaks::from_blocks(&plan, &run).peak(&plan, SubjectId(3), open),
+        None
+    );
 }
 
 /// Runs of servers with equal costs do not name a winner more often than claimed.

@@ -6,7 +6,7 @@ use crate::simulator::figures::{interval, interval_if_any, judged, places, readi
 use crate::simulator::{Random, block, empty_run, sample, subject, target};
 use lab_model::*;
 use lab_stats::analysis::Verdict;
-use lab_stats::between::{Between, NotCompared, Recorded, WhichRun, between};
+use lab_stats::between::{Between, NotCompared, Recorded, WhichRun, compare_runs};
 use lab_stats::latencies::bucket;
 use lab_stats::results::{NoLaw, Results, results};
 use lab_stats::usl;
@@ -151,7 +151,7 @@ fn every_target_has_its_own_baseline_and_verdicts() {
         let judged = judged(&results).into_iter();
         let mut ada = judged.filter(|(c, _)| c.key.subject == ada);
         assert!(ada.all(|(_, verdict)| verdict == Verdict::Slower));
-        assert!(results.refusals.is_empty(), "{:?}", results.refusals);
+        assert!(results.exclusions.is_empty(), "{:?}", results.exclusions);
         assert!(
             results
                 .warnings
@@ -183,7 +183,7 @@ fn subjects_skip_points_with_parameters_that_they_lack() {
     }
     let (plan, results) = results_on(&run, TargetKind::Postgresql);
     let python = named(&plan, "python");
-    assert!(results.refusals.is_empty(), "{:?}", results.refusals);
+    assert!(results.exclusions.is_empty(), "{:?}", results.exclusions);
     let mut places = places(&results).into_iter();
     assert!(places.all(|place| place != (python, PointId(0))));
     let overall = results.overall.iter().find(|o| o.subject == python);
@@ -209,8 +209,8 @@ fn reasons_that_apply_to_all_points_are_listed_once() {
         value: "on".into(),
     });
     let (_, results) = results_on(&run, TargetKind::Postgresql);
-    assert_eq!(results.refusals.len(), 1);
-    assert_eq!(results.refusals[0].point, None);
+    assert_eq!(results.exclusions.len(), 1);
+    assert_eq!(results.exclusions[0].point, None);
 }
 
 #[test]
@@ -424,7 +424,7 @@ fn compare(first: &Run, second: &Run) -> Between {
     };
     let (a, b) = (hash(first), hash(second));
     let recorded = |run, hashes| Recorded { run, hashes };
-    between(recorded(first, &a), recorded(second, &b)).unwrap()
+    compare_runs(recorded(first, &a), recorded(second, &b)).unwrap()
 }
 
 fn begun_later(mut run: Run) -> Run {

@@ -8,9 +8,9 @@
 use crate::documents::{self, percent};
 use crate::simulator::{Random, block, empty_run, most_by_chance, sample, subject};
 use lab_model::*;
-use lab_stats::analysis::RefusalKind;
+use lab_stats::analysis::ExclusionKind;
+use lab_stats::exclusions::exclusions;
 use lab_stats::power::forecast;
-use lab_stats::refusals::refusals;
 
 /// The spread of a turn of 1 ms compared with its neighbor.
 const TURN: f64 = 0.05;
@@ -130,10 +130,10 @@ impl World {
 /// Returns the subjects and points reported as off the level.
 fn off(run: &Run) -> Vec<(SubjectId, Option<PointId>)> {
     let plan = run.plan().unwrap();
-    let refusals = refusals(run, plan);
-    let off = refusals
+    let exclusions = exclusions(run, plan);
+    let off = exclusions
         .iter()
-        .filter(|r| r.kind() == RefusalKind::NotSteady);
+        .filter(|r| r.kind() == ExclusionKind::NotSteady);
     off.map(|r| (r.subject, r.point)).collect()
 }
 

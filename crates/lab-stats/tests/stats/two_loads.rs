@@ -6,7 +6,7 @@ use crate::simulator::Random;
 use crate::simulator::load::{add, counts, open, run, second, times};
 use lab_model::*;
 use lab_stats::analysis::Verdict;
-use lab_stats::between::{Between, Changed, Incomparable, Recorded, between};
+use lab_stats::between::{Between, Changed, Incomparable, Recorded, compare_runs};
 use std::collections::HashMap;
 
 /// Returns seconds in which a server answers 400 requests with times around `median` ns.
@@ -35,7 +35,7 @@ fn loaded(name: &str, seed: u64, median: f64, blocks: usize, change: impl Fn(&mu
 fn compared(first: &Run, second: &Run) -> Result<Between, Incomparable> {
     let hashes = &HashMap::new();
     let [first, second] = [first, second].map(|run| Recorded { run, hashes });
-    between(first, second)
+    compare_runs(first, second)
 }
 
 fn change_in(between: &Between, metric: Metric) -> &Changed {

@@ -13,7 +13,7 @@ use lab_stats::analysis::Verdict;
 use lab_stats::between::{Between, Recorded};
 use lab_stats::change::change;
 use lab_stats::ratio::Level;
-use lab_stats::{between, rank_sum, stop};
+use lab_stats::{compare_runs, rank_sum, stop};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -192,7 +192,7 @@ fn compared(runs: &[Run; 2]) -> Between {
         run,
         hashes: &hashes,
     });
-    between(first, second).unwrap()
+    compare_runs(first, second).unwrap()
 }
 
 impl Tally {

@@ -76,10 +76,10 @@ fn counts(times: &[(u64, u64)]) -> Counts {
     for (time, count) in times {
         histogram.record_n(*time, *count).unwrap();
     }
-    of(&histogram)
+    counts_of(&histogram)
 }
 
-fn of(histogram: &Histogram<u64>) -> Counts {
+fn counts_of(histogram: &Histogram<u64>) -> Counts {
     let recorded = histogram.iter_recorded();
     let pairs = recorded.map(|v| (v.value_iterated_to(), v.count_since_last_iteration()));
     Counts(pairs.collect())
@@ -282,7 +282,7 @@ proptest! {
             prop_assert_eq!(blob.is_none(), counts.0.is_empty());
             let Some(blob) = blob else { continue };
             let histogram: Histogram<u64> = Deserializer::new().deserialize(&mut &blob[..]).unwrap();
-            prop_assert_eq!(&of(&histogram), counts);
+            prop_assert_eq!(&counts_of(&histogram), counts);
         }
         written(&again, &plan(&["a"], &["1"]), &found);
         prop_assert_eq!(blobs(&path), blobs(&again));
@@ -365,7 +365,7 @@ fn a_damaged_distribution_is_named() {
     );
 }
 
-/// Whatever the bytes are, reading results in a distribution or an error.
+/// Reading any bytes results in a distribution or an error.
 #[test]
 fn any_bytes_are_borne() {
     let folder = tempfile::tempdir().unwrap();
@@ -426,7 +426,7 @@ fn intervals(log: &str) -> Vec<(String, u128, u128, Counts)> {
         let histogram: Histogram<u64> = Deserializer::new().deserialize(&mut &bytes[..]).unwrap();
         let tag = i.tag().expect("a tag").as_str().to_string();
         let (begin, length) = (i.start_timestamp().as_nanos(), i.duration().as_nanos());
-        (tag, begin, length, of(&histogram))
+        (tag, begin, length, counts_of(&histogram))
     });
     read.collect()
 }
@@ -494,7 +494,7 @@ fn the_log_tells_servers_and_points_apart_whatever_they_are_called() {
     );
 }
 
-/// Merged slices keep their errors, whatever their new IDs.
+/// Merged slices keep their errors under their new IDs.
 #[test]
 fn slices_of_another_file_are_taken_in_with_their_errors() {
     let folder = tempfile::tempdir().unwrap();

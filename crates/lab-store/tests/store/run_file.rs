@@ -98,14 +98,14 @@ fn samples(run: &Run) -> Vec<usize> {
     run.blocks.iter().map(|b| b.samples.len()).collect()
 }
 
-fn beside(path: &Path, end: &str) -> PathBuf {
+fn with_suffix(path: &Path, end: &str) -> PathBuf {
     PathBuf::from(format!("{}{end}", path.display()))
 }
 
 /// Copies the file as it would be if the process were killed now.
 fn killed(path: &Path, to: &Path) {
     fs::copy(path, to).unwrap();
-    fs::copy(beside(path, "-wal"), beside(to, "-wal")).unwrap();
+    fs::copy(with_suffix(path, "-wal"), with_suffix(to, "-wal")).unwrap();
 }
 
 #[test]
@@ -273,7 +273,7 @@ fn what_is_put_in_comes_out() {
         Some("00ff")
     );
     assert_eq!(in_the_making.blocks, run.blocks);
-    assert!(!beside(&path, "-wal").exists() && !beside(&path, "-shm").exists());
+    assert!(!with_suffix(&path, "-wal").exists() && !with_suffix(&path, "-shm").exists());
 }
 
 #[test]
@@ -405,7 +405,7 @@ fn what_is_not_a_run_file_is_named_and_untouched() {
         );
         assert!(fs::read(&path).unwrap() == bytes, "{name} was touched");
         assert!(
-            !beside(&path, "-wal").exists() && !beside(&path, "-shm").exists(),
+            !with_suffix(&path, "-wal").exists() && !with_suffix(&path, "-shm").exists(),
             "{name}"
         );
         error
@@ -468,20 +468,20 @@ fn another_database_with_a_log_of_its_own_is_untouched() {
     killed(&path, &copy);
     let before = [
         fs::read(&copy).unwrap(),
-        fs::read(beside(&copy, "-wal")).unwrap(),
+        fs::read(with_suffix(&copy, "-wal")).unwrap(),
     ];
     assert!(matches!(load(&copy), Err(StoreError::NotARun(..))));
     assert!(
         before
             == [
                 fs::read(&copy).unwrap(),
-                fs::read(beside(&copy, "-wal")).unwrap()
+                fs::read(with_suffix(&copy, "-wal")).unwrap()
             ]
     );
-    assert!(!beside(&copy, "-shm").exists());
+    assert!(!with_suffix(&copy, "-shm").exists());
 }
 
-/// Whichever byte is changed, loading results in a run or an error.
+/// If any byte is changed, loading results in a run or an error.
 #[test]
 fn damage_anywhere_is_borne() {
     let folder = tempfile::tempdir().unwrap();

@@ -13,7 +13,7 @@ use lab_document::clean;
 use maud::html;
 
 /// The maximum number of runs that can be deleted in one request.
-const MOST: usize = 500;
+const MAX_RUNS: usize = 500;
 
 /// Asks for confirmation before deleting runs.
 pub async fn ask(
@@ -73,9 +73,9 @@ fn chosen_runs(query: &str) -> Result<Vec<String>, Problem> {
     runs.dedup();
     match runs.len() {
         0 => Err(Problem::wrong("no run is chosen: go back and choose one")),
-        1..=MOST => Ok(runs),
+        1..=MAX_RUNS => Ok(runs),
         _ => Err(Problem::wrong(format!(
-            "at most {MOST} runs can be deleted in one request"
+            "at most {MAX_RUNS} runs can be deleted in one request"
         ))),
     }
 }

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 /// The interval at which the run file is read.
 const EVERY: Duration = Duration::from_secs(1);
 /// Analyses may use at most 1/20 of a core, so that they hardly disturb the measurement.
-const SHARE: u32 = 20;
+const FRACTION: u32 = 20;
 
 /// Renders the page of a run in progress: a line with the progress, and the result so far.
 pub fn live_page(entry: &RunEntry, report: impl maud::Render) -> Markup {
@@ -141,7 +141,7 @@ impl PageFollower {
             self.queue
                 .push(Event::default().event("report").data(report));
         }
-        self.next_report = Instant::now() + began.elapsed() * SHARE;
+        self.next_report = Instant::now() + began.elapsed() * FRACTION;
     }
 
     fn end(&mut self, reason: &str) {

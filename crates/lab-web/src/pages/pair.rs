@@ -32,7 +32,7 @@ pub async fn diff(
             entries.sort_by(|a, b| began(a).total_cmp(&began(b)));
         }
         let [first, second] = entries.map(|entry| entry.name);
-        let document = library.between([&first, &second])?;
+        let document = library.compare([&first, &second])?;
         let other_way = format!(
             "/diff?order=given&run={}&run={}",
             encoded(&second),

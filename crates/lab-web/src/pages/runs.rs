@@ -197,9 +197,13 @@ fn about_line(entry: &RunEntry) -> Markup {
 
 /// Lists the first names, and the number of other names.
 fn subjects(names: &[String]) -> String {
-    const MOST: usize = 8;
-    let shown: Vec<String> = names.iter().take(MOST).map(|name| clean(name)).collect();
-    let more = match names.len().saturating_sub(MOST) {
+    const MAX_NAMES: usize = 8;
+    let shown: Vec<String> = names
+        .iter()
+        .take(MAX_NAMES)
+        .map(|name| clean(name))
+        .collect();
+    let more = match names.len().saturating_sub(MAX_NAMES) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };

@@ -223,7 +223,7 @@ fn write(folder: &Path) -> Result<(), Failure> {
 fn copy(folder: &Path) -> Result<(), Failure> {
     let source = Tree::made(folder, "source", COPIED)?;
     for number in 0.. {
-        let tree = Tree::at(folder.join(format!("copy-{}", number % 2)), COPIED);
+        let tree = Tree::new(folder.join(format!("copy-{}", number % 2)), COPIED);
         tree.remove()?;
         tree.folders()?;
         let mut block = [0; BLOCK];

@@ -21,9 +21,9 @@ pub struct Tree {
 impl Tree {
     /// Returns the tree with this name in a directory, creating it if it is missing.
     pub fn made(folder: &Path, name: &str, files: u64) -> io::Result<Tree> {
-        let tree = Tree::at(folder.join(name), files);
+        let tree = Tree::new(folder.join(name), files);
         if !tree.root.exists() {
-            let making = Tree::at(folder.join(format!("{name}.new")), files);
+            let making = Tree::new(folder.join(format!("{name}.new")), files);
             making.folders()?;
             (0..files).try_for_each(|number| making.create(number))?;
             let root = File::open(&making.root)?;
@@ -35,7 +35,7 @@ impl Tree {
     }
 
     /// Returns a tree that does not exist yet.
-    pub fn at(root: PathBuf, files: u64) -> Tree {
+    pub fn new(root: PathBuf, files: u64) -> Tree {
         Tree { root, files }
     }
 

@@ -22,12 +22,12 @@ const SLOW: u64 = 20_000_000;
 /// The interval between samples of the tasks.
 const PAUSE: Duration = Duration::from_millis(5);
 /// The maximum number of entries to show for each kind.
-const MOST: usize = 4;
+const MAX_ENTRIES: usize = 4;
 
 /// Counts of samples, by observation.
 #[derive(Default)]
 struct Seen {
-    looks: u64,
+    samples: u64,
     slow: BTreeMap<&'static str, u64>,
     tasks: BTreeMap<String, u64>,
     devices: BTreeMap<String, u64>,
@@ -85,7 +85,7 @@ fn watched(foreground: &mut Foreground) -> Result<(Seen, Vec<Freeze>), Failure> 
 
 impl Seen {
     fn look(&mut self, slow: &[Kind]) {
-        self.looks += 1;
+        self.samples += 1;
         for kind in slow {
             *self.slow.entry(kind.name()).or_default() += 1;
         }
@@ -149,14 +149,14 @@ fn busy() -> Vec<String> {
 
 fn show(name: &str, seen: &Seen, freezes: &[Freeze], begin: u64) {
     print!("During a {name}: {RATE} operations per second for {SECONDS} s, ");
-    if seen.looks == 0 {
+    if seen.samples == 0 {
         println!("none slower than {} ms", SLOW / 1_000_000);
         return;
     }
-    println!("slow in {} samples", seen.looks);
-    row("waits", parts(&seen.slow, seen.looks));
-    row("in state D", parts(&seen.tasks, seen.looks));
-    row("device busy", parts(&seen.devices, seen.looks));
+    println!("slow in {} samples", seen.samples);
+    row("waits", parts(&seen.slow, seen.samples));
+    row("in state D", parts(&seen.tasks, seen.samples));
+    row("device busy", parts(&seen.devices, seen.samples));
     let mut longest: Vec<&Freeze> = freezes.iter().collect();
     longest.sort_by_key(|freeze| std::cmp::Reverse(freeze.took));
     let longest = longest.into_iter().map(|freeze| {
@@ -168,18 +168,18 @@ fn show(name: &str, seen: &Seen, freezes: &[Freeze], begin: u64) {
 }
 
 /// Returns the percentage of samples for each observation, the most frequent first.
-fn parts<K: std::fmt::Display>(counts: &BTreeMap<K, u64>, looks: u64) -> Vec<String> {
+fn parts<K: std::fmt::Display>(counts: &BTreeMap<K, u64>, samples: u64) -> Vec<String> {
     let mut counts: Vec<_> = counts.iter().collect();
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
-    let percent = |(what, count): (&K, &u64)| format!("{what} {} %", 100 * count / looks);
+    let percent = |(what, count): (&K, &u64)| format!("{what} {} %", 100 * count / samples);
     counts.into_iter().map(percent).collect()
 }
 
 /// Prints the first observations, on lines of at most 80 columns.
 fn row(title: &str, whats: Vec<String>) {
     let mut line = format!("  {title:<11}");
-    let shown = whats.len().min(MOST);
-    for (number, what) in whats.iter().take(MOST).enumerate() {
+    let shown = whats.len().min(MAX_ENTRIES);
+    for (number, what) in whats.iter().take(MAX_ENTRIES).enumerate() {
         if line.chars().count() + what.chars().count() > 78 {
             println!("{line}");
             line = format!("  {:11}", "");

@@ -83,7 +83,7 @@ fn watch_folders(
 ) -> Result<Extra, Exit> {
     let under = args.under.canonicalize();
     let under = under.map_err(|e| Exit::wrong(format!("--under {}: {e}", args.under.display())))?;
-    let fast = args.fast.as_deref().map(HotTarget::of).transpose();
+    let fast = args.fast.as_deref().map(HotTarget::new).transpose();
     let fast = fast.map_err(|reason| Exit::wrong(format!("--fast {reason}")))?;
     let scope = WatchedFolders::new(&under, host::mounts(machine));
     interrupt::watch().map_err(Exit::failed)?;

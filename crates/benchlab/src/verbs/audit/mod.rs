@@ -16,7 +16,7 @@ use crate::named;
 use crate::verbs::report::{deliver_document, render, write};
 use crate::verbs::runs_folder;
 use args::{AuditArgs, AuditVerb, Auditing};
-use lab_audit::cookies::input::LONGEST;
+use lab_audit::cookies::input::MAX_INPUT_BYTES;
 use lab_audit::report::{AuditReport, document, harmless};
 use lab_audit::{Class, Rule, user_rules, waivers, wording};
 use lab_document::{Document, Terminal, format};
@@ -212,11 +212,11 @@ fn read_text(source: &str) -> Result<String, Exit> {
     };
     let mut bytes = Vec::new();
     input
-        .take(LONGEST + 1)
+        .take(MAX_INPUT_BYTES + 1)
         .read_to_end(&mut bytes)
         .map_err(error)?;
-    if bytes.len() as u64 > LONGEST {
-        let most = LONGEST >> 20;
+    if bytes.len() as u64 > MAX_INPUT_BYTES {
+        let most = MAX_INPUT_BYTES >> 20;
         let reason = wording::unusable(source, &wording::too_long(most));
         return Err(Exit::wrong(reason));
     }

@@ -17,7 +17,7 @@ use lab_bisect::{
 use lab_model::{Commands, Ending, Failure, Interval, Measure, Plan, Run, SubjectId};
 use lab_plan::{CommandWords, Comparison, GivenCommand};
 use lab_stats::bisection::{
-    self, Ends, FoundChange, HalfChange, LOOKS, MAX_BLOCKS, ProbeValues, Segment, last_look,
+    self, ANALYSES, Ends, FoundChange, HalfChange, MAX_BLOCKS, ProbeValues, Segment, last_look,
     probe_values,
 };
 use std::collections::BTreeMap;
@@ -140,7 +140,7 @@ impl CommitBench {
         let left = search.map_or(1, |search| search.probes_left().max(1));
         let commit = &self.bisection.commits[at];
         note(&format!(
-            "measuring {} ({}): {} to go at most, one of {} commits",
+            "measuring {} ({}): at most {} left, one of {} commits",
             commit.short,
             commit.subject,
             lab_document::say::count(left as usize, "commit"),
@@ -248,7 +248,7 @@ impl CommitBench {
                 return Some(Ending::Failed);
             }
             let blocks = earlier.first.len() + run.complete_blocks().count();
-            let is_due = LOOKS.contains(&(blocks as u32));
+            let is_due = ANALYSES.contains(&(blocks as u32));
             if is_due && is_decided(&at_look(values(run))) {
                 return Some(Ending::Decided);
             }
@@ -294,7 +294,8 @@ impl CommitBench {
         let mut shown = plan.clone();
         shown.measure.budget_ns = None;
         let mut follower = Follower::new(&shown, 0);
-        let session = Session::by(plan, writer, run, Box::new(executor)).until(Box::new(stop));
+        let session = Session::with_executor(plan, writer, run, Box::new(executor))
+            .with_stop_rule(Box::new(stop));
         let ending: Result<Ending, BenchError> = session.measure(&mut |step| follower.step(step));
         follower.end();
         match ending? {
@@ -484,7 +485,7 @@ pub fn plan(
             block_ns: Some(BLOCK.as_nanos() as u64),
             budget_ns: Some(request.budget_ns),
             max_blocks: MAX_BLOCKS,
-            looks: LOOKS.to_vec(),
+            looks: ANALYSES.to_vec(),
             alpha: request.alpha,
             margin: request.margin,
             redo: request.redo,

@@ -9,7 +9,7 @@ use lab_bench::{Commit, Worktrees};
 use lab_bisect::Bisection;
 use lab_document::say;
 use lab_model::SubjectId;
-use lab_stats::bisection::{LOOKS, MAX_BLOCKS, most_probes};
+use lab_stats::bisection::{ANALYSES, MAX_BLOCKS, most_probes};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -54,7 +54,7 @@ pub fn forecast(bisection: &Bisection) -> Result<ExitCode, Exit> {
     let builds = f64::from(probes) + 2.0;
     let block_s = BLOCK.as_secs_f64().max(PROCESSES * run_s);
     let budget_s = request.budget_ns as f64 / 1e9;
-    let least_s = f64::from(LOOKS[0]) * block_s;
+    let least_s = f64::from(ANALYSES[0]) * block_s;
     let most_s = (f64::from(MAX_BLOCKS) * block_s).min(budget_s).max(least_s);
     let text = format!(
         "At most {} measurements find one change among {}: {} if it is large, up to {} if it is small.\n\n\

@@ -59,7 +59,7 @@ pub fn bisect(cli: &Cli, args: &BisectArgs) -> Result<ExitCode, Exit> {
     let runs = runs_folder(cli, args.measuring.runs.as_deref())?;
     let file = new_folder(&runs, &bisection.request.name)?;
     file.save(&bisection)?;
-    carry_out(bisection, &file, &exports)
+    run_bisection(bisection, &file, &exports)
 }
 
 /// Continues a bisection.
@@ -86,11 +86,11 @@ pub fn resume(file: &BisectionFile, budget: Option<Duration>) -> Result<ExitCode
         bisection.request.budget_ns = budget.as_nanos() as u64;
     }
     interrupt::watch().map_err(Exit::failed)?;
-    carry_out(bisection, file, &[])
+    run_bisection(bisection, file, &[])
 }
 
 /// Measures what is missing and reports the result.
-fn carry_out(
+fn run_bisection(
     bisection: Bisection,
     file: &BisectionFile,
     exports: &[(&Path, Format)],

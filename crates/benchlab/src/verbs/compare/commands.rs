@@ -48,7 +48,7 @@ pub fn compare_in_turns(
     }
     let writer = new_run_file(cli, args, &plan, true)?;
     let path = writer.path().to_path_buf();
-    let document = carry_out(&plan, writer, &exports, args.quiet)?;
+    let document = run_plan(&plan, writer, &exports, args.quiet)?;
     if args.explain {
         explain::after_comparison(&plan, &path)?;
     }
@@ -119,7 +119,7 @@ fn report_wrappers(plan: &Plan, writer: &RunWriter) -> Result<(), Exit> {
 ///
 /// # Errors
 /// Returns an error, after the report, if nothing was left to compare.
-pub fn carry_out(
+pub fn run_plan(
     plan: &Plan,
     writer: RunWriter,
     exports: &[(&Path, Format)],

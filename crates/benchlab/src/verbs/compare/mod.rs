@@ -5,7 +5,7 @@ mod commands;
 mod revision_names;
 mod revisions;
 
-pub use commands::{BLOCK, carry_out, input, measure, new_run_file, plan};
+pub use commands::{BLOCK, input, measure, new_run_file, plan, run_plan};
 pub use revision_names::is_relative;
 pub use revisions::check_out;
 

@@ -38,7 +38,7 @@ pub fn check_agents(plan: &Plan, agents: &LoadAgents) -> Result<(), Exit> {
 
 fn check_answer(server: &str, errors: &[(ErrorKind, Option<String>)]) -> Result<(), Exit> {
     let note = judge_answer(errors).map_err(|reason| {
-        let message = format!("{server} does not respond: {reason}; nothing was loaded");
+        let message = format!("{server} does not respond: {reason}; no load was sent");
         Exit::failed(message)
     });
     if let Some(note) = note? {

@@ -90,7 +90,7 @@ pub fn loaded(cli: &Cli, args: &LoadArgs) -> Result<Document, Exit> {
         strict: args.measuring.strict,
         is_quiet: args.quiet,
     };
-    carry_out(&session)
+    run_load(&session)
 }
 
 /// Resumes a load. `plan` and the number of agents come from its run file.
@@ -143,11 +143,11 @@ pub fn resume_load(
         strict: args.strict,
         is_quiet: false,
     };
-    Ok(gate::exit_code(&carry_out(&session)?))
+    Ok(gate::exit_code(&run_load(&session)?))
 }
 
 /// Runs the load, reports it, and judges the result if requests were served.
-fn carry_out(session: &LoadSession) -> Result<Document, Exit> {
+fn run_load(session: &LoadSession) -> Result<Document, Exit> {
     let (plan, load) = (&session.plan, session.load());
     interrupt::watch().map_err(Exit::failed)?;
     let generators = LoadGenerators::start(session)?;

@@ -87,14 +87,14 @@ fn who_does_not_answer_at_all_is_not_loaded() {
     let url = format!("http://{closed_address}/");
     place.load(&[&url], &[]).expect(1).says(&[
         "does not respond: connect",
-        "is it running, and is this address correct?; nothing was loaded",
+        "is it running, and is this address correct?; no load was sent",
     ]);
     for (manner, kind) in [(Manner::Resets, "reset"), (Manner::Hangs, "timeout")] {
         let web = Web::new(manner);
         let outcome = place.load(&[&web.url("/")], &[]);
         outcome
             .expect(1)
-            .says(&[&format!("does not respond: {kind}"), "nothing was loaded"]);
+            .says(&[&format!("does not respond: {kind}"), "no load was sent"]);
         assert_eq!(web.requests(), 1);
     }
     assert_eq!(place.0.files().len(), 0);

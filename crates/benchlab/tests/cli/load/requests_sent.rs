@@ -255,7 +255,7 @@ fn a_server_s_process_is_read_beside() {
 
 #[test]
 fn ipv6_is_loaded() {
-    let Ok(web) = Web::on("[::1]:0", 0, Manner::Honest) else {
+    let Ok(web) = Web::bind("[::1]:0", 0, Manner::Honest) else {
         eprintln!("this host has no ::1");
         return;
     };

@@ -80,7 +80,7 @@ fn http2_is_spoken_over_tls_and_without() {
     let authority = Authority::new();
     let ca = authority.file();
     let config = authority.server("127.0.0.1", &[b"h2"]);
-    let secure = http2_server::Server::over(Some(config), |_| OK);
+    let secure = http2_server::Server::with_tls(Some(config), |_| OK);
     let plain = http2_server::Server::new(|_| OK);
     for (server, scheme) in [(&secure, "https"), (&plain, "http")] {
         for rate in [&[][..], &["--rate", "200"]] {

@@ -112,7 +112,7 @@ fn a_server_that_dies_is_not_taken_for_a_fast_one() {
 fn address_families_take_turns() {
     let v4 = Web::new(Manner::Honest);
     let port = v4.address.port();
-    let Ok(v6) = Web::on(&format!("[::1]:{port}"), 0, Manner::Honest) else {
+    let Ok(v6) = Web::bind(&format!("[::1]:{port}"), 0, Manner::Honest) else {
         eprintln!("this host has no ::1, or the port is taken there");
         return;
     };

@@ -61,10 +61,10 @@ impl Web {
 
     /// Starts a server that is honest for the first `requests` requests.
     pub fn after(requests: usize, manner: Manner) -> Web {
-        Web::on("127.0.0.1:0", requests, manner).expect("a free port")
+        Web::bind("127.0.0.1:0", requests, manner).expect("a free port")
     }
 
-    pub fn on(address: &str, after: usize, manner: Manner) -> io::Result<Web> {
+    pub fn bind(address: &str, after: usize, manner: Manner) -> io::Result<Web> {
         let listener = TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;

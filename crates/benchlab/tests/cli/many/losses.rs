@@ -52,7 +52,7 @@ fn the_load_goes_on_without_an_agent_that_is_killed() {
     let outcome = outcome(lab.wait_with_output().unwrap());
     outcome.expect(0).says(&[
         "was lost: its process exited",
-        "from here on its share of the load is not sent",
+        "from here on its part of the load is not sent",
     ]);
     outcome.shows(&["Agents were lost"]);
     let run = place.0.load();

@@ -244,11 +244,9 @@ fn what_cannot_be_begun_is_said_before_anything_is_loaded() {
     assert_eq!(web.requests(), 0);
     drop(web);
     let refused = place.load(&[&url, "--on", "local:2"]);
-    refused.expect(1).says(&[
-        "local 1: ",
-        "does not respond: connect",
-        "nothing was loaded",
-    ]);
+    refused
+        .expect(1)
+        .says(&["local 1: ", "does not respond: connect", "no load was sent"]);
     assert!(place.0.files().is_empty());
     place
         .0

@@ -117,7 +117,7 @@ fn an_agent_on_a_worse_line_is_named_and_can_be_left_out() {
     };
     let (place, web) = (
         Place::new(),
-        Web::on(&format!("{}:0", ENDS[0][0]), 0, Manner::Honest).unwrap(),
+        Web::bind(&format!("{}:0", ENDS[0][0]), 0, Manner::Honest).unwrap(),
     );
     let on = networks.on();
     let url = web.url("/");
@@ -145,7 +145,7 @@ fn an_agent_on_a_worse_line_is_named_and_can_be_left_out() {
     let outcome = place.0.call(&limited);
     outcome
         .expect(1)
-        .says(&[name, "does not respond", "nothing was loaded"]);
+        .says(&[name, "does not respond", "no load was sent"]);
 }
 
 /// Cuts an agent's link to the server. The agent is not lost, because agents communicate over

@@ -170,7 +170,7 @@ impl Ruler {
     ) -> Ruler {
         let values = quantities.flat_map(|quantity| reach(quantity, axis.scale));
         Ruler {
-            span: Span::of(axis, values.chain(reference)),
+            span: Span::new(axis, values.chain(reference)),
             columns: columns.max(1),
         }
     }

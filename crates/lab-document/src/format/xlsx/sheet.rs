@@ -141,7 +141,7 @@ impl Sheet {
         }
         self.muted_prose(&table.caption);
         let columns: Vec<ColumnParts> = (0..table.columns.len())
-            .map(|i| ColumnParts::of(table, i))
+            .map(|i| ColumnParts::new(table, i))
             .collect();
         let headings: Vec<String> = columns
             .iter()
@@ -189,7 +189,7 @@ struct ColumnParts {
 }
 
 impl ColumnParts {
-    fn of(table: &Table, column: usize) -> ColumnParts {
+    fn new(table: &Table, column: usize) -> ColumnParts {
         let cells = || table.rows.iter().filter_map(|row| row.get(column));
         let quantities = || cells().filter_map(|cell| cell.content.quantity());
         ColumnParts {

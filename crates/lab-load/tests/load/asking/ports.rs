@@ -4,7 +4,7 @@
 use lab_load::Ports;
 use std::time::Duration;
 
-const USUAL: Ports = Ports {
+const DEFAULT: Ports = Ports {
     range: 32_768..=60_999,
     reuse: 2,
     timestamps: true,
@@ -16,7 +16,7 @@ const MINUTES: Duration = Duration::from_secs(600);
 #[test]
 fn without_reuse_ports_last_for_a_minute_each() {
     // 28,232 ports, each of which is free again after 60 s: 470.5 connections per second.
-    let forecast = |rate| USUAL.forecast(Some(rate), MINUTES, false);
+    let forecast = |rate| DEFAULT.forecast(Some(rate), MINUTES, false);
     assert!(!forecast(470.0).short);
     let short = forecast(471.0);
     assert!(short.short);
@@ -38,17 +38,17 @@ fn without_reuse_ports_last_for_a_minute_each() {
 #[test]
 fn a_short_load_needs_only_as_many_ports_as_connections() {
     let ten = Duration::from_secs(10);
-    assert!(!USUAL.forecast(Some(2_823.0), ten, false).short);
-    assert!(USUAL.forecast(Some(2_824.0), ten, false).short);
+    assert!(!DEFAULT.forecast(Some(2_823.0), ten, false).short);
+    assert!(DEFAULT.forecast(Some(2_824.0), ten, false).short);
     let used = Ports {
         waiting: 28_000,
-        ..USUAL
+        ..DEFAULT
     };
     assert!(!used.forecast(Some(23.0), ten, false).short);
     assert!(used.forecast(Some(24.0), ten, false).short);
     let full = Ports {
         waiting: 100_000,
-        ..USUAL
+        ..DEFAULT
     };
     assert!(full.forecast(Some(1.0), ten, false).short);
 }
@@ -56,16 +56,22 @@ fn a_short_load_needs_only_as_many_ports_as_connections() {
 #[test]
 fn reuse_gives_ports_back_after_a_second() {
     // 2 means only on the loopback interface; without timestamps, ports are never reused.
-    assert!(!USUAL.forecast(Some(28_000.0), MINUTES, true).short);
-    assert!(USUAL.forecast(Some(29_000.0), MINUTES, true).short);
-    let always = Ports { reuse: 1, ..USUAL };
+    assert!(!DEFAULT.forecast(Some(28_000.0), MINUTES, true).short);
+    assert!(DEFAULT.forecast(Some(29_000.0), MINUTES, true).short);
+    let always = Ports {
+        reuse: 1,
+        ..DEFAULT
+    };
     assert!(!always.forecast(Some(28_000.0), MINUTES, false).short);
-    let never = Ports { reuse: 0, ..USUAL };
+    let never = Ports {
+        reuse: 0,
+        ..DEFAULT
+    };
     assert!(never.forecast(Some(500.0), MINUTES, true).short);
     let blind = Ports {
         timestamps: false,
         reuse: 1,
-        ..USUAL
+        ..DEFAULT
     };
     let forecast = blind.forecast(Some(500.0), MINUTES, true);
     assert!(
@@ -79,7 +85,7 @@ fn reuse_gives_ports_back_after_a_second() {
 
 #[test]
 fn without_a_rate_the_limit_is_said() {
-    let forecast = USUAL.forecast(None, MINUTES, true);
+    let forecast = DEFAULT.forecast(None, MINUTES, true);
     assert!(forecast.short);
     assert!(
         forecast.words[1].contains("up to 28232 new connections per second"),

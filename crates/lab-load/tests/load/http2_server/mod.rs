@@ -60,10 +60,10 @@ pub struct Counts {
 impl Server {
     /// Starts a server. `act` returns the reaction to each request of a connection, numbered from 0.
     pub fn new(act: impl Fn(u64) -> Act + Send + Sync + 'static) -> Server {
-        Server::over(None, act)
+        Server::with_tls(None, act)
     }
 
-    pub fn over(
+    pub fn with_tls(
         tls: Option<Arc<ServerConfig>>,
         act: impl Fn(u64) -> Act + Send + Sync + 'static,
     ) -> Server {

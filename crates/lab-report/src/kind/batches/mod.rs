@@ -256,7 +256,7 @@ fn memory(scope: &Scope) -> Option<Finding> {
 }
 
 /// Builds the sections on ratios, the split of the time, scaling, costs and each case. With multiple targets, each
-/// target has a section of its own.
+/// target has its own section.
 fn target_sections(scope: &Scope) -> Vec<Section> {
     let all = [
         calls::section(scope),
@@ -293,7 +293,7 @@ fn every_point(scope: &Scope) -> Section {
                 say::capital(&answer.title),
                 scope.words.an_operation
             ),
-            "From when an operation was due to its end: medians over blocks.",
+            "From the time when an operation was due to its end. Medians over blocks.",
         )
     };
     section.table(table::values(scope, &points, answer, &title).captioned(caption));

@@ -47,7 +47,7 @@ pub fn answer(scope: &Scope) -> Option<Chart> {
         value_at(scope, first.from)
     );
     let caption = format!(
-        "Each {} is compared with itself; left of 1 is better; the lines are intervals.",
+        "Each {} is compared with itself. Left of 1 is better. The lines are intervals.",
         scope.words.subject
     );
     let margin = scope.results.margin;

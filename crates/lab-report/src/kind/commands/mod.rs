@@ -200,7 +200,7 @@ fn level(scope: &Scope, subject: SubjectId) -> Option<Finding> {
     let points = scope.points();
     let time = |p: &PointId| Some((*p, scope.interval((subject, Some(*p)), &Metric::WALL)?));
     let (point, time) = points.iter().find_map(time)?;
-    let at = sentence::at(scope, point);
+    let at = sentence::location(scope, point);
     Some(Finding::plain(if say::is_bounded(time) {
         format!("{name} takes {}{at}.", figure(time))
     } else {
@@ -338,7 +338,7 @@ fn distribution(scope: &Scope, point: PointId) -> Option<Chart> {
         })
     });
     let lines: Vec<DistributionLine> = lines.collect();
-    let at = sentence::at(scope, point);
+    let at = sentence::location(scope, point);
     (!lines.is_empty()).then(|| Chart {
         id: file_name(&format!("distribution-{at}")),
         title: format!("Distribution of run times{at}"),

@@ -141,7 +141,7 @@ impl<'a> View<'a> {
     }
 
     /// Returns the points over which a case is compared. `None` selects all cases, or the only one.
-    fn over(&self, case: Option<CaseId>) -> Over {
+    fn compared_points(&self, case: Option<CaseId>) -> Over {
         let only = match self.cases().as_slice() {
             &[only] => Some(only),
             _ => None,
@@ -222,7 +222,7 @@ impl<'a> View<'a> {
         note: impl Fn(SubjectId, &Quantity, PointId) -> String,
     ) -> Table {
         let scope = &self.scope;
-        let ranked = Standings::new(scope, &Metric::SERVER_CPU, self.over(None)).ranked;
+        let ranked = Standings::new(scope, &Metric::SERVER_CPU, self.compared_points(None)).ranked;
         let mut servers: Vec<SubjectId> = ranked.iter().map(|s| s.subject).collect();
         let others = scope.compared().into_iter();
         servers.extend(others.filter(|s| !servers.contains(s)).collect::<Vec<_>>());
@@ -252,7 +252,7 @@ impl<'a> View<'a> {
 fn chart(view: &View) -> Option<Chart> {
     let (scope, metric) = (&view.scope, &Metric::SERVER_CPU);
     let axis = charts::ratio_axis(scope, metric);
-    let all = (String::new(), metric, view.over(None));
+    let all = (String::new(), metric, view.compared_points(None));
     charts::standings(scope, "answer", axis, [all]).or_else(|| {
         let points = view.cases().into_iter().filter_map(|c| view.usual(c));
         let points: Vec<PointId> = points.collect();
@@ -269,9 +269,9 @@ fn cpu_finding(view: &View) -> Option<Finding> {
         n => format!(" over {}", count(n, "case")),
     };
     let parts = cases.into_iter();
-    let parts = parts.map(|c| (view.over(Some(c)), view.case_name(c).to_string()));
+    let parts = parts.map(|c| (view.compared_points(Some(c)), view.case_name(c).to_string()));
     let parts: Vec<(Over, String)> = parts.collect();
-    let (scope, all) = (&view.scope, view.over(None));
+    let (scope, all) = (&view.scope, view.compared_points(None));
     let leader = findings::leader(scope, &metric, all, &words)?;
     let exceptions = findings::exceptions(scope, &metric, all, &parts);
     let texts = std::iter::once(leader.text).chain(exceptions);
@@ -336,7 +336,13 @@ fn costs(view: &View) -> Section {
     if cases.len() > 1 {
         let axis = format!("{}, by case", charts::ratio_axis(scope, &metric));
         let groups = cases.iter();
-        let groups = groups.map(|&c| (view.case_name(c).to_string(), &metric, view.over(Some(c))));
+        let groups = groups.map(|&c| {
+            (
+                view.case_name(c).to_string(),
+                &metric,
+                view.compared_points(Some(c)),
+            )
+        });
         section.chart(charts::standings(scope, "costs", axis, groups));
     }
     for (alive, words) in [(true, "kept open"), (false, "used for one request each")] {
@@ -397,14 +403,14 @@ fn rates(view: &View) -> Section {
         "The highest rate of each server; where the generator was the limit, the server could serve more. Verdicts \
          are on the time per request.",
     ));
-    let known = Peaks::of(scope.plan, scope.run);
+    let known = Peaks::from_blocks(scope.plan, scope.run);
     if let Some(open) = view.cases().into_iter().find_map(|c| view.at_middle(c)) {
         let connections = count(scope.plan.connections(open), "connection");
         let title = format!("The peak over {connections}, fractions of which are offered");
         let at = |_, case| view.at_peak(case);
         let peaks = view.by_case((&title, &Metric::THROUGHPUT), at, |subject, _, p| {
             let open = view.at_middle(scope.plan.points[p].case);
-            match open.and_then(|open| known.at(scope.plan, subject, open)) {
+            match open.and_then(|open| known.peak(scope.plan, subject, open)) {
                 Some(Peak::Generator) => "no peak".into(),
                 _ => String::new(),
             }

@@ -192,12 +192,12 @@ fn block(plan: &Plan, models: &[Model], number: u32, noise: &mut Noise) -> Block
     let mut total = 0;
     for (point, at) in plan.points.enumerated() {
         for (subject, model) in (0..).map(SubjectId).zip(models) {
-            let luck = noise.about(0.012);
+            let luck = noise.factor(0.012);
             for pass in 0..10 {
                 let ms = model.fixed_ms + model.marginal_ms * at.x.unwrap_or(0.0);
                 let count = u64::from(number) * 10 + u64::from(pass) + 1;
                 let slow = model.slow_every > 0 && count.is_multiple_of(model.slow_every);
-                let skew = noise.about(0.05).powi(2) * noise.about(0.03);
+                let skew = noise.factor(0.05).powi(2) * noise.factor(0.03);
                 let wall = ms * 1e6 * luck * skew * if slow { 6.0 } else { 1.0 };
                 let cpu = wall * 0.97;
                 total += wall as u64;
@@ -216,8 +216,8 @@ fn block(plan: &Plan, models: &[Model], number: u32, noise: &mut Noise) -> Block
                     sys_ns: (cpu * 0.06) as u64,
                     peak_rss_bytes: ((3.2 + 0.4 * f64::from(subject.0))
                         * 1048576.0
-                        * noise.about(0.01)) as u64,
-                    minor_faults: (231.0 * noise.about(0.01)) as u64,
+                        * noise.factor(0.01)) as u64,
+                    minor_faults: (231.0 * noise.factor(0.01)) as u64,
                     major_faults: 0,
                     voluntary_switches: 1 + u64::from(pass % 2),
                     involuntary_switches: u64::from(slow) * 14,

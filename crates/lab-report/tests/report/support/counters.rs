@@ -124,7 +124,7 @@ fn block(plan: &Plan, number: u32) -> Block {
             let slower = 1.0 + 0.3 * f64::from(subject.0) * ns.min(5.0);
             for pass in 0..8 {
                 let operations = 4_000_000;
-                let time = ns * slower * (1.0 + 0.2 * x.ln()) * noise.about(0.02);
+                let time = ns * slower * (1.0 + 0.2 * x.ln()) * noise.factor(0.02);
                 let batch = Batch {
                     operations,
                     wall_ns: (operations as f64 * time) as u64,
@@ -137,7 +137,7 @@ fn block(plan: &Plan, number: u32) -> Block {
                     subject,
                     pass,
                     metric: "lost".into(),
-                    value: lost * x.ln() / 8f64.ln() * noise.about(0.1),
+                    value: lost * x.ln() / 8f64.ln() * noise.factor(0.1),
                 });
             }
         }

@@ -34,8 +34,8 @@ struct Model {
 pub fn plain(seconds: u32) -> Run {
     let plan = plan(&["http://127.0.0.1:8080"], &[64], Arrivals::Closed);
     run(plan, seconds, |_, _, _, noise| Model {
-        served: 41_200.0 * noise.about(0.01),
-        median_ns: 1.45e6 * noise.about(0.02),
+        served: 41_200.0 * noise.factor(0.01),
+        median_ns: 1.45e6 * noise.factor(0.02),
         busy: 0.41,
         server_ns: 21_300.0,
         ..Model::default()
@@ -57,9 +57,9 @@ pub fn stalling(seconds: u32) -> Run {
     run(plan, seconds, |_, _, block, noise| {
         let stalls = block % 10 == 6;
         Model {
-            offered: 5_000.0 * noise.about(0.01),
-            served: 5_000.0 * noise.about(0.01) - if stalls { 220.0 } else { 0.0 },
-            median_ns: 310e3 * noise.about(0.02),
+            offered: 5_000.0 * noise.factor(0.01),
+            served: 5_000.0 * noise.factor(0.01) - if stalls { 220.0 } else { 0.0 },
+            median_ns: 310e3 * noise.factor(0.02),
             stall_ns: if stalls { 1e9 } else { 0.0 },
             busy: 0.08,
             server_ns: 24_000.0,
@@ -74,7 +74,7 @@ pub fn stalling(seconds: u32) -> Run {
 pub fn sweep(blocks: u32) -> Run {
     let plan = plan(&["http://127.0.0.1:8080"], &CONNECTIONS, Arrivals::Closed);
     run(plan, blocks, |_, n, _, noise| {
-        let served = usl::throughput(4_100.0, 0.06, 0.0002, f64::from(n)) * noise.about(0.01);
+        let served = usl::throughput(4_100.0, 0.06, 0.0002, f64::from(n)) * noise.factor(0.01);
         Model {
             served,
             median_ns: f64::from(n) / served * 0.85e9,
@@ -89,7 +89,7 @@ pub fn sweep(blocks: u32) -> Run {
 pub fn two(blocks: u32) -> Run {
     let plan = plan(&["A", "B"], &[64], Arrivals::Closed);
     run(plan, blocks, |subject, _, block, noise| {
-        let pace = noise.about(0.01) * if subject == 1 { 1.24 } else { 1.0 };
+        let pace = noise.factor(0.01) * if subject == 1 { 1.24 } else { 1.0 };
         Model {
             served: 40_000.0 * pace,
             median_ns: 1.4e6 / pace,
@@ -110,7 +110,7 @@ pub fn families(blocks: u32) -> Run {
     let plan = plan(&["IPv4", "IPv6"], &[1, 8, 64], Arrivals::Closed);
     run(plan, blocks, |subject, n, _, noise| {
         let one = if subject == 1 { 3_800.0 } else { 4_100.0 };
-        let served = usl::throughput(one, 0.06, 0.0002, f64::from(n)) * noise.about(0.01);
+        let served = usl::throughput(one, 0.06, 0.0002, f64::from(n)) * noise.factor(0.01);
         Model {
             served,
             median_ns: f64::from(n) / served * 0.85e9,
@@ -301,7 +301,7 @@ fn slice(model: &Model, plan: &Plan, noise: &mut Noise) -> Slice {
         cpu_ns: (model.busy * 1e9) as u64,
         busiest_cpu_ns: (model.busy * 1e9) as u64,
         server_cpu_ns: is_watched.then_some((model.served * model.server_ns) as u64),
-        server_bytes: is_watched.then_some((18.0 * noise.about(0.01) * 1048576.0) as u64),
+        server_bytes: is_watched.then_some((18.0 * noise.factor(0.01) * 1048576.0) as u64),
         server_threads: is_watched.then_some(5),
         queue_overflows: Some(model.timeouts / 60),
         response: if open {

@@ -357,10 +357,10 @@ fn block(plan: &Plan, number: u32) -> Block {
             if failed(subject, point) {
                 continue;
             }
-            let typical = model(plan, subject, point) * noise.about(0.004);
+            let typical = model(plan, subject, point) * noise.factor(0.004);
             let operations = (1_000_000.0 / typical).max(1.0) as u64;
             for pass in 0..8 {
-                let wall = typical * operations as f64 * noise.about(0.02);
+                let wall = typical * operations as f64 * noise.factor(0.02);
                 let batch = Batch {
                     operations,
                     wall_ns: wall as u64,
@@ -369,7 +369,7 @@ fn block(plan: &Plan, number: u32) -> Block {
                 };
                 samples.push(in_turn(point, subject, pass, batch));
             }
-            resources.push(resource(subject, point, noise.about(0.01)));
+            resources.push(resource(subject, point, noise.factor(0.01)));
         }
     }
     Block {
@@ -382,7 +382,7 @@ fn block(plan: &Plan, number: u32) -> Block {
             .map(SubjectId)
             .map(|s| ProcessStart {
                 subject: s,
-                startup_ns: (startup(s) * noise.about(0.05)) as u64,
+                startup_ns: (startup(s) * noise.factor(0.05)) as u64,
                 startup_cpu_ns: 900_000,
             })
             .collect(),
@@ -471,7 +471,7 @@ pub struct Noise(u64);
 
 impl Noise {
     /// Returns a value between `1 - part` and `1 + part`.
-    fn about(&mut self, part: f64) -> f64 {
+    fn factor(&mut self, part: f64) -> f64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

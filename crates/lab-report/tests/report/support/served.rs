@@ -496,7 +496,7 @@ fn settings(plan: &Plan, servers: &[Server]) -> Vec<Setting> {
             ("loops", loops),
             ("server cores", "1".into()),
             ("generator cores", "1".into()),
-            ("proven answers", "166".into()),
+            ("verified responses", "166".into()),
         ];
         settings.extend(values.map(|(key, value)| Setting {
             subject,
@@ -509,14 +509,14 @@ fn settings(plan: &Plan, servers: &[Server]) -> Vec<Setting> {
 }
 
 fn block(plan: &Plan, servers: &[Server], passes: u32, number: u32, noise: &mut Noise) -> Block {
-    let speed = noise.about(0.05);
+    let speed = noise.factor(0.05);
     let mut slices = Vec::new();
     for point in plan.points.ids() {
         // The random speed of a fresh process.
-        let luck: IdVec<SubjectId, f64> = servers.iter().map(|_| noise.about(0.03)).collect();
+        let luck: IdVec<SubjectId, f64> = servers.iter().map(|_| noise.factor(0.03)).collect();
         for pass in 0..passes {
             for (subject, server) in (0..).map(SubjectId).zip(servers) {
-                let speed = speed * luck[subject] * noise.about(0.02);
+                let speed = speed * luck[subject] * noise.factor(0.02);
                 let mut slice = slice(plan, server, point, speed, noise);
                 (slice.point, slice.subject, slice.pass) = (point, subject, pass);
                 slices.push(slice);
@@ -525,7 +525,7 @@ fn block(plan: &Plan, servers: &[Server], passes: u32, number: u32, noise: &mut 
     }
     let process = |(subject, server): (SubjectId, &Server)| ProcessStart {
         subject,
-        startup_ns: (server.start_ms.0 * 1e6 * noise.about(0.06)) as u64,
+        startup_ns: (server.start_ms.0 * 1e6 * noise.factor(0.06)) as u64,
         startup_cpu_ns: 900_000,
     };
     Block {
@@ -572,7 +572,7 @@ fn slice(plan: &Plan, server: &Server, point: PointId, speed: f64, noise: &mut N
         (None, Some(part)) => part * peak,
         (None, None) => most / speed,
     };
-    let length = VISIT_NS as f64 * noise.about(0.002);
+    let length = VISIT_NS as f64 * noise.factor(0.002);
     let served = (rate * length / 1e9).round().max(1.0) as u64;
     let busy = part.unwrap_or(1.0);
     let median = match part {
@@ -581,7 +581,7 @@ fn slice(plan: &Plan, server: &Server, point: PointId, speed: f64, noise: &mut N
         None => connections / rate * 0.92e9,
     };
     let service = times(median, server.tail, served);
-    let failed = u64::from(server.name == "node" && connections > 500.0 && noise.about(1.0) > 1.8);
+    let failed = u64::from(server.name == "node" && connections > 500.0 && noise.factor(1.0) > 1.8);
     let (_, _, _, _, bytes) = CASES[plan.points[point].case.index()];
     let generator_ns = generator * served as f64;
     Slice {
@@ -600,7 +600,7 @@ fn slice(plan: &Plan, server: &Server, point: PointId, speed: f64, noise: &mut N
         server_bytes: Some(
             ((server.memory.0 * 1024.0 + server.memory.1 * connections)
                 * 1024.0
-                * noise.about(0.012)) as u64,
+                * noise.factor(0.012)) as u64,
         ),
         server_threads: Some(server.threads[0]),
         response: match part {

@@ -341,14 +341,14 @@ fn block(plan: &Plan, number: u32) -> Block {
             if kind == TargetKind::Mariadb && last && plan.subjects[subject].name == "node" {
                 continue;
             }
-            let luck = noise.about(0.006);
+            let luck = noise.factor(0.006);
             for pass in 0..8 {
-                let jitter = luck * noise.about(0.02);
+                let jitter = luck * noise.factor(0.02);
                 let batch = match plan.case(point).cores {
                     Cores::One => {
                         let (client, server, waiting) = parts(plan, point);
                         let client = client * ratio * jitter;
-                        let wall = client + server * jitter + waiting * noise.about(0.02);
+                        let wall = client + server * jitter + waiting * noise.factor(0.02);
                         let n = (1e6 / wall).max(1.0) as u64;
                         Batch {
                             operations: n,
@@ -377,9 +377,9 @@ fn block(plan: &Plan, number: u32) -> Block {
                             subject,
                             pass,
                             counts: vec![
-                                (index(mean * 0.8 * noise.about(0.05)), 500),
-                                (index(mean * 1.7 * noise.about(0.05)), 90),
-                                (index(mean * 4.2 * noise.about(0.2)), 10),
+                                (index(mean * 0.8 * noise.factor(0.05)), 500),
+                                (index(mean * 1.7 * noise.factor(0.05)), 90),
+                                (index(mean * 4.2 * noise.factor(0.2)), 10),
                             ],
                         });
                         Batch {
@@ -395,7 +395,7 @@ fn block(plan: &Plan, number: u32) -> Block {
             resources.push(Resources {
                 subject,
                 point,
-                rss_bytes: (memory * noise.about(0.01) * 1048576.0) as u64,
+                rss_bytes: (memory * noise.factor(0.01) * 1048576.0) as u64,
                 peak_rss_bytes: (memory * 1.1 * 1048576.0) as u64,
                 threads,
                 user_ns: 812_000_000,
@@ -404,15 +404,15 @@ fn block(plan: &Plan, number: u32) -> Block {
                 involuntary_switches: 12,
                 server_bytes: match kind {
                     TargetKind::Sqlite | TargetKind::Folder => None,
-                    TargetKind::Postgresql => Some((38.0 * noise.about(0.02) * 1048576.0) as u64),
-                    TargetKind::Mariadb => Some((131.0 * noise.about(0.01) * 1048576.0) as u64),
+                    TargetKind::Postgresql => Some((38.0 * noise.factor(0.02) * 1048576.0) as u64),
+                    TargetKind::Mariadb => Some((131.0 * noise.factor(0.01) * 1048576.0) as u64),
                 },
             });
         }
     }
     let processes = plan.subjects.ids().map(|subject| ProcessStart {
         subject,
-        startup_ns: (model(plan, subject).4 * 1e6 * noise.about(0.05)) as u64,
+        startup_ns: (model(plan, subject).4 * 1e6 * noise.factor(0.05)) as u64,
         startup_cpu_ns: 900_000,
     });
     Block {

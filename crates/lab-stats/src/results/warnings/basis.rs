@@ -150,7 +150,7 @@ pub(super) fn failed(run: &Run, plan: &Plan) -> Vec<Warning> {
                     .next()
                     .map_or(String::new(), |f| f.message.clone()),
             };
-            Warning::about(fact, failures().map(|f| (subject, f.point)))
+            Warning::with_places(fact, failures().map(|f| (subject, f.point)))
         })
         .collect()
 }

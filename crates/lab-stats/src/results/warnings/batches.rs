@@ -11,7 +11,7 @@ use crate::results::warning::{
     ChangingSubject, CopiesDiffer, CopyDiffers, Place, SettingDiffers, SettingOf,
 };
 use crate::results::{Cell, Control, Warning, WarningFact};
-use crate::{forecast, refusals, settings};
+use crate::{exclusions, forecast, settings};
 use lab_model::{Metric, Plan, PointId, Run, SubjectId, WarmUp};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -92,7 +92,7 @@ fn short_run(plan: &Plan, cells: &[Cell], subject: SubjectId) -> Option<Warning>
         start: *cost,
         shell: with_shell.is_some(),
     };
-    Some(Warning::about(fact, [(subject, Some(point))]))
+    Some(Warning::with_places(fact, [(subject, Some(point))]))
 }
 
 fn noise_floor(plan: &Plan, controls: &[Control]) -> Option<Warning> {
@@ -121,7 +121,7 @@ pub(super) fn copies_differ(plan: &Plan, controls: &[Control], by_chance: f64) -
             margin: plan.measure.margin,
             one_point: one_place(plan),
         });
-        Warning::about(fact, places)
+        Warning::with_places(fact, places)
     })
 }
 
@@ -134,7 +134,7 @@ fn conditions(run: &Run, plan: &Plan) -> Vec<Warning> {
     type Others = (BTreeSet<SettingOf>, Vec<(SubjectId, Option<PointId>)>);
     let mut by_key: BTreeMap<(String, SettingOf), Others> = BTreeMap::new();
     for difference in settings::differences(plan, &run.settings, &plan.proof.conditions) {
-        let failed = |subject| refusals::failed(run, subject, difference.point);
+        let failed = |subject| exclusions::failed(run, subject, difference.point);
         if !failed(difference.subject) && !failed(baseline) {
             let key = (difference.key, setting(difference.baseline, baseline));
             let (others, places) = by_key.entry(key).or_default();
@@ -148,7 +148,7 @@ fn conditions(run: &Run, plan: &Plan) -> Vec<Warning> {
             baseline,
             others: others.into_iter().collect(),
         });
-        Warning::about(fact, places)
+        Warning::with_places(fact, places)
     };
     by_key.into_iter().map(warning).collect()
 }
@@ -163,7 +163,7 @@ fn dependent(plan: &Plan, pairs: &[&Pair]) -> Vec<Warning> {
                 comparisons: Some(pairs.len()),
                 merged,
             };
-            Warning::about(fact, places(selected()))
+            Warning::with_places(fact, places(selected()))
         })
     };
     let merged = warning(true, |pair| pair.ratio.dependent && !pair.ratio.unresolved);
@@ -201,7 +201,7 @@ fn no_steady_state(run: &Run, plan: &Plan) -> Vec<Warning> {
             subjects: vec![changing],
             cut_short,
         };
-        Warning::about(fact, points.iter().map(|&point| (subject, Some(point))))
+        Warning::with_places(fact, points.iter().map(|&point| (subject, Some(point))))
     };
     by_subject.into_iter().map(warning).collect()
 }

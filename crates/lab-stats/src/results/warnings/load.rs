@@ -13,12 +13,13 @@ use crate::results::warning::ReadBy;
 use crate::results::{Warning, WarningFact};
 use lab_model::{AgentId, Arrivals, Block, Host, LoadSpec, LogLine, Metric, Slice};
 
-/// The fraction of responses timed when they were read above which benchlab gives a warning.
-const MANY_READ_SHARE: f64 = 0.01;
+/// benchlab warns if it timed more than this fraction of the responses when it read them, not when
+/// they arrived.
+const MANY_READ_FRACTION: f64 = 0.01;
 
 /// The generator and the server compete for cores if together they use more than this fraction of
 /// the cores.
-const FULL_SHARE: f64 = 0.9;
+const FULL_FRACTION: f64 = 0.9;
 
 /// Returns all warnings about a load, most serious first.
 pub(in crate::results) fn of_load(evidence: &WarningBasis) -> Vec<Warning> {
@@ -143,7 +144,8 @@ impl Loaded<'_> {
             let server = cell.value(&Metric::SERVER_CORES)?.value();
             Some(server + generator(cell))
         };
-        let mut full = self.cells(|cell| used(cell).is_some_and(|used| used > FULL_SHARE * cores));
+        let mut full =
+            self.cells(|cell| used(cell).is_some_and(|used| used > FULL_FRACTION * cores));
         full.retain(|_| cores > 0.0);
         warning(&full, || WarningFact::CoresFull {
             agents: agents.iter().map(|id| self.run.agent_name(*id)).collect(),
@@ -201,7 +203,7 @@ impl Loaded<'_> {
                 comparisons: None,
                 merged: !open,
             };
-            Warning::about(fact, of_servers(&cells))
+            Warning::with_places(fact, of_servers(&cells))
         })
     }
 
@@ -222,7 +224,7 @@ impl Loaded<'_> {
 }
 
 /// Returns the fraction of responses timed when they were read, if it exceeds
-/// [`MANY_READ_SHARE`].
+/// [`MANY_READ_FRACTION`].
 fn many_read<'s>(slices: impl Iterator<Item = &'s Slice>) -> Option<f64> {
     let (mut read, mut all) = (0_u64, 0_u64);
     for slice in slices {
@@ -231,5 +233,5 @@ fn many_read<'s>(slices: impl Iterator<Item = &'s Slice>) -> Option<f64> {
         all = counts.fold(all, u64::saturating_add);
     }
     let part = read as f64 / all.max(1) as f64;
-    (part > MANY_READ_SHARE).then_some(part)
+    (part > MANY_READ_FRACTION).then_some(part)
 }

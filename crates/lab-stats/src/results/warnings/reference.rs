@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// CPU time explains a difference in time if the difference in CPU time is at least this fraction
 /// of it.
-const EXPLAINING_SHARE: f64 = 0.5;
+const EXPLAINING_FRACTION: f64 = 0.5;
 
 /// Returns a warning about points at which no reference shows what the machine can do.
 pub(super) fn reference_beaten(evidence: &WarningBasis, pairs: &[&Pair]) -> Option<Warning> {
@@ -38,7 +38,7 @@ pub(super) fn reference_beaten(evidence: &WarningBasis, pairs: &[&Pair]) -> Opti
         explain: command(plan, &ahead),
     });
     let places = ahead.iter().map(|c| (c.key.subject, c.key.point));
-    Some(Warning::about(fact, places))
+    Some(Warning::with_places(fact, places))
 }
 
 fn name(plan: &Plan, subject: SubjectId) -> String {
@@ -125,7 +125,7 @@ fn spares_cpu(evidence: &WarningBasis, c: &Comparison) -> bool {
     };
     let on_server = value(evidence, (c.baseline, c.key.point), &Metric::SERVER_CPU) > 0.0;
     let (wall, cpu) = (spared(&Metric::MEAN_WALL), spared(&Metric::MEAN_CPU));
-    on_server && wall > 0.0 && cpu >= EXPLAINING_SHARE * wall
+    on_server && wall > 0.0 && cpu >= EXPLAINING_FRACTION * wall
 }
 
 /// Returns a value in its metric's unit, or 0 if it is unknown.

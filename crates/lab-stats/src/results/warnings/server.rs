@@ -3,7 +3,7 @@
 
 use super::basis::WarningBasis;
 use crate::load::visits::per_10_000;
-use crate::load::{BUSY_SHARE, OWN_LATENCY, error_share, hidden, is_generators};
+use crate::load::{BUSY_FRACTION, OWN_LATENCY, error_fraction, hidden, is_generators};
 use crate::results::warning::{BusyAt, ErrorsAt, LateAt, OverloadAt, OwnLatency, Place, StarvedAt};
 use crate::results::{Cell, Value, Warning, WarningFact};
 use lab_model::{LoadSpec, Metric, Plan, PointId, Run, SubjectId};
@@ -74,7 +74,7 @@ impl<'e> Loaded<'e> {
             let of_cell = all.filter(|e| (e.0, e.1) == (cell.subject, cell.point));
             ErrorsAt {
                 place: self.place(cell),
-                fraction: cell.error_share(),
+                fraction: cell.error_fraction(),
                 kinds: of_cell.map(|(.., kind, count)| (*kind, *count)).collect(),
             }
         };
@@ -86,7 +86,7 @@ impl<'e> Loaded<'e> {
 
     /// Returns a warning about points at which the generator's busiest thread was the bottleneck.
     pub fn saturated(&self) -> Option<Warning> {
-        let busy = self.cells(|cell| cell.number(&Metric::GENERATOR_BUSY) > BUSY_SHARE);
+        let busy = self.cells(|cell| cell.number(&Metric::GENERATOR_BUSY) > BUSY_FRACTION);
         let at = |cell: &&ServerCells| BusyAt {
             place: self.place(cell),
             busy: cell.number(&Metric::GENERATOR_BUSY),
@@ -211,8 +211,8 @@ impl ServerCells<'_> {
     }
 
     /// Returns the fraction of failed requests, from 0 to 1.
-    pub fn error_share(&self) -> f64 {
-        error_share(self.errors(), self.served()).unwrap_or(0.0)
+    pub fn error_fraction(&self) -> f64 {
+        error_fraction(self.errors(), self.served()).unwrap_or(0.0)
     }
 }
 
@@ -221,7 +221,7 @@ pub(super) fn warning(
     cells: &[&ServerCells],
     fact: impl FnOnce() -> WarningFact,
 ) -> Option<Warning> {
-    (!cells.is_empty()).then(|| Warning::about(fact(), of_servers(cells)))
+    (!cells.is_empty()).then(|| Warning::with_places(fact(), of_servers(cells)))
 }
 
 pub(super) fn of_servers(servers: &[&ServerCells]) -> Vec<(SubjectId, Option<PointId>)> {

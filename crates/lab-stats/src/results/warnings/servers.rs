@@ -81,7 +81,7 @@ impl Loaded<'_> {
                 comparisons: Some(pairs.len()),
                 merged,
             };
-            Warning::about(fact, places(dependent()))
+            Warning::with_places(fact, places(dependent()))
         })
     }
 
@@ -100,7 +100,8 @@ impl Loaded<'_> {
         });
         let servers: Vec<UnsteadyServer> = servers.collect();
         let places = off.iter().map(|age| (age.subject, Some(age.point)));
-        (!servers.is_empty()).then(|| Warning::about(WarningFact::NotSteady { servers }, places))
+        (!servers.is_empty())
+            .then(|| Warning::with_places(WarningFact::NotSteady { servers }, places))
     }
 
     fn no_steady_state(&self) -> Option<Warning> {
@@ -129,7 +130,7 @@ impl Loaded<'_> {
                 subjects,
                 cut_short: false,
             };
-            Warning::about(fact, places)
+            Warning::with_places(fact, places)
         })
     }
 }

@@ -159,7 +159,7 @@ fn create(opening: Opening) -> Result<Closed, Failure> {
         let tree = empty_tree(&root, operations)?;
         counted(operations, |number| Ok(tree.create(number)?))
     });
-    Tree::at(root, 0).remove()?;
+    Tree::new(root, 0).remove()?;
     Ok(closed)
 }
 
@@ -170,7 +170,7 @@ fn delete(opening: Opening) -> Result<Closed, Failure> {
         (0..operations).try_for_each(|number| tree.create(number))?;
         counted(operations, |number| Ok(fs::remove_file(tree.path(number))?))
     });
-    Tree::at(root, 0).remove()?;
+    Tree::new(root, 0).remove()?;
     Ok(closed)
 }
 
@@ -210,7 +210,7 @@ fn empty_tree(root: &Path, operations: u64) -> Result<Tree, Failure> {
             "more than {MAX_FILES} files at once"
         )));
     }
-    let tree = Tree::at(root.to_path_buf(), operations);
+    let tree = Tree::new(root.to_path_buf(), operations);
     tree.remove()?;
     tree.folders()?;
     Ok(tree)

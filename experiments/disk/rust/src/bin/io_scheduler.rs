@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 /// The minimum number of operations in a batch for which a background is started. Smaller batches only verify the work.
-const FEWEST: u64 = 10;
+const MIN_OPERATIONS: u64 = 10;
 /// The time that a background is given to fill the disk's queue.
 const BEFORE: Duration = Duration::from_millis(250);
 
@@ -73,7 +73,7 @@ fn serve_case(mut opening: Opening, pattern: &[Kind]) -> Result<Closed, Failure>
     );
     let mixed = pattern.len() > 1;
     Ok(opening.serve(|operations| {
-        let background = background.filter(|_| operations >= FEWEST);
+        let background = background.filter(|_| operations >= MIN_OPERATIONS);
         with_background(background, &folder, held, || {
             foreground.at_the_rate(operations)
         })

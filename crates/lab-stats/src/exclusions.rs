@@ -4,7 +4,7 @@
 //!
 //! Only subjects that did the same work are compared.
 
-use crate::analysis::{ExclusionReason, Refusal, StatusCount};
+use crate::analysis::{Exclusion, ExclusionReason, StatusCount};
 use crate::settings;
 use lab_model::{Failure, Plan, PointId, Run, SubjectId};
 use std::collections::BTreeMap;
@@ -12,31 +12,32 @@ use std::collections::BTreeMap;
 /// Returns all exclusions, sorted by subject, then point.
 ///
 /// A reason that applies to all points is listed once, without a point.
-pub fn refusals(run: &Run, plan: &Plan) -> Vec<Refusal> {
+pub fn exclusions(run: &Run, plan: &Plan) -> Vec<Exclusion> {
     let mut reasons = failures(run, plan);
     reasons.extend(without_baseline(run, plan));
     reasons.extend(different_settings(run, plan));
     reasons.extend(different_exits(run, plan));
-    let cut_short = crate::cut_short::refusals(run, plan).into_iter();
-    let cut_short: Vec<Refusal> = cut_short.filter(|r| is_new(&reasons, r)).collect();
+    let cut_short = crate::cut_short::exclusions(run, plan).into_iter();
+    let cut_short: Vec<Exclusion> = cut_short.filter(|r| is_new(&reasons, r)).collect();
     reasons.extend(cut_short);
-    let not_steady = crate::turn_levels::refusals(run, plan).into_iter();
-    let not_steady: Vec<Refusal> = not_steady.filter(|r| is_new(&reasons, r)).collect();
+    let not_steady = crate::turn_levels::exclusions(run, plan).into_iter();
+    let not_steady: Vec<Exclusion> = not_steady.filter(|r| is_new(&reasons, r)).collect();
     reasons.extend(not_steady);
     reasons.sort_by_key(|reason| (reason.subject, reason.point));
     gathered(reasons, plan)
 }
 
 /// Returns true if the subject is not already excluded at this point.
-fn is_new(reasons: &[Refusal], reason: &Refusal) -> bool {
-    let excludes =
-        |r: &Refusal| r.subject == reason.subject && (r.point.is_none() || r.point == reason.point);
+fn is_new(reasons: &[Exclusion], reason: &Exclusion) -> bool {
+    let excludes = |r: &Exclusion| {
+        r.subject == reason.subject && (r.point.is_none() || r.point == reason.point)
+    };
     !reasons.iter().any(excludes)
 }
 
 /// Returns true if `subject` is excluded at `point`.
-pub fn refused(refusals: &[Refusal], subject: SubjectId, point: PointId) -> bool {
-    refusals
+pub fn is_excluded(exclusions: &[Exclusion], subject: SubjectId, point: PointId) -> bool {
+    exclusions
         .iter()
         .any(|r| r.subject == subject && r.point.is_none_or(|p| p == point))
 }
@@ -92,11 +93,11 @@ fn concerns(failure: &Failure, subject: SubjectId, point: PointId) -> bool {
     failure.subject == subject && failure.point.is_none_or(|p| p == point)
 }
 
-fn failures(run: &Run, plan: &Plan) -> Vec<Refusal> {
+fn failures(run: &Run, plan: &Plan) -> Vec<Exclusion> {
     let is_planned = |f: &&Failure| {
         plan.subjects.has_id(f.subject) && f.point.is_none_or(|p| plan.points.has_id(p))
     };
-    let refusal = |f: &Failure| Refusal {
+    let exclusion = |f: &Failure| Exclusion {
         subject: f.subject,
         point: f.point,
         reason: ExclusionReason::Failed {
@@ -107,13 +108,13 @@ fn failures(run: &Run, plan: &Plan) -> Vec<Refusal> {
     run.failures
         .iter()
         .filter(is_planned)
-        .map(refusal)
+        .map(exclusion)
         .collect()
 }
 
 /// Excludes the other subjects where the baseline failed, because there is nothing to compare them
 /// with.
-fn without_baseline(run: &Run, plan: &Plan) -> Vec<Refusal> {
+fn without_baseline(run: &Run, plan: &Plan) -> Vec<Exclusion> {
     let name = &plan.subjects[plan.baseline].name;
     let others = || plan.subjects.ids().filter(|&s| s != plan.baseline);
     plan.points
@@ -122,7 +123,7 @@ fn without_baseline(run: &Run, plan: &Plan) -> Vec<Refusal> {
         .flat_map(|point| others().map(move |subject| (subject, point)))
         .filter(|&(subject, point)| plan.takes_part(subject, point))
         .filter(|&(subject, point)| !failed(run, subject, point))
-        .map(|(subject, point)| Refusal {
+        .map(|(subject, point)| Exclusion {
             subject,
             point: Some(point),
             reason: ExclusionReason::BaselineFailed {
@@ -132,13 +133,13 @@ fn without_baseline(run: &Run, plan: &Plan) -> Vec<Refusal> {
         .collect()
 }
 
-fn different_settings(run: &Run, plan: &Plan) -> Vec<Refusal> {
+fn different_settings(run: &Run, plan: &Plan) -> Vec<Exclusion> {
     let can_compare =
         |subject, point| !failed(run, subject, point) && !failed(run, plan.baseline, point);
     settings::differences(plan, &run.settings, &plan.proof.equal)
         .into_iter()
         .filter(|difference| can_compare(difference.subject, difference.point))
-        .map(|difference| Refusal {
+        .map(|difference| Exclusion {
             subject: difference.subject,
             point: Some(difference.point),
             reason: ExclusionReason::SettingDiffers {
@@ -155,7 +156,7 @@ fn different_settings(run: &Run, plan: &Plan) -> Vec<Refusal> {
 ///
 /// A command that failed did other work. If the plan lists the expected statuses, runs with other
 /// statuses do not count, and all commands are compared.
-fn different_exits(run: &Run, plan: &Plan) -> Vec<Refusal> {
+fn different_exits(run: &Run, plan: &Plan) -> Vec<Exclusion> {
     let Some(commands) = plan.commands() else {
         return Vec::new();
     };
@@ -172,12 +173,12 @@ fn different_exits(run: &Run, plan: &Plan) -> Vec<Refusal> {
     let others = statuses
         .iter()
         .filter(|((subject, _), _)| *subject != baseline && !plan.subjects[*subject].overhead);
-    let refusals = others.filter_map(|(&(subject, point), own)| {
+    let exclusions = others.filter_map(|(&(subject, point), own)| {
         let of_baseline = statuses.get(&(baseline, point))?;
         if own.is_same_single(of_baseline) || failed(run, subject, point) {
             return None;
         }
-        Some(Refusal {
+        Some(Exclusion {
             subject,
             point: Some(point),
             reason: ExclusionReason::ExitStatus {
@@ -187,7 +188,7 @@ fn different_exits(run: &Run, plan: &Plan) -> Vec<Refusal> {
             },
         })
     });
-    refusals.collect()
+    exclusions.collect()
 }
 
 /// The number of runs of a command for each exit status.
@@ -211,10 +212,10 @@ impl ExitStatuses {
 }
 
 /// Removes duplicate reasons, and replaces reasons that apply to all points by one without a point.
-pub(crate) fn gathered(reasons: Vec<Refusal>, plan: &Plan) -> Vec<Refusal> {
-    let mut gathered: Vec<Refusal> = Vec::new();
+pub(crate) fn gathered(reasons: Vec<Exclusion>, plan: &Plan) -> Vec<Exclusion> {
+    let mut gathered: Vec<Exclusion> = Vec::new();
     for reason in &reasons {
-        let same = |r: &&Refusal| r.subject == reason.subject && r.reason == reason.reason;
+        let same = |r: &&Exclusion| r.subject == reason.subject && r.reason == reason.reason;
         let points = reasons
             .iter()
             .filter(same)
