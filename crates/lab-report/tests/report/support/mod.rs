@@ -84,6 +84,7 @@ pub fn plan() -> Plan {
         fixtures: Vec::new(),
         seed: 7,
         work: Work::Batches,
+        workload: None,
     }
 }
 
