@@ -66,6 +66,7 @@ pub fn document(parts: &[CiPart], base: Option<&str>, made: String) -> Document 
         });
         document.gates.extend(gates);
         document.rows.extend(own.rows.iter().cloned());
+        document.issues.extend(own.issues.iter().cloned());
         document.section(section(&part.name, own));
     }
     document
@@ -154,7 +155,7 @@ fn table(parts: &[CiPart]) -> Table {
 
 /// Returns true for a value that has a verdict relative to the baseline.
 fn is_compared(row: &Row) -> bool {
-    let is_gate = row.metric.id == "gate";
+    let is_gate = row.metric.id == Gate::METRIC;
     let is_own = row.role.is_empty() && !row.case.is_empty();
     is_own
         && !is_gate

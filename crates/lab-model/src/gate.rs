@@ -2,7 +2,7 @@
 //! The decisions of gates: whether a condition of `--fail-if` holds, and the effect of an
 //! inconclusive gate on the exit code.
 
-use crate::{Interval, Relation};
+use crate::{Interval, Relation, Unit};
 use serde::{Deserialize, Serialize};
 
 /// The decision of a gate, ordered from best to worst.
@@ -31,7 +31,7 @@ pub enum OnInconclusive {
 }
 
 /// The effect of a gate on the exit code, ordered from best to worst.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GateEffect {
     /// No effect.
@@ -42,6 +42,26 @@ pub enum GateEffect {
     Inconclusive,
     /// The exit code for a failed gate.
     Fail,
+}
+
+/// A decision that was made when a run was recorded, and cannot be made again from the run file alone: a gate of logs,
+/// an audit or a profile, or on counted instructions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct KeptGate {
+    /// The condition as the user wrote it.
+    pub condition: String,
+    /// The subject, page or rule that was judged. Empty for the whole run.
+    pub name: String,
+    /// The decision.
+    pub decision: Decision,
+    /// The effect on the exit code.
+    pub effect: GateEffect,
+    /// The judged value. An interval of level 0 is an exact value.
+    pub value: Option<(Interval, Unit)>,
+    /// The limit.
+    pub limit: Option<(f64, Unit)>,
+    /// The decision in words.
+    pub sentence: String,
 }
 
 impl Decision {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! An estimate with its confidence interval.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// An estimate with its confidence interval. `low <= estimate <= high`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// The point estimate.
     pub estimate: f64,

@@ -42,7 +42,7 @@ pub use content::{
 pub use counted::{Counted, CountedFigure, Message, UnitCosts};
 pub use counts::Counts;
 pub use fixture::{Fixture, FixtureStart, FixtureState, Selector};
-pub use gate::{Decision, GateEffect, OnInconclusive};
+pub use gate::{Decision, GateEffect, KeptGate, OnInconclusive};
 pub use host::{Disturbance, Host};
 pub use id_vec::IdVec;
 pub use ids::{AgentId, CaseId, Id, PointId, SubjectId, SubjectPoint, TargetId};

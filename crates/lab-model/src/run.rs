@@ -2,8 +2,8 @@
 //! One execution of an experiment with all of its results, as loaded from a run file.
 
 use crate::{
-    Agent, AgentId, Block, BlockState, Content, Failure, Host, IdVec, Imported, LogAnalysis,
-    LogLine, Measured, Metric, Pilot, Plan, Setting, TargetId, distinct,
+    Agent, AgentId, Block, BlockState, Content, Failure, Host, IdVec, Imported, KeptGate,
+    LogAnalysis, LogLine, Measured, Metric, Pilot, Plan, Setting, TargetId, distinct,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -47,6 +47,9 @@ pub struct Run {
     pub metrics: Vec<Metric>,
     /// The agents that did part of the work. Empty if benchlab did all of the work itself.
     pub agents: IdVec<AgentId, Agent>,
+    /// The decisions of gates that the content does not contain.
+    #[serde(default)]
+    pub gates: Vec<KeptGate>,
 }
 
 /// A server that subjects used, with the facts that it reported.

@@ -3,7 +3,9 @@
 
 use super::{Quantity, Row, Tone};
 use crate::say;
-use lab_model::{Decision, Direction, GateEffect, Metric, OnInconclusive, Unit, trimmed};
+use lab_model::{
+    Decision, Direction, GateEffect, Interval, KeptGate, Metric, OnInconclusive, Unit, trimmed,
+};
 use serde::Serialize;
 
 /// The decision of a gate for one subject.
@@ -27,6 +29,9 @@ pub struct Gate {
 }
 
 impl Gate {
+    /// The ID of the metric of gates' rows.
+    pub const METRIC: &str = "gate";
+
     /// Creates a gate. `statement` describes the result, without a period: `head takes 1.08 times
     /// base's time (1.05 to 1.11)`.
     pub fn new(condition: &str, name: &str, decision: Decision, statement: &str) -> Gate {
@@ -79,6 +84,22 @@ impl Gate {
         }
     }
 
+    /// Converts the gate for a run file.
+    pub fn kept(&self) -> KeptGate {
+        let is_finite = |quantity: &&Quantity| quantity.value.is_finite();
+        let value = self.value.as_ref().filter(is_finite);
+        let limit = self.limit.as_ref().filter(is_finite);
+        KeptGate {
+            condition: self.condition.clone(),
+            name: self.name.clone(),
+            decision: self.decision,
+            effect: self.effect,
+            value: value.map(|quantity| (quantity.to_interval(), quantity.unit.clone())),
+            limit: limit.map(|quantity| (quantity.value, quantity.unit.clone())),
+            sentence: self.sentence.clone(),
+        }
+    }
+
     /// Returns the tone of the decision.
     pub(super) fn tone(&self) -> Tone {
         match self.decision {
@@ -100,8 +121,27 @@ impl Gate {
             ..Row::new(
                 "",
                 &self.name,
-                Metric::new("gate", "gate", unit, Direction::Neither),
+                Metric::new(Gate::METRIC, Gate::METRIC, unit, Direction::Neither),
             )
+        }
+    }
+}
+
+impl From<&KeptGate> for Gate {
+    fn from(kept: &KeptGate) -> Gate {
+        let quantity = |(interval, unit): &(Interval, Unit)| match interval.level {
+            level if level > 0.0 => Quantity::estimate(interval, unit.clone()),
+            _ => Quantity::exact(interval.estimate, unit.clone()),
+        };
+        let limit = kept.limit.as_ref();
+        Gate {
+            condition: kept.condition.clone(),
+            name: kept.name.clone(),
+            decision: kept.decision,
+            effect: kept.effect,
+            value: kept.value.as_ref().map(quantity),
+            limit: limit.map(|(limit, unit)| Quantity::exact(*limit, unit.clone())),
+            sentence: kept.sentence.clone(),
         }
     }
 }

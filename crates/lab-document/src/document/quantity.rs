@@ -76,6 +76,19 @@ impl Quantity {
         }
     }
 
+    /// Returns the number as an interval, of level 0 without finite bounds.
+    pub fn to_interval(&self) -> Interval {
+        match self.interval() {
+            Some([low, high, level]) => Interval {
+                estimate: self.value,
+                low,
+                high,
+                level,
+            },
+            None => Interval::alone(self.value),
+        }
+    }
+
     /// Returns the lower and the upper bound, if there is an interval with finite bounds.
     pub fn bounds(&self) -> Option<(f64, f64)> {
         match self.precision {

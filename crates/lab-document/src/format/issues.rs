@@ -2,15 +2,41 @@
 //! All problems of a document, for formats that list problems.
 
 use super::text::clean;
-use crate::document::{Document, Issue, Severity};
+use crate::document::{Document, Gate, Issue, Severity};
+use lab_model::{Decision, GateEffect};
 use sha2::{Digest, Sha256};
 
 /// The maximum number of warnings of one kind. Warnings repeat for each subject.
 const MAX_ALIKE: usize = 10;
 
-/// Returns the problems: first the problems that a product found, then warnings about the
-/// measurement.
+/// Returns the problems: gates that did not pass, then [`problems`].
 pub fn issues(document: &Document) -> Vec<Issue> {
+    let mut issues: Vec<Issue> = document.gates.iter().filter_map(open_gate).collect();
+    issues.extend(problems(document));
+    issues
+}
+
+/// Returns a gate as a problem, or `None` if it passed.
+fn open_gate(gate: &Gate) -> Option<Issue> {
+    let severity = match (gate.decision, gate.effect) {
+        (Decision::Passed, _) => return None,
+        (_, GateEffect::Fail | GateEffect::Inconclusive) => Severity::Error,
+        (_, GateEffect::Warn) => Severity::Warning,
+        (_, GateEffect::Pass) => Severity::Notice,
+    };
+    Some(Issue {
+        rule: format!("gate:{}", clean(&gate.condition)),
+        title: format!("gate {}", gate.condition),
+        text: gate.sentence.clone(),
+        severity,
+        object: gate.name.clone(),
+        ..Issue::default()
+    })
+}
+
+/// Returns the problems without gates: first the problems that a product found, then warnings about
+/// the measurement.
+pub fn problems(document: &Document) -> Vec<Issue> {
     let mut issues = document.issues.clone();
     let mut alike: Vec<(String, usize)> = Vec::new();
     for warning in document.warnings() {

@@ -6,13 +6,13 @@
 //! problems make a test fail. Source of the format: the schema of the Jenkins xUnit plugin
 //! (`junit-10.xsd`).
 
-use super::issues::{issues, sentence};
+use super::issues::{problems, sentence};
 use super::named::name;
 use super::text::clean;
-use crate::document::{Document, Row, Severity};
+use crate::document::{Document, Gate, Row, Severity};
 use crate::format::quantity;
 use crate::output::{Format, Rendered};
-use lab_model::Unit;
+use lab_model::{Decision, GateEffect, Unit};
 use quick_xml::escape::escape;
 
 /// JUnit XML.
@@ -66,8 +66,8 @@ pub fn render(document: &Document) -> String {
 }
 
 fn tests(document: &Document) -> Vec<Test> {
-    let mut tests: Vec<Test> = Vec::new();
-    for issue in issues(document) {
+    let mut tests: Vec<Test> = document.gates.iter().map(gate).collect();
+    for issue in problems(document) {
         let text = sentence(&issue);
         let object = if issue.object.is_empty() {
             &issue.title
@@ -90,7 +90,8 @@ fn tests(document: &Document) -> Vec<Test> {
             output: text,
         });
     }
-    let compared = document.rows.iter().filter(|row| !row.verdict.is_empty());
+    let compared = document.rows.iter();
+    let compared = compared.filter(|row| !row.verdict.is_empty() && row.metric.id != Gate::METRIC);
     tests.extend(compared.map(comparison));
     if tests.is_empty() {
         let answer = document.answer.split().0;
@@ -103,6 +104,26 @@ fn tests(document: &Document) -> Vec<Test> {
         });
     }
     tests
+}
+
+/// Returns the test of a gate. A gate that is inconclusive without an effect on the exit code is a skipped test.
+fn gate(gate: &Gate) -> Test {
+    let text = gate.sentence.clone();
+    let name = match gate.name.as_str() {
+        "" => gate.condition.clone(),
+        name => format!("{name}: {}", gate.condition),
+    };
+    Test {
+        class: Gate::METRIC.into(),
+        name,
+        seconds: None,
+        result: match (gate.decision, gate.effect) {
+            (Decision::Passed, _) => TestResult::Passed,
+            (_, GateEffect::Fail | GateEffect::Inconclusive) => TestResult::Failed(text.clone()),
+            (_, GateEffect::Warn | GateEffect::Pass) => TestResult::Skipped(text.clone()),
+        },
+        output: text,
+    }
 }
 
 fn comparison(row: &Row) -> Test {

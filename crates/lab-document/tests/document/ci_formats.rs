@@ -2,10 +2,10 @@
 //! Formats for CI systems and other tools, with hostile names in every field.
 
 use lab_document::{
-    Chart, Document, Drawing, FORMATS, Finding, Flame, Issue, Item, Location, Quantity, Rendered,
-    Row, Section, Severity, Span, Terminal, Tone,
+    Chart, Document, Drawing, FORMATS, Finding, Flame, Gate, Issue, Item, Location, Quantity,
+    Rendered, Row, Section, Severity, Span, Terminal, Tone,
 };
-use lab_model::{Interval, Metric, Unit};
+use lab_model::{Decision, Interval, Metric, OnInconclusive, Unit};
 use serde_json::Value;
 
 /// A name with every character that a format treats specially.
@@ -438,4 +438,66 @@ fn no_format_lets_control_characters_through() {
             format.name
         );
     }
+}
+
+#[test]
+fn gates_that_did_not_pass_are_problems_and_each_gate_is_a_test() {
+    let mut judged = document("sort");
+    judged.issues.clear();
+    judged.sections.clear();
+    let gate = |condition: &str, decision| {
+        Gate::new(
+            condition,
+            HOSTILE,
+            decision,
+            &format!("{HOSTILE} takes 1.08 times"),
+        )
+    };
+    judged.add_gates(vec![
+        gate("time>+5%", Decision::Failed).limited(1.05, Unit::Ratio),
+        gate("cpu>+5%", Decision::Inconclusive),
+        gate("memory>+5%", Decision::Inconclusive).with_inconclusive(OnInconclusive::Warn),
+        gate("mean>+5%", Decision::Passed),
+    ]);
+    let (commands, _) = github(&judged);
+    let lines: Vec<&str> = commands.lines().collect();
+    assert_eq!(lines.len(), 3, "{commands}");
+    assert!(
+        lines[0].starts_with("::error title=benchlab%3A gate time>+5%25::gate failed: "),
+        "{commands}"
+    );
+    assert!(
+        lines[1].starts_with("::error ") && lines[2].starts_with("::warning "),
+        "{commands}"
+    );
+    let severities: Vec<Value> = json("gitlab", &judged)
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|problem| problem["severity"].clone())
+        .collect();
+    assert_eq!(severities, ["critical", "critical", "major"]);
+    let results = json("sarif", &judged)["runs"][0]["results"].clone();
+    assert_eq!(results[0]["ruleId"], "gate:time>+5%");
+    assert_eq!(results[0]["level"], "error");
+    let xml = text("junit", &judged);
+    let parsed = roxmltree::Document::parse(&xml).unwrap_or_else(|e| panic!("{e}: {xml}"));
+    let tests = parsed
+        .descendants()
+        .filter(|n| n.attribute("classname") == Some("benchlab.gate"));
+    let results: Vec<&str> = tests
+        .map(|test| {
+            let result = test
+                .children()
+                .find(|n| n.has_tag_name("failure") || n.has_tag_name("skipped"));
+            result.map_or("passed", |n| n.tag_name().name())
+        })
+        .collect();
+    assert_eq!(results, ["failure", "failure", "skipped", "passed"]);
+    let kept: Vec<Gate> = judged
+        .gates
+        .iter()
+        .map(|gate| Gate::from(&gate.kept()))
+        .collect();
+    assert_eq!(kept, judged.gates);
 }
