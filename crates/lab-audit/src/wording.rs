@@ -278,6 +278,11 @@ pub fn expired(waiver: &Waiver) -> String {
     )
 }
 
+/// Formats the reason of a waiver and its last day, for formats that list problems.
+pub fn accepted_until(waiver: &Waiver) -> String {
+    format!("{} (until {})", waiver.reason, waiver.until)
+}
+
 /// States that a waiver covers no finding.
 pub fn covers_nothing(waiver: &Waiver) -> String {
     format!(

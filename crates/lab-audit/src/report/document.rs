@@ -108,7 +108,7 @@ fn issues(audit: &Audit) -> Vec<Issue> {
             object: finding.place.clone(),
             location: location(&finding.place),
             source: finding.source.clone(),
-            waived: None,
+            waived: audit.waiver(finding).map(wording::accepted_until),
         })
     };
     audit.findings.iter().filter_map(|f| issue(&f)).collect()

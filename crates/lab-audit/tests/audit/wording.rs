@@ -149,6 +149,7 @@ fn every_sentence() {
         "expired",
         &[expired(&waiver(None)), expired(&waiver(Some("sda")))],
     );
+    add("accepted_until", &[accepted_until(&waiver(None))]);
     add("covers_nothing", &[covers_nothing(&waiver(Some("sdz")))]);
     add(
         "waiver_without_reason",
