@@ -19,8 +19,14 @@ use lab_report::{BetweenReport, Report};
 use lab_stats::between::Recorded;
 use lab_stats::gate::{ChangeCondition, GateCondition};
 
-/// Builds the report of a run of any kind.
+/// Builds the report of a run of any kind, with the decisions of its gates.
 pub fn document(report: &Report) -> Document {
+    let mut document = document_of_content(report);
+    document.add_gates(report.run.gates.iter().map(Gate::from).collect());
+    document
+}
+
+fn document_of_content(report: &Report) -> Document {
     let run = report.run;
     match &run.content {
         Content::Audit(audit) => lab_audit::report::document(&AuditReport {

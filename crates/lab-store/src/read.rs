@@ -358,6 +358,10 @@ fn read_run(file: &Arc<OpenFile>, name: String) -> rusqlite::Result<Run> {
         pilots_ns: meta(db, "pilots_ns")?,
         metrics: metrics(db)?,
         agents: agents(db)?.into(),
+        gates: meta::<String>(db, "gates")?
+            .map(|text| json(&text))
+            .transpose()?
+            .unwrap_or_default(),
         content: content(db)?,
     })
 }

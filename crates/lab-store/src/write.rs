@@ -9,9 +9,9 @@ use crate::schema;
 use crate::values::{as_json, as_word};
 use lab_model::{
     Agent, AgentId, AgentSlice, Audit, Batch, BlockState, Disturbance, Ending, Failure, Figure,
-    Host, Imported, KeptProfile, Latencies, LogAnalysis, LogLine, Metric, Outcome, Pilot, Plan,
-    PointId, ProcessExit, ProcessStart, Reading, Resources, Run, Sample, Service, Setting, Slice,
-    TargetId, Timeline,
+    Host, Imported, KeptGate, KeptProfile, Latencies, LogAnalysis, LogLine, Metric, Outcome, Pilot,
+    Plan, PointId, ProcessExit, ProcessStart, Reading, Resources, Run, Sample, Service, Setting,
+    Slice, TargetId, Timeline,
 };
 use nix::fcntl::{Flock, FlockArg};
 use rusqlite::{Connection, ToSql, params, params_from_iter};
@@ -83,6 +83,14 @@ impl RunWriter {
             .and_then(|_| crate::schema::add_columns(&run.db))
             .map_err(|e| run.error(e))?;
         Ok(run)
+    }
+
+    /// Adds decisions of gates to the file of a run that has ended.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be written, or if another process writes it.
+    pub fn add_gates(path: &Path, gates: &[KeptGate]) -> Result<()> {
+        RunWriter::open_locked(path)?.gates(gates)
     }
 
     fn open_locked(path: &Path) -> Result<Self> {
@@ -233,6 +241,14 @@ impl RunWriter {
                 self.execute("INSERT INTO tool_output VALUES (?, ?, ?)", row)
             })
         })
+    }
+
+    /// Stores decisions of gates, in place of earlier ones.
+    pub fn gates(&self, gates: &[KeptGate]) -> Result<()> {
+        match gates {
+            [] => Ok(()),
+            gates => self.set("gates", as_json(&gates)),
+        }
     }
 
     /// Stores the words of the command line that started the run.
