@@ -23,11 +23,13 @@ pub use build::commits::{CommitRange, commit_range, commit_stat, parent_count};
 pub use build::fingerprint::fingerprint;
 pub use build::install::install;
 pub use build::merge_base::{BaseError, merge_base};
-pub use build::worktree::{Commit, Revision, WorktreeError, Worktrees, commit_of};
+pub use build::worktree::{
+    Commit, Revision, WorktreeError, Worktrees, commit_of, resolve_revisions,
+};
 pub use build::{BuildStep, Builder, Unready, in_path};
-pub use commands::CommandWorkload;
 pub use commands::starter::{Ended, StartRequest, Starter};
 pub use commands::wrapper::Wrapper;
+pub use commands::{CommandWorkload, layout_variables};
 pub use driver::context::{BlockContext, Progress, RunContext, Stop, TurnRecord};
 pub use driver::executor::{Executor, LocalExecutor, OnProgress, missing_block};
 pub use driver::machine::{HostWatch, Machine, ThisMachine};

@@ -2,14 +2,15 @@
 //! Gates on a profile, such as `--fail-if 'peak>2MB'` or `'D1mw>+5%'`.
 
 use crate::Profile;
-use lab_model::{Comparison, ConditionError, Dimension, Relation, Unit};
+use crate::layouts::{CountRange, EventRanges};
+use lab_model::{Comparison, ConditionError, Decision, Dimension, Relation, Unit};
 use std::str::FromStr;
 
 /// Metrics that are sizes in bytes.
 const SIZE_FIGURES: [&str; 2] = ["peak", "total"];
 
 /// Metrics that a condition may name.
-static FIGURES: [&str; 24] = [
+pub(crate) static FIGURES: [&str; 24] = [
     "peak",
     "total",
     "allocations",
@@ -61,7 +62,9 @@ pub enum GateResult {
     Passed(Found),
     /// The metric exceeds the bound.
     Failed(Found),
-    /// The condition is inconclusive.
+    /// The bound lies within the range over layouts.
+    Open(Found),
+    /// The condition cannot be judged.
     Undecided(Undecided),
 }
 
@@ -76,6 +79,15 @@ pub enum Found {
         before: u64,
         /// The value in the later profile.
         after: u64,
+    },
+    /// The range of the value over layouts, in the later profile.
+    ValueRange(CountRange),
+    /// The ranges of the value over layouts, in both profiles.
+    ChangeRange {
+        /// The range in the earlier profile.
+        before: CountRange,
+        /// The range in the later profile.
+        after: CountRange,
     },
 }
 
@@ -142,6 +154,35 @@ impl GateCondition {
         } else {
             GateResult::Passed(found)
         }
+    }
+}
+
+impl GateCondition {
+    /// Checks the condition by the ranges over layouts of one program, or of two. Returns `None` for a metric without
+    /// ranges.
+    pub fn judge_ranges(&self, ranges: &[EventRanges]) -> Option<GateResult> {
+        let range = |ranges: &EventRanges| ranges.get(self.figure);
+        let last = range(ranges.last()?)?;
+        let (decision, found) = match (self.bound, ranges) {
+            (Bound::Value(bound), _) => (
+                last.judge_value(self.relation, bound),
+                Found::ValueRange(last),
+            ),
+            (Bound::Change(bound), [before, _]) => {
+                let before = range(before)?;
+                let found = Found::ChangeRange {
+                    before,
+                    after: last,
+                };
+                (last.judge(before, self.relation, bound), found)
+            }
+            (Bound::Change(_), _) => return None,
+        };
+        Some(match decision {
+            Decision::Passed => GateResult::Passed(found),
+            Decision::Inconclusive => GateResult::Open(found),
+            Decision::Failed => GateResult::Failed(found),
+        })
     }
 }
 

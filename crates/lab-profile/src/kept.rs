@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Profiles in a run file: the output of each tool, from which reports are computed, and facts that it lacks.
 
+use crate::layouts::EventRanges;
 use crate::profile::Profile;
 use crate::runs::{RunWarning, add_output};
 use crate::valgrind::{Tool, ValgrindRun};
@@ -29,6 +30,8 @@ pub struct ProfiledPrograms {
     pub facts: Vec<(String, String)>,
     /// Caveats, such as failed runs, or programs that did different work.
     pub caveats: Vec<Caveat>,
+    /// The ranges of events over builds, of each program. Empty with one build.
+    pub ranges: Vec<EventRanges>,
 }
 
 /// A caveat of a profile as a sentence.
@@ -56,6 +59,8 @@ struct Notes {
     sources: Vec<Sources>,
     facts: Vec<(String, String)>,
     caveats: Vec<Caveat>,
+    #[serde(default)]
+    ranges: Vec<EventRanges>,
 }
 
 /// Returns the content of a run file for profiled programs, with the output files of `runs`.
@@ -68,6 +73,7 @@ pub fn kept(programs: &ProfiledPrograms, runs: &[ValgrindRun]) -> io::Result<Kep
         sources: programs.sources.clone(),
         facts: programs.facts.clone(),
         caveats: programs.caveats.clone(),
+        ranges: programs.ranges.clone(),
     };
     let outputs = runs.iter().filter_map(|run| {
         let file = run.file.as_ref()?;
@@ -100,6 +106,7 @@ impl ProfiledPrograms {
             sources,
             facts,
             caveats,
+            ranges,
         } = serde_json::from_str(&kept.notes).map_err(|e| e.to_string())?;
         let mut profiles = vec![Profile::default(); names.len()];
         for output in &kept.outputs {
@@ -117,6 +124,7 @@ impl ProfiledPrograms {
             sources,
             facts,
             caveats,
+            ranges,
         })
     }
 }

@@ -199,7 +199,9 @@ pub fn add_output(
         Tool::Massif(TimeUnit::Instructions) => profile.massif = Some(read_massif(output)?),
         Tool::Massif(_) => profile.heaps.push(read_massif(output)?),
         Tool::Dhat => profile.dhat = Some(read_dhat(output)?),
-        Tool::Cachegrind => profile.cachegrind = Some(read_cachegrind(output)?),
+        Tool::Cachegrind | Tool::Instructions => {
+            profile.cachegrind = Some(read_cachegrind(output)?);
+        }
         Tool::Callgrind => {
             let mut reader = CallgrindReader::default();
             reader.add(output)?;

@@ -41,10 +41,12 @@ pub enum Tool {
     Cachegrind,
     /// Cachegrind's events, plus calls.
     Callgrind,
+    /// Instructions alone, counted by Cachegrind without its caches, which is faster.
+    Instructions,
 }
 
 impl Tool {
-    /// All tools. The slowest comes first, so that no slow run starts last.
+    /// All tools that make a profile. The slowest comes first, so that no slow run starts last.
     pub const ALL: [Tool; 6] = [
         Tool::Callgrind,
         Tool::Cachegrind,
@@ -59,7 +61,7 @@ impl Tool {
         match self {
             Tool::Massif(_) => "massif",
             Tool::Dhat => "dhat",
-            Tool::Cachegrind => "cachegrind",
+            Tool::Cachegrind | Tool::Instructions => "cachegrind",
             Tool::Callgrind => "callgrind",
         }
     }
@@ -69,6 +71,7 @@ impl Tool {
         match self {
             Tool::Massif(TimeUnit::Milliseconds) => "massif-by-time",
             Tool::Massif(TimeUnit::Bytes) => "massif-by-bytes",
+            Tool::Instructions => "instructions",
             tool => tool.name(),
         }
     }
@@ -85,6 +88,7 @@ impl Tool {
             }
             // DHAT must record full paths, which are needed to find the source files.
             Tool::Dhat => vec!["--fullpath-after="],
+            Tool::Instructions => vec!["--cache-sim=no", "--branch-sim=no"],
             Tool::Cachegrind | Tool::Callgrind => {
                 [&["--cache-sim=yes", "--branch-sim=yes"], &CACHES[..]].concat()
             }
@@ -120,6 +124,8 @@ pub struct Profiled<'a> {
     pub program: &'a [String],
     /// The working directory.
     pub folder: &'a Path,
+    /// Additional environment variables.
+    pub variables: &'a [(&'static str, String)],
 }
 
 /// The exit of a program.
@@ -160,7 +166,15 @@ pub struct Step {
     pub elapsed: Duration,
 }
 
-/// Runs each command under each of the tools. Each run writes into its own subdirectory.
+/// Returns the runs of each command under each of the tools.
+pub fn runs_of(tools: &[Tool], commands: usize) -> Vec<(Tool, usize)> {
+    let tools = tools.iter();
+    let runs = tools.flat_map(|&tool| (0..commands).map(move |command| (tool, command)));
+    runs.collect()
+}
+
+/// Runs commands under tools: for each run, the tool and the index of the command. Each run writes into its own
+/// subdirectory.
 ///
 /// If `progress` returns false, all runs are stopped and the result is `None`. No process is left running.
 ///
@@ -169,13 +183,11 @@ pub struct Step {
 pub fn valgrind(
     commands: &[Profiled],
     folder: &Path,
-    tools: &[Tool],
+    requested: &[(Tool, usize)],
     limit: Duration,
     progress: &mut dyn FnMut(&Step) -> bool,
 ) -> io::Result<Option<Vec<ValgrindRun>>> {
-    let jobs = tools.iter().copied();
-    let jobs = jobs.flat_map(|tool| (0..commands.len()).map(move |command| (tool, command)));
-    let mut waiting: Vec<(Tool, usize)> = jobs.rev().collect();
+    let mut waiting: Vec<(Tool, usize)> = requested.iter().rev().copied().collect();
     let total = waiting.len();
     let at_once = allowed_cores()?.len().max(1);
     let mut running: Vec<ValgrindProcess> = Vec::new();
@@ -252,6 +264,7 @@ impl ValgrindProcess {
             .arg(format!("--log-file={}", folder.join("log").display()))
             .args(tool.options())
             .args(profiled.program)
+            .envs(profiled.variables.iter().map(|(name, value)| (name, value)))
             .current_dir(profiled.folder)
             .stdin(Stdio::null())
             .stdout(File::create(folder.join("stdout"))?)

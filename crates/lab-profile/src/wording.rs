@@ -10,6 +10,7 @@ use crate::explain::{Access, Explanation};
 use crate::files::FilesError;
 use crate::gate::{Found, GateCondition, Undecided, relative_change};
 use crate::heap::{NeverFreed, Sawtooth};
+use crate::layouts::CountRange;
 use crate::runs::RunWarning;
 use crate::valgrind::{Ending, Tool};
 use lab_document::say;
@@ -83,6 +84,7 @@ pub fn tool(tool: Tool) -> &'static str {
     match tool {
         Tool::Massif(TimeUnit::Milliseconds) => "massif by time",
         Tool::Massif(TimeUnit::Bytes) => "massif by bytes",
+        Tool::Instructions => "counting instructions",
         tool => tool.name(),
     }
 }
@@ -110,6 +112,13 @@ pub const CLOCK: &str = "Measured time";
 pub const METHOD: &str = "How it was profiled";
 pub const MEMORY: &str = "Memory";
 pub const COSTS: &str = "Instructions and misses";
+pub const LAYOUTS: &str = "Range over builds";
+pub const LAYOUTS_CAPTION: &str = "The least and the greatest count of each event over all builds. A change whose range includes 0 may come from the \
+     layout alone.";
+pub const LEAST: &str = "least";
+pub const MOST: &str = "greatest";
+pub const LEAST_CHANGE: &str = "least change";
+pub const MOST_CHANGE: &str = "greatest change";
 pub const BY_FUNCTION: &str = "By function";
 pub const BY_LINE: &str = "By source line";
 pub const APPEARED: &str = "New functions";
@@ -593,8 +602,68 @@ pub fn gate(figure: &str, unit: &Unit, found: Result<&Found, &Undecided>) -> Str
             let change = 100.0 * relative_change(*before, *after);
             format!("{figure} changed by {change:+.3} % ({before} to {after})")
         }
+        Ok(Found::ValueRange(range)) => {
+            format!("{figure} is {} over builds", count_range(*range))
+        }
+        Ok(Found::ChangeRange { before, after }) => {
+            let change = after.change_from(*before);
+            format!(
+                "{figure} changed by {:+.3} to {:+.3} % over builds ({} before, {} after)",
+                100.0 * change.low,
+                100.0 * change.high,
+                count_range(*before),
+                count_range(*after)
+            )
+        }
         Err(reason) => format!("{figure}: {reason}"),
     }
+}
+
+/// Formats a range of counts: `1,000 to 1,020`, or `1,000` if all are equal.
+pub fn count_range(range: CountRange) -> String {
+    let (least, most) = (grouped(range.least), grouped(range.most));
+    match range.least == range.most {
+        true => least,
+        false => format!("{least} to {most}"),
+    }
+}
+
+/// Describes the instructions of a command relative to the baseline's: `head executes 1.021 to 1.022 times base's
+/// instructions over 5 builds of each (1,000 to 1,001 and 1,021 to 1,022)`.
+pub fn instructions(
+    (name, baseline): (&str, &str),
+    [before, after]: [CountRange; 2],
+    (layouts, is_builds): (usize, bool),
+) -> String {
+    let change = after.change_from(before);
+    let (low, high) = (1.0 + change.low, 1.0 + change.high);
+    let times = match format!("{low:.4}") == format!("{high:.4}") {
+        true => format!("{low:.4}"),
+        false => format!("{low:.4} to {high:.4}"),
+    };
+    let layouts = match is_builds {
+        true => format!("{layouts} builds of each"),
+        false => format!("{layouts} environments of different sizes"),
+    };
+    format!(
+        "{name} executes {times} times {baseline}'s instructions over {layouts} ({} and {})",
+        count_range(before),
+        count_range(after)
+    )
+}
+
+/// Describes a command whose instructions could not be counted.
+pub fn not_counted(ending: &Ending, log: &[String]) -> String {
+    match (ending, log) {
+        (Ending::Stopped(_), _) => format!("{ending}"),
+        (_, []) => format!("Cachegrind wrote no counts ({ending})"),
+        (_, log) => format!("Cachegrind wrote no counts: {}", log.join(" ")),
+    }
+}
+
+/// The error if a command's instructions cannot be counted.
+pub fn counting_failed(name: &str, reason: &str) -> String {
+    format!("--gate-on instructions: {name}: {reason}")
 }
 
 /// Formats the error for a file that cannot be read, with its path.

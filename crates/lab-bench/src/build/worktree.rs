@@ -291,6 +291,26 @@ impl Drop for Worktrees {
     }
 }
 
+/// Resolves revisions without checking them out. Their directories are `folder`.
+///
+/// # Errors
+/// Returns an error if the directory is not in a repository, or if a revision does not name a commit.
+pub fn resolve_revisions(
+    folder: &Path,
+    revisions: &[String],
+) -> Result<Vec<Revision>, WorktreeError> {
+    let (top, _) = repository(folder)?;
+    let revision = |written: &String| {
+        Ok(Revision {
+            written: written.clone(),
+            commit: resolve(&top, written)?,
+            folder: folder.to_path_buf(),
+            builds: Vec::new(),
+        })
+    };
+    revisions.iter().map(revision).collect()
+}
+
 /// Describes the current commit of the repository that contains a directory, and states whether
 /// tracked files differ from the commit.
 ///

@@ -184,24 +184,13 @@ impl<'a> CommandWorkload<'a> {
         }
     }
 
-    /// Returns environment variables for multiple builds: a seed for the build, and a padding.
-    ///
-    /// The padding's length differs for each process, because the length of the environment
-    /// determines the start of the stack (Mytkowicz et al., ASPLOS 2009).
+    /// Returns environment variables for multiple builds.
     fn variables(&self, subject: SubjectId) -> Vec<(&'static str, String)> {
         if self.plan.builds() == 1 {
             return Vec::new();
         }
         let start = self.starts.replace(self.starts.get() + 1);
-        let revision = self.plan.subjects[subject].control_of.unwrap_or(subject);
-        let build = self.build as u64;
-        let seed = random(self.plan.seed, &[u64::from(revision.0), build]) >> 32;
-        let padding = random(self.plan.seed, &[u64::MAX, start]) % MAX_PADDING;
-        vec![
-            ("BENCHLAB_BUILD", (build + 1).to_string()),
-            ("BENCHLAB_BUILD_SEED", seed.to_string()),
-            ("BENCHLAB_PADDING", "x".repeat(padding as usize)),
-        ]
+        layout_variables(self.plan, subject, self.build, start)
     }
 
     /// Creates a fault that includes the last lines of the command's standard error.
@@ -319,6 +308,27 @@ impl<'a> CommandWorkload<'a> {
         };
         points.flat_map(at).collect()
     }
+}
+
+/// Returns environment variables that vary the layout of a command's process: a seed for the build, and a padding.
+///
+/// The padding's length depends on `start`, because the length of the environment determines the start of the stack
+/// (Mytkowicz et al., ASPLOS 2009).
+pub fn layout_variables(
+    plan: &Plan,
+    subject: SubjectId,
+    build: usize,
+    start: u64,
+) -> Vec<(&'static str, String)> {
+    let revision = plan.subjects[subject].control_of.unwrap_or(subject);
+    let build = build as u64;
+    let seed = random(plan.seed, &[u64::from(revision.0), build]) >> 32;
+    let padding = random(plan.seed, &[u64::MAX, start]) % MAX_PADDING;
+    vec![
+        ("BENCHLAB_BUILD", (build + 1).to_string()),
+        ("BENCHLAB_BUILD_SEED", seed.to_string()),
+        ("BENCHLAB_PADDING", "x".repeat(padding as usize)),
+    ]
 }
 
 /// Returns the request to start a program for a command at a point, in one of its builds.

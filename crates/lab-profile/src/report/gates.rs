@@ -13,10 +13,12 @@ pub fn gates(conditions: &[GateCondition], programs: &ProfiledPrograms) -> Vec<G
     };
     let name = programs.names.last().map_or("", String::as_str);
     let gate = |condition: &GateCondition| {
-        let result = condition.judge(before, after.first());
+        let result = condition.judge_ranges(&programs.ranges);
+        let result = result.unwrap_or_else(|| condition.judge(before, after.first()));
         let (decision, found) = match result {
             GateResult::Passed(found) => (Decision::Passed, Ok(found)),
             GateResult::Failed(found) => (Decision::Failed, Ok(found)),
+            GateResult::Open(found) => (Decision::Inconclusive, Ok(found)),
             GateResult::Undecided(reason) => (Decision::Inconclusive, Err(reason)),
         };
         let unit = condition.unit();
@@ -29,6 +31,14 @@ pub fn gates(conditions: &[GateCondition], programs: &ProfiledPrograms) -> Vec<G
                 .limited(limit, unit),
             Ok(Found::Change { before, after }) => {
                 let change = relative_change(before, after);
+                gate.valued(Quantity::exact(change, Unit::Share))
+                    .limited(limit, Unit::Share)
+            }
+            Ok(Found::ValueRange(range)) => gate
+                .valued(Quantity::exact(range.most as f64, unit.clone()))
+                .limited(limit, unit),
+            Ok(Found::ChangeRange { before, after }) => {
+                let change = after.change_from(before).estimate;
                 gate.valued(Quantity::exact(change, Unit::Share))
                     .limited(limit, Unit::Share)
             }

@@ -7,6 +7,7 @@ mod flames;
 mod gates;
 mod heap;
 pub mod history;
+mod layouts;
 
 pub use gates::gates;
 
@@ -64,6 +65,7 @@ pub fn document(report: &ProfileReport) -> Document {
     document.section(warnings);
     document.section(heap::section(&pair));
     let of_costs = costs::sections(&pair).into_iter();
+    document.section(layouts::section(&pair, &report.programs.ranges));
     let flames = [annotated::section(&pair), flames::section(&pair)];
     of_costs
         .chain(flames)

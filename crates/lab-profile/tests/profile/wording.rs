@@ -8,7 +8,7 @@ use lab_profile::agreement::{Agreement, Outlook};
 use lab_profile::heap::{NeverFreed, Sawtooth};
 use lab_profile::wording::*;
 use lab_profile::{
-    Access, Cache, Ending, Explanation, FilesError, Found, RunWarning, Tool, Undecided,
+    Access, Cache, CountRange, Ending, Explanation, FilesError, Found, RunWarning, Tool, Undecided,
 };
 use lab_valgrind::{Churn, Frame, ProfileError, TimeUnit};
 use std::fmt::Write;
@@ -18,6 +18,10 @@ use std::time::Duration;
 
 const TIME: f64 = 1_795_425_300.0;
 const LONG: Duration = Duration::from_millis(12_340);
+
+fn range(least: u64, most: u64) -> CountRange {
+    CountRange { least, most }
+}
 
 fn frame() -> Frame {
     Frame::parse("0x11: make_table (sax-symbols.adb:99)")
@@ -75,7 +79,8 @@ macro_rules! lists {
 #[test]
 fn every_sentence() {
     let mut lines = Lines::default();
-    constants!(lines: WARNINGS CLOCK METHOD MEMORY COSTS BY_FUNCTION BY_LINE APPEARED VANISHED CALLS FLAMES
+    constants!(lines: WARNINGS CLOCK METHOD MEMORY COSTS LAYOUTS LAYOUTS_CAPTION LEAST MOST LEAST_CHANGE
+        MOST_CHANGE BY_FUNCTION BY_LINE APPEARED VANISHED CALLS FLAMES
         HISTORY ANNOTATED HEAP SIMULATED MEASURED HEAP_TABLE HEAP_TABLE_CAPTION HEAP_CHART_CAPTION HEAP_AXIS ALLOCATED
         AT_PEAK NEVER_FREED NEVER_READ SHORT_LIVED AT_MASSIFS_PEAK BELOW_THRESHOLD CHURN_CAPTION TOTALS SHARES_CAPTION
         TOTALS_CAPTION COSTS_CAPTION COSTS_AXIS FUNCTIONS_CAPTION RANKED_CAPTION CALLS_CAPTION ANNOTATED_CAPTION
@@ -300,10 +305,44 @@ fn every_sentence() {
         Err(Undecided::NoFile),
         Err(Undecided::NothingBefore),
         Err(Undecided::NoFileBefore),
+        Ok(Found::ValueRange(range(1_000, 1_020))),
+        Ok(Found::ChangeRange {
+            before: range(1_000, 1_000),
+            after: range(1_010, 1_020),
+        }),
     ];
     add(
         "gate",
         &results.map(|result| gate("Ir", &instructions, result.as_ref())),
+    );
+    add(
+        "count_range",
+        &[count_range(range(7, 7)), count_range(range(1_000, 1_020))],
+    );
+    let ranges = [range(1_000, 1_001), range(1_021, 1_022)];
+    add(
+        "instructions",
+        &[
+            lab_profile::wording::instructions(("head", "base"), ranges, (5, true)),
+            lab_profile::wording::instructions(
+                ("head", "base"),
+                [range(1_000, 1_000); 2],
+                (5, false),
+            ),
+        ],
+    );
+    let log = ["valgrind: ./prog: command not found".to_owned()];
+    add(
+        "not_counted",
+        &[
+            not_counted(&Ending::Stopped(LONG), &[]),
+            not_counted(&Ending::Exited(1), &[]),
+            not_counted(&Ending::Exited(1), &log),
+        ],
+    );
+    add(
+        "counting_failed",
+        &[counting_failed("head", "exit status 1")],
     );
     insta::assert_snapshot!(lines.0);
 }

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Counts of events over layouts of one program: over multiple builds, or environments of different sizes.
+//!
+//! The addresses of code and data change some counts without any change of the program, for example those of string
+//! functions, which handle aligned data differently, and all counts of cache misses (Mytkowicz et al., *Producing Wrong
+//! Data Without Doing Anything Obviously Wrong*, ASPLOS 2009). A change is judged by the range of the counts: it is real
+//! if it is beyond what layouts alone explain.
+
+use crate::files;
+use crate::gate::FIGURES;
+use crate::valgrind::ValgrindRun;
+use crate::wording;
+use lab_model::{Decision, Interval, Relation};
+use lab_valgrind::{CostProfile, read_cachegrind};
+use serde::{Deserialize, Serialize};
+
+/// The least and the greatest count of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CountRange {
+    /// The least count.
+    pub least: u64,
+    /// The greatest count.
+    pub most: u64,
+}
+
+/// The ranges of a program's events.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventRanges {
+    /// The number of layouts.
+    pub layouts: usize,
+    /// The events and sums of events, by name.
+    pub events: Vec<(String, CountRange)>,
+}
+
+impl CountRange {
+    /// Returns the range of counts, or `None` without counts.
+    pub fn of(counts: impl IntoIterator<Item = u64>) -> Option<CountRange> {
+        let counts: Vec<u64> = counts.into_iter().collect();
+        Some(CountRange {
+            least: *counts.iter().min()?,
+            most: *counts.iter().max()?,
+        })
+    }
+
+    /// Returns the relative change from an earlier range as an interval: from the least count after the greatest, to
+    /// the greatest after the least. The level of 1 means that it contains all pairs of layouts.
+    pub fn change_from(self, before: CountRange) -> Interval {
+        let change = |before: u64, after: u64| match (before, after) {
+            (0, 0) => 0.0,
+            _ => after as f64 / before as f64 - 1.0,
+        };
+        Interval {
+            estimate: change(before.middle(), self.middle()),
+            low: change(before.most, self.least),
+            high: change(before.least, self.most),
+            level: 1.0,
+        }
+    }
+
+    /// Decides whether the change from an earlier range has a relation to a bound, whatever the layouts.
+    pub fn judge(self, before: CountRange, relation: Relation, bound: f64) -> Decision {
+        Decision::of_interval(relation, &self.change_from(before), bound, 1.0)
+    }
+
+    /// Decides whether the count has a relation to a bound, whatever the layout.
+    pub fn judge_value(self, relation: Relation, bound: f64) -> Decision {
+        let interval = Interval {
+            estimate: self.middle() as f64,
+            low: self.least as f64,
+            high: self.most as f64,
+            level: 1.0,
+        };
+        Decision::of_interval(relation, &interval, bound, 1.0)
+    }
+
+    fn middle(self) -> u64 {
+        self.least.midpoint(self.most)
+    }
+}
+
+impl EventRanges {
+    /// Returns the ranges of the events that all layouts have.
+    pub fn of(layouts: &[&CostProfile]) -> EventRanges {
+        let range = |name: &&str| {
+            let counts: Option<Vec<u64>> =
+                layouts.iter().map(|costs| costs.total_of(name)).collect();
+            Some(((*name).to_owned(), CountRange::of(counts?)?))
+        };
+        EventRanges {
+            layouts: layouts.len(),
+            events: FIGURES.iter().filter_map(range).collect(),
+        }
+    }
+
+    /// Returns the range of an event or a sum of events.
+    pub fn get(&self, name: &str) -> Option<CountRange> {
+        let found = self.events.iter().find(|(known, _)| known == name);
+        found.map(|(_, range)| *range)
+    }
+}
+
+/// Reads the counts of a run under Cachegrind.
+///
+/// # Errors
+/// Returns a message if the run was stopped, or if it has no counts.
+pub fn read_counts(run: &ValgrindRun) -> Result<CostProfile, String> {
+    let Some(file) = run.file.as_ref().filter(|_| run.status.is_some()) else {
+        return Err(wording::not_counted(&run.ending(), &run.log));
+    };
+    files::read(file, read_cachegrind).map_err(|e| e.to_string())
+}
