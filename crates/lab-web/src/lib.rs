@@ -99,6 +99,8 @@ fn router(app: App) -> Router {
         .route("/runs/{run}/file", get(pages::export::file))
         .route("/runs/{run}/export/{format}", get(pages::export::export))
         .route("/diff", get(pages::pair::diff))
+        .route("/bisections", get(pages::bisections::list))
+        .route("/bisections/{name}", get(pages::bisections::show))
         .route("/history", get(pages::history::names))
         .route("/history/{name}", get(pages::history::history))
         .route(

@@ -2,6 +2,7 @@
 //! The runs in a directory, found by name and read one at a time, with a cache of results.
 
 use crate::problem::Problem;
+use lab_bisect::BisectionFile;
 use lab_document::{Document, clean};
 use lab_kinds::{ChangeGates, RunSummary};
 use lab_model::Run;
@@ -15,6 +16,9 @@ use std::time::SystemTime;
 
 /// The maximum number of cached documents. A report is often exported right after it was shown.
 const DOCUMENTS: usize = 4;
+
+/// The ending of the directory of a bisection.
+const BISECTION: &str = ".bisect";
 
 /// The runs in a directory.
 pub struct RunLibrary {
@@ -121,6 +125,28 @@ impl RunLibrary {
         let listed =
             listed.ok_or_else(|| Problem::missing(format!("there is no run `{name}` here")))?;
         Ok(self.folder.join(listed + ".lab"))
+    }
+
+    /// Returns the names of the bisections in the directory, latest first.
+    pub fn bisections(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.names_with(BISECTION).collect();
+        names.retain(|name| BisectionFile::find(&self.bisection_folder(name)).is_some());
+        // Names begin with the start time.
+        names.sort_unstable_by(|a, b| b.cmp(a));
+        names
+    }
+
+    /// Returns a bisection, or an error if there is no such bisection.
+    ///
+    /// Only listed bisections are accepted, so that no name leads out of the directory.
+    pub fn bisection(&self, name: &str) -> Result<BisectionFile, Problem> {
+        let listed = self.names_with(BISECTION).find(|listed| listed == name);
+        let file = listed.and_then(|name| BisectionFile::find(&self.bisection_folder(&name)));
+        file.ok_or_else(|| Problem::missing(format!("there is no bisection `{name}` here")))
+    }
+
+    fn bisection_folder(&self, name: &str) -> PathBuf {
+        self.folder.join(format!("{name}{BISECTION}"))
     }
 
     /// Returns the progress of a run.
@@ -251,19 +277,21 @@ impl RunLibrary {
     ///
     /// Names that are not UTF-8 are skipped, because a URL cannot contain them.
     fn names(&self) -> Vec<String> {
+        self.names_with(".lab").collect()
+    }
+
+    /// Returns the names of the directory's entries that end in `ending`, without it.
+    fn names_with(&self, ending: &'static str) -> impl Iterator<Item = String> + use<> {
         let entries = std::fs::read_dir(&self.folder)
             .into_iter()
             .flatten()
             .flatten();
-        let name = |entry: std::fs::DirEntry| {
+        let name = move |entry: std::fs::DirEntry| {
             let name = entry.file_name().into_string().ok()?;
-            Some(
-                name.strip_suffix(".lab")
-                    .filter(|n| !n.is_empty())?
-                    .to_owned(),
-            )
+            let name = name.strip_suffix(ending).filter(|n| !n.is_empty())?;
+            Some(name.to_owned())
         };
-        entries.filter_map(name).collect()
+        entries.filter_map(name)
     }
 
     fn entry(&self, name: String) -> RunEntry {

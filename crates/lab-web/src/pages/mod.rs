@@ -2,6 +2,7 @@
 //! The pages, in one file each, and their common parts.
 
 pub mod assets;
+pub mod bisections;
 pub mod delete;
 pub mod export;
 pub mod history;
@@ -38,6 +39,7 @@ pub fn page(title: &str, actions: &Markup, content: Markup) -> Html<String> {
                         a class="brand" href="/" { "benchlab" }
                         a href="/" { "Runs" }
                         a href="/history" { "History" }
+                        a href="/bisections" { "Bisections" }
                     }
                     (actions)
                 }
@@ -52,6 +54,11 @@ pub fn page(title: &str, actions: &Markup, content: Markup) -> Html<String> {
 /// Returns the path of a run's page, or of a resource below it.
 pub fn run_path(run: &str, below: &str) -> String {
     format!("/runs/{}{below}", encoded(run))
+}
+
+/// Returns the path of a bisection's page.
+pub fn bisection_path(name: &str) -> String {
+    format!("/bisections/{}", encoded(name))
 }
 
 /// Percent-encodes text for use as a URL path segment or a query value.
