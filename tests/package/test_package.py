@@ -66,7 +66,7 @@ def test_what_is_installed(root: Path) -> None:
     for verb in set(verbs) & {"run", "compare", "diff", "load", "report", "history", "serve", "list", "doctor"}:
         page = gzip.decompress((share / f"man/man1/benchlab-{verb}.1.gz").read_bytes()).decode()
         assert page.startswith(".") and verb in page
-    assert "serve" in (share / "zsh/vendor-completions/_benchlab").read_text()
+    assert "BENCHLAB_COMPLETE" in (share / "zsh/vendor-completions/_benchlab").read_text()
     assert (share / "fish/vendor_completions.d/benchlab.fish").stat().st_size > 0
     output("bash", "-n", share / "bash-completion/completions/benchlab")
     tracked = output("git", "-C", ROOT, "ls-files", "experiments", "kits", "appserver").splitlines()

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The command line: its subcommands and options.
 
+use crate::completion;
 use crate::gate::InconclusiveArg;
 use crate::option_values::{ExpectedStatuses, expected_statuses, part, rate, stage, time};
 use crate::options::formats;
-pub use crate::options::{AgentLoss, AgentPlacement, Color, DisplayArgs, NamedLauncher};
+pub use crate::options::{
+    AgentLoss, AgentPlacement, Color, DisplayArgs, ListingArgs, NamedLauncher,
+};
 pub use crate::verbs::audit::args::{AuditArgs, AuditVerb};
 pub use crate::verbs::logs::args::LogsArgs;
 use crate::verbs::new::args::NewArgs;
 use crate::verbs::serve::args::ServeArgs;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter};
 use lab_document::{FORMATS, Format, format};
 use lab_import::ImportFormat;
 use lab_load::IpFamily;
@@ -85,11 +89,13 @@ pub enum Verb {
     /// List experiments, their cases and subjects, and missing requirements
     List(ListArgs),
     /// Check this host for conditions that disturb measurements, and for missing packages
-    #[command(after_help = "Example:\n  benchlab doctor")]
-    Doctor,
-    /// Print shell completions
+    Doctor(DoctorArgs),
+    /// Print a script with which a shell completes commands, options and the names that benchlab knows: experiments,
+    /// subjects, cases, runs, and entries of benchlab.toml
     #[command(
-        after_help = "Example:\n  benchlab completions bash > ~/.local/share/bash-completion/completions/benchlab"
+        after_help = "Examples:\n  benchlab completions bash > ~/.local/share/bash-completion/completions/benchlab\n  \
+                      benchlab completions zsh > ~/.zfunc/_benchlab\n  \
+                      benchlab completions fish > ~/.config/fish/completions/benchlab.fish"
     )]
     Completions(CompletionsArgs),
     /// Write man pages
@@ -171,12 +177,15 @@ impl RunOn {
 )]
 pub struct RunArgs {
     /// The experiment: a name in experiments/, or a directory such as ./parse
+    #[arg(add = ArgValueCandidates::new(completion::experiments))]
     pub experiment: String,
     /// Only these subjects, or named selections of subjects
-    #[arg(long, short, value_delimiter = ',', value_name = "NAME,…")]
+    #[arg(long, short, value_delimiter = ',', value_name = "NAME,…",
+          add = ArgValueCandidates::new(completion::subjects))]
     pub subjects: Vec<String>,
     /// Only these cases
-    #[arg(long, short, value_delimiter = ',', value_name = "NAME,…")]
+    #[arg(long, short, value_delimiter = ',', value_name = "NAME,…",
+          add = ArgValueCandidates::new(completion::cases))]
     pub cases: Vec<String>,
     /// Only these targets, such as sqlite
     #[arg(long, short, value_delimiter = ',', value_name = "NAME,…", value_parser = kind)]
@@ -192,7 +201,7 @@ pub struct RunArgs {
     #[command(flatten)]
     pub lost: AgentLoss,
     /// The subject that the others are compared with [default: the experiment's]
-    #[arg(long, short, value_name = "NAME")]
+    #[arg(long, short, value_name = "NAME", add = ArgValueCandidates::new(completion::subjects))]
     pub baseline: Option<String>,
     /// Do not measure a second copy of the baseline
     #[arg(long)]
@@ -236,6 +245,9 @@ pub struct RunArgs {
     pub fail_if: Vec<String>,
     #[command(flatten)]
     pub inconclusive: InconclusiveArg,
+    /// Print what would be measured and how long it takes, without running anything
+    #[arg(long, conflicts_with = "plan")]
+    pub dry_run: bool,
     /// Only measure this many blocks as a pilot, and print how long a run would take to find differences of 1,
     /// 2, 5 and 10 %; saves no run
     #[arg(long, value_name = "BLOCKS", num_args = 0..=1, require_equals = true, default_missing_value = "8",
@@ -309,7 +321,7 @@ pub struct Measuring {
 pub struct CompareArgs {
     /// The commands, as you would type them into a shell; the first one is the baseline. Or the name of a comparison in
     /// benchlab.toml
-    #[arg(value_name = "COMMAND")]
+    #[arg(value_name = "COMMAND", add = ArgValueCompleter::new(completion::comparisons))]
     pub commands: Vec<String>,
     /// The words of a single command, which is run without a shell
     #[arg(last = true, value_name = "WORD")]
@@ -378,6 +390,9 @@ pub struct CompareArgs {
     /// Mirrored pairs of passes per block [default: as many as fit into the block's time, at most 40]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub pairs: Option<u32>,
+    /// Print what would be measured and how long it takes, without running anything
+    #[arg(long, conflicts_with = "plan")]
+    pub dry_run: bool,
     /// Only measure this many blocks as a pilot, and print how long a run would take to find differences of 1,
     /// 2, 5 and 10 %; saves no run
     #[arg(long, value_name = "BLOCKS", num_args = 0..=1, require_equals = true, default_missing_value = "8",
@@ -394,8 +409,9 @@ pub struct CompareArgs {
     /// is inconclusive: short for --fail-if 'any>+MARGIN'
     #[arg(long)]
     pub gate: bool,
-    /// The metric that --gate judges: time, or CPU time, which other processes on a shared machine
-    /// disturb less
+    /// The metric that --gate judges: time; CPU time, which other processes on a shared machine disturb less; or
+    /// instructions, counted by Valgrind in each build of --builds, or in environments of different sizes, and judged
+    /// by the range, so that a different layout alone does not fail the gate
     #[arg(long, value_name = "METRIC", default_value = "wall", requires = "gate")]
     pub gate_on: GateOn,
     /// Exit with code 3 if this condition holds. A condition is about a change from the baseline,
@@ -514,10 +530,10 @@ impl From<MetricName> for BisectedMetric {
 )]
 pub struct DiffArgs {
     /// The run file to compare with, or the file of another tool
-    #[arg(value_name = "RUN")]
+    #[arg(value_name = "RUN", add = ArgValueCompleter::new(completion::runs))]
     pub first: PathBuf,
     /// The run file to compare
-    #[arg(value_name = "RUN")]
+    #[arg(value_name = "RUN", add = ArgValueCompleter::new(completion::runs))]
     pub second: PathBuf,
     /// Exit with code 3 if the second run is worse (by more than the margin for measured runs, by
     /// more than 2 % for a page of logs, with a worse finding for audits), and with code 4 if that
@@ -553,7 +569,8 @@ pub struct DiffArgs {
 pub struct LoadArgs {
     /// The URLs to request: of one server, or of servers to compare in turns, with the baseline first. Or the name of
     /// a load in benchlab.toml
-    #[arg(value_name = "URL", required_unless_present = "requests")]
+    #[arg(value_name = "URL", required_unless_present = "requests",
+          add = ArgValueCandidates::new(completion::loads))]
     pub urls: Vec<String>,
     /// Compare the URLs in turns even if they belong to the same server
     #[arg(long)]
@@ -666,6 +683,9 @@ pub struct LoadArgs {
     /// Also write the response and service times of every slice as an HdrHistogram log
     #[arg(long, value_name = "FILE")]
     pub hlog: Option<PathBuf>,
+    /// Print what would be measured and how long it takes, without running anything
+    #[arg(long)]
+    pub dry_run: bool,
     #[command(flatten)]
     pub agents: AgentPlacement,
     #[command(flatten)]
@@ -687,6 +707,8 @@ pub enum GateOn {
     Wall,
     /// The CPU time
     Cpu,
+    /// The instructions that Valgrind counts, which do not depend on other processes
+    Instructions,
 }
 
 /// The cores on which commands run.
@@ -719,6 +741,11 @@ pub struct ProfileArgs {
     /// it twice for before and after
     #[arg(long, value_name = "REVISION", conflicts_with_all = ["massif", "cachegrind", "callgrind", "dhat"])]
     pub rev: Vec<String>,
+    /// Make this many builds of each revision, in directories with names of random length, and count each build's
+    /// events. A condition on a change such as 'Ir>+1%' then holds only if it holds for all builds, so that a different
+    /// layout alone does not fail it. --setup gets a seed in BENCHLAB_BUILD_SEED
+    #[arg(long, value_name = "N", requires = "rev", value_parser = clap::value_parser!(u32).range(2..=100))]
+    pub builds: Option<u32>,
     /// Run this once before each command, for example to build it. Specify it once for all commands, or once
     /// per command
     #[arg(long, short, value_name = "COMMAND")]
@@ -784,10 +811,11 @@ pub struct ProfileArgs {
 )]
 pub struct ExplainArgs {
     /// The experiment (a directory in experiments/), or a run file with the subjects and cases to explain
-    #[arg(value_name = "EXPERIMENT|RUN")]
+    #[arg(value_name = "EXPERIMENT|RUN", add = ArgValueCompleter::new(completion::experiments_and_runs))]
     pub of: String,
     /// Only these subjects, or named selections of subjects
-    #[arg(long, short, value_delimiter = ',', value_name = "NAME,…")]
+    #[arg(long, short, value_delimiter = ',', value_name = "NAME,…",
+          add = ArgValueCandidates::new(completion::subjects))]
     pub subjects: Vec<String>,
     /// Only these cases
     #[arg(
@@ -795,7 +823,8 @@ pub struct ExplainArgs {
         short,
         visible_alias = "case",
         value_delimiter = ',',
-        value_name = "NAME,…"
+        value_name = "NAME,…",
+        add = ArgValueCandidates::new(completion::cases)
     )]
     pub cases: Vec<String>,
     /// Only these targets, such as sqlite
@@ -806,7 +835,7 @@ pub struct ExplainArgs {
     #[arg(long, value_name = "NAME=VALUE,…")]
     pub set: Vec<String>,
     /// The subject that the others are compared with [default: the experiment's]
-    #[arg(long, short, value_name = "NAME")]
+    #[arg(long, short, value_name = "NAME", add = ArgValueCandidates::new(completion::subjects))]
     pub baseline: Option<String>,
     /// Operations in the smaller batch; the larger batch has twice as many [default: as many as take about 50
     /// ms, between 2 and 200]
@@ -839,6 +868,7 @@ pub struct ExplainArgs {
 #[command(after_help = "Example:\n  benchlab build sql --install")]
 pub struct BuildArgs {
     /// The experiment [default: all]
+    #[arg(add = ArgValueCandidates::new(completion::experiments))]
     pub experiment: Option<String>,
     /// Install missing Debian packages with apt-get
     #[arg(long)]
@@ -850,6 +880,7 @@ pub struct BuildArgs {
 #[command(after_help = "Example:\n  benchlab resume runs/20261121-093000-sql.lab")]
 pub struct ResumeArgs {
     /// The run file, or the directory of a bisection
+    #[arg(add = ArgValueCompleter::new(completion::runs))]
     pub file: PathBuf,
     /// Time limit for measuring, including the blocks measured so far [default: as planned]
     #[arg(long, visible_alias = "for", value_name = "TIME", value_parser = budget)]
@@ -901,6 +932,7 @@ pub struct ResumedLoadArgs {
 )]
 pub struct ReportArgs {
     /// The run file, the directory of a bisection, or the file of another tool
+    #[arg(add = ArgValueCompleter::new(completion::runs))]
     pub file: PathBuf,
     /// Exclude these agents from all results: the requests that they sent for a load, or the blocks that they
     /// measured for an experiment. The report mentions this
@@ -924,13 +956,18 @@ pub struct ReportArgs {
 }
 
 /// The formats of a history that write a single file.
-const HISTORY_FORMATS: [Format; 6] = [
+const HISTORY_FORMATS: [Format; 11] = [
     format::terminal::FORMAT,
     format::markdown::FORMAT,
     format::csv::FORMAT,
     format::json::FORMAT,
     format::xlsx::FORMAT,
     format::html::FORMAT,
+    format::github::FORMAT,
+    format::gitlab::FORMAT,
+    format::junit::FORMAT,
+    format::sarif::FORMAT,
+    format::jsonl::FORMAT,
 ];
 
 /// `benchlab history`
@@ -941,9 +978,11 @@ const HISTORY_FORMATS: [Format; 6] = [
 )]
 pub struct HistoryArgs {
     /// The experiment or the comparison [default: list what is available]
+    #[arg(add = ArgValueCandidates::new(completion::histories))]
     pub name: Option<String>,
     /// Only these subjects
-    #[arg(long, short, value_delimiter = ',', value_name = "NAME,…")]
+    #[arg(long, short, value_delimiter = ',', value_name = "NAME,…",
+          add = ArgValueCandidates::new(completion::subjects))]
     pub subjects: Vec<String>,
     /// In a terminal, show all tables rather than only the result
     #[arg(long)]
@@ -1032,7 +1071,7 @@ fn import_formats() -> impl TypedValueParser<Value = ImportFormat> {
          Exit codes: 1 something could not be measured, 3 a gate failed, 4 a gate is inconclusive.")]
 pub struct CiArgs {
     /// Only these entries of benchlab.toml [default: all with ci = true]
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = ArgValueCandidates::new(completion::ci_entries))]
     pub names: Vec<String>,
     /// The branch or the commit that the change is compared with
     #[arg(long, value_name = "REVISION")]
@@ -1070,6 +1109,7 @@ pub struct InitArgs {
 #[command(after_help = "Examples:\n  benchlab list\n  benchlab list sql\n  benchlab list --runs")]
 pub struct ListArgs {
     /// Only this experiment
+    #[arg(add = ArgValueCandidates::new(completion::experiments))]
     pub experiment: Option<String>,
     /// Also show each subject's driver, each case's values, and the commands that install missing
     /// packages
@@ -1078,6 +1118,16 @@ pub struct ListArgs {
     /// List runs instead: those of the project, or those in ~/.local/share/benchlab/runs outside of a project
     #[arg(long)]
     pub runs: bool,
+    #[command(flatten)]
+    pub listing: ListingArgs,
+}
+
+/// `benchlab doctor`
+#[derive(Args)]
+#[command(after_help = "Examples:\n  benchlab doctor\n  benchlab doctor --format json")]
+pub struct DoctorArgs {
+    #[command(flatten)]
+    pub listing: ListingArgs,
 }
 
 /// `benchlab completions`

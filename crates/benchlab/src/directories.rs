@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The user's directories (XDG Base Directory Specification).
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Returns the user's data directory: `benchlab` in `XDG_DATA_HOME` or `~/.local/share`. Returns
 /// `None` if `HOME` is not set.
@@ -21,4 +21,16 @@ fn user(variable: &str, default: &str) -> Option<PathBuf> {
     let given = folder(variable).filter(|path| path.is_absolute());
     let parent = given.or_else(|| Some(folder("HOME")?.join(default)))?;
     Some(parent.join("benchlab"))
+}
+
+/// Returns the run files in a directory, sorted by name, or an empty list if the directory does not
+/// exist.
+pub fn run_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries
+        .map(|e| e.path())
+        .filter(|p| p.extension().is_some_and(|e| e == "lab"))
+        .collect();
+    paths.sort();
+    paths
 }

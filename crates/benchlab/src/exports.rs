@@ -3,7 +3,7 @@
 
 use crate::exit::Exit;
 use lab_document::{FORMATS, Format};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -26,6 +26,20 @@ pub fn exports(files: &[PathBuf]) -> Result<Vec<(&Path, Format)>, Exit> {
             None => Ok((file.as_path(), format(file)?)),
         })
         .collect()
+}
+
+/// Makes the path of an export absolute, and keeps its format, so that it stays the same in another current directory.
+pub fn absolute(file: &Path, current: &Path) -> PathBuf {
+    match named(file) {
+        Some((format, path)) if !path.as_os_str().is_empty() => {
+            let mut name = OsString::from(format.name);
+            name.push(":");
+            name.push(current.join(path));
+            name.into()
+        }
+        Some(_) => file.to_path_buf(),
+        None => current.join(file),
+    }
 }
 
 /// Splits `FORMAT:PATH`. For a file whose name begins like this, users write `./FORMAT:…`.

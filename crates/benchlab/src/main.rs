@@ -3,7 +3,9 @@
 
 mod any_run;
 mod cli;
+mod completion;
 mod directories;
+mod dry_run;
 mod exit;
 mod exports;
 mod fixtures;
@@ -22,16 +24,19 @@ mod prepared;
 mod progress;
 mod ready;
 mod services;
+mod under_valgrind;
 mod verbs;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
+use clap_complete::CompleteEnv;
 use cli::{Cli, Verb};
 use exit::Exit;
 use lab_document::clean;
 use std::process::ExitCode;
 
 /// Environment variables that benchlab and its libraries read.
-const VARIABLES: [&str; 13] = [
+const VARIABLES: [&str; 14] = [
+    completion::VARIABLE,
     "BENCHLAB_PROJECT",
     lab_bench::RECORDS_VARIABLE,
     "BENCHLAB_SSH",
@@ -49,6 +54,9 @@ const VARIABLES: [&str; 13] = [
 
 fn main() -> ExitCode {
     unset_empty_variables();
+    CompleteEnv::with_factory(Cli::command)
+        .var(completion::VARIABLE)
+        .complete();
     let cli = parse_arguments();
     for message in lab_bench::undo_abandoned() {
         eprintln!("benchlab: {}", clean(&message));
@@ -86,7 +94,7 @@ fn run_command(cli: &Cli) -> Result<ExitCode, Exit> {
         Verb::Init(args) => verbs::init::init(args),
         Verb::Import(args) => verbs::import::import(cli, args),
         Verb::List(args) => verbs::list::list(cli, args),
-        Verb::Doctor => verbs::doctor::doctor(cli),
+        Verb::Doctor(args) => verbs::doctor::doctor(cli, args),
         Verb::Completions(args) => verbs::generate::completions(args),
         Verb::Man(args) => verbs::generate::man(args),
         Verb::Manifest => verbs::kubernetes::manifest(),

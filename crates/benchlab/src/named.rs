@@ -4,6 +4,7 @@
 use crate::cli::{AuditVerb, Cli, Verb};
 use crate::directories;
 use crate::exit::Exit;
+use crate::exports;
 use clap::{CommandFactory, FromArgMatches};
 use lab_config::{ConfigFile, FILE, OptionList};
 use lab_document::clean;
@@ -91,9 +92,18 @@ pub fn enter(cli: &mut Cli, folder: &Path) -> Result<(), Exit> {
             let others = vec![&mut args.display.output, &mut args.runs, &mut args.parquet];
             (&mut [], others)
         }
+        Verb::Audit(args) => match args.auditing_mut() {
+            Some(auditing) => {
+                let others = vec![&mut auditing.display.output, &mut auditing.runs];
+                (&mut [], others)
+            }
+            None => (&mut [], Vec::new()),
+        },
         _ => (&mut [], Vec::new()),
     };
-    exports.iter_mut().for_each(absolute);
+    for export in exports {
+        *export = exports::absolute(export, &current);
+    }
     others.into_iter().flatten().for_each(absolute);
     if let Some(project) = &mut cli.project {
         absolute(project);

@@ -84,6 +84,23 @@ pub struct DisplayArgs {
     pub color: Color,
 }
 
+/// The option for the format of a listing.
+#[derive(Args)]
+pub struct ListingArgs {
+    /// The output format
+    #[arg(long, short, default_value = "text", value_name = "FORMAT")]
+    pub format: ListingFormat,
+}
+
+/// The format of a listing.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ListingFormat {
+    /// Text for people
+    Text,
+    /// JSON
+    Json,
+}
+
 /// The value of `--color`.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Color {

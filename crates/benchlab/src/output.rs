@@ -15,6 +15,12 @@ pub fn to_stdout(bytes: &[u8]) -> Result<(), Exit> {
     }
 }
 
+/// Writes a value to standard output as JSON.
+pub fn json_to_stdout(value: &serde_json::Value) -> Result<(), Exit> {
+    let text = serde_json::to_string_pretty(value).map_err(Exit::failed)?;
+    to_stdout((text + "\n").as_bytes())
+}
+
 /// Prints a line to standard output like `println!`, but accepts a pipe that was closed early.
 macro_rules! say {
     ($($word:tt)*) => {

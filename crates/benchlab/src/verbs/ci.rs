@@ -4,7 +4,7 @@
 
 use crate::cli::{CiArgs, Cli, Verb};
 use crate::exit::{self, Exit};
-use crate::exports::exports;
+use crate::exports::{absolute, exports};
 use crate::verbs::report::{deliver_document, export};
 use crate::verbs::{audit, compare, load, logs};
 use crate::{gate, named};
@@ -12,6 +12,7 @@ use lab_bench::{Commit, interrupt, merge_base, unix_seconds};
 use lab_config::{Base, BaseSource, Config, ConfigFile, FILE, OptionList, base_from_environment};
 use lab_document::{Document, clean, format, say};
 use lab_kinds::ci::{CiPart, document};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// An entry that is measured or judged, with its command.
@@ -25,17 +26,15 @@ struct Entry {
 
 /// Measures and judges the entries, one after the other. An entry that fails does not keep others from being measured.
 pub fn ci(cli: &Cli, args: &CiArgs) -> Result<ExitCode, Exit> {
-    let mut exports_of = args.export.clone();
     let file = named::config()?.ok_or_else(|| {
         Exit::wrong(format!(
             "there is no {FILE} in this directory or above: `benchlab init` writes one"
         ))
     })?;
     let current = std::env::current_dir().map_err(Exit::wrong)?;
-    exports_of
-        .iter_mut()
-        .for_each(|path| *path = current.join(&*path));
-    let exports = exports(&exports_of)?;
+    let files = args.export.iter();
+    let files: Vec<PathBuf> = files.map(|file| absolute(file, &current)).collect();
+    let exports = exports(&files)?;
     let mut display = args.display.clone();
     display.output = display.output.map(|path| current.join(path));
     let runs = args.runs.as_ref().map(|path| current.join(path));
@@ -237,7 +236,10 @@ fn measure(
             }
         }
         Verb::Audit(args) => {
-            audit::set_quiet(args, is_quiet);
+            if let Some(auditing) = args.auditing_mut() {
+                auditing.quiet = is_quiet;
+                auditing.runs = runs;
+            }
             audit::audited(cli, args)
         }
         _ => Err(Exit::wrong("the entry is not for CI")),

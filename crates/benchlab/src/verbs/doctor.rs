@@ -1,20 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `benchlab doctor`: shows conditions on this host that affect measurements, and what to install.
 
-use crate::cli::Cli;
+use crate::cli::{Cli, DoctorArgs};
 use crate::exit::Exit;
 use crate::measuring::CORES;
-use crate::output::{hanging_indent, say, widest};
+use crate::options::ListingFormat;
+use crate::output::{hanging_indent, json_to_stdout, say, widest};
 use crate::verbs::project;
 use lab_audit::host;
 use lab_bench::build::present;
-use lab_plan::Toolchains;
+use lab_model::Host;
+use lab_plan::{Toolchain, Toolchains};
+use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 /// Examines the host.
-pub fn doctor(cli: &Cli) -> Result<ExitCode, Exit> {
+pub fn doctor(cli: &Cli, args: &DoctorArgs) -> Result<ExitCode, Exit> {
     let host = host::inspect(CORES);
+    // Without a project there are no subjects to build, but the other commands work.
+    let toolchains = match project(cli) {
+        Ok(project) => Some(Toolchains::read(&project)?),
+        Err(_) if cli.project.is_none() => None,
+        Err(exit) => return Err(exit),
+    };
+    match args.listing.format {
+        ListingFormat::Text => print(&host, toolchains.as_ref())?,
+        ListingFormat::Json => json_to_stdout(&as_json(&host, toolchains.as_ref()))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the host and its toolchains as JSON.
+fn as_json(host: &Host, toolchains: Option<&Toolchains>) -> Value {
+    let facts = host.facts.iter();
+    let facts: Map<String, Value> = facts
+        .map(|(name, value)| (name.clone(), value.as_str().into()))
+        .collect();
+    let findings = host.findings.iter().map(
+        |finding| json!({ "unfit": finding.unfit, "what": finding.what, "advice": finding.advice }),
+    );
+    let toolchains = toolchains.map(|toolchains| {
+        let named = toolchains.names();
+        let named = named.filter_map(|name| Some((name, toolchains.get(name)?)));
+        let described = named.map(|(name, toolchain)| {
+            let mut described = toolchain_json(toolchain);
+            described["name"] = name.into();
+            described["present"] = present(toolchain).into();
+            described
+        });
+        described.collect::<Vec<Value>>()
+    });
+    json!({
+        "facts": facts,
+        "findings": findings.collect::<Vec<Value>>(),
+        "toolchains": toolchains,
+    })
+}
+
+/// Returns a toolchain and how to install it as JSON.
+pub fn toolchain_json(toolchain: &Toolchain) -> Value {
+    json!({
+        "title": toolchain.title,
+        "debian": toolchain.debian,
+        "install": toolchain.how(),
+    })
+}
+
+fn print(host: &Host, toolchains: Option<&Toolchains>) -> Result<(), Exit> {
     say!("The host");
     let width = widest(host.facts.iter().map(|(name, _)| &**name));
     for (name, value) in &host.facts {
@@ -33,20 +86,16 @@ pub fn doctor(cli: &Cli) -> Result<ExitCode, Exit> {
         say!("  none detected");
     }
     say!("\nToolchains for building subjects");
-    // Without a project there are no subjects to build, but the other commands work.
-    match project(cli) {
-        Ok(project) => toolchains(&Toolchains::read(&project)?)?,
-        Err(_) if cli.project.is_none() => {
-            say!("  none: this directory is not in a project")
-        }
-        Err(exit) => return Err(exit),
+    match toolchains {
+        Some(toolchains) => print_toolchains(toolchains)?,
+        None => say!("  none: this directory is not in a project"),
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// Lists the installed toolchains, the commands that install missing ones, and a single command for
 /// all packages.
-fn toolchains(toolchains: &Toolchains) -> Result<(), Exit> {
+fn print_toolchains(toolchains: &Toolchains) -> Result<(), Exit> {
     let all = toolchains.names().filter_map(|name| toolchains.get(name));
     let (installed, missing): (Vec<_>, Vec<_>) = all.partition(|t| present(t));
     let titles: Vec<&str> = installed.iter().map(|t| &*t.title).collect();

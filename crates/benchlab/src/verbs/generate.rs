@@ -2,15 +2,30 @@
 //! `benchlab completions` and `benchlab man`: generated from the definition of the command line.
 
 use crate::cli::{Cli, CompletionsArgs, ManArgs};
+use crate::completion;
 use crate::exit::Exit;
 use crate::output::to_stdout;
 use clap::CommandFactory;
+use clap_complete::env::Shells;
 use std::process::ExitCode;
 
-/// Prints shell completions.
+/// Prints a script with which a shell asks benchlab for completions.
 pub fn completions(args: &CompletionsArgs) -> Result<ExitCode, Exit> {
+    let name = args.shell.to_string();
+    let shells = Shells::builtins();
+    let shell = shells
+        .completer(&name)
+        .ok_or_else(|| Exit::wrong(format!("there are no completions for {name}")))?;
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "benchlab", &mut script);
+    shell
+        .write_registration(
+            completion::VARIABLE,
+            "benchlab",
+            "benchlab",
+            "benchlab",
+            &mut script,
+        )
+        .map_err(Exit::failed)?;
     to_stdout(&script)?;
     Ok(ExitCode::SUCCESS)
 }

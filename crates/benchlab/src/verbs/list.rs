@@ -2,10 +2,12 @@
 //! `benchlab list`: lists experiments, subjects and runs, and their missing requirements.
 
 mod brief;
+mod json;
 
 use crate::cli::{Cli, ListArgs};
 use crate::exit::Exit;
-use crate::output::{hanging_indent, say, widest};
+use crate::options::ListingFormat;
+use crate::output::{hanging_indent, json_to_stdout, say, widest};
 use crate::verbs::{experiment, project, run_files, runs_folder};
 use lab_bench::build::present;
 use lab_model::audit::State;
@@ -16,6 +18,17 @@ use std::process::ExitCode;
 
 /// Lists experiments or runs.
 pub fn list(cli: &Cli, args: &ListArgs) -> Result<ExitCode, Exit> {
+    if args.listing.format == ListingFormat::Json {
+        json_to_stdout(&match &args.experiment {
+            _ if args.runs => json::runs(&runs_folder(cli, None)?),
+            Some(name) => {
+                let (project, experiment) = experiment(cli, name)?;
+                json::experiment(&experiment, &Toolchains::read(&project)?)
+            }
+            None => json::overview(&project(cli)?)?,
+        })?;
+        return Ok(ExitCode::SUCCESS);
+    }
     if args.runs {
         return runs(&runs_folder(cli, None)?);
     }
@@ -66,6 +79,7 @@ fn show_all(experiment: &Experiment, toolchains: &Toolchains) -> Result<(), Exit
             hanging_indent(&format!("  {:<width$}  ", case.name), &case.work)
         );
         for (parameter, values) in parameters(case) {
+            let values = values.join(", ");
             say!(
                 "{}",
                 hanging_indent(&below, &format!("{parameter} = {values}"))
@@ -109,15 +123,15 @@ fn show_fixtures(experiment: &Experiment, toolchains: &Toolchains) -> Result<(),
 }
 
 /// Returns the parameters of a case that `--set` accepts: names and values.
-fn parameters(case: &Case) -> impl Iterator<Item = (&str, String)> {
+fn parameters(case: &Case) -> impl Iterator<Item = (&str, Vec<String>)> {
     let sweep = case
         .sweep
         .iter()
-        .map(|(name, values)| (&**name, join(values)));
+        .map(|(name, values)| (&**name, texts(values)));
     let factors = case
         .factors
         .iter()
-        .map(|factor| (&*factor.name, join(&factor.values)));
+        .map(|factor| (&*factor.name, texts(&factor.values)));
     sweep.chain(factors)
 }
 
@@ -145,7 +159,7 @@ fn role(experiment: &Experiment, subject: &Subject) -> Option<&'static str> {
 }
 
 /// Returns the toolchains that a subject needs and this machine lacks.
-fn missing<'t>(toolchains: &'t Toolchains, subject: &Subject) -> Vec<&'t Toolchain> {
+pub fn missing<'t>(toolchains: &'t Toolchains, subject: &Subject) -> Vec<&'t Toolchain> {
     let needs = subject.recipe.needs.iter().chain(&subject.recipe.services);
     let needs = needs.filter_map(|n| toolchains.get(n));
     needs.filter(|t| !present(t)).collect()
@@ -216,10 +230,6 @@ fn state(run: &Run) -> String {
     }
 }
 
-fn join<T: ToString>(values: &[T]) -> String {
-    values
-        .iter()
-        .map(T::to_string)
-        .collect::<Vec<_>>()
-        .join(", ")
+fn texts<T: ToString>(values: &[T]) -> Vec<String> {
+    values.iter().map(T::to_string).collect()
 }

@@ -26,6 +26,8 @@ pub mod resume;
 pub mod run;
 pub mod serve;
 
+pub use crate::directories::run_files;
+
 use crate::cli::Cli;
 use crate::directories;
 use crate::exit::Exit;
@@ -96,16 +98,4 @@ pub fn runs_folder(cli: &Cli, given: Option<&Path>) -> Result<PathBuf, Exit> {
             }),
         (None, Err(exit)) => Err(exit),
     }
-}
-
-/// Returns the run files in a directory, sorted by name, or an empty list if the directory does not
-/// exist.
-pub fn run_files(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut paths: Vec<PathBuf> = entries
-        .map(|e| e.path())
-        .filter(|p| p.extension().is_some_and(|e| e == "lab"))
-        .collect();
-    paths.sort();
-    paths
 }

@@ -2,6 +2,7 @@
 //! `benchlab run`: plan, build, measure, report.
 
 use crate::cli::{Cli, RunArgs};
+use crate::dry_run;
 use crate::exit::Exit;
 use crate::fixtures::{Fixtures, with_states};
 use crate::hosts;
@@ -12,14 +13,16 @@ use crate::own_sql;
 use crate::places;
 use crate::prepared::{Prepared, prepare, with_scratch};
 use crate::services;
+use crate::verbs::list::missing;
 use crate::verbs::{experiment, explain, forecast::forecast, report};
 use lab_bench::{
     BatchWorkload, LocalExecutor, Place, Scratch, ServerWorkload, Servers, Workload,
     generator_threads, interrupt, unix_seconds,
 };
+use lab_document::say;
 use lab_many::experiment::{BlockAgents, Hosts};
-use lab_model::{Ending, Host, Measure, Plan, Serving, TargetId};
-use lab_plan::{Experiment, Extent, Project, Selection, visit_ns};
+use lab_model::{Ending, Host, Measure, Plan, Serving, TargetId, distinct};
+use lab_plan::{Experiment, Extent, Project, Selection, Toolchain, Toolchains, visit_ns};
 use lab_stats::gate::GateCondition;
 use lab_stats::load::peaks::Peaks;
 use lab_store::RunWriter;
@@ -85,7 +88,11 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
         experiment: &experiment,
         installs: args.install,
     };
-    let mut plan = fixtures.plan(&mut selection)?;
+    let mut plan = match args.dry_run {
+        // Without building the fixtures, which find out what this machine supports.
+        true => selection.plan(&experiment)?,
+        false => fixtures.plan(&mut selection)?,
+    };
     let points_left_out = match selection.extent {
         Extent::Quick => points_left_out(selection, &experiment, &plan)?,
         Extent::Usual | Extent::Thorough => 0,
@@ -98,6 +105,15 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
         return Err(Exit::wrong(
             "--plan supports only programs that run in batches: servers are also compared by percentiles",
         ));
+    }
+    let folder = match &args.measuring.runs {
+        Some(folder) => folder.clone(),
+        None => project.folder().join("runs"),
+    };
+    if args.dry_run {
+        let needed = needed(&project, &experiment, &plan)?;
+        dry_run::print(&plan, needed, &folder)?;
+        return Ok(ExitCode::SUCCESS);
     }
     interrupt::watch().map_err(Exit::failed)?;
     let prepared = prepare(&project, &experiment, &plan, args.install)?;
@@ -123,10 +139,6 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
             measure_rest(&project, plan, writer, measurers).map(drop)
         });
     }
-    let folder = match &args.measuring.runs {
-        Some(folder) => folder.clone(),
-        None => project.folder().join("runs"),
-    };
     let path = measuring::new_file(&folder, &own_sql::run_name(&plan))?;
     let writer = RunWriter::create(&path, env!("CARGO_PKG_VERSION"), unix_seconds())?;
     let host = measuring::with_commit(host, project.folder());
@@ -159,6 +171,52 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
         places::run_why_program(&project, &experiment, &plan)?;
     }
     Ok(exit_code)
+}
+
+/// Returns what a run needs beside its subjects, for `--dry-run`: services, fixtures, and what is not installed.
+fn needed(
+    project: &Project,
+    experiment: &Experiment,
+    plan: &Plan,
+) -> Result<Vec<(String, String)>, Exit> {
+    let mut lines = Vec::new();
+    let private = plan
+        .targets
+        .iter()
+        .filter(|t| t.kind.is_service() && !t.external);
+    let private = distinct(private.map(|target| target.kind.title()));
+    if !private.is_empty() {
+        let text = format!("private {}", say::list(&private));
+        lines.push(("starts".into(), text));
+    }
+    let fixtures: Vec<&str> = plan.fixtures.iter().map(|f| f.name.as_str()).collect();
+    if !fixtures.is_empty() {
+        let text = format!(
+            "{}; points whose state this machine does not support are left out",
+            fixtures.join(", ")
+        );
+        lines.push(("fixtures".into(), text));
+    }
+    let toolchains = Toolchains::read(project)?;
+    let mut all: Vec<(&Toolchain, String)> = Vec::new();
+    for subject in plan.subjects.ids() {
+        let model = &plan.subjects[subject];
+        let described = experiment
+            .subject(plan, model)
+            .filter(|_| model.control_of.is_none());
+        let missing = described.map_or(Vec::new(), |described| missing(&toolchains, described));
+        let label = || plan.subject_label(subject);
+        all.extend(missing.into_iter().map(|toolchain| (toolchain, label())));
+    }
+    for (title, missing) in
+        say::grouped(all.iter().map(|(t, label)| (t.title.as_str(), (t, label))))
+    {
+        let subjects: Vec<&str> = missing.iter().map(|(_, label)| label.as_str()).collect();
+        let how = missing[0].0.how();
+        let text = format!("{title} ({how}), for {}", say::list(&subjects));
+        lines.push(("not installed".into(), text));
+    }
+    Ok(lines)
 }
 
 /// Returns the conditions of `--gate` and `--fail-if`.

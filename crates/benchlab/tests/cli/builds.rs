@@ -125,3 +125,135 @@ fn what_does_not_go_with_builds_is_refused() {
         "--plan cannot be combined with --builds",
     );
 }
+
+/// Creates a repository with a program in C whose second commit executes 10 % more instructions, and whose third one
+/// executes as many.
+fn counted() -> Project {
+    let project = Project::noop(&[]);
+    let git = |args: &[&str]| {
+        let mut git = Command::new("git");
+        git.args(["-c", "user.name=T", "-c", "user.email=t@example.org"]);
+        let output = git.args(args).current_dir(project.path()).output();
+        assert!(output.expect("git is there").status.success(), "{args:?}");
+    };
+    git(&["init", "-q", "-b", "main"]);
+    for (count, message) in [
+        (2_000_000, "base"),
+        (2_200_000, "slower"),
+        (2_200_000, "same"),
+    ] {
+        let text = format!(
+            "// {message}\nint main(void) {{ volatile unsigned x = 1;\n\
+             for (int i = 0; i < {count}; i++) x = x * 3 + 1;\nreturn x == 0; }}\n"
+        );
+        fs::write(project.join("prog.c"), text).unwrap();
+        git(&["add", "prog.c"]);
+        git(&["commit", "-q", "-m", message]);
+    }
+    project
+}
+
+const SETUP: &str = "cc -O1 -o prog prog.c";
+
+#[test]
+fn a_gate_on_instructions_is_judged_over_builds() {
+    let project = counted();
+    let compare = |revisions: [&str; 2], more: &[&str]| {
+        let mut command = Command::new(BENCHLAB);
+        command.args([
+            "compare", "--pairs", "1", "--blocks", "3", "--setup", SETUP, "--gate",
+        ]);
+        command.args([
+            "--gate-on",
+            "instructions",
+            "--rev",
+            revisions[0],
+            "--rev",
+            revisions[1],
+        ]);
+        command.args(more).args(["--", "./prog"]);
+        command.current_dir(project.path()).stdin(Stdio::null());
+        command.env("BENCHLAB_PROJECT", project.path());
+        outcome(command.output().expect("benchlab starts"))
+    };
+    let slower = compare(["HEAD~2", "HEAD~1"], &["--builds", "3", "--margin", "5%"]);
+    slower.expect(3).says(&[
+        "gate failed: ",
+        " executes 1.0",
+        "over 3 builds of each",
+        "limit 1.05",
+    ]);
+    let kept = report(&project);
+    assert!(
+        kept.contains("gate failed: "),
+        "the decision is in the run file: {kept}"
+    );
+    let gates = project.load().gates;
+    assert_eq!(gates.len(), 1);
+    assert_eq!(gates[0].condition, "instructions>+5%");
+    let (ratio, _) = gates[0].value.clone().unwrap();
+    assert!((1.08..1.12).contains(&ratio.estimate), "{ratio:?}");
+    fs::remove_file(project.file()).unwrap();
+    // With one build, the size of the environment varies.
+    let same = compare(["HEAD~1", "HEAD"], &["--margin", "1%"]);
+    same.expect(0);
+    let full = report(&project);
+    assert!(
+        full.contains("over 5 environments of different sizes"),
+        "{full}"
+    );
+    for option in ["--prepare", "--cleanup"] {
+        let refused = compare(["HEAD~1", "HEAD"], &[option, "true"]);
+        refused.expect(2).says(&["cannot be combined with", option]);
+    }
+}
+
+#[test]
+fn a_profile_has_the_range_of_each_event_over_builds() {
+    let project = counted();
+    let profile = |revisions: [&str; 2], condition: &str| {
+        let words = [
+            "profile",
+            "--no-measure",
+            "--full",
+            "--only",
+            "cachegrind",
+            "--builds",
+            "3",
+            "--setup",
+            SETUP,
+            "--rev",
+            revisions[0],
+            "--rev",
+            revisions[1],
+            "--fail-if",
+            condition,
+            "--",
+            "./prog",
+        ];
+        let mut command = Command::new(BENCHLAB);
+        command
+            .args(words)
+            .current_dir(project.path())
+            .stdin(Stdio::null());
+        command.env("BENCHLAB_PROJECT", project.path());
+        outcome(command.output().expect("benchlab starts"))
+    };
+    let slower = profile(["HEAD~2", "HEAD~1"], "Ir>+1%");
+    slower.expect(3).says(&["gate failed: Ir changed by +"]);
+    assert!(
+        slower.stdout.contains("Range over builds"),
+        "{}",
+        slower.stdout
+    );
+    let kept = report(&project);
+    for text in [
+        "Range over builds",
+        "gate failed: Ir changed by +",
+        "% over builds",
+    ] {
+        assert!(kept.contains(text), "{text}: {kept}");
+    }
+    fs::remove_file(project.file()).unwrap();
+    profile(["HEAD~1", "HEAD"], "Ir>+1%").expect(0);
+}

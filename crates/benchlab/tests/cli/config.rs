@@ -138,6 +138,11 @@ fn a_name_stands_for_its_options_and_options_take_precedence() {
     let json = fs::read_to_string(place.path().join("inner/a.json"))
         .expect("relative to where it was called");
     assert!(json.contains("\"subject\": \"slow\""), "{json}");
+    let inner = place.path().join("inner");
+    place
+        .call_in(&inner, &["compare", "both", "--export", "jsonl:lines"])
+        .expect(0);
+    assert!(inner.join("lines").is_file(), "also with a format");
     place
         .call(&["compare", "both", "--fail-if", "time>+5%", "--blocks=7"])
         .expect(3)
@@ -150,7 +155,15 @@ fn a_name_stands_for_its_options_and_options_take_precedence() {
 fn a_slower_change_fails_and_an_empty_one_passes() {
     let place = Repository::new(&waits());
     place.change("exec sleep 0.002", "exec sleep 0.06");
-    let out = place.call(&["ci", "--format", "markdown", "--export", "all.json"]);
+    let out = place.call(&[
+        "ci",
+        "--format",
+        "markdown",
+        "--export",
+        "all.json",
+        "--export",
+        "junit:tests",
+    ]);
     out.expect(3);
     for text in [
         "**failed: wait",
@@ -164,6 +177,11 @@ fn a_slower_change_fails_and_an_empty_one_passes() {
     }
     let json: serde_json::Value =
         serde_json::from_str(&fs::read_to_string(place.path().join("all.json")).unwrap()).unwrap();
+    let tests = fs::read_to_string(place.path().join("tests")).expect("an export with its format");
+    assert!(
+        tests.starts_with("<?xml") && tests.contains("gate failed: head takes"),
+        "{tests}"
+    );
     let gate = &json["gates"][0];
     assert_eq!(gate["decision"], "failed");
     assert_eq!(gate["condition"], "any>+5%");
@@ -223,6 +241,52 @@ fn a_file_is_proposed_once_and_is_valid() {
     place.write("main.go", "package main\n\nfunc main() { println() }\n");
     let dry = place.call(&["ci", "--dry-run"]);
     dry.expect(0).shows(&["--fail-if=time>+3%"]);
+}
+
+#[test]
+fn decisions_are_kept_with_audits_and_logs() {
+    let place = Repository::new("");
+    machine(&place.path());
+    let line =
+        "127.0.0.1 - - [01/May/2026:10:00:00 +0000] \"GET /a HTTP/1.1\" 500 10 \"-\" \"-\"\n";
+    place.write("access.log", &line.repeat(50));
+    let report = |name: &str| {
+        let runs = fs::read_dir(place.path().join(name)).unwrap().flatten();
+        let file = runs.map(|entry| entry.path());
+        let file = file
+            .into_iter()
+            .find(|path| path.extension().is_some_and(|e| e == "lab"));
+        place.call(&[
+            "report",
+            file.unwrap().to_str().unwrap(),
+            "--format",
+            "json",
+        ])
+    };
+    let audit = [
+        "audit",
+        "host",
+        "--root",
+        ".",
+        "--runs",
+        "audits",
+        "--fail-if",
+    ];
+    place
+        .call(&[&audit[..], &["bad(net-somaxconn)>0"]].concat())
+        .expect(3);
+    let logs = ["logs", "access.log", "--runs", "logs", "--fail-if"];
+    place.call(&[&logs[..], &["errors>1%"]].concat()).expect(3);
+    for name in ["audits", "logs"] {
+        let report = report(name);
+        report.expect(0);
+        let json: serde_json::Value = serde_json::from_str(&report.stdout).unwrap();
+        let gates = json["gates"].as_array().expect("gates");
+        assert_eq!(gates.len(), 1, "{gates:?}");
+        assert_eq!(gates[0]["decision"], "failed");
+        let sentence = gates[0]["sentence"].as_str().unwrap();
+        assert!(sentence.starts_with("gate failed: "), "{sentence}");
+    }
 }
 
 /// Writes a copy of another machine's files, in which an audit finds a problem.
@@ -289,6 +353,20 @@ fn waivers_accept_findings_until_their_date() {
     place
         .call(&["audit", "copy", "--root", ".", "--no-run"])
         .expect(0);
+    place
+        .call(&[
+            "audit", "copy", "--root", ".", "--no-run", "--format", "sarif", "--output", "a.sarif",
+        ])
+        .expect(0);
+    let log: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(place.path().join("a.sarif")).unwrap()).unwrap();
+    let results = log["runs"][0]["results"].as_array().unwrap();
+    let waived = results
+        .iter()
+        .find(|result| result["ruleId"] == "net-somaxconn")
+        .unwrap();
+    let justification = waived["suppressions"][0]["justification"].as_str();
+    assert_eq!(justification, Some("a small server (until 2999-12-31)"));
     place
         .call(&["audit", "hots"])
         .expect(2)

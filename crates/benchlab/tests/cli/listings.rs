@@ -2,6 +2,7 @@
 //! Listings written by builds of subjects: stored in the run and shown in the report.
 
 use crate::project::{NOOP, Project, assert_failures, subject};
+use serde_json::Value;
 
 const HEAD: &str = r#"
 [experiment]
@@ -51,4 +52,63 @@ fn a_listing_that_is_not_there_or_too_long_is_a_failure() {
     assert_fails("its listing `build/loop.txt`: No such file");
     write(&project, &"x".repeat(65_537));
     assert_fails("its listing `build/loop.txt`: longer than 65536 bytes");
+}
+
+fn json(project: &Project, args: &[&str]) -> Value {
+    let listed = project.call(&[args, &["--format", "json"]].concat());
+    listed.expect(0);
+    serde_json::from_str(&listed.stdout).expect("JSON")
+}
+
+#[test]
+fn experiments_and_runs_are_listed_as_json() {
+    let rare = "\n[[subject]]\nname = \"rare\"\nlanguage = \"Rare\"\ndriver = \"none\"\nprogram = [\"true\"]\n\
+                needs = [\"rare\"]\ndefault = false\n";
+    let project = Project::noop(&[rare.to_owned()]);
+    let all = json(&project, &["list"]);
+    assert_eq!(all[0]["name"], "t");
+    assert_eq!(all[0]["question"], "Does it hold?");
+    let one = json(&project, &["list", "t"]);
+    assert_eq!(one["cases"][0]["name"], "noop");
+    let subjects = one["subjects"].as_array().unwrap();
+    assert_eq!(subjects[0]["role"], "the baseline");
+    let rare = subjects.iter().find(|s| s["name"] == "rare").unwrap();
+    assert_eq!(rare["missing"][0]["title"], "Rare compiler");
+    assert_eq!(
+        json(&project, &["list", "--runs"]),
+        Value::Array(Vec::new())
+    );
+    project
+        .run_blocks("1", "1", &["--subjects", "honest,second"])
+        .expect(0);
+    std::fs::write(project.join("runs/broken.lab"), "no run").unwrap();
+    let runs = json(&project, &["list", "--runs"]);
+    let runs = runs.as_array().unwrap();
+    let measured = runs.iter().find(|run| run["kind"] == "measured").unwrap();
+    assert_eq!(
+        (&measured["name"], &measured["blocks"]),
+        (&"t".into(), &1.into())
+    );
+    assert!(runs.iter().any(|run| run.get("error").is_some()));
+}
+
+#[test]
+fn the_host_and_the_values_of_rules_are_listed_as_json() {
+    let project = Project::noop(&[]);
+    let host = json(&project, &["doctor"]);
+    assert!(
+        host["facts"]
+            .as_object()
+            .is_some_and(|facts| !facts.is_empty())
+    );
+    for finding in host["findings"].as_array().unwrap() {
+        assert!(finding["unfit"].is_boolean() && finding["advice"].is_string());
+    }
+    let toolchains = host["toolchains"].as_array().unwrap();
+    let rare = toolchains.iter().find(|one| one["name"] == "rare").unwrap();
+    assert_eq!(rare["present"], false);
+    let classes = json(&project, &["audit", "values"]);
+    let disk = json(&project, &["audit", "values", "disk"]);
+    assert_eq!(classes["disk"], disk);
+    assert_eq!(disk[0]["name"], "name");
 }

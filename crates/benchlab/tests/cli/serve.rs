@@ -3,6 +3,8 @@
 //! read or use them.
 
 use crate::project::Project;
+use lab_bisect::{Bisection, BisectionCommit, BisectionFile, BisectionRequest, CommandText};
+use lab_stats::bisection::BisectedMetric;
 use rusqlite::Connection;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -537,4 +539,76 @@ fn a_run_is_followed_until_its_end() {
     );
     let list = served.page("/");
     assert!(!list.contains("measuring now"));
+}
+
+/// Saves a bisection without results.
+fn save_bisection(folder: &Path) {
+    let commit = |id: &str, subject: &str| BisectionCommit {
+        id: id.repeat(40),
+        short: id.repeat(7),
+        subject: subject.into(),
+    };
+    let bisection = Bisection {
+        request: BisectionRequest {
+            name: "prog<script>".into(),
+            folder: "/nowhere".into(),
+            good: "v1".into(),
+            bad: "HEAD".into(),
+            command: CommandText::Line("./prog <b>".into()),
+            setup: None,
+            prepare: None,
+            cleanup: None,
+            input: None,
+            metric: BisectedMetric::Wall,
+            margin: 0.02,
+            alpha: 0.05,
+            budget_ns: 1,
+            time_limit_ns: 1,
+            redo: 0,
+            seed: 7,
+        },
+        lab_version: "0.1.0".into(),
+        started_unix_s: 1.8e9,
+        host: "a host".into(),
+        commits: vec![
+            commit("a", "Begin"),
+            commit("b", "Go <on>"),
+            commit("c", "End"),
+        ],
+        steps: Vec::new(),
+    };
+    fs::create_dir_all(folder.parent().unwrap()).unwrap();
+    let file = BisectionFile::create(folder).unwrap();
+    file.save(&bisection).unwrap();
+}
+
+#[test]
+fn bisections_are_listed_and_shown() {
+    let project = Project::noop(&[]);
+    save_bisection(&project.join("runs/20270115-080000-prog.bisect"));
+    let broken = project.join("runs/20270116-080000-broken.bisect");
+    fs::create_dir(&broken).unwrap();
+    fs::write(broken.join("bisection.json"), "{}").unwrap();
+    let served = Served::start(&project);
+    assert!(served.page("/").contains("href=\"/bisections\""));
+    let list = served.page("/bisections");
+    assert!(list.contains("2 bisections, the latest first."), "{list}");
+    assert!(
+        list.contains("20270115-080000-prog") && list.contains("2027-01-15 08:00 UTC"),
+        "{list}"
+    );
+    assert!(list.contains("is not the state of a bisection"), "{list}");
+    assert!(
+        !list.contains("<script>alert") && !list.contains("prog<script>"),
+        "{list}"
+    );
+    let page = served.page("/bisections/20270115%2D080000%2Dprog");
+    assert!(page.contains("./prog &lt;b&gt;"), "{page}");
+    for path in [
+        "/bisections/nothing",
+        "/bisections/..%2F..%2Fetc",
+        "/bisections/..",
+    ] {
+        assert_eq!(served.get(path).status, 404, "{path}");
+    }
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The arguments of `benchlab audit`.
 
+use crate::completion;
 use crate::option_values::{rate, time};
-use crate::options::DisplayArgs;
+use crate::options::{DisplayArgs, ListingArgs};
 use clap::{Args, Subcommand};
+use clap_complete::engine::{ArgValueCandidates, SubcommandCandidates};
 use lab_audit::gate::AuditCondition;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -24,6 +26,7 @@ pub struct AuditArgs {
 
 /// The audits.
 #[derive(Subcommand)]
+#[command(add = SubcommandCandidates::new(completion::audits))]
 pub enum AuditVerb {
     /// Check whether this machine is set up well: disks, memory, processor, clock, network, limits
     Host(HostArgs),
@@ -38,6 +41,30 @@ pub enum AuditVerb {
     /// An audit of benchlab.toml, with its options
     #[command(external_subcommand)]
     Named(Vec<String>),
+}
+
+impl AuditArgs {
+    /// Returns the options that audits share, or `None` if nothing is audited.
+    pub fn auditing(&self) -> Option<&Auditing> {
+        match &self.verb {
+            AuditVerb::Host(args) => Some(&args.auditing),
+            AuditVerb::Cookies(args) => Some(&args.auditing),
+            AuditVerb::Site(args) => Some(&args.auditing),
+            AuditVerb::Net(args) => Some(&args.auditing),
+            AuditVerb::Values(_) | AuditVerb::Named(_) => None,
+        }
+    }
+
+    /// Like [`AuditArgs::auditing`], for changes.
+    pub fn auditing_mut(&mut self) -> Option<&mut Auditing> {
+        match &mut self.verb {
+            AuditVerb::Host(args) => Some(&mut args.auditing),
+            AuditVerb::Cookies(args) => Some(&mut args.auditing),
+            AuditVerb::Site(args) => Some(&mut args.auditing),
+            AuditVerb::Net(args) => Some(&mut args.auditing),
+            AuditVerb::Values(_) | AuditVerb::Named(_) => None,
+        }
+    }
 }
 
 /// Options shared by all audits.
@@ -167,10 +194,13 @@ pub struct SiteArgs {
 #[derive(Args)]
 pub struct ValuesArgs {
     /// A class of things, such as disk
+    #[arg(add = ArgValueCandidates::new(completion::classes))]
     pub class: Option<String>,
     /// Explain each value, even if the output does not fit on a screen
     #[arg(long, requires = "class")]
     pub full: bool,
+    #[command(flatten)]
+    pub listing: ListingArgs,
 }
 
 /// `benchlab audit net`

@@ -19,9 +19,9 @@ use args::{AuditArgs, AuditVerb, Auditing};
 use lab_audit::cookies::input::MAX_INPUT_BYTES;
 use lab_audit::report::{AuditReport, document, harmless};
 use lab_audit::{Class, Rule, user_rules, waivers, wording};
-use lab_document::{Document, Terminal, format};
-use lab_model::Audit;
+use lab_document::{Document, Gate, Terminal, format};
 use lab_model::audit::Waiver;
+use lab_model::{Audit, KeptGate};
 use lab_store::RunWriter;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -33,14 +33,10 @@ pub fn audit(cli: &Cli, args: &AuditArgs) -> Result<ExitCode, Exit> {
         return values::values(args);
     }
     let document = audited(cli, args)?;
-    let display = match &args.verb {
-        AuditVerb::Host(args) => &args.auditing.display,
-        AuditVerb::Cookies(args) => &args.auditing.display,
-        AuditVerb::Site(args) => &args.auditing.display,
-        AuditVerb::Net(args) => &args.auditing.display,
-        AuditVerb::Values(_) | AuditVerb::Named(_) => return Ok(ExitCode::SUCCESS),
-    };
-    Ok(gate::exit_code_displayed(&document, display))
+    let auditing = args.auditing();
+    Ok(auditing.map_or(ExitCode::SUCCESS, |auditing| {
+        gate::exit_code_displayed(&document, &auditing.display)
+    }))
 }
 
 /// Runs an audit, saves and reports it, and returns the report.
@@ -51,17 +47,6 @@ pub fn audited(cli: &Cli, args: &AuditArgs) -> Result<Document, Exit> {
         AuditVerb::Site(args) => site::site(cli, args),
         AuditVerb::Net(args) => net::net(cli, args),
         AuditVerb::Values(_) | AuditVerb::Named(_) => Err(Exit::wrong("this is not an audit")),
-    }
-}
-
-/// Sets whether the audit prints a report.
-pub fn set_quiet(args: &mut AuditArgs, is_quiet: bool) {
-    match &mut args.verb {
-        AuditVerb::Host(args) => args.auditing.quiet = is_quiet,
-        AuditVerb::Cookies(args) => args.auditing.quiet = is_quiet,
-        AuditVerb::Site(args) => args.auditing.quiet = is_quiet,
-        AuditVerb::Net(args) => args.auditing.quiet = is_quiet,
-        AuditVerb::Values(_) | AuditVerb::Named(_) => {}
     }
 }
 
@@ -110,8 +95,10 @@ fn finish(cli: &Cli, args: &Auditing, audit: &Audit, began_unix_s: f64) -> Resul
             &audit.name(),
         )?)
     };
+    let gates = args.fail_if.iter().map(|condition| condition.judge(audit));
+    let gates: Vec<Gate> = gates.collect();
     if let Some(path) = &path {
-        keep(path, audit, began_unix_s)?;
+        keep(path, audit, &gates, began_unix_s)?;
     }
     let file = path.as_ref().map(|path| path.display().to_string());
     let name = path
@@ -125,8 +112,7 @@ fn finish(cli: &Cli, args: &Auditing, audit: &Audit, began_unix_s: f64) -> Resul
         lab_version: env!("CARGO_PKG_VERSION"),
         file: file.as_deref(),
     });
-    let gates = args.fail_if.iter().map(|condition| condition.judge(audit));
-    document.add_gates(gates.collect());
+    document.add_gates(gates);
     if !args.quiet {
         deliver_document(&document, &args.display)?;
     }
@@ -141,9 +127,11 @@ fn finish(cli: &Cli, args: &Auditing, audit: &Audit, began_unix_s: f64) -> Resul
     Ok(document)
 }
 
-fn keep(path: &Path, audit: &Audit, began_unix_s: f64) -> Result<(), Exit> {
+fn keep(path: &Path, audit: &Audit, gates: &[Gate], began_unix_s: f64) -> Result<(), Exit> {
     let writer = RunWriter::create(path, env!("CARGO_PKG_VERSION"), began_unix_s)?;
     writer.audit(audit)?;
+    let kept: Vec<KeptGate> = gates.iter().map(Gate::kept).collect();
+    writer.gates(&kept)?;
     Ok(writer.finish(None, None)?)
 }
 

@@ -3,9 +3,11 @@
 
 use super::args::ValuesArgs;
 use crate::exit::Exit;
-use crate::output::{hanging_indent, say, widest};
+use crate::options::ListingFormat;
+use crate::output::{hanging_indent, json_to_stdout, say, widest};
 use lab_audit::value::counted;
 use lab_audit::{Class, user_rules, wording};
+use serde_json::{Value, json};
 use std::process::ExitCode;
 
 /// The lines of a screen, minus two lines for the hint.
@@ -14,7 +16,15 @@ const LINES: usize = 38;
 /// Prints the classes of things, or the values of one class.
 pub fn values(args: &ValuesArgs) -> Result<ExitCode, Exit> {
     let classes = user_rules::all_classes();
+    let is_json = args.listing.format == ListingFormat::Json;
     let Some(name) = &args.class else {
+        if is_json {
+            let all = classes
+                .iter()
+                .map(|class| (class.name.into(), class_json(class)));
+            json_to_stdout(&Value::Object(all.collect()))?;
+            return Ok(ExitCode::SUCCESS);
+        }
         let rows = classes.iter().map(|class| (class.name, summary(class)));
         let table = table(&Vec::from_iter(rows));
         say!("{table}\n\n{}", wording::VALUES_HINT);
@@ -25,6 +35,10 @@ pub fn values(args: &ValuesArgs) -> Result<ExitCode, Exit> {
         let names = Vec::from_iter(classes.iter().map(|class| class.name)).join(", ");
         Exit::wrong(wording::unknown_class_name(name, &names))
     })?;
+    if is_json {
+        json_to_stdout(&class_json(class))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let all = described_values(class);
     let table = table(&all);
     if args.full || table.lines().count() <= LINES {
@@ -42,6 +56,13 @@ fn described_values(class: &Class) -> Vec<(&'static str, String)> {
     let all = std::iter::once(&("name", wording::NAME_MEANING)).chain(class.values);
     all.map(|(name, meaning)| (*name, (*meaning).to_owned()))
         .collect()
+}
+
+/// Returns the values of a class with their meanings as JSON.
+fn class_json(class: &Class) -> Value {
+    let all = described_values(class).into_iter();
+    let all = all.map(|(name, meaning)| json!({ "name": name, "meaning": meaning }));
+    all.collect()
 }
 
 /// Returns how many values a class has, and the first three values that are specific to the class.

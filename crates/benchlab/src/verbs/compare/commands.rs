@@ -6,6 +6,7 @@ use crate::exit::Exit;
 use crate::exports::exports;
 use crate::measuring;
 use crate::options::sweeps;
+use crate::verbs::compare::instructions;
 use crate::verbs::compare::revision_names::range;
 use crate::verbs::{explain, forecast::forecast, report, runs_folder};
 use lab_bench::{
@@ -39,6 +40,10 @@ pub fn compare_in_turns(
     let exports = exports(&args.export)?;
     let plan = comparison(args, commands)?.plan()?;
     GateCondition::of_plan(&plan).map_err(|e| Exit::wrong(format!("--fail-if: {e}")))?;
+    let counts = instructions::is_requested(args);
+    if counts {
+        instructions::check(args, &plan)?;
+    }
     if let Some(blocks) = args.plan {
         interrupt::watch().map_err(Exit::failed)?;
         return forecast(&plan, blocks, |plan, writer| {
@@ -48,7 +53,11 @@ pub fn compare_in_turns(
     }
     let writer = new_run_file(cli, args, &plan, true)?;
     let path = writer.path().to_path_buf();
-    let document = run_plan(&plan, writer, &exports, args.quiet)?;
+    let ending = measure(&plan, writer)?;
+    if counts && ending != Ending::Failed {
+        instructions::judge(args, &plan, &path)?;
+    }
+    let document = reported(&path, ending, &exports, args.quiet)?;
     if args.explain {
         explain::after_comparison(&plan, &path)?;
     }
@@ -127,10 +136,23 @@ pub fn run_plan(
 ) -> Result<Document, Exit> {
     let path = writer.path().to_path_buf();
     let ending = measure(plan, writer)?;
-    report::with_report(&path, &[], |report| {
+    reported(&path, ending, exports, is_quiet)
+}
+
+/// Reports the result of a run that has ended, and returns the report.
+///
+/// # Errors
+/// Returns an error, after the report, if nothing was left to compare.
+fn reported(
+    path: &Path,
+    ending: Ending,
+    exports: &[(&Path, Format)],
+    is_quiet: bool,
+) -> Result<Document, Exit> {
+    report::with_report(path, &[], |report| {
         let document = lab_kinds::document(report);
         report::export(&document, exports)?;
-        report::show_unless(&document, &path, is_quiet)?;
+        report::show_unless(&document, path, is_quiet)?;
         measuring::exit_code(ending)?;
         Ok(document)
     })
@@ -213,10 +235,15 @@ fn comparison(args: &CompareArgs, commands: Vec<GivenCommand>) -> Result<Compari
 
 /// Returns the conditions of `--gate` and `--fail-if`.
 fn fail_if(args: &CompareArgs) -> Vec<String> {
-    let gate = args.gate.then(|| match args.gate_on {
-        GateOn::Wall => GateCondition::text_of_gate(args.margin),
-        GateOn::Cpu => GateCondition::text_of_change("cpu", args.margin),
-    });
+    let gate = args
+        .gate
+        .then_some(args.gate_on)
+        .and_then(|metric| match metric {
+            GateOn::Wall => Some(GateCondition::text_of_gate(args.margin)),
+            GateOn::Cpu => Some(GateCondition::text_of_change("cpu", args.margin)),
+            // Counted after the measurement.
+            GateOn::Instructions => None,
+        });
     gate.into_iter()
         .chain(args.fail_if.iter().cloned())
         .collect()

@@ -2,6 +2,7 @@
 //! `benchlab compare`: measures commands or revisions in turns.
 
 mod commands;
+mod instructions;
 mod revision_names;
 mod revisions;
 
@@ -10,9 +11,12 @@ pub use revision_names::is_relative;
 pub use revisions::check_out;
 
 use crate::cli::{Cli, CompareArgs};
+use crate::dry_run;
 use crate::exit::Exit;
 use crate::gate;
+use crate::verbs::runs_folder;
 use lab_document::Document;
+use lab_stats::gate::GateCondition;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -25,8 +29,8 @@ pub fn compare(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
     Ok(document.map_or(ExitCode::SUCCESS, |document| gate::exit_code(&document)))
 }
 
-/// Compares the commands or revisions, and returns the report, or `None` after a pilot, which saves
-/// no run.
+/// Compares the commands or revisions, and returns the report, or `None` after a pilot or a dry run, which
+/// save no run.
 ///
 /// # Errors
 /// Returns an error if a word is a URL or a run file, or if nothing was left to compare.
@@ -41,11 +45,30 @@ pub fn compared(cli: &Cli, args: &CompareArgs) -> Result<Option<Document>, Exit>
             "{file} is a run file, not a command: `benchlab diff RUN RUN` shows what changed between two runs"
         )));
     }
+    if args.dry_run {
+        return print_plan(cli, args).map(|()| None);
+    }
     if args.rev.is_empty() {
         commands::commands(cli, args)
     } else {
         revisions::revisions(cli, args)
     }
+}
+
+/// Prints what would be measured. Checks out and builds nothing.
+fn print_plan(cli: &Cli, args: &CompareArgs) -> Result<(), Exit> {
+    let resolved = match args.rev.is_empty() {
+        true => None,
+        false => Some(revisions::resolved(args)?),
+    };
+    let plan = commands::plan(args, resolved)?;
+    GateCondition::of_plan(&plan).map_err(|e| Exit::wrong(format!("--fail-if: {e}")))?;
+    let builds = args.builds.map(|builds| {
+        let text = format!("{builds} of each revision, each in its own directory with --setup");
+        ("builds".to_owned(), text)
+    });
+    let runs = runs_folder(cli, args.measuring.runs.as_deref())?;
+    dry_run::print(&plan, builds.into_iter().collect(), &runs)
 }
 
 /// Returns true for an http or https URL, but not for a command that contains one.

@@ -6,7 +6,7 @@ use super::revision_names::{is_relative, range};
 use crate::cli::{Cli, CompareArgs};
 use crate::exit::Exit;
 use crate::measuring;
-use lab_bench::{Revision, Worktrees, commit_range, interrupt};
+use lab_bench::{Revision, Worktrees, commit_range, interrupt, resolve_revisions};
 use lab_document::Document;
 use lab_plan::{CommandWords, GivenCommand};
 use std::collections::HashSet;
@@ -22,7 +22,7 @@ pub fn revisions(cli: &Cli, args: &CompareArgs) -> Result<Option<Document>, Exit
 ///
 /// The worktrees are removed when the first value is dropped.
 pub fn check_out(args: &CompareArgs) -> Result<(Worktrees, Vec<GivenCommand>), Exit> {
-    let words = command_words(args)?;
+    command_words(args)?;
     check_builds(args)?;
     interrupt::watch().map_err(Exit::failed)?;
     let folder = std::env::current_dir().map_err(Exit::wrong)?;
@@ -31,7 +31,26 @@ pub fn check_out(args: &CompareArgs) -> Result<(Worktrees, Vec<GivenCommand>), E
     let seed = measuring::seed(args.measuring.seed);
     let builds = args.builds.unwrap_or(1) as usize;
     let worktrees = Worktrees::of_builds(&folder, &written, builds, seed)?;
-    let names: Vec<String> = worktrees.revisions().iter().map(name).collect();
+    let commands = commands(args, worktrees.revisions())?;
+    Ok((worktrees, commands))
+}
+
+/// Returns the commands of the revisions without checking them out.
+///
+/// # Errors
+/// Returns an error if an option is invalid, or if a revision does not name a commit.
+pub fn resolved(args: &CompareArgs) -> Result<Vec<GivenCommand>, Exit> {
+    check_builds(args)?;
+    let folder = std::env::current_dir().map_err(Exit::wrong)?;
+    let written = expanded(&folder, &args.rev)?;
+    check_name_count(args, written.len())?;
+    commands(args, &resolve_revisions(&folder, &written)?)
+}
+
+/// Returns the command in each revision.
+fn commands(args: &CompareArgs, revisions: &[Revision]) -> Result<Vec<GivenCommand>, Exit> {
+    let words = command_words(args)?;
+    let names: Vec<String> = revisions.iter().map(name).collect();
     let distinct: HashSet<&String> = names.iter().collect();
     let are_distinct = distinct.len() == names.len();
     let command = |(i, revision): (usize, &Revision)| GivenCommand {
@@ -44,9 +63,7 @@ pub fn check_out(args: &CompareArgs) -> Result<(Worktrees, Vec<GivenCommand>), E
         revision: revision.commit.as_ref().map(|commit| commit.id.clone()),
         builds: revision.builds.clone(),
     };
-    let commands = worktrees.revisions().iter().enumerate().map(command);
-    let commands = commands.collect();
-    Ok((worktrees, commands))
+    Ok(revisions.iter().enumerate().map(command).collect())
 }
 
 /// Replaces each range `A..B` by its commits in their order, starting with A.

@@ -45,6 +45,7 @@ fn values(experiment: &Experiment) -> Result<(), Exit> {
     let mut all: Vec<(&str, String, Vec<&str>)> = Vec::new();
     for case in &experiment.cases {
         for (name, values) in parameters(case) {
+            let values = values.join(", ");
             match all.iter_mut().find(|(n, v, _)| *n == name && *v == values) {
                 Some((.., cases)) => cases.push(&case.name),
                 None => all.push((name, values, vec![&case.name])),

@@ -11,6 +11,7 @@ mod view;
 mod words;
 
 use crate::cli::{Cli, LoadArgs, ResumedLoadArgs};
+use crate::dry_run;
 use crate::exit::Exit;
 use crate::exports::exports;
 use crate::gate;
@@ -21,7 +22,7 @@ use follow::LoadFollower;
 use generators::LoadGenerators;
 use lab_audit::host;
 use lab_bench::{BenchError, LoadWorkload, Session, interrupt, unix_seconds};
-use lab_document::Document;
+use lab_document::{Document, say};
 use lab_load::{Header, Secrets, Trust, restored_requests};
 use lab_model::host::HostFinding;
 use lab_model::{Ending, Host, LoadSpec, Metric, Plan, Run};
@@ -37,11 +38,44 @@ use std::process::ExitCode;
 
 /// Loads one server, or multiple servers in turns.
 pub fn load(cli: &Cli, args: &LoadArgs) -> Result<ExitCode, Exit> {
-    Ok(gate::exit_code(&loaded(cli, args)?))
+    let session = session(cli, args)?;
+    if args.dry_run {
+        print_plan(args, &session)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    Ok(gate::exit_code(&run_load(&session)?))
 }
 
 /// Loads servers and returns the report.
 pub fn loaded(cli: &Cli, args: &LoadArgs) -> Result<Document, Exit> {
+    run_load(&session(cli, args)?)
+}
+
+/// Prints what would be requested. Sends nothing.
+fn print_plan(args: &LoadArgs, session: &LoadSession) -> Result<(), Exit> {
+    let SessionFile::New(runs) = &session.file else {
+        return Ok(());
+    };
+    let load = match (args.rate, args.stages.is_empty()) {
+        (Some(rate), _) => format!("{rate} requests per second, sent when they are due"),
+        (None, false) => format!("{} of rates", say::count(args.stages.len(), "stage")),
+        (None, true) => "each connection sends its next request after the response".into(),
+    };
+    let connections = format!(
+        "{}; {load}",
+        say::count(args.connections as usize, "connection")
+    );
+    let hosts = args
+        .agents
+        .on
+        .as_ref()
+        .map(|on| ("agents".into(), on.words.clone()));
+    let lines = std::iter::once(("load".into(), connections)).chain(hosts);
+    dry_run::print(&session.plan, lines.collect(), runs)
+}
+
+/// Returns the load that the command line requests, without starting anything.
+fn session<'a>(cli: &Cli, args: &'a LoadArgs) -> Result<LoadSession<'a>, Exit> {
     let exports = exports(&args.export)?;
     let seed = measuring::seed(args.measuring.seed);
     let RequestedLoad {
@@ -81,7 +115,7 @@ pub fn loaded(cli: &Cli, args: &LoadArgs) -> Result<Document, Exit> {
     };
     let plan = loading.plan()?;
     GateCondition::of_plan(&plan).map_err(|e| Exit::wrong(format!("--fail-if: {e}")))?;
-    let session = LoadSession {
+    Ok(LoadSession {
         plan,
         requests,
         file: SessionFile::New(runs_folder(cli, args.measuring.runs.as_deref())?),
@@ -89,8 +123,7 @@ pub fn loaded(cli: &Cli, args: &LoadArgs) -> Result<Document, Exit> {
         hlog: args.hlog.as_deref(),
         strict: args.measuring.strict,
         is_quiet: args.quiet,
-    };
-    run_load(&session)
+    })
 }
 
 /// Resumes a load. `plan` and the number of agents come from its run file.

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The arguments of `benchlab logs`.
 
+use crate::completion;
 use crate::exit::Exit;
 use crate::gate::InconclusiveArg;
 use crate::option_values::time;
 use crate::options::{AgentPlacement, DisplayArgs};
 use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
 use lab_logs::SessionOptions;
 use lab_logs::analysis::gate::Gate;
 use std::path::PathBuf;
@@ -28,7 +30,7 @@ use std::time::Duration;
 pub struct LogsArgs {
     /// Logs: files, plain or compressed with gzip or zstd; `-` for standard input; or the URL of a monitor, or
     /// of a PostgreSQL or MariaDB server that collects statement statistics
-    #[arg(value_name = "LOG", required = true)]
+    #[arg(value_name = "LOG", required = true, add = ArgValueCompleter::new(completion::logs))]
     pub logs: Vec<String>,
     /// Also read the rotated files next to each log, oldest first: LOG.1, LOG.2.gz, LOG-20260501.zst
     #[arg(long)]
@@ -60,7 +62,7 @@ pub struct LogsArgs {
     #[arg(long, value_name = "FOLDER")]
     pub git_tags: Option<PathBuf>,
     /// A run of `benchlab load` on the server: shows the log's peak as a fraction of the server's capacity
-    #[arg(long, value_name = "RUN.lab")]
+    #[arg(long, value_name = "RUN.lab", add = ArgValueCompleter::new(completion::runs))]
     pub capacity: Option<PathBuf>,
     /// For --capacity, the maximum acceptable response time
     #[arg(long, default_value = "200ms", value_name = "TIME", value_parser = time)]

@@ -39,6 +39,7 @@ fn fill(path: &Path, run: &Run, analysis: &LogAnalysis) -> Result<(), StoreError
     let writer = RunWriter::create(path, &run.lab_version, run.started_unix_s)?;
     writer.host(&run.host)?;
     writer.logs(analysis)?;
+    writer.gates(&run.gates)?;
     writer.finish(None, None)
 }
 

@@ -13,7 +13,7 @@ use crate::output::to_stdout;
 use crate::verbs::report::deliver_document;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab_bench::{interrupt, unix_seconds};
-use lab_document::{Document, clean};
+use lab_document::{Document, Gate, clean};
 use lab_logs::gates::{judge, nagios, nagios_unknown};
 use lab_logs::report::{Capacity, LogsReport, document};
 use lab_logs::wording::capacity_problem;
@@ -70,8 +70,12 @@ pub fn read_and_report(cli: &Cli, args: &LogsArgs) -> Result<(Document, u8), Exi
     let mut command = read(args)?;
     let analysis = command.session.end();
     let unread = command.session.unread().to_vec();
+    let gates = judge(&args.fail_if, &analysis, &unread).into_iter();
+    let gates = gates.map(|gate| gate.with_inconclusive(args.inconclusive.on));
+    let gates: Vec<Gate> = gates.collect();
     let run = Run {
         host: lab_host::describe(),
+        gates: gates.iter().map(Gate::kept).collect(),
         ..command.run()
     };
     let file = if args.no_keep {
@@ -80,9 +84,7 @@ pub fn read_and_report(cli: &Cli, args: &LogsArgs) -> Result<(Document, u8), Exi
         command.ok_or_report(keep::keep(cli, args, &run, &analysis))
     };
     let mut document = command.document(&run, &analysis, file.as_deref())?;
-    let gates = judge(&args.fail_if, &analysis, &unread).into_iter();
-    let gates = gates.map(|gate| gate.with_inconclusive(args.inconclusive.on));
-    document.add_gates(gates.collect());
+    document.add_gates(gates);
     let page = match &file {
         Some(path) => command.ok_or_report(keep::page(&document, path)),
         None => None,

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The arguments of `benchlab new`.
 
+use crate::completion;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
+use clap_complete::engine::ArgValueCandidates;
 
 /// `benchlab new`
 #[derive(Args)]
@@ -48,7 +50,8 @@ pub struct NewSubjectArgs {
     #[arg(long, short, value_parser = language())]
     pub language: String,
     /// The experiment: a name, or a directory such as ./bench/parse [default: the one in the current directory]
-    #[arg(long, short, default_value = ".", hide_default_value = true)]
+    #[arg(long, short, default_value = ".", hide_default_value = true,
+          add = ArgValueCandidates::new(completion::experiments))]
     pub experiment: String,
 }
 

@@ -2,24 +2,21 @@
 //! Profiles commands and revisions: builds them, runs them under Valgrind's tools, saves the results, and
 //! measures the commands without Valgrind.
 
-use super::names;
+use super::{gates, names};
 use crate::cli::{Cli, ProfileArgs, Verb};
 use crate::exit::Exit;
 use crate::measuring;
-use crate::progress::progress;
+use crate::under_valgrind::{check_no_shell, check_no_wrapper, ensure_valgrind, run_valgrind};
 use crate::verbs::compare::{check_out, measure, new_run_file, plan};
 use crate::verbs::report::with_report;
 use clap::Parser;
-use lab_bench::{
-    Fault, StartRequest, Starter, Wrapper, hardware_counters, in_path, install, interrupt,
-};
-use lab_document::Document;
-use lab_model::{Ending, Figure, Subject, SubjectId};
-use lab_plan::Toolchain;
+use lab_bench::{Fault, StartRequest, Starter, hardware_counters, interrupt, layout_variables};
+use lab_document::{Document, Gate};
+use lab_model::{Ending, Figure, KeptGate, Plan, Subject, SubjectId};
 use lab_profile::report::{run_facts, totals};
 use lab_profile::{
-    Caveat, Profile, ProfiledPrograms, ProgramRuns, RunWarning, Sources, Tool, ValgrindRun,
-    valgrind, wording,
+    Caveat, CostProfile, EventRanges, Profile, Profiled, ProfiledPrograms, ProgramRuns, RunWarning,
+    Sources, Tool, ValgrindRun, read_counts, runs_of, wording,
 };
 use lab_store::RunWriter;
 use std::path::{Path, PathBuf};
@@ -29,11 +26,8 @@ use std::time::Duration;
 const SETUP_LIMIT: Duration = Duration::from_secs(3600);
 
 /// Runs the commands under Valgrind, saves the results in a run file, then measures the commands without
-/// Valgrind. Returns the report of the file.
-pub fn profile_commands(
-    cli: &Cli,
-    args: &ProfileArgs,
-) -> Result<(Document, ProfiledPrograms), Exit> {
+/// Valgrind. Returns the report of the file, with the gates.
+pub fn profile_commands(cli: &Cli, args: &ProfileArgs) -> Result<Document, Exit> {
     let compared = Cli::try_parse_from(compare_command_line(args)).map_err(Exit::wrong)?;
     let Verb::Compare(compare) = &compared.verb else {
         unreachable!("the arguments are those of a comparison")
@@ -58,7 +52,7 @@ pub fn profile_commands(
     // Absolute, because the program may change its working directory before a tool writes.
     let folder = std::path::absolute(args.keep.as_deref().unwrap_or(scratch.folder()));
     let folder = folder.map_err(|e| Exit::wrong(wording::keep_failed(&e)))?;
-    set_up(&commands, scratch.folder())?;
+    set_up(&plan, &ids, scratch.folder())?;
     let current = std::env::current_dir().map_err(Exit::wrong)?;
     let folder_of = |s: &Subject| {
         let folder = s.command.as_ref().and_then(|c| c.folder.as_ref());
@@ -66,24 +60,30 @@ pub fn profile_commands(
     };
     let folders: Vec<PathBuf> = commands.iter().map(|s| folder_of(s)).collect();
     check_no_wrapper(&commands, &folders)?;
-    let programs = commands
-        .iter()
-        .zip(&folders)
-        .map(|(s, folder)| lab_profile::Profiled {
-            program: &s.program,
-            folder,
-        });
-    let programs: Vec<lab_profile::Profiled> = programs.collect();
-    let runs = run_valgrind(&programs, &folder, &tools(args), args.time_limit)?;
-    let read = ProgramRuns::read(&runs, &names(args, programs.len()));
+    // All tools run the first build; Cachegrind alone runs the others, in environments of different sizes.
+    let layouts = layouts(&plan, &ids, &folders);
+    let programs = layouts.iter().map(|layout| Profiled {
+        program: &plan.subjects[layout.subject].program,
+        folder: &layout.folder,
+        variables: &layout.variables,
+    });
+    let programs: Vec<Profiled> = programs.collect();
+    let mut requested = runs_of(&tools(args), ids.len());
+    requested.extend((ids.len()..layouts.len()).map(|layout| (Tool::Cachegrind, layout)));
+    let runs = run_valgrind(&programs, &folder, &requested, args.time_limit)?;
+    let is_first = |run: &ValgrindRun| run.command < ids.len();
+    let (runs, others): (Vec<_>, Vec<_>) = runs.into_iter().partition(is_first);
+    let read = ProgramRuns::read(&runs, &names(args, ids.len()));
     let read = read.map_err(|warnings| {
         let reasons = warnings.iter().map(RunWarning::to_string);
         Exit::failed(Vec::from_iter(reasons).join("\n"))
     })?;
+    let ranges = ranges(&layouts, &ids, &read, &others)?;
     let sources = read.profiles.iter().zip(&folders);
     let sources = sources.map(|(profile, folder)| Sources::read(profile, folder));
     let mut programs = ProfiledPrograms {
-        names: names(args, programs.len()),
+        names: names(args, ids.len()),
+        ranges,
         sources: sources.collect(),
         facts: run_facts(&read),
         caveats: read.warnings.iter().map(Caveat::from).collect(),
@@ -96,17 +96,73 @@ pub fn profile_commands(
     }
     let kept = lab_profile::kept(&programs, &runs);
     let kept = kept.map_err(|e| Exit::failed(wording::not_kept(&e)))?;
+    let gates = gates(args, &programs);
+    let gates: Vec<KeptGate> = gates.iter().map(Gate::kept).collect();
     let writer = new_run_file(cli, compare, &plan, !args.no_measure)?;
     let path = writer.path().to_path_buf();
     write_figures(&writer, &ids, &programs.profiles)?;
     writer.profile(&kept)?;
+    writer.gates(&gates)?;
     if args.no_measure {
         writer.finish(Some(Ending::Blocks), None)?
     } else {
         measure(&plan, writer)?;
     }
-    let document = with_report(&path, &[], |report| Ok(lab_kinds::document(report)))?;
-    Ok((document, programs))
+    with_report(&path, &[], |report| Ok(lab_kinds::document(report)))
+}
+
+/// A program in one build and environment.
+struct Layout {
+    subject: SubjectId,
+    folder: PathBuf,
+    variables: Vec<(&'static str, String)>,
+}
+
+/// Returns the layouts: the first build of each program, then the others.
+fn layouts(plan: &Plan, ids: &[SubjectId], folders: &[PathBuf]) -> Vec<Layout> {
+    let builds = plan.builds();
+    let layout = |(at, build): (usize, usize)| {
+        let subject = ids[at];
+        let command = plan.subjects[subject].command.as_ref();
+        let folder = command.and_then(|command| command.builds.get(build));
+        Layout {
+            subject,
+            folder: folder.map_or_else(|| folders[at].clone(), PathBuf::from),
+            variables: match builds {
+                1 => Vec::new(),
+                _ => layout_variables(plan, subject, build, build as u64),
+            },
+        }
+    };
+    let all = (0..builds).flat_map(|build| (0..ids.len()).map(move |at| (at, build)));
+    all.map(layout).collect()
+}
+
+/// Returns the ranges of each program's events over its builds, or none with one build.
+fn ranges(
+    layouts: &[Layout],
+    ids: &[SubjectId],
+    read: &ProgramRuns,
+    others: &[ValgrindRun],
+) -> Result<Vec<EventRanges>, Exit> {
+    if others.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut counts: Vec<(SubjectId, CostProfile)> = Vec::new();
+    for run in others {
+        let costs = read_counts(run).map_err(Exit::failed)?;
+        counts.push((layouts[run.command].subject, costs));
+    }
+    let programs = ids.iter().zip(&read.profiles);
+    let ranges = programs.map(|(id, profile)| {
+        let others = counts.iter().filter(|(subject, _)| subject == id);
+        let all = profile
+            .cachegrind
+            .iter()
+            .chain(others.map(|(_, costs)| costs));
+        EventRanges::of(&all.collect::<Vec<&CostProfile>>())
+    });
+    Ok(ranges.collect())
 }
 
 /// Returns the tools of `--only`, or all tools.
@@ -116,59 +172,15 @@ fn tools(args: &ProfileArgs) -> Vec<Tool> {
     Tool::ALL.into_iter().filter(is_chosen).collect()
 }
 
-/// Rejects commands that start another program, because Valgrind would profile the wrapper.
-fn check_no_wrapper(commands: &[&Subject], folders: &[PathBuf]) -> Result<(), Exit> {
-    let mut programs = commands.iter().zip(folders);
-    match programs.find_map(|(s, folder)| Wrapper::find(&s.program, folder)) {
-        Some(wrapper) => Err(Exit::wrong(format!(
-            "{wrapper}; profile that program instead"
-        ))),
-        None => Ok(()),
-    }
-}
-
-/// Rejects commands that need a shell.
-fn check_no_shell(commands: &[&Subject]) -> Result<(), Exit> {
-    let has_shell = |s: &&Subject| s.command.as_ref().is_some_and(|c| c.shell);
-    if commands.iter().any(has_shell) {
-        return Err(Exit::wrong(wording::SHELL));
-    }
-    Ok(())
-}
-
-/// Runs the programs under all tools and shows progress on standard error.
-///
-/// # Errors
-/// Returns an error if a tool cannot be started, or after Ctrl-C.
-fn run_valgrind(
-    programs: &[lab_profile::Profiled],
-    folder: &Path,
-    tools: &[Tool],
-    time_limit: Duration,
-) -> Result<Vec<ValgrindRun>, Exit> {
-    let bar = progress();
-    let mut last_step = String::new();
-    let runs = valgrind(programs, folder, tools, time_limit, &mut |step| {
-        let text = wording::step(step.done, step.total, &step.running);
-        if bar.is_hidden() && text != last_step {
-            eprintln!("benchlab: {}", text.trim_end());
-            last_step.clone_from(&text);
-        }
-        bar.set_message(format!("{text}  {} s", step.elapsed.as_secs()));
-        bar.tick();
-        !interrupt::requested()
-    });
-    bar.finish_and_clear();
-    let runs = runs.map_err(|e| Exit::failed(wording::valgrind_failed(&e)))?;
-    let stopped = || Exit::interrupted(wording::STOPPED);
-    runs.ok_or_else(stopped)
-}
-
-/// Runs the --setup command of each program, such as its build, in its directory.
-fn set_up(commands: &[&Subject], scratch: &Path) -> Result<(), Exit> {
+/// Runs the --setup command of each program, such as its build, in the directory of each of its builds.
+fn set_up(plan: &Plan, ids: &[SubjectId], scratch: &Path) -> Result<(), Exit> {
     let error = |reason: String| Exit::failed(reason);
     let errors = scratch.join("setup");
-    for subject in commands {
+    let builds = ids
+        .iter()
+        .flat_map(|&id| (0..plan.builds()).map(move |build| (id, build)));
+    for (id, build) in builds {
+        let subject = &plan.subjects[id];
         let Some((command, setup)) = subject
             .command
             .as_ref()
@@ -176,16 +188,18 @@ fn set_up(commands: &[&Subject], scratch: &Path) -> Result<(), Exit> {
         else {
             continue;
         };
+        let folder = command.builds.get(build).or(command.folder.as_ref());
         let mut starter = Starter::new().map_err(|e| error(e.to_string()))?;
         let order = StartRequest {
             program: setup.clone(),
-            folder: command
-                .folder
-                .as_ref()
-                .map_or_else(|| "/".into(), PathBuf::from),
+            folder: folder.map_or_else(|| "/".into(), PathBuf::from),
             errors: Some(errors.clone()),
             cores: lab_host::allowed_cores().map_err(|e| error(e.to_string()))?,
             time_limit: SETUP_LIMIT,
+            variables: match plan.builds() {
+                1 => Vec::new(),
+                _ => layout_variables(plan, id, build, build as u64),
+            },
             ..StartRequest::default()
         };
         let line = setup.join(" ");
@@ -236,6 +250,7 @@ fn compare_command_line(args: &ProfileArgs) -> Vec<String> {
         .map(String::from)
         .into();
     words.extend(args.rev.iter().map(|revision| format!("--rev={revision}")));
+    words.extend(args.builds.map(|builds| format!("--builds={builds}")));
     words.extend(args.setup.iter().map(|setup| format!("--setup={setup}")));
     words.extend(args.title.iter().map(|title| format!("--as={title}")));
     let programs = args.commands.len().max(args.rev.len()).max(1);
@@ -257,24 +272,4 @@ fn compare_command_line(args: &ProfileArgs) -> Vec<String> {
         words.extend(args.words.iter().cloned());
     }
     words
-}
-
-/// Installs Valgrind if it is missing.
-///
-/// # Errors
-/// Returns an error if Valgrind is missing and `--install` was not given.
-fn ensure_valgrind(install_missing: bool) -> Result<(), Exit> {
-    if in_path("valgrind").is_some() {
-        return Ok(());
-    }
-    if !install_missing {
-        return Err(Exit::wrong(wording::NOT_INSTALLED));
-    }
-    let toolchain = Toolchain {
-        title: "Valgrind".into(),
-        programs: vec!["valgrind".into()],
-        debian: vec!["valgrind".into(), "libc6-dbg".into()],
-        ..Toolchain::default()
-    };
-    install(&[&toolchain]).map_err(Exit::failed)
 }

@@ -8,6 +8,7 @@ use crate::exit::Exit;
 use crate::gate;
 use crate::verbs::report::deliver_document;
 use lab_bench::unix_seconds;
+use lab_document::Gate;
 use lab_profile::report::{ProfileReport, document};
 use lab_profile::{ProfileFiles, ProfiledPrograms, Sources, wording};
 use std::path::Path;
@@ -15,25 +16,30 @@ use std::process::ExitCode;
 
 /// Profiles programs, reports the results, and judges the gates.
 pub fn profile(cli: &Cli, args: &ProfileArgs) -> Result<ExitCode, Exit> {
-    let (mut document, programs) = match (args.commands.len(), args.words.len()) {
+    let document = match (args.commands.len(), args.words.len()) {
         (0, 0) if args.rev.is_empty() => {
             let programs = read_files(args)?;
-            let document = document(&ProfileReport {
+            let mut document = document(&ProfileReport {
                 programs: &programs,
                 measured: None,
                 made_unix_s: unix_seconds(),
                 file: None,
             });
-            (document, programs)
+            document.add_gates(gates(args, &programs));
+            document
         }
         (1.., 1..) => return Err(Exit::wrong(wording::COMMANDS_AND_WORDS)),
         _ => commands::profile_commands(cli, args)?,
     };
-    let gates = lab_profile::report::gates(&args.fail_if, &programs).into_iter();
-    let gates = gates.map(|gate| gate.with_inconclusive(args.inconclusive.on));
-    document.add_gates(gates.collect());
     deliver_document(&document, &args.display)?;
     Ok(gate::exit_code_displayed(&document, &args.display))
+}
+
+/// Judges the gates.
+fn gates(args: &ProfileArgs, programs: &ProfiledPrograms) -> Vec<Gate> {
+    let gates = lab_profile::report::gates(&args.fail_if, programs).into_iter();
+    let gates = gates.map(|gate| gate.with_inconclusive(args.inconclusive.on));
+    gates.collect()
 }
 
 /// Returns the names of one or two programs.

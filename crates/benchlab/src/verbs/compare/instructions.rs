@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `compare --gate --gate-on instructions`: counts the commands' instructions with Valgrind, and judges them by their
+//! range over builds, or over environments of different sizes.
+
+use crate::cli::{CompareArgs, GateOn};
+use crate::exit::Exit;
+use crate::measuring;
+use crate::under_valgrind::{check_no_shell, check_no_wrapper, ensure_valgrind, run_valgrind};
+use lab_bench::layout_variables;
+use lab_document::{Gate, Quantity};
+use lab_model::{Decision, KeptGate, Plan, PointId, Relation, Subject, SubjectId, Unit};
+use lab_plan::filled;
+use lab_profile::{CountRange, Profiled, Tool, ValgrindRun, read_counts, wording};
+use lab_stats::gate::GateCondition;
+use lab_store::RunWriter;
+use std::path::{Path, PathBuf};
+
+/// The number of environments of different sizes in which a command with one build is counted.
+const ENVIRONMENTS: usize = 5;
+
+/// A command at a point, in one build and environment.
+struct Layout {
+    subject: SubjectId,
+    point: PointId,
+    program: Vec<String>,
+    folder: PathBuf,
+    variables: Vec<(&'static str, String)>,
+}
+
+/// Returns true if the gate judges instructions.
+pub fn is_requested(args: &CompareArgs) -> bool {
+    args.gate && args.gate_on == GateOn::Instructions
+}
+
+/// Checks the options and commands before anything is measured.
+///
+/// # Errors
+/// Returns an error if Valgrind is missing, or could not count the commands as they are measured.
+pub fn check(args: &CompareArgs, plan: &Plan) -> Result<(), Exit> {
+    let option = match () {
+        () if !args.prepare.is_empty() => Some("--prepare"),
+        () if !args.cleanup.is_empty() => Some("--cleanup"),
+        () if args.input.is_some() => Some("--input"),
+        () => None,
+    };
+    if let Some(option) = option {
+        return Err(Exit::wrong(format!(
+            "--gate-on instructions cannot be combined with {option}: the commands run once more under Valgrind, \
+             without it. Use --gate-on cpu"
+        )));
+    }
+    check_no_shell(&commands(plan))?;
+    ensure_valgrind(false)
+}
+
+fn commands(plan: &Plan) -> Vec<&Subject> {
+    let ids = plan.compared();
+    ids.map(|id| &plan.subjects[id]).collect()
+}
+
+/// Counts the instructions of all commands, judges the gate, and adds the decisions to the run file.
+///
+/// The commands have been built by the measurement, and their directories still exist.
+pub fn judge(args: &CompareArgs, plan: &Plan, run: &Path) -> Result<(), Exit> {
+    let current = std::env::current_dir().map_err(Exit::wrong)?;
+    let is_builds = plan.builds() > 1;
+    let count = if is_builds {
+        plan.builds()
+    } else {
+        ENVIRONMENTS
+    };
+    let folder_of = |s: &Subject, build: usize| {
+        let command = s.command.as_ref();
+        let folder = command.and_then(|c| c.builds.get(build).or(c.folder.as_ref()));
+        folder.map_or_else(|| current.clone(), PathBuf::from)
+    };
+    let commands = commands(plan);
+    let folders: Vec<PathBuf> = commands.iter().map(|s| folder_of(s, 0)).collect();
+    check_no_wrapper(&commands, &folders)?;
+    let mut layouts = Vec::new();
+    for (subject, point) in plan
+        .compared()
+        .flat_map(|s| plan.points.ids().map(move |p| (s, p)))
+    {
+        let params = &plan.points[point].params;
+        let words = plan.subjects[subject].program.iter();
+        let program: Vec<String> = words.map(|word| filled(word, params)).collect();
+        layouts.extend((0..count).map(|start| {
+            let build = if is_builds { start } else { 0 };
+            Layout {
+                subject,
+                point,
+                program: program.clone(),
+                folder: folder_of(&plan.subjects[subject], build),
+                variables: layout_variables(plan, subject, build, start as u64),
+            }
+        }));
+    }
+    let programs = layouts.iter().map(|layout| Profiled {
+        program: &layout.program,
+        folder: &layout.folder,
+        variables: &layout.variables,
+    });
+    let programs: Vec<Profiled> = programs.collect();
+    let requested = (0..layouts.len()).map(|layout| (Tool::Instructions, layout));
+    let requested: Vec<(Tool, usize)> = requested.collect();
+    let scratch = measuring::scratch(None)?;
+    let runs = run_valgrind(&programs, scratch.folder(), &requested, args.time_limit)?;
+    let counted = |subject, point| range(plan, &layouts, &runs, subject, point);
+    let mut gates = Vec::new();
+    let baseline = plan.baseline;
+    for point in plan.points.ids() {
+        let before = counted(baseline, point)?;
+        for subject in plan.compared().filter(|&subject| subject != baseline) {
+            let ranges = [before, counted(subject, point)?];
+            gates.push(gate(
+                args,
+                plan,
+                (subject, point),
+                ranges,
+                (count, is_builds),
+            ));
+        }
+    }
+    if gates.is_empty() {
+        let text = "there is no other command to compare with";
+        gates.push(Gate::new(
+            &condition(args),
+            "",
+            Decision::Inconclusive,
+            text,
+        ));
+    }
+    let gates = gates
+        .into_iter()
+        .map(|gate| gate.with_inconclusive(args.inconclusive.on));
+    let kept: Vec<KeptGate> = gates.map(|gate| gate.kept()).collect();
+    Ok(RunWriter::add_gates(run, &kept)?)
+}
+
+/// Returns the range of a command's instructions at a point.
+fn range(
+    plan: &Plan,
+    layouts: &[Layout],
+    runs: &[ValgrindRun],
+    subject: SubjectId,
+    point: PointId,
+) -> Result<CountRange, Exit> {
+    let mut counts = Vec::new();
+    for run in runs {
+        let layout = &layouts[run.command];
+        if (layout.subject, layout.point) != (subject, point) {
+            continue;
+        }
+        let failed = |reason: &str| {
+            Exit::failed(wording::counting_failed(
+                &plan.subject_label(subject),
+                reason,
+            ))
+        };
+        let costs = read_counts(run).map_err(|reason| failed(&reason))?;
+        counts.push(
+            costs
+                .total_of("Ir")
+                .ok_or_else(|| failed("no instructions"))?,
+        );
+    }
+    CountRange::of(counts).ok_or_else(|| Exit::failed("no instructions were counted"))
+}
+
+fn condition(args: &CompareArgs) -> String {
+    GateCondition::text_of_change("instructions", args.margin)
+}
+
+fn gate(
+    args: &CompareArgs,
+    plan: &Plan,
+    (subject, point): (SubjectId, PointId),
+    [before, after]: [CountRange; 2],
+    layouts: (usize, bool),
+) -> Gate {
+    let decision = after.judge(before, Relation::Above, args.margin);
+    let (name, baseline) = (
+        plan.subject_label(subject),
+        plan.subject_label(plan.baseline),
+    );
+    let name = match plan.points.len() {
+        1 => name,
+        _ => format!("{name} at {}", plan.point_name(point)),
+    };
+    let statement = wording::instructions((&name, &baseline), [before, after], layouts);
+    let ratio = 1.0 + after.change_from(before).estimate;
+    Gate::new(&condition(args), &name, decision, &statement)
+        .valued(Quantity::exact(ratio, Unit::Ratio))
+        .limited(1.0 + args.margin, Unit::Ratio)
+}
