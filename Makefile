@@ -170,9 +170,10 @@ attack: setup lab
 rest:
 	$(CHECK) tests/rest
 
-# Logs in many formats, read by the lab and by an exact implementation.
+# Logs in many formats, read by the lab and by an exact implementation; and the lab's own formats, read by their tools
+# and schemas.
 logs:
-	$(CHECK) tests/logs
+	$(CHECK) tests/logs tests/formats
 
 # The lab's own pages in a browser, pages of web servers, and the lab's package.
 pages:
