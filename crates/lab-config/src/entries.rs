@@ -2,7 +2,7 @@
 //! The keys of `benchlab.toml`. The descriptions are those of the JSON Schema.
 
 use crate::options::OptionList;
-use crate::texts::{Condition, GateMetric, Percent, Text, Time};
+use crate::texts::{Condition, Date, GateMetric, Percent, Text, Time};
 use lab_model::audit;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -336,8 +336,7 @@ pub struct Waiver {
     /// The reason why the findings are accepted.
     pub reason: Text,
     /// The last day on which the findings are accepted, such as 2027-03-31.
-    #[schemars(regex(pattern = r"^\d{4}-\d{2}-\d{2}$"))]
-    pub until: Text,
+    pub until: Date,
 }
 
 impl Waiver {

@@ -18,7 +18,7 @@ pub use entries::{
 };
 pub use options::OptionList;
 pub use template::template;
-pub use texts::{Condition, GateMetric, Percent, Text, Time};
+pub use texts::{Condition, Date, GateMetric, Percent, Text, Time};
 
 use lab_plan::PlanError;
 use std::path::{Path, PathBuf};

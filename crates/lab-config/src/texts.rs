@@ -80,6 +80,26 @@ text!(
     json_schema!({ "type": "string", "minLength": 1 })
 );
 
+text!(
+    /// A date such as `2027-03-31`.
+    Date,
+    |text| {
+        let is_right = |(at, byte): (usize, u8)| match at {
+            4 | 7 => byte == b'-',
+            _ => byte.is_ascii_digit(),
+        };
+        match text.len() == 10 && text.bytes().enumerate().all(is_right) {
+            true => Ok(()),
+            false => Err(format!("expected a date such as 2027-03-31, got `{text}`")),
+        }
+    },
+    json_schema!({
+        "type": "string",
+        "description": "A date such as 2027-03-31.",
+        "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+    })
+);
+
 /// The metric that a gate judges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

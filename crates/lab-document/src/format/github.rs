@@ -106,9 +106,9 @@ fn name(severity: Severity) -> &'static str {
     }
 }
 
-/// Escapes the message of a command, as @actions/core does.
+/// Escapes the message of a command, as @actions/core does. `##[` begins a command of older runners anywhere in a line.
 fn message(text: &str) -> String {
-    clean(text).replace('%', "%25")
+    clean(text).replace('%', "%25").replace("##[", "## [")
 }
 
 /// Escapes a property of a command, which must not contain `:` and `,`.
