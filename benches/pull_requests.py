@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tries the GitHub action on pull requests whose answer is known, beside a process that keeps a core half busy.
 
-    benches/pull_requests.py [--slower 20] [--empty 40] [--languages rust,go,python] [--output docs/results/ci.md]
+    benches/pull_requests.py [--slower 20] [--empty 40] [--languages rust,go,python] [--output PAGE]
 
 For each language a small repository is made whose program takes about 70 ms. A pull request makes the program do 5 %
 more work, or changes a comment only. The steps of action.yml run as a runner runs them: in a clone, with GitHub's
