@@ -2,40 +2,12 @@
 //! Gates on a profile, such as `--fail-if 'peak>2MB'` or `'D1mw>+5%'`.
 
 use crate::Profile;
-use crate::layouts::{CountRange, EventRanges};
+use crate::layouts::{CountRange, EventRanges, FIGURES};
 use lab_model::{Comparison, ConditionError, Decision, Dimension, Relation, Unit};
 use std::str::FromStr;
 
 /// Metrics that are sizes in bytes.
 const SIZE_FIGURES: [&str; 2] = ["peak", "total"];
-
-/// Metrics that a condition may name.
-pub(crate) static FIGURES: [&str; 24] = [
-    "peak",
-    "total",
-    "allocations",
-    "Ir",
-    "Dr",
-    "Dw",
-    "D",
-    "I1mr",
-    "D1mr",
-    "D1mw",
-    "ILmr",
-    "DLmr",
-    "DLmw",
-    "I1",
-    "D1",
-    "LL",
-    "Bc",
-    "Bcm",
-    "Bi",
-    "Bim",
-    "mispredicts",
-    "Ge",
-    "sysCount",
-    "sysTime",
-];
 
 /// A metric and a bound. The gate fails if the metric exceeds the bound.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,13 +6,37 @@
 //! Data Without Doing Anything Obviously Wrong*, ASPLOS 2009). A change is judged by the range of the counts: it is real
 //! if it is beyond what layouts alone explain.
 
-use crate::files;
-use crate::gate::FIGURES;
-use crate::valgrind::ValgrindRun;
-use crate::wording;
 use lab_model::{Decision, Interval, Relation};
-use lab_valgrind::{CostProfile, read_cachegrind};
+use lab_valgrind::CostProfile;
 use serde::{Deserialize, Serialize};
+
+/// Metrics that a condition may name.
+pub(crate) static FIGURES: [&str; 24] = [
+    "peak",
+    "total",
+    "allocations",
+    "Ir",
+    "Dr",
+    "Dw",
+    "D",
+    "I1mr",
+    "D1mr",
+    "D1mw",
+    "ILmr",
+    "DLmr",
+    "DLmw",
+    "I1",
+    "D1",
+    "LL",
+    "Bc",
+    "Bcm",
+    "Bi",
+    "Bim",
+    "mispredicts",
+    "Ge",
+    "sysCount",
+    "sysTime",
+];
 
 /// The least and the greatest count of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -97,15 +121,4 @@ impl EventRanges {
         let found = self.events.iter().find(|(known, _)| known == name);
         found.map(|(_, range)| *range)
     }
-}
-
-/// Reads the counts of a run under Cachegrind.
-///
-/// # Errors
-/// Returns a message if the run was stopped, or if it has no counts.
-pub fn read_counts(run: &ValgrindRun) -> Result<CostProfile, String> {
-    let Some(file) = run.file.as_ref().filter(|_| run.status.is_some()) else {
-        return Err(wording::not_counted(&run.ending(), &run.log));
-    };
-    files::read(file, read_cachegrind).map_err(|e| e.to_string())
 }

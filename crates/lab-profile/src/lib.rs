@@ -2,6 +2,7 @@
 //! Implements `benchlab profile`: runs programs under Valgrind's tools, combines the results, and checks gates.
 
 pub mod agreement;
+mod counts;
 mod explain;
 mod files;
 mod gate;
@@ -15,12 +16,13 @@ mod source;
 mod valgrind;
 pub mod wording;
 
+pub use counts::read_counts;
 pub use explain::{Access, Cache, Explanation, d1, explain};
 pub use files::{FilesError, ProfileFiles};
 pub use gate::{Found, GateCondition, GateResult, Undecided};
 pub use kept::{Caveat, ProfiledPrograms, kept};
 pub use lab_valgrind::CostProfile;
-pub use layouts::{CountRange, EventRanges, read_counts};
+pub use layouts::{CountRange, EventRanges};
 pub use profile::Profile;
 pub use runs::{ProgramRuns, RunRecord, RunWarning};
 pub use source::{HOTTEST, Sources};

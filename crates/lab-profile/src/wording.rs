@@ -117,8 +117,8 @@ pub const LAYOUTS_CAPTION: &str = "The least and the greatest count of each even
      layout alone.";
 pub const LEAST: &str = "least";
 pub const MOST: &str = "greatest";
-pub const LEAST_CHANGE: &str = "least change";
-pub const MOST_CHANGE: &str = "greatest change";
+pub const LOW_CHANGE: &str = "least change";
+pub const HIGH_CHANGE: &str = "greatest change";
 pub const BY_FUNCTION: &str = "By function";
 pub const BY_LINE: &str = "By source line";
 pub const APPEARED: &str = "New functions";

@@ -480,7 +480,7 @@ fn what_is_asked_for_wrongly() {
         .says(&["nowhere: no such directory"]);
     history(folder.path(), &["sort", "--format", "svg"])
         .expect(2)
-        .says(&["[possible values: terminal, markdown, csv, json, xlsx, html]"]);
+        .says(&["[possible values: terminal, markdown, csv, json, xlsx, html, github, gitlab, junit, sarif, jsonl]"]);
     let empty = tempfile::tempdir().unwrap();
     history(empty.path(), &["sort"])
         .expect(2)

@@ -19,7 +19,7 @@ pub fn section(pair: &ProfilePair, ranges: &[EventRanges]) -> Section {
         }
     }
     if after.is_some() {
-        for title in [wording::LEAST_CHANGE, wording::MOST_CHANGE] {
+        for title in [wording::LOW_CHANGE, wording::HIGH_CHANGE] {
             columns.push(Column::of(title, Unit::Share));
         }
     }
