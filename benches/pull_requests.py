@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tries the GitHub action on pull requests whose answer is known, beside a process that keeps a core half busy.
+"""Tries the GitHub action on pull requests whose answer is known, next to a process that keeps a core half busy.
 
     benches/pull_requests.py [--slower 20] [--empty 40] [--languages rust,go,python] [--output PAGE]
 

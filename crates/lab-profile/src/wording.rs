@@ -115,8 +115,8 @@ pub const COSTS: &str = "Instructions and misses";
 pub const LAYOUTS: &str = "Range over builds";
 pub const LAYOUTS_CAPTION: &str = "The least and the greatest count of each event over all builds. A change whose range includes 0 may come from the \
      layout alone.";
-pub const LEAST: &str = "least";
-pub const MOST: &str = "greatest";
+pub const LOWEST: &str = "least";
+pub const HIGHEST: &str = "greatest";
 pub const LOW_CHANGE: &str = "least change";
 pub const HIGH_CHANGE: &str = "greatest change";
 pub const BY_FUNCTION: &str = "By function";

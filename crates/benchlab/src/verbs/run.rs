@@ -173,7 +173,7 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
     Ok(exit_code)
 }
 
-/// Returns what a run needs beside its subjects, for `--dry-run`: services, fixtures, and what is not installed.
+/// Returns what a run needs in addition to its subjects, for `--dry-run`: services, fixtures, and what is not installed.
 fn needed(
     project: &Project,
     experiment: &Experiment,

@@ -14,7 +14,7 @@ pub fn section(pair: &ProfilePair, ranges: &[EventRanges]) -> Section {
     };
     let mut columns: Vec<Column> = vec![wording::EVENT.into()];
     for name in pair.names.iter().take(ranges.len()) {
-        for end in [wording::LEAST, wording::MOST] {
+        for end in [wording::LOWEST, wording::HIGHEST] {
             columns.push(format!("{name}: {end}").into());
         }
     }
