@@ -238,7 +238,7 @@ def _matches(pattern: str, path: str) -> bool:
 
 
 def _reaches_into(pattern: str, folder: str) -> bool:
-    """Returns true if a path in the directory belongs to the application, whether or not it is a file."""
+    """Returns true if the pattern matches a path in the directory, even if no such file exists."""
     return pattern.startswith(folder + "/") or pattern == folder or pattern == "/*" or (
         pattern.startswith("*."))
 

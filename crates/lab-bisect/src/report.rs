@@ -8,7 +8,7 @@ use lab_model::{Interval, Metric};
 use lab_stats::bisection::{BisectedMetric, Ends, LogInterval, Segment};
 use serde::Serialize;
 
-/// A change for data formats.
+/// A change as it is serialized in JSON and other data formats.
 #[derive(Serialize)]
 struct ChangeData<'a> {
     code: &'static str,

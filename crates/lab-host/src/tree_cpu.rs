@@ -135,7 +135,7 @@ fn settle(due_ns: u64, grown_ns: &mut u64) -> u64 {
 
 /// Reads a process and its descendants, parents before children.
 ///
-/// In this order, a child that exits during the reading is not included in the time of any process that was read.
+/// Because parents are read first, a child that exits during the reading is not included in the time of any process.
 fn visit(pid: Pid, children: impl Fn(Pid) -> Vec<Pid>, now: &mut HashMap<ProcessId, ProcessTimes>) {
     let mut found = vec![(pid, None)];
     while let Some((pid, parent)) = found.pop() {

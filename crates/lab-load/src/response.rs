@@ -67,9 +67,9 @@ enum Chunk {
     /// At the start of a trailer line or of the final empty line. The number is the size of the
     /// trailers so far, also in the next three states.
     Trailer(u32),
-    /// In the name of a trailer.
+    /// Inside the name of a trailer field.
     TrailerName(u32),
-    /// After the colon of a trailer.
+    /// After the colon of a trailer field.
     TrailerValue(u32),
     /// After the CR of a trailer line.
     TrailerLf(u32),

@@ -33,7 +33,7 @@ pub struct Counted {
 /// The value comes from multiple differences between a batch and a batch of twice its length.
 #[derive(Clone, Debug)]
 pub struct CountedFigure {
-    /// The metric.
+    /// The metric that was counted.
     pub metric: Metric,
     /// One value per pair of batches, in events, bytes or ns.
     pub differences: Vec<f64>,

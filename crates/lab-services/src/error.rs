@@ -143,7 +143,7 @@ pub enum ServiceError {
         software: &'static Software,
         /// The server's address.
         place: String,
-        /// The missing right and the remedy.
+        /// The missing permission, and how to grant it.
         reason: String,
     },
     /// The server rejected a statement, or the connection broke.

@@ -32,7 +32,7 @@ pub fn histogram(counts: &Counts) -> Result<Histogram<u64>, String> {
     Ok(histogram)
 }
 
-/// Encodes a distribution in HdrHistogram's V2 format, uncompressed, or `None` if it is empty.
+/// Encodes a distribution in HdrHistogram's uncompressed V2 format. Returns `None` if the distribution is empty.
 ///
 /// The buckets are written directly: the library's histogram would allocate all 33,792 buckets, and agents and
 /// coordinators would have to do that for each slice.

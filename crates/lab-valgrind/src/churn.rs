@@ -5,7 +5,7 @@ use crate::dhat::Dhat;
 use crate::names::Frame;
 use std::collections::HashMap;
 
-/// The minimum number of blocks in total, and the minimum ratio of this total to the blocks that are live at once.
+/// The minimum of two counts: of all blocks, and of all blocks per block that is live at the same time.
 const MIN_BLOCKS: u64 = 10;
 /// The minimum fraction of the program's allocated bytes.
 const MIN_FRACTION: f64 = 0.01;

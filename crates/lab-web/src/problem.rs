@@ -25,7 +25,7 @@ impl Problem {
         Problem::new(StatusCode::BAD_REQUEST, reason)
     }
 
-    /// Creates the problem that a request is not allowed.
+    /// Creates the response to a request that is not allowed (status 403).
     pub fn forbidden(reason: impl Into<String>) -> Problem {
         Problem::new(StatusCode::FORBIDDEN, reason)
     }

@@ -29,7 +29,7 @@ PARENTS = {"10MB": 10 << 20, "1GB": 1 << 30}
 
 Metrics = dict[str, float]
 Operation = Callable[[Metrics], tuple[int, int]]
-"""Does one operation, adds to the batch's metrics, and returns the values to add to check and units."""
+"""Does one operation, adds to the batch's metrics, and returns the amounts to add to `check` and `units`."""
 
 
 def hash_of(data: bytes) -> int:

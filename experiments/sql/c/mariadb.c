@@ -489,7 +489,7 @@ static bool drop_create_perform(lab *lab, void *data, uint64_t operations, lab_w
     return true;
 }
 
-/* Performs one connection's share of the operations of the case connections. */
+/* Runs those operations of the case `connections` that belong to one connection. */
 static bool points(void *data, lab_share *share)
 {
     session *session = data;

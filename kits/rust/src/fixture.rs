@@ -200,7 +200,8 @@ impl State {
         self.find("disk")
     }
 
-    /// Returns the arguments that the experiment gives to the state, and the parameters of the case in a visit.
+    /// Returns the arguments that the experiment passes to the state. During a visit, they are followed by the
+    /// parameters of the case.
     pub fn arguments(&self) -> impl Iterator<Item = (&str, &str)> {
         let arguments = self.arguments.iter();
         arguments.filter(|(key, _)| !ADDED.contains(key))

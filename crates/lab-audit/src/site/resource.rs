@@ -47,7 +47,7 @@ pub const RESOURCE: Class = Class {
         ("cache", "Cache-Control"),
         ("lifetime", "lifetime in caches"),
         ("no_store", "whether caching is forbidden"),
-        ("cacheable", "whether the lifetime in caches is specified"),
+        ("cacheable", "whether a cache lifetime is specified"),
         ("validator", "whether there is an ETag or a Last-Modified"),
         ("revalidation", "status of a conditional request"),
         ("versioned", "whether the name changes with the content"),

@@ -466,7 +466,7 @@ fn facts(site: &Site) -> Vec<(String, String)> {
     let mut facts = vec![
         ("requests made".to_owned(), site.requests.to_string()),
         ("resources".into(), site.resources.len().to_string()),
-        ("bytes of the bodies".into(), bytes.to_string()),
+        ("body bytes".into(), bytes.to_string()),
     ];
     facts.extend(
         site.notes

@@ -29,7 +29,7 @@ impl ServedFiles {
         Ok(ServedFiles { folder, contents })
     }
 
-    /// Returns the directory.
+    /// Returns the directory that contains the files.
     pub fn folder(&self) -> &Path {
         &self.folder
     }

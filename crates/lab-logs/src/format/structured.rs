@@ -844,7 +844,8 @@ fn status(value: Scalar) -> Option<u64> {
 
 /// Parses a duration.
 ///
-/// Returns the number, the same number if it is an integer, and the unit in ns if it is written.
+/// Returns three things: the value, the value again if it is an integer, and the length of its unit in ns if
+/// the log states a unit.
 fn duration_value(value: Scalar) -> Option<(f64, Option<u64>, Option<u64>)> {
     match value {
         Scalar::Integer(n) => Some((n as f64, Some(n), None)),

@@ -224,7 +224,7 @@ mod tests {
         assert!(gather.is_over() && gather.next().is_none());
     }
 
-    /// The unsent requests of a lost agent are the requests that were due, including fractions.
+    /// All requests that were due on an unreachable agent count as unsent.
     #[test]
     fn the_share_of_an_agent_that_is_lost_is_not_sent() {
         let mut gather = two_agents(5);

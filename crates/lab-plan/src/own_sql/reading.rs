@@ -135,8 +135,8 @@ impl Reading<'_> {
         self.path.parent().unwrap_or(Path::new("")).join(name)
     }
 
-    /// Returns the position in the file of a position in a text.
-    fn within(&self, text: &Text, span: &Range<usize>) -> Range<usize> {
+    /// Converts a range of a text to the corresponding range of the file.
+    fn range_in_file(&self, text: &Text, span: &Range<usize>) -> Range<usize> {
         if text.verbatim {
             text.span.start + span.start..text.span.start + span.end
         } else {
@@ -148,7 +148,7 @@ impl Reading<'_> {
         sql_text::statements(&text.text).map_err(|(span, what)| {
             let start = span.start..span.start + 1;
             self.at(
-                self.within(text, &start),
+                self.range_in_file(text, &start),
                 format!("{what} begins here and does not end"),
             )
         })
@@ -159,7 +159,7 @@ impl Reading<'_> {
         let found = self.statements(text)?;
         let statement = |found: sql_text::Found| SetupStatement {
             text: text.text[found.span.clone()].to_owned(),
-            origin: self.origin(self.within(text, &found.span).start),
+            origin: self.origin(self.range_in_file(text, &found.span).start),
         };
         Ok(found.into_iter().map(statement).collect())
     }
@@ -266,11 +266,11 @@ impl Reading<'_> {
                     RUN.map(str::to_uppercase).join(", "),
                     found.first_word
                 );
-                return Err(self.at(self.within(text, &found.span), reason));
+                return Err(self.at(self.range_in_file(text, &found.span), reason));
             }
             if text.text[found.span.clone()].contains('\0') {
                 return Err(self.at(
-                    self.within(text, &found.span),
+                    self.range_in_file(text, &found.span),
                     "a statement must not contain a NUL",
                 ));
             }
@@ -283,7 +283,7 @@ impl Reading<'_> {
                         "`:{name}` has no values: add it to the parameters of `{}`",
                         case.name
                     );
-                    let error = self.at(self.within(text, span), reason);
+                    let error = self.at(self.range_in_file(text, span), reason);
                     return Err(
                         error.with_nearest(name, parameters.iter().map(|p| p.name.as_str()))
                     );

@@ -24,7 +24,7 @@ const MAX_REASONS: usize = 2;
 /// The maximum number of lines that the first screen shows from the end of a failed subject's log.
 const MAX_LOG_LINES: usize = 3;
 
-/// The minimum number of operations for an expectation of at least one above the 99th percentile.
+/// The minimum number of operations for a p99: with fewer, less than one is expected above it.
 const FOR_P99: f64 = 100.0;
 
 /// Builds the first screen: the findings, the most serious warning, and the inconclusive comparisons.

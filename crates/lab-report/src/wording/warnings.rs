@@ -473,7 +473,7 @@ fn overloaded(all: &[OverloadAt], started: bool) -> String {
     };
     let advice = match started {
         true => "",
-        false => " Look for the highest rate that is served, or raise --connections.",
+        false => " Find the highest rate that the server sustains, or raise --connections.",
     };
     format!(
         "{fact} Where requests pile up, response times grow for as long as the load lasts: there are no \

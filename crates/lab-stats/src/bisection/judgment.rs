@@ -158,15 +158,16 @@ pub fn judge(before: &[f64], after: &[f64], alpha: f64, least: f64) -> Option<Ju
 
 /// Judges whether a change that was found is still there in new data.
 ///
-/// `logs` holds the logarithm of the values after / before the change of each block. `alpha` is the allowed error of all
-/// analyses. The change is confirmed when its interval excludes 0 and is at most a third of the estimate to either side.
-/// Returns the interval, or `None` with fewer than two blocks.
-pub fn judge_again(logs: &[f64], alpha: f64, least: f64) -> Option<(HalfChange, LogInterval)> {
+/// `logs` contains, for each block, the logarithm of the value after the change divided by the value before it. `alpha`
+/// is the allowed error of all analyses, and `min_change` the smallest change of interest. The change is confirmed if its
+/// interval excludes 0 and extends at most a third of the estimate to either side. Returns the interval, or `None` with
+/// fewer than two blocks.
+pub fn judge_again(logs: &[f64], alpha: f64, min_change: f64) -> Option<(HalfChange, LogInterval)> {
     let found = interval(logs, alpha / ANALYSES.len() as f64)?;
     let width = (found.high - found.estimate).max(found.estimate - found.low);
     let change = if excludes_zero(&found) && 3.0 * width <= found.estimate.abs() {
         HalfChange::Changed
-    } else if -least < found.low && found.high < least {
+    } else if -min_change < found.low && found.high < min_change {
         HalfChange::Unchanged
     } else {
         HalfChange::Open

@@ -72,7 +72,7 @@ fn chosen_runs(query: &str) -> Result<Vec<String>, Problem> {
     runs.sort();
     runs.dedup();
     match runs.len() {
-        0 => Err(Problem::wrong("no run is chosen: go back and choose one")),
+        0 => Err(Problem::wrong("no run is selected: go back and select one")),
         1..=MAX_RUNS => Ok(runs),
         _ => Err(Problem::wrong(format!(
             "at most {MAX_RUNS} runs can be deleted in one request"

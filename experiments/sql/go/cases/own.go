@@ -254,7 +254,7 @@ func (c *ownColumn) Scan(value any) (err error) {
 		}
 		c.fold = uint64(value.UnixMilli())
 	default:
-		return fmt.Errorf("a value of the type %T is not folded", value)
+		return fmt.Errorf("cannot fold a value of type %T", value)
 	}
 	return err
 }

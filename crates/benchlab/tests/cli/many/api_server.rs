@@ -280,7 +280,7 @@ impl Shared {
         })
     }
 
-    /// Sends a single change, or for waiting pods one change after another, until the client disconnects.
+    /// Sends one change. For waiting pods, sends one change after another until the client disconnects.
     fn watch(&self, request: &Request, out: &mut TcpStream) {
         let job = selected_job(&request.query);
         let mut next = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n".to_owned();

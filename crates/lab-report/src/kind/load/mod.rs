@@ -105,8 +105,8 @@ fn parts(scope: &Scope, load: &LoadSpec) -> DocumentParts {
     }
 }
 
-/// Builds the main chart: ratios of all metrics; for a single server, its response times, or its throughput at each
-/// point.
+/// Builds the main chart. For multiple servers it shows the ratios of all metrics. For a single server it shows the
+/// response times at its only point, or the throughput at each of multiple points.
 fn chart(scope: &Scope) -> Option<Chart> {
     match (scope.others().as_slice(), scope.points().as_slice()) {
         ([], &[point]) => {

@@ -144,7 +144,7 @@ fn percentiles(scope: &Scope, load: &LoadSpec, place: SubjectScope) -> Table {
     table.without_empty_columns()
 }
 
-/// Returns the findings below the headline: each server without a headline, the responses by status, and the limit of
+/// Returns the findings below the headline: each server without a headline, the responses by status, and what limits
 /// the rate.
 pub fn findings(scope: &Scope, load: &LoadSpec, headline: &str) -> Vec<Finding> {
     let subjects = match headline {

@@ -55,7 +55,7 @@ pub fn places(results: &Results) -> Vec<(SubjectId, PointId)> {
     places
 }
 
-/// Returns the warnings of a kind as data of JSON reports.
+/// Returns the warnings of one kind, as they appear in JSON reports.
 pub fn warnings(results: &Results, kind: &str) -> Vec<serde_json::Value> {
     let of_kind = results.warnings.iter().filter(|w| w.kind().name() == kind);
     let data = of_kind.map(|w| serde_json::to_value(&w.fact).expect("data"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The disk experiment: which operations a file system and its device are fast at.
+//! The disk experiment. It measures how fast a file system and its device do each kind of operation.
 
 use disk_subject::blocks::{
     BLOCK, BLOCKS, Buffer, LARGE, Uncached, fill, forget, large_file, open_uncached, verify,

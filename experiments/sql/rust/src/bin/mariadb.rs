@@ -315,7 +315,7 @@ fn fold_own(value: Value, kind: OwnType) -> Result<u64, Failure> {
             let moment: NaiveDateTime = mysql_async::from_value_opt(value)?;
             moment.and_utc().timestamp_millis() as u64
         }
-        Value::Time(..) => return Err(Failure::failed("a time of day is not folded")),
+        Value::Time(..) => return Err(Failure::failed("cannot fold a time of day")),
     })
 }
 

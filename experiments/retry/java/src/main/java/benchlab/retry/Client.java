@@ -35,7 +35,7 @@ final class Client implements Workers.Worker, AutoCloseable {
         connection();
     }
 
-    /** Creates a client of a service, or one that is not connected yet. */
+    /** Creates a client that calls a service, or, if it is null, a database that it is not connected to yet. */
     Client(Variant variant, Database database, Call call, Sequence inputs, HttpService service) {
         this.variant = variant;
         this.database = database;

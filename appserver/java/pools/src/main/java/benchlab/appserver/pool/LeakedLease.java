@@ -5,8 +5,8 @@ import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
 
 /**
- * Finds leaked leases. The garbage collector enqueues this reference when the token of a slot has
- * become unreachable, together with the lease.
+ * Finds leaked leases. The garbage collector enqueues this reference once both the lease and the
+ * token of its slot are unreachable.
  */
 final class LeakedLease extends WeakReference<Slot.Token> {
 

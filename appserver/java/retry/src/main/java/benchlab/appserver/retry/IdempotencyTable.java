@@ -125,14 +125,14 @@ public final class IdempotencyTable {
      * index on {@code created} makes this method fast.
      *
      * @param connection the connection
-     * @param than the minimum age of the keys to delete, in whole seconds by the database's clock
+     * @param minAge the minimum age of the keys to delete, in whole seconds by the database's clock
      * @param maxRows the maximum number of keys to delete
      * @return the number of deleted keys
      * @throws SQLException if the database reports an error
      */
-    public int deleteOlder(Connection connection, Duration than, int maxRows) throws SQLException {
-        if (than.toSeconds() < 1 || maxRows < 1) {
-            throw new IllegalArgumentException("than must be at least 1 s, and maxRows at least 1");
+    public int deleteOlder(Connection connection, Duration minAge, int maxRows) throws SQLException {
+        if (minAge.toSeconds() < 1 || maxRows < 1) {
+            throw new IllegalArgumentException("minAge must be at least 1 s, and maxRows at least 1");
         }
         String moment =
                 connection.getMetaData().getDatabaseProductName().equals("SQLite")
@@ -140,7 +140,7 @@ public final class IdempotencyTable {
                         : "CURRENT_TIMESTAMP - INTERVAL '%d' SECOND";
         try (Statement statement = connection.createStatement()) {
             return statement.executeUpdate(
-                    DELETION.formatted(name, moment.formatted(than.toSeconds()), maxRows));
+                    DELETION.formatted(name, moment.formatted(minAge.toSeconds()), maxRows));
         }
     }
 

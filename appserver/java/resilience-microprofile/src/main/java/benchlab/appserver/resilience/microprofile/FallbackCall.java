@@ -54,7 +54,7 @@ final class FallbackCall {
         boolean hasMethod = !mark.fallbackMethod().isEmpty();
         marks.check(hasHandler != hasMethod, "@Fallback must have either a value or a fallbackMethod");
         if (hasHandler) {
-            marks.check(returns(mark.value(), marks.method()), "the handler has another result than the method");
+            marks.check(returns(mark.value(), marks.method()), "the return types of the handler and the method differ");
             return new FallbackCall(mark, mark.value(), null);
         }
         Method method = find(marks.bean(), mark.fallbackMethod(), marks.method());
@@ -87,7 +87,10 @@ final class FallbackCall {
         return null;
     }
 
-    /** A generic result has the type {@code Object}, and a handler returns objects. */
+    /**
+     * Returns true if the method can return a handler's result. A generic result has the type
+     * {@code Object}, and a handler returns an object in place of a primitive value.
+     */
     private static boolean isAssignable(Class<?> to, Class<?> from) {
         return to.isAssignableFrom(from) || from == Object.class || to.isPrimitive() && !from.isPrimitive();
     }
