@@ -472,7 +472,7 @@ impl Probe for ServerProbe<'_> {
         self.types(&statement.render(self.kind.placeholder()))
     }
 
-    /// Leaves out estimates, which differ from run to run.
+    /// Leaves out estimates and values, which differ from run to run.
     fn explain(&mut self, statement: &str) -> Result<Vec<String>, String> {
         let explain = match self.kind {
             TargetKind::Mariadb => "EXPLAIN",
@@ -484,7 +484,7 @@ impl Probe for ServerProbe<'_> {
             .map_err(|e| e.to_string())?;
         let line = |row: Vec<Option<String>>| {
             if self.kind != TargetKind::Mariadb {
-                return row.into_iter().next().flatten().unwrap_or_default();
+                return without_values(&row.into_iter().next().flatten().unwrap_or_default());
             }
             // id, select_type, table, type, possible_keys, key, key_len, ref, rows, Extra
             let column = |index: usize| row.get(index).cloned().flatten();
@@ -498,5 +498,47 @@ impl Probe for ServerProbe<'_> {
             words.into_iter().flatten().collect::<Vec<_>>().join(", ")
         };
         Ok(rows.into_iter().map(line).collect())
+    }
+}
+
+/// Replaces literals in a line of PostgreSQL's EXPLAIN by `?`, since the values to bind depend on the seed.
+fn without_values(line: &str) -> String {
+    let (mut text, mut rest) = (String::new(), line);
+    while let Some(c) = rest.chars().next() {
+        let is_in_name = text.ends_with(|c: char| c.is_alphanumeric() || "_\"".contains(c));
+        let length = match c {
+            '\'' => rest[1..].find('\'').map_or(rest.len(), |end| end + 2),
+            c if c.is_ascii_digit() && !is_in_name => {
+                let is_part = |c: char| c.is_ascii_alphanumeric() || c == '.';
+                rest.find(|c| !is_part(c)).unwrap_or(rest.len())
+            }
+            c => {
+                text.push(c);
+                rest = &rest[c.len_utf8()..];
+                continue;
+            }
+        };
+        // A quote in a literal is doubled.
+        if !(c == '\'' && text.ends_with('?')) {
+            text.push('?');
+        }
+        rest = &rest[length..];
+    }
+    text.replace("-?", "?")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plans_of_different_seeds_are_equal() {
+        let filter = "  Filter: ((price >= 172.08) AND (name = 'it''s'::text) AND (a1 = -3))";
+        assert_eq!(
+            without_values(filter),
+            "  Filter: ((price >= ?) AND (name = ?::text) AND (a1 = ?))"
+        );
+        let scan = "->  Index Scan using orders_2_pkey on orders o";
+        assert_eq!(without_values(scan), scan);
     }
 }
