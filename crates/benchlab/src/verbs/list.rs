@@ -147,13 +147,16 @@ fn selections(experiment: &Experiment) -> Result<(), Exit> {
     Ok(())
 }
 
+/// The role of a subject that is not measured by default.
+const ON_REQUEST: &str = "only if requested";
+
 /// Returns the role of a subject, shown next to its driver.
 fn role(experiment: &Experiment, subject: &Subject) -> Option<&'static str> {
     let s = &subject.model;
     match (s.reference, s.name == experiment.baseline, subject.default) {
         (true, _, _) => Some("the reference"),
         (_, true, _) => Some("the baseline"),
-        (_, _, false) => Some("only if requested"),
+        (_, _, false) => Some(ON_REQUEST),
         _ => None,
     }
 }

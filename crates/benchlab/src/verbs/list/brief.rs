@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Shows an experiment on one screen: its cases, their parameters, and its subjects.
 
-use super::{missing, parameters, role, selections};
+use super::{ON_REQUEST, missing, parameters, role, selections};
 use crate::exit::Exit;
 use crate::output::{SCREEN, hanging_indent, say, widest};
 use lab_plan::{Experiment, Subject, Toolchains};
@@ -68,7 +68,8 @@ fn values(experiment: &Experiment) -> Result<(), Exit> {
     Ok(())
 }
 
-/// Prints the subjects by language. A subject that does not run on all targets is shown with its targets.
+/// Prints the subjects by language, those that only run if requested last. A subject that does not run on all targets is
+/// shown with its targets.
 fn subjects(experiment: &Experiment) -> Result<(), Exit> {
     let targets: Vec<&str> = experiment.targets.iter().map(|t| t.kind.title()).collect();
     match targets.as_slice() {
@@ -84,15 +85,24 @@ fn subjects(experiment: &Experiment) -> Result<(), Exit> {
     let width = widest(languages.iter().copied());
     for language in languages {
         let is_in_language = |s: &&Subject| s.model.language == language;
-        let mut descriptions: Vec<String> = Vec::new();
+        let (mut usual, mut on_request) = (Vec::new(), Vec::new());
         for subject in experiment.subjects.iter().filter(is_in_language) {
+            let names = match role(experiment, subject) {
+                Some(ON_REQUEST) => &mut on_request,
+                _ => &mut usual,
+            };
             let text = description(experiment, subject, &targets);
-            if !descriptions.contains(&text) {
-                descriptions.push(text);
+            if !names.contains(&text) {
+                names.push(text);
             }
         }
+        let mut parts = vec![usual.join(", ")];
+        if !on_request.is_empty() {
+            parts.push(format!("{ON_REQUEST}: {}", on_request.join(", ")));
+        }
+        parts.retain(|part| !part.is_empty());
         let lead = format!("  {language:<width$}  ");
-        say!("{}", hanging_indent(&lead, &descriptions.join(", ")));
+        say!("{}", hanging_indent(&lead, &parts.join("; ")));
     }
     Ok(())
 }
@@ -105,6 +115,7 @@ fn description(experiment: &Experiment, subject: &Subject, targets: &[&str]) -> 
     let own_targets: Vec<&str> = own_targets.collect();
     let own_targets = (own_targets.len() < targets.len()).then(|| own_targets.join(", "));
     let notes: Vec<String> = role(experiment, subject)
+        .filter(|role| *role != ON_REQUEST)
         .map(str::to_owned)
         .into_iter()
         .chain(own_targets)
