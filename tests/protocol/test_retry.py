@@ -65,6 +65,8 @@ BEHAVIORS = {
     "classic_key": Behavior(attempts=12, has_key=True, sleeps=True),
     "failsafe": Behavior(attempts=4),
     "java": Behavior(attempts=5, has_key=True),
+    "java_25": Behavior(attempts=5, has_key=True),
+    "java_25_virtual": Behavior(attempts=5, has_key=True),
     "java_breaker": Behavior(attempts=5, has_key=True, has_breaker=True),
     "java_budget": Behavior(attempts=5, has_key=True, has_budget=True),
     "resilience4j": Behavior(attempts=4),

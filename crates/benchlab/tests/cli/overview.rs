@@ -57,7 +57,8 @@ fn each_experiment_is_one_screen() {
     for name in names {
         let brief = listed(&[name]);
         assert_fits(&brief);
-        assert!(brief.lines().count() <= 40, "{name}:\n{brief}");
+        // About a screen: an experiment with many subjects needs a few lines more.
+        assert!(brief.lines().count() <= 44, "{name}:\n{brief}");
         let full = listed(&[name, "--full"]);
         assert_fits(&full);
         assert!(full.contains("\nsubjects"), "{full}");
