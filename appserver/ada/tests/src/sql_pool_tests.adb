@@ -312,7 +312,7 @@ package body SQL_Pool_Tests is
       pragma Unreferenced (T);
       Pool : aliased Short_Lived.Pool (1);
    begin
-      Pool.Configure ((Max_Lifetime => 0.0, others => <>));
+      Pool.Configure (Short_Lived.Pool_Options'(Max_Lifetime => 0.0, others => <>));
       for Time in 1 .. 3 loop
          declare
             Held : Short_Lived.Lease (Pool'Access);

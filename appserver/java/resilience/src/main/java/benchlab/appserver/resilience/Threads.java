@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package benchlab.appserver.resilience;
 
+import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -42,6 +43,6 @@ final class Threads {
         if (cause instanceof Error error) {
             throw error;
         }
-        return (X) cause;
+        return (X) Objects.requireNonNull(cause);
     }
 }
