@@ -480,7 +480,9 @@ package body Appserver.Pools is
          Mixed : Unsigned_64;
       begin
          if Random = 0 then
-            Random := Unsigned_64 (1_000_000 * To_Duration (Clock - Time_Of (0, Time_Span_Zero)));
+            --  In ns: a million times the clock would exceed Duration hours after the machine has started
+            Random := Unsigned_64'Mod
+              (Integer_64'Integer_Value (To_Duration (Clock - Time_Of (0, Time_Span_Zero))));
          end if;
          Random := Random + 16#9E37_79B9_7F4A_7C15#;
          Mixed := (Random xor Shift_Right (Random, 30)) * 16#BF58_476D_1CE4_E5B9#;

@@ -72,7 +72,7 @@ final class HttpService implements AutoCloseable {
      * @param batch the number of the batch
      * @param k the number of the call
      * @param key the idempotency key, or null
-     * @throws IOException if there is no response, or one that is not 200
+     * @throws IOException if there is no response, or its status is not 200
      */
     void request(long batch, long k, String key) throws IOException {
         var request =

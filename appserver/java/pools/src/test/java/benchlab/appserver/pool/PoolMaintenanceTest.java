@@ -194,7 +194,7 @@ class PoolMaintenanceTest {
         }
     }
 
-    /** A check is no use: otherwise nothing would ever be idle for long. */
+    /** A check does not count as use: otherwise no resource would ever reach its idle time. */
     @Test
     void aCheckDoesNotEndTheIdleTime() throws Exception {
         var checked =

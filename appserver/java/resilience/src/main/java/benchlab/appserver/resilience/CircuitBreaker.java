@@ -53,7 +53,7 @@ public final class CircuitBreaker implements Guard {
 
     private final Options options;
     private final ReentrantLock lock = new ReentrantLock();
-    private final BitSet failures; // Of the window: a ring.
+    private final BitSet failures; // The window, as a ring buffer.
     private State state = State.CLOSED;
     private long generation; // Incremented with each change of state.
     private int next; // The position in the ring for the next result.

@@ -68,7 +68,7 @@ public final class HttpFailures {
      *
      * @param status the status code
      * @param retryAfter the field {@code Retry-After}, in seconds or as a date; null if there is none
-     * @return the classification; null if the response is no failure, or would be the same again
+     * @return the classification; null if the response is not a failure, or if a retry would get the same one
      */
     public static @Nullable Verdict ofResponse(int status, @Nullable String retryAfter) {
         return switch (status) {

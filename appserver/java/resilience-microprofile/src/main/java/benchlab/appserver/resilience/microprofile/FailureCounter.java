@@ -14,7 +14,7 @@ final class FailureCounter {
     private final Class<? extends Throwable>[] failOn;
     private final Class<? extends Throwable>[] skipOn;
 
-    /** The end of a call that is no failure. */
+    /** The end of a call that does not count as a failure. */
     private record End(@Nullable Object result, @Nullable Exception skipped) {}
 
     private FailureCounter(
