@@ -198,8 +198,15 @@ fn without_budget(plan: &Plan, runs: &Path) -> String {
 
 /// Formats a duration for people: `500 ms`, `8 s`, `12 min`, `1 h 40 min`.
 pub fn duration(ns: u64) -> String {
-    match ns.div_ceil(1_000_000_000) {
-        _ if ns < 1_000_000_000 => format!("{} ms", ns.div_ceil(1_000_000)),
+    match ns {
+        ..1_000_000_000 => format!("{} ms", ns.div_ceil(1_000_000)),
+        _ => whole_seconds(ns.div_ceil(1_000_000_000)),
+    }
+}
+
+/// Formats a number of seconds for people: `8 s`, `12 min`, `1 h 40 min`.
+pub fn whole_seconds(seconds: u64) -> String {
+    match seconds {
         s @ ..120 => format!("{s} s"),
         s @ ..7200 => format!("{} min", s.div_ceil(60)),
         s => format!("{} h {} min", s / 3600, s % 3600 / 60),

@@ -47,6 +47,24 @@ pub struct CountRange {
     pub most: u64,
 }
 
+/// The layouts over which a program's instructions are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layouts {
+    /// A number of builds of each command.
+    Builds(usize),
+    /// A number of environments of different sizes, with one build of each command.
+    Environments(usize),
+}
+
+impl Layouts {
+    /// Returns the number of layouts of each command.
+    pub fn count(self) -> usize {
+        match self {
+            Layouts::Builds(count) | Layouts::Environments(count) => count,
+        }
+    }
+}
+
 /// The ranges of a program's events.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventRanges {

@@ -22,7 +22,7 @@ pub use files::{FilesError, ProfileFiles};
 pub use gate::{Found, GateCondition, GateResult, Undecided};
 pub use kept::{Caveat, ProfiledPrograms, kept};
 pub use lab_valgrind::CostProfile;
-pub use layouts::{CountRange, EventRanges};
+pub use layouts::{CountRange, EventRanges, Layouts};
 pub use profile::Profile;
 pub use runs::{ProgramRuns, RunRecord, RunWarning};
 pub use source::{HOTTEST, Sources};

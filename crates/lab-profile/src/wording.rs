@@ -10,7 +10,7 @@ use crate::explain::{Access, Explanation};
 use crate::files::FilesError;
 use crate::gate::{Found, GateCondition, Undecided, relative_change};
 use crate::heap::{NeverFreed, Sawtooth};
-use crate::layouts::CountRange;
+use crate::layouts::{CountRange, Layouts};
 use crate::runs::RunWarning;
 use crate::valgrind::{Ending, Tool};
 use lab_document::say;
@@ -631,9 +631,11 @@ pub fn count_range(range: CountRange) -> String {
 /// Describes the instructions of a command relative to the baseline's: `head executes 1.021 to 1.022 times base's
 /// instructions over 5 builds of each (1,000 to 1,001 and 1,021 to 1,022)`.
 pub fn instructions(
-    (name, baseline): (&str, &str),
-    [before, after]: [CountRange; 2],
-    (layouts, is_builds): (usize, bool),
+    name: &str,
+    baseline: &str,
+    before: CountRange,
+    after: CountRange,
+    layouts: Layouts,
 ) -> String {
     let change = after.change_from(before);
     let (low, high) = (1.0 + change.low, 1.0 + change.high);
@@ -641,9 +643,9 @@ pub fn instructions(
         true => format!("{low:.4}"),
         false => format!("{low:.4} to {high:.4}"),
     };
-    let layouts = match is_builds {
-        true => format!("{layouts} builds of each"),
-        false => format!("{layouts} environments of different sizes"),
+    let layouts = match layouts {
+        Layouts::Builds(count) => format!("{count} builds of each"),
+        Layouts::Environments(count) => format!("{count} environments of different sizes"),
     };
     format!(
         "{name} executes {times} times {baseline}'s instructions over {layouts} ({} and {})",

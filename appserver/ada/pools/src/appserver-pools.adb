@@ -480,7 +480,7 @@ package body Appserver.Pools is
          Mixed : Unsigned_64;
       begin
          if Random = 0 then
-            --  In ns: a million times the clock would exceed Duration hours after the machine has started
+            --  In ns: a Duration of a million times the uptime would overflow after hours
             Random := Unsigned_64'Mod
               (Integer_64'Integer_Value (To_Duration (Clock - Time_Of (0, Time_Span_Zero))));
          end if;

@@ -24,7 +24,7 @@ pub fn statements(tables: &[Table], table: &Table, kind: TargetKind, seed: u64) 
         }
         Data::Generated { rows, columns } => {
             let value = |row: u64, name: &str, source: &Source| {
-                let text = generated(tables, table, (name, source), row, seed);
+                let text = generated(tables, table, name, source, row, seed);
                 match text {
                     Some(text) if is_numeric(tables, source) => text,
                     Some(text) => literal(&text, kind),
@@ -58,7 +58,8 @@ pub fn statements(tables: &[Table], table: &Table, kind: TargetKind, seed: u64) 
 fn generated(
     tables: &[Table],
     table: &Table,
-    (name, source): (&str, &Source),
+    name: &str,
+    source: &Source,
     row: u64,
     seed: u64,
 ) -> Option<String> {
@@ -79,7 +80,7 @@ fn generated(
         }
         Data::Generated { rows, columns } => {
             let (name, source) = columns.iter().find(|(name, _)| name == column)?;
-            generated(tables, other, (name, source), bits % (*rows).max(1), seed)
+            generated(tables, other, name, source, bits % (*rows).max(1), seed)
         }
     }
 }

@@ -8,7 +8,8 @@ use lab_profile::agreement::{Agreement, Outlook};
 use lab_profile::heap::{NeverFreed, Sawtooth};
 use lab_profile::wording::*;
 use lab_profile::{
-    Access, Cache, CountRange, Ending, Explanation, FilesError, Found, RunWarning, Tool, Undecided,
+    Access, Cache, CountRange, Ending, Explanation, FilesError, Found, Layouts, RunWarning, Tool,
+    Undecided,
 };
 use lab_valgrind::{Churn, Frame, ProfileError, TimeUnit};
 use std::fmt::Write;
@@ -319,16 +320,16 @@ fn every_sentence() {
         "count_range",
         &[count_range(range(7, 7)), count_range(range(1_000, 1_020))],
     );
-    let ranges = [range(1_000, 1_001), range(1_021, 1_022)];
+    let (before, after) = (range(1_000, 1_001), range(1_021, 1_022));
+    let same = range(1_000, 1_000);
+    let head = |before, after, layouts| {
+        lab_profile::wording::instructions("head", "base", before, after, layouts)
+    };
     add(
         "instructions",
         &[
-            lab_profile::wording::instructions(("head", "base"), ranges, (5, true)),
-            lab_profile::wording::instructions(
-                ("head", "base"),
-                [range(1_000, 1_000); 2],
-                (5, false),
-            ),
+            head(before, after, Layouts::Builds(5)),
+            head(same, same, Layouts::Environments(5)),
         ],
     );
     let log = ["valgrind: ./prog: command not found".to_owned()];

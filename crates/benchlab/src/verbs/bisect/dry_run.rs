@@ -2,6 +2,7 @@
 //! Predicts how many measurements a bisection needs and how long it takes.
 
 use super::commits_measured::{plan, run_once, setup};
+use crate::dry_run::whole_seconds;
 use crate::exit::Exit;
 use crate::output::to_stdout;
 use crate::verbs::compare::BLOCK;
@@ -56,6 +57,7 @@ pub fn forecast(bisection: &Bisection) -> Result<ExitCode, Exit> {
     let budget_s = request.budget_ns as f64 / 1e9;
     let least_s = f64::from(ANALYSES[0]) * block_s;
     let most_s = (f64::from(MAX_BLOCKS) * block_s).min(budget_s).max(least_s);
+    let duration = |seconds: f64| whole_seconds(seconds.ceil() as u64);
     let text = format!(
         "At most {} measurements find one change among {}: {} if it is large, up to {} if it is small.\n\n\
          commits to measure   {} between {} and {}\n\
@@ -78,13 +80,4 @@ pub fn forecast(bisection: &Bisection) -> Result<ExitCode, Exit> {
     );
     to_stdout(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// Formats a duration for people: `8 s`, `12 min`, `1 h 40 min`.
-fn duration(seconds: f64) -> String {
-    match seconds.ceil() as u64 {
-        s @ ..120 => format!("{s} s"),
-        s @ ..7200 => format!("{} min", s.div_ceil(60)),
-        s => format!("{} h {} min", s / 3600, s % 3600 / 60),
-    }
 }

@@ -10,7 +10,7 @@ use lab_bench::layout_variables;
 use lab_document::{Gate, Quantity};
 use lab_model::{Decision, KeptGate, Plan, PointId, Relation, Subject, SubjectId, Unit};
 use lab_plan::filled;
-use lab_profile::{CountRange, Profiled, Tool, ValgrindRun, read_counts, wording};
+use lab_profile::{CountRange, Layouts, Profiled, Tool, ValgrindRun, read_counts, wording};
 use lab_stats::gate::GateCondition;
 use lab_store::RunWriter;
 use std::path::{Path, PathBuf};
@@ -63,11 +63,9 @@ fn commands(plan: &Plan) -> Vec<&Subject> {
 /// The commands have been built by the measurement, and their directories still exist.
 pub fn judge(args: &CompareArgs, plan: &Plan, run: &Path) -> Result<(), Exit> {
     let current = std::env::current_dir().map_err(Exit::wrong)?;
-    let is_builds = plan.builds() > 1;
-    let count = if is_builds {
-        plan.builds()
-    } else {
-        ENVIRONMENTS
+    let counted_over = match plan.builds() {
+        builds @ 2.. => Layouts::Builds(builds),
+        _ => Layouts::Environments(ENVIRONMENTS),
     };
     let folder_of = |s: &Subject, build: usize| {
         let command = s.command.as_ref();
@@ -85,8 +83,11 @@ pub fn judge(args: &CompareArgs, plan: &Plan, run: &Path) -> Result<(), Exit> {
         let params = &plan.points[point].params;
         let words = plan.subjects[subject].program.iter();
         let program: Vec<String> = words.map(|word| filled(word, params)).collect();
-        layouts.extend((0..count).map(|start| {
-            let build = if is_builds { start } else { 0 };
+        layouts.extend((0..counted_over.count()).map(|start| {
+            let build = match counted_over {
+                Layouts::Builds(_) => start,
+                Layouts::Environments(_) => 0,
+            };
             Layout {
                 subject,
                 point,
@@ -112,13 +113,15 @@ pub fn judge(args: &CompareArgs, plan: &Plan, run: &Path) -> Result<(), Exit> {
     for point in plan.points.ids() {
         let before = counted(baseline, point)?;
         for subject in plan.compared().filter(|&subject| subject != baseline) {
-            let ranges = [before, counted(subject, point)?];
+            let after = counted(subject, point)?;
             gates.push(gate(
                 args,
                 plan,
-                (subject, point),
-                ranges,
-                (count, is_builds),
+                subject,
+                point,
+                before,
+                after,
+                counted_over,
             ));
         }
     }
@@ -175,9 +178,11 @@ fn condition(args: &CompareArgs) -> String {
 fn gate(
     args: &CompareArgs,
     plan: &Plan,
-    (subject, point): (SubjectId, PointId),
-    [before, after]: [CountRange; 2],
-    layouts: (usize, bool),
+    subject: SubjectId,
+    point: PointId,
+    before: CountRange,
+    after: CountRange,
+    layouts: Layouts,
 ) -> Gate {
     let decision = after.judge(before, Relation::Above, args.margin);
     let (name, baseline) = (
@@ -188,7 +193,7 @@ fn gate(
         1 => name,
         _ => format!("{name} at {}", plan.point_name(point)),
     };
-    let statement = wording::instructions((&name, &baseline), [before, after], layouts);
+    let statement = wording::instructions(&name, &baseline, before, after, layouts);
     let ratio = 1.0 + after.change_from(before).estimate;
     Gate::new(&condition(args), &name, decision, &statement)
         .valued(Quantity::exact(ratio, Unit::Ratio))
