@@ -83,7 +83,7 @@ public final class Lab {
     private static Message hello(Subject subject) throws IOException {
         return new Message("hello")
                 .with("protocol", 1)
-                .with("subject", subject.name())
+                .with("subject", System.getProperty("benchlab.subject", subject.name()))
                 .with("thread", thread())
                 .with("runtime", runtime())
                 .with("library", subject.library());

@@ -112,6 +112,7 @@ final class MethodGuard {
         return new benchlab.appserver.resilience.Bulkhead(mark.value(), Duration.ZERO);
     }
 
+    @SuppressWarnings("NullAway") // It does not read the annotation of a type argument of Work.
     @Nullable Object call(InvocationContext context, BeanManager beans) throws Exception {
         Object[] parameters = context.getParameters().clone();
         Work<@Nullable Object, Exception> attempt =
@@ -129,6 +130,7 @@ final class MethodGuard {
         }
     }
 
+    @SuppressWarnings("NullAway") // It does not read the annotation of a type argument of Work.
     private @Nullable Object guarded(InvocationContext context) throws Exception {
         Work<@Nullable Object, Exception> inBulkhead = () -> translated(bulkhead, context::proceed);
         Work<@Nullable Object, Exception> inTime = () -> translated(timeout, inBulkhead);

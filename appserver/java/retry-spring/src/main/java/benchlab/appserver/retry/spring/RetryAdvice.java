@@ -32,6 +32,7 @@ final class RetryAdvice implements MethodInterceptor {
     }
 
     @Override
+    @SuppressWarnings("NullAway") // It does not infer that the type of this result is nullable.
     public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
         if (RetryScope.isActive()) {
             return invocation.proceed();
