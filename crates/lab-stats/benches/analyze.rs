@@ -37,10 +37,10 @@ fn main() {
     served();
 }
 
-/// Times a run larger than the `rest` experiment: 15 servers over two cases.
+/// Times the analysis of runs with up to 15 servers, which is more than the `rest` experiment has.
 ///
-/// The slices contain some hundred different times each. The number of points is that of the
-/// experiment.
+/// Each run has as many points as the experiment. Each slice has a few hundred distinct response
+/// times.
 fn served() {
     println!("served: servers  slices  blocks  analyze, ms (median of 5)");
     for (servers, blocks) in [(2, 12), (15, 12), (15, 40)] {
@@ -52,7 +52,7 @@ fn served() {
     }
 }
 
-/// Times load runs whose slices contain about 500 different times each.
+/// Times the analysis of load runs. Each slice has about 500 distinct response times.
 fn load() {
     println!("load: servers  points  blocks  analyze, ms (median of 5)");
     for (servers, points, blocks) in [(1, 1, 3600), (2, 1, 300), (1, 10, 10), (2, 20, 20)] {

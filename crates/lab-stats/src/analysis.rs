@@ -66,14 +66,13 @@ pub struct ScalingLaw {
     pub contention: Interval,
     /// The synchronization cost of each pair of connections, as a fraction of the work.
     pub coherency: Interval,
-    /// The predicted peak. `None` means that no decline is significant, because coherency may be 0.
+    /// The predicted peak, or `None` if coherency may be 0. A throughput without coherency never
+    /// declines.
     pub peak: Option<PredictedPeak>,
     /// The largest relative distance of a point from the law, where 0.05 means 5%.
     pub worst_residual: f64,
-    /// True if the points do not follow the law.
-    ///
-    /// The points deviate by more than their noise, by more than 5% and by more than the margin.
-    /// If so, do not extrapolate and do not trust the peak.
+    /// True if the points deviate from the law by more than their noise, by more than 5%, and by
+    /// more than the margin. If so, do not extrapolate and do not trust the peak.
     pub departs: bool,
 }
 
@@ -141,11 +140,11 @@ pub enum ExclusionReason {
         /// The name of the baseline, if its pilot was cut short. `None` means the subject's own
         /// pilot.
         baseline: Option<String>,
-        /// The points.
+        /// The points at which pilots were cut short.
         at: FirstPoint,
-        /// The duration of the longest of these pilots, in ns.
+        /// The duration of the longest pilot that was cut short, in ns.
         pilot_ns: u64,
-        /// The minimum time budget, in s, for pilots of sufficient length, if known.
+        /// The minimum time budget that would let all pilots finish, in s, if known.
         budget_s: Option<f64>,
     },
     /// The turns of a subject that works in batches were not at the level of its pilot.
@@ -224,7 +223,7 @@ pub struct FirstPoint {
 /// difference.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TurnsNotSteady {
-    /// The points.
+    /// The affected points. The other fields describe the first of them.
     pub at: FirstPoint,
     /// The number of processes that were not at the level.
     pub processes_off: usize,
@@ -232,7 +231,8 @@ pub struct TurnsNotSteady {
     pub processes: usize,
     /// The time of an operation in the turns of the processes that were not at the level, in ns.
     pub turns_ns: f64,
-    /// The pilot's level at the same speed of the machine, in ns.
+    /// The time of an operation at the pilot's steady level, in ns, converted to the speed that the
+    /// machine had during the turns.
     pub steady_ns: f64,
     /// The cause.
     pub cause: TurnsCause,
@@ -256,9 +256,9 @@ pub enum TurnsCause {
     WarmingUp {
         /// True if the pilot was steady in the end.
         pilot_steady: bool,
-        /// The number of the pilot's operations up to its steady state.
+        /// The number of operations that the pilot ran before it became steady.
         operations: u64,
-        /// The time of the pilot up to its steady state, in ns.
+        /// The time that the pilot ran before it became steady, in ns.
         wall_ns: u64,
     },
 }

@@ -29,7 +29,7 @@ use std::collections::HashSet;
 
 /// Compares two runs of one experiment, target by target, with `first` as the basis.
 ///
-/// If the runs have more than one target in common, names are those of
+/// If the runs have more than one target in common, subjects and points are named by
 /// [`lab_model::Plan::subject_label`] and [`lab_model::Plan::label`]. Returns an error if the runs
 /// have nothing to compare.
 pub fn compare_runs(first: Recorded, second: Recorded) -> Result<Between, Incomparable> {
@@ -47,8 +47,7 @@ pub fn compare_runs(first: Recorded, second: Recorded) -> Result<Between, Incomp
     Ok(between)
 }
 
-/// Calls `look` for each target that both runs have in common, and returns the targets that only
-/// one run has.
+/// Calls `look` for each target that both runs have. Returns the targets that only one run has.
 fn each_target(
     [first, second]: [Recorded; 2],
     mut look: impl FnMut(&Sides),

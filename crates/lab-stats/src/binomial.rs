@@ -39,11 +39,13 @@ pub fn upper_tail(all: u64, chance: f64, at_least: u64) -> f64 {
     tail.min(1.0)
 }
 
-/// Returns the confidence interval of the chance of success, from `successes` of `all` independent trials.
+/// Returns the confidence interval of the chance of success, from `successes` of `all` independent
+/// trials.
 ///
-/// Source: Clopper and Pearson, *The Use of Confidence or Fiducial Limits Illustrated in the Case of the Binomial*,
-/// Biometrika 1934. If the chance differs between trials, the interval of the mean chance is wider than necessary
-/// (Hoeffding, *On the Distribution of the Number of Successes in Independent Trials*, 1956).
+/// Source: Clopper and Pearson, *The Use of Confidence or Fiducial Limits Illustrated in the Case
+/// of the Binomial*, Biometrika 1934. If the chance differs between trials, the interval of the
+/// mean chance is only wider than necessary (Hoeffding, *On the Distribution of the Number of
+/// Successes in Independent Trials*, 1956).
 pub fn interval(successes: u64, all: u64, level: f64) -> Interval {
     let tail = (1.0 - level) / 2.0;
     let estimate = successes as f64 / all.max(1) as f64;

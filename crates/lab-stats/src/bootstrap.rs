@@ -33,10 +33,10 @@ fn draw(random: &mut SplitMix64, counts: &mut [u32]) {
 
 /// Returns the interval of each value of `statistic` at level `1 - alpha`.
 ///
-/// The statistic receives the weight of each block: how often the block was drawn. The estimate is
-/// the statistic with a weight of 1 for each of the `blocks`. Draws for which the statistic returns
-/// `None` are ignored. Returns `None` if the statistic returns `None` for the blocks themselves or
-/// for all draws.
+/// The statistic receives the weight of each block, which is the number of times it was drawn. The
+/// estimate is the statistic with a weight of 1 for each of the `blocks`. Draws for which the
+/// statistic returns `None` are ignored. Returns `None` if the statistic returns `None` for the
+/// blocks themselves or for all draws.
 ///
 /// Source: percentile interval, with the percentiles moved outwards for few blocks according to
 /// Student's t (Hesterberg, *What Teachers Should Know About the Bootstrap*, The American
@@ -99,7 +99,7 @@ fn tail(blocks: usize, alpha: f64) -> f64 {
 
 /// Returns the level of the interval.
 ///
-/// Draws stay within the range of the blocks, so the level cannot exceed that of the range.
+/// Draws stay within the range of the blocks, so the level cannot exceed the level of the range.
 fn level(blocks: usize, alpha: f64) -> f64 {
     (1.0 - alpha)
         .min(1.0 - 2.0 * 0.5_f64.powf(blocks as f64))

@@ -91,7 +91,7 @@ fn lower_rank(total: u64, alpha: f64, chance: impl Fn(u64) -> f64) -> u64 {
     fits.max(1)
 }
 
-/// Returns an integer that sorts like the double.
+/// Returns an integer whose order is the order of the doubles.
 fn key(value: f64) -> u64 {
     let bits = value.to_bits();
     if bits >> 63 == 1 {

@@ -21,7 +21,7 @@ pub enum Deciding {
     /// A new run with this many blocks, the maximum that is proposed, would probably not resolve
     /// half of the inconclusive comparisons.
     ///
-    /// The run needs at least [`MIN_BLOCKS_FOR_HARDLY`] blocks for this prediction.
+    /// Such a prediction requires that this run has at least [`MIN_BLOCKS_FOR_HARDLY`] blocks.
     Hardly(u32),
     /// This run has fewer than [`MIN_BLOCKS_FOR_HARDLY`] blocks, which is too few for a prediction.
     /// A run with this many blocks would allow one.
@@ -37,7 +37,8 @@ pub const MIN_BLOCKS_FOR_HARDLY: u32 = 12;
 /// Events with a lower probability count as improbable.
 const IMPROBABLE: f64 = 0.1;
 
-/// The dependence between comparisons, which share a baseline, from 0 to 1.
+/// The dependence between comparisons, from 0 to 1. They depend on each other because they use the
+/// same baseline.
 const DEPENDENCE: f64 = 0.25;
 
 /// Returns the number of blocks that would resolve the inconclusive comparisons of a run, or `None`

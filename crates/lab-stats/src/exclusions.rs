@@ -55,8 +55,8 @@ pub(crate) fn is_measured(run: &Run, plan: &Plan, subject: SubjectId, point: Poi
 /// Returns true if failures left fewer than two subjects at every point where the plan compares
 /// subjects.
 ///
-/// A second copy of the baseline does not count as a subject. Neither do subjects on another
-/// target.
+/// Subjects on different targets are counted separately, and a second copy of the baseline does not
+/// count.
 pub fn nothing_left(run: &Run, plan: &Plan) -> bool {
     if is_alone(run, plan) {
         let mut points = plan
@@ -112,8 +112,8 @@ fn failures(run: &Run, plan: &Plan) -> Vec<Exclusion> {
         .collect()
 }
 
-/// Excludes the other subjects where the baseline failed, because there is nothing to compare them
-/// with.
+/// Excludes the other subjects at the points where the baseline failed, because there is nothing to
+/// compare them with.
 fn without_baseline(run: &Run, plan: &Plan) -> Vec<Exclusion> {
     let name = &plan.subjects[plan.baseline].name;
     let others = || plan.subjects.ids().filter(|&s| s != plan.baseline);

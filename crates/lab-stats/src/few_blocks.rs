@@ -35,8 +35,8 @@ const MIN_POOLED: usize = 3;
 
 /// The larger scales of the distances between logarithms of variances.
 ///
-/// The smallest scale is [`FINEST`] / (d² √n), where d is the degrees of freedom of a variance and
-/// n is the number of comparisons of a subject.
+/// The smallest scale is [`FINEST`] / (d² √n), where d is the number of degrees of freedom of a
+/// variance and n is the number of comparisons of a subject.
 const SCALES: [f64; 2] = [1.0, 3.0];
 
 /// The numerator of the smallest scale, chosen by simulation.
@@ -79,7 +79,7 @@ pub struct Deviation(Vec<Possible>);
 
 /// A possible standard deviation and its probability.
 ///
-/// If there are none, Student's t is used with the comparison's own blocks.
+/// Without any, Student's t of the comparison's own blocks is used.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Possible {
     deviation: f64,

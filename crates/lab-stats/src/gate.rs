@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Gates on a measured run: parses and judges conditions such as `--fail-if 'p99>20ms'` or `'time>+5%'`.
+//! Gates on a measured run: parses and judges conditions such as `--fail-if 'p99>20ms'` or
+//! `'time>+5%'`.
 //!
-//! A condition is judged by the interval of its value, not by the estimate: it holds if it holds for the whole
-//! interval. A value without an interval, such as a count, is judged as it is. A ratio needs an interval of the
-//! requested level. A gate that cannot be judged is inconclusive and does not pass.
+//! A condition is judged by the interval of its value, not by the estimate. It holds if it holds
+//! for every value within the interval. A value without an interval, such as a count, is judged
+//! directly. A ratio needs an interval of the requested level. A gate that cannot be judged is
+//! inconclusive and does not pass.
 
 use crate::analysis::Verdict;
 use crate::between::{Between, Changed};
@@ -15,7 +17,7 @@ use lab_model::{
 };
 use serde::Serialize;
 
-/// A metric and the bound beyond which a run has failed.
+/// A metric and the bound beyond which a run fails.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GateCondition {
     /// The condition as written, without surrounding whitespace.
@@ -39,7 +41,7 @@ enum GateFigure {
     Metric(Metric),
     /// The fraction of errors among all requests that ended.
     ErrorShare,
-    /// Every metric with a verdict. Its change counts as positive if it is for the worse.
+    /// Every metric with a verdict. A positive change is a change for the worse.
     Any,
 }
 
@@ -77,11 +79,12 @@ pub enum GateFound {
     Ratio {
         /// The baseline.
         baseline: SubjectId,
-        /// The ratio; an interval of level 0 means that both values were counted.
+        /// The ratio. Its level is 0 if both values were counted.
         ratio: Interval,
         /// The limit.
         limit: f64,
-        /// The requested limit, if the difference between two copies of the baseline raised it.
+        /// The requested limit, if the difference between two copies of the baseline raised the
+        /// limit.
         raised_from: Option<f64>,
     },
     /// The server was overloaded, so its response times exceed any limit.
@@ -184,7 +187,8 @@ impl GateCondition {
         texts.map(|text| GateCondition::parse(text, plan)).collect()
     }
 
-    /// Decides the condition for a comparison, without the difference between two copies of the baseline.
+    /// Decides the condition for a comparison, ignoring the difference between two copies of the
+    /// baseline.
     ///
     /// Returns `None` if the condition is not about this comparison.
     pub(crate) fn decide(&self, comparison: &Comparison, level: f64) -> Option<Decision> {
@@ -211,7 +215,10 @@ impl GateCondition {
         }
     }
 
-    /// Returns the ratio as the condition means it. Comparisons of a rate compare the time per request.
+    /// Converts the ratio of a comparison to the ratio that the condition limits.
+    ///
+    /// Comparisons of throughput contain the ratio of the times per request. A condition on the
+    /// throughput limits its inverse.
     fn oriented(&self, metric: &Metric, ratio: &Interval) -> Interval {
         let is_rate = *metric == Metric::THROUGHPUT;
         if !is_rate || self.figure == GateFigure::Any {
@@ -228,8 +235,8 @@ impl std::fmt::Display for GateCondition {
 }
 
 impl Bound {
-    /// Parses a bound. A signed percentage is a change; the unit of a bound on errors decides whether it applies to
-    /// their number or fraction.
+    /// Parses a bound. A signed percentage is a change. The unit of a bound on errors determines
+    /// whether it limits their number or their fraction.
     fn parse(text: &str, figure: &GateFigure) -> Result<Bound, ConditionProblem> {
         if text.starts_with(['+', '-']) {
             return Ok(Bound::Change(Dimension::Change.parse(text)?));
@@ -466,7 +473,7 @@ fn judge_changes(
     all
 }
 
-/// Returns the decision, or an inconclusive one if there are too few blocks for a verdict. The
+/// Returns the decision, or an inconclusive decision if there are too few blocks for a verdict. The
 /// verdict is then inconclusive even if the interval excludes 1 or lies within the margin.
 fn supported(decision: Decision, comparison: &Comparison) -> Decision {
     let (ratio, margin) = (&comparison.ratio, comparison.margin);

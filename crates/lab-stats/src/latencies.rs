@@ -57,8 +57,8 @@ impl Histogram {
 
     /// Returns a quantile of the latencies in ns, rounded up to the highest value of its bucket.
     ///
-    /// At least `per_10_000` in 10,000 operations do not exceed the result. Returns `None` if there
-    /// are so few operations that the quantile would be their maximum.
+    /// At least `per_10_000` in 10,000 operations do not exceed the result. Returns `None` if the
+    /// quantile would be the maximum, because there are too few operations.
     pub fn quantile(&self, per_10_000: u32) -> Option<f64> {
         let rank = order::quantile_rank(per_10_000, self.total())?;
         let mut passed = 0u64;

@@ -11,7 +11,7 @@ use std::iter::Sum;
 
 /// The minimum number of blocks for an interval.
 ///
-/// A pause that occurs in one block of 20 is missing from all of this many blocks in 1.7% of runs.
+/// If one block in 20 has a pause, 1.7% of runs with this many blocks contain no pause.
 const MIN_BLOCKS: usize = 80;
 
 /// With fewer blocks, bootstrap draws would be too coarse, so Student's t is used instead.
@@ -20,9 +20,9 @@ const MIN_DRAWN_BLOCKS: usize = 6;
 /// Returns the mean of `above` divided by the mean of `below`, with an interval at level `1 -
 /// alpha`.
 ///
-/// The slices contain a value greater than 0 for each block. Returns `None` without blocks. With
-/// fewer blocks than [`MIN_BLOCKS`] there is no interval, because a rare pause may be missing from
-/// all blocks and still affect the true mean.
+/// `above` and `below` contain one value per block, greater than 0. Returns `None` without blocks.
+/// With fewer blocks than [`MIN_BLOCKS`] there is no interval, because a rare pause may be missing
+/// from all blocks and still affect the true mean.
 pub fn ratio_of_means(above: &[f64], below: &[f64], seed: u64, alpha: f64) -> Option<Interval> {
     if above.len().min(below.len()) < MIN_BLOCKS {
         let blocks = moments(above, below);
@@ -85,7 +85,7 @@ pub fn ratio_of_means_seen(
 
 /// The sums over one or more blocks from which an estimate is computed.
 ///
-/// Deviations are relative to the ratio of all blocks, so that no error is a small difference of
+/// Deviations are relative to the ratio of all blocks, so that no digits are lost in differences of
 /// large sums.
 #[derive(Default)]
 struct Moments {

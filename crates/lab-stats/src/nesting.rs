@@ -59,7 +59,7 @@ pub struct Cost {
 }
 
 impl Variances {
-    /// The variances before anything is known: processes differ as much as blocks do.
+    /// The variances assumed before any are measured: processes differ as much as blocks do.
     pub const UNKNOWN: Variances = Variances {
         process: 1.0,
         block: 1.0,
@@ -96,7 +96,7 @@ impl Variances {
 }
 
 impl Design {
-    /// Chooses the design with the narrowest intervals for the remaining seconds, given the sets
+    /// Chooses the design with the narrowest intervals for the remaining time in s, given the sets
     /// already done.
     ///
     /// Returns `None` if not even the minimum number of sets with one block each fits. `max_sets`

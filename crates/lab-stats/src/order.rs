@@ -94,8 +94,7 @@ pub fn median_interval(values: &[f64], alpha: f64) -> Option<Interval> {
 /// Returns the rank of a quantile among `total` values, counted from 1.
 ///
 /// At least `per_10_000` in 10,000 values do not exceed the quantile. Returns `None` if there are
-/// so few values that none would exceed the quantile. The maximum (10,000 in 10,000) always has a
-/// rank.
+/// too few values for any to exceed the quantile. The maximum (10,000 in 10,000) always has a rank.
 pub(crate) fn quantile_rank(per_10_000: u32, total: u64) -> Option<u64> {
     let (part, total) = (u128::from(per_10_000), u128::from(total));
     let beyond = total * 10_000_u128.saturating_sub(part);

@@ -15,9 +15,9 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// The probability of resolving a comparison that a proposed number of blocks must reach.
+/// The probability with which a proposed number of blocks must resolve a comparison.
 ///
-/// `tests/stats/deciding.rs` counts how many runs actually resolve the comparison.
+/// `tests/stats/deciding.rs` counts the runs that actually resolve the comparison.
 pub(crate) const DECIDING_CHANCE: f64 = 0.85;
 
 /// Larger numbers of blocks are not considered.
@@ -32,12 +32,12 @@ const FREEDOM_FRACTION: f64 = 0.6;
 /// The number of equally probable values that approximate the distribution of the spread.
 const SCATTERS: usize = 10;
 
-/// The excess of the widths of the intervals of sign flips over those of Student's t at the same
+/// The relative excess width of sign-flip intervals over intervals of Student's t at the same
 /// level.
 ///
-/// The first value is a constant. The second is divided by the number of flips that may be at least
-/// as extreme. Both were fitted to simulated intervals of 1 to 320 comparisons with an alpha of
-/// 1.25% to 5%.
+/// The excess is the first value, plus the second divided by the number of flips that may be at
+/// least as extreme as the observed one. Both values were fitted to simulated intervals of 1 to 320
+/// comparisons with an alpha of 1.25% to 5%.
 const FLIP_EXCESS: [f64; 2] = [0.01, 0.16];
 
 /// The precision of a comparison, and the family that shares its level.
@@ -235,9 +235,9 @@ fn critical(values: u32, borrowed: f64, family: u32, alpha: f64) -> f64 {
     excess * normal::student_upper_quantile(freedom, tail(as_far_out / flips).max(1e-12))
 }
 
-/// Returns the smallest number from `least` to `most` that is enough.
+/// Returns the smallest number from `least` to `most` for which `is_enough` is true.
 ///
-/// If a number is enough, so are all larger ones.
+/// If it is true for a number, it must be true for all larger ones.
 pub(crate) fn first(least: u32, most: u32, is_enough: impl Fn(u32) -> bool) -> Option<u32> {
     // Usually, a small number of blocks is enough.
     let (mut too_few, mut enough) = (least - 1, least);

@@ -17,14 +17,14 @@ const NEEDED: Duration = Duration::from_millis(250);
 /// This work includes computing the required results of batches.
 const RESERVE_DIVISOR: u32 = 10;
 
-/// A pilot may take this many times an equal fraction of the remaining time, because other pilots
-/// need less.
+/// A pilot may take up to this many times its equal fraction of the remaining time, because other
+/// pilots need less than theirs.
 pub const SHARES: u32 = 2;
 
-/// Each pilot is guaranteed 1/RESERVED of an equal fraction of the total time.
+/// Each pilot is guaranteed 1/RESERVED of its equal fraction of the total time.
 const RESERVED: u32 = 2;
 
-/// An insufficient budget grows by 1/GROWTH_DIVISOR at a time, at most MAX_GROWTHS times.
+/// An insufficient budget is raised by 1/GROWTH_DIVISOR at a time, at most MAX_GROWTHS times.
 const GROWTH_DIVISOR: u32 = 20;
 const MAX_GROWTHS: usize = 300;
 
@@ -76,7 +76,7 @@ impl PilotTime {
     }
 }
 
-/// Returns the time that a number of pilots may take from a run's budget.
+/// Returns the time that `pilots` pilots may take from a run's budget.
 pub fn part_of_budget(budget: Duration, pilots: usize) -> Duration {
     let needed = NEEDED * pilots as u32;
     needed.clamp(budget / BUDGET_DIVISOR, budget / MIN_BUDGET_DIVISOR)

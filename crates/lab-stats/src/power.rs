@@ -33,12 +33,12 @@ const MAX_BLOCKS: f64 = 10_000.0;
 pub struct Forecast {
     /// The number of complete blocks of the pilot.
     pub blocks: u32,
-    /// The time per block in s, including as many redone blocks as in the pilot, but not the time
-    /// before the first block.
+    /// The time per block in s. It includes redone blocks, which are as frequent as in the pilot.
+    /// It does not include the time before the first block.
     pub block_s: f64,
     /// The time before the first block, in s.
     pub start_s: f64,
-    /// All comparisons at points, starting with the one that needs the most blocks.
+    /// The comparisons at all points, starting with the one that needs the most blocks.
     pub places: Vec<PlannedComparison>,
     /// The subjects whose spread may include a warm-up, each with a reason. A run does not compare
     /// such a subject, but its spread can be measured.
@@ -68,7 +68,7 @@ pub enum NoForecast {
 /// A subject compared with the baseline at a point.
 #[derive(Clone, Debug)]
 pub struct PlannedComparison {
-    /// The target if there is more than one.
+    /// The target, if there is more than one.
     pub target: Option<TargetKind>,
     /// The subject's name.
     pub subject: String,

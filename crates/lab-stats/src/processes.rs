@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Estimates from the processes in other tools' files.
+//! Estimates from other tools' files, based on processes.
 //!
-//! The process is the unit of replication. Values within one process share its memory layout, its compiled code and
-//! its machine state, so they say nothing about the variation between processes.
+//! The process is the unit of replication. Values within one process depend on its memory layout,
+//! its compiled code and its machine state, so they say nothing about the variation between
+//! processes.
 
 use crate::analysis::Verdict;
 use crate::change;

@@ -77,9 +77,9 @@ pub fn estimate(groups: &[Vec<f64>], alpha: f64) -> Option<GroupEffects> {
     })
 }
 
-/// Returns the upper bound of the multiple if the means vary less than expected by chance.
+/// Returns an upper bound of the multiple for means that vary less than expected by chance.
 ///
-/// The bound is the one for means that vary exactly as expected. Otherwise Wald's interval might
+/// The bound is the one for means that vary exactly as expected. Without it, Wald's interval might
 /// contain only 0 or nothing.
 fn by_chance(means: &[(f64, f64)], quantile: f64) -> f64 {
     let all: f64 = means.iter().map(|(n, _)| n).sum();

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Finds the commits that changed a program's time, from a run that measured every commit of a range.
+//! Finds the commits that changed a program's time, from a run that measured every commit of a
+//! range.
 //!
-//! All commits took turns in every block, so the blocks show how much noise the levels of the commits have. The levels
-//! are divided into segments by PELT ([`change_points`]). Its penalty is the greatest gain that a change has in all but a
-//! fraction `alpha` of random weightings of the blocks' deviations from the levels (multiplier bootstrap).
+//! All commits took turns in every block, so the variation between blocks shows the noise in the
+//! commits' levels. The levels are divided into segments by PELT ([`change_points`]). Its penalty
+//! is set so that noise alone rarely produces a change: the blocks' deviations from the levels are
+//! given random weights many times, and a change gains more than the penalty in at most a fraction
+//! `alpha` of these draws (multiplier bootstrap).
 //!
-//! Unlike comparisons of neighbors, a change point uses all commits of its segments, so it finds smaller steps.
+//! Unlike comparisons of neighbors, a change point uses all commits of its segments, so it finds
+//! smaller steps.
 //!
-//! Sources: Frick, Munk & Sieling, *Multiscale change point inference*, JRSS B 76 (2014), for a penalty
-//! that controls the level without changes; Fryzlewicz, *Wild binary segmentation*, Annals of Statistics 42 (2014), for
-//! thresholds from the noise's own distribution; Chernozhukov, Chetverikov & Kato, *Gaussian approximations and multiplier
-//! bootstrap for maxima of sums of high-dimensional random vectors*, Annals of Statistics 41 (2013).
+//! Sources: Frick, Munk & Sieling, *Multiscale change point inference*, JRSS B 76 (2014), for a
+//! penalty that controls the level without changes; Fryzlewicz, *Wild binary segmentation*, Annals
+//! of Statistics 42 (2014), for thresholds from the noise's own distribution; Chernozhukov,
+//! Chetverikov & Kato, *Gaussian approximations and multiplier bootstrap for maxima of sums of
+//! high-dimensional random vectors*, Annals of Statistics 41 (2013).
 
 use crate::bisection::{LogInterval, interval};
 use crate::bootstrap::SplitMix64;
@@ -22,7 +27,8 @@ use serde::Serialize;
 /// The number of random weightings.
 const DRAWS: usize = 1999;
 
-/// The minimum number of blocks for finding steps: with fewer, the blocks do not show their scatter well enough.
+/// The minimum number of blocks for finding steps. Fewer blocks do not show their variation well
+/// enough.
 pub const MIN_BLOCKS_FOR_STEPS: usize = 6;
 
 /// A commit that changed the time.
@@ -31,14 +37,15 @@ pub const MIN_BLOCKS_FOR_STEPS: usize = 6;
 pub struct RangeStep {
     /// The subject: the first commit after the change.
     pub subject: SubjectId,
-    /// The time of the commits from this one up to the next step, divided by that of the commits between the
-    /// previous step and this one, with its interval. The intervals of all steps hold together.
+    /// The time after the step divided by the time before it. Each time is the mean over the
+    /// commits up to the neighboring step. The intervals of all steps are simultaneous.
     pub ratio: f64,
     /// The lower bound.
     pub low: f64,
     /// The upper bound.
     pub high: f64,
-    /// The number of commits before the step at one level, and of those after it.
+    /// The number of commits between the previous step and this one, and between this step and the
+    /// next.
     pub commits: [usize; 2],
 }
 
@@ -80,7 +87,7 @@ pub fn range_steps(run: &Run, alpha: f64) -> Option<Vec<RangeStep>> {
 pub struct LevelStep {
     /// The index of the first value after the change.
     pub at: usize,
-    /// The difference between the segments after and before the change.
+    /// The level after the change minus the level before it, in logarithms.
     pub log_ratio: LogInterval,
     /// The lengths of the segments before and after the change.
     pub lengths: [usize; 2],
@@ -155,7 +162,8 @@ fn normal_value(random: &mut SplitMix64) -> f64 {
 
 /// Returns the greatest reduction of the sum of squares per change, with one change or two.
 ///
-/// Two changes matter on their own: a short stretch in the middle can stand out without any single change.
+/// Pairs of changes are tried because a short stretch in the middle can stand out although no
+/// single change does.
 fn greatest_gain(values: &[f64]) -> f64 {
     let n = values.len();
     let mean = values.iter().sum::<f64>() / n as f64;

@@ -37,7 +37,8 @@ pub fn shift(first: &[f64], second: &[f64], alpha: f64) -> Option<Center> {
 pub struct RankSum {
     m: f64,
     n: f64,
-    /// For t = 0, 1, …, the probability of at most t. Empty if the normal approximation is used.
+    /// For t = 0, 1, …, the probability that the statistic is at most t. Empty if the normal
+    /// approximation is used.
     cumulative: Vec<f64>,
 }
 
@@ -45,8 +46,8 @@ impl RankSum {
     /// Computes the distribution.
     ///
     /// The distribution is exact while the number of ways to interleave the samples fits into 128
-    /// bits (64 values each, or 8 and many thousands). For larger samples, the normal approximation
-    /// with continuity correction is used.
+    /// bits (such as 64 values in each, or 8 in one and many thousands in the other). For larger
+    /// samples, the normal approximation with continuity correction is used.
     pub fn new(m: usize, n: usize) -> RankSum {
         let cumulative = match ways(m.min(n), m.max(n)) {
             Some(all) => cumulative(&frequencies(m.min(n), m.max(n)), all),
@@ -59,7 +60,7 @@ impl RankSum {
         }
     }
 
-    /// Returns the probability of at most `t`.
+    /// Returns the probability that the statistic is at most `t`.
     pub fn at_most(&self, t: u64) -> f64 {
         if let Some(last) = self.cumulative.len().checked_sub(1) {
             return self.cumulative[(t as usize).min(last)].min(1.0);
@@ -112,7 +113,7 @@ fn cumulative(frequencies: &[u128], all: u128) -> Vec<f64> {
     frequencies.iter().scan(0, accumulate).collect()
 }
 
-/// Counts the differences, a value of `second` minus a value of `first`, that are at most `limit`.
+/// Counts the pairs whose value of `second` minus their value of `first` is at most `limit`.
 fn differences_at_most(first: &[f64], second: &[f64], limit: f64) -> u64 {
     let mut count = 0;
     let mut begin = 0;

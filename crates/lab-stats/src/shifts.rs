@@ -72,7 +72,7 @@ pub fn shifts(values: &[f64], alpha: f64) -> Vec<usize> {
     changes(&values, penalty.min(own_penalty))
 }
 
-/// Returns random orders of the values.
+/// Draws random orders of the values and returns them.
 ///
 /// Returns `None` as soon as more than a fraction `alpha` of the orders, including the observed
 /// order, satisfy `shows`.
@@ -124,7 +124,8 @@ pub struct HistoryShift {
     pub before: f64,
     /// The geometric mean of the values between this change and the next one.
     pub after: f64,
-    /// `after / before` with a t interval. Its spread is that of all values around the means between changes.
+    /// `after / before` with a t interval. Its spread is estimated from the deviations of all
+    /// values from the means between changes.
     pub change: Interval,
 }
 

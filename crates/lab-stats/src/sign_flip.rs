@@ -398,10 +398,10 @@ impl FlipLimits {
         Some((interval, p))
     }
 
-    /// Returns the bound between 0, which the flips reject, and the estimate.
+    /// Finds the bound between 0, which the flips reject, and the estimate.
     ///
-    /// The bound is found by flips about the bound itself. With few blocks, flips about the
-    /// estimate are more conservative.
+    /// Each candidate is tested with flips about the candidate itself. With few blocks, flips about
+    /// the estimate are more conservative.
     fn beyond_zero(&self, index: usize, merged: &MergedValues, estimate: f64) -> f64 {
         let contradicts = |center: f64| {
             let statistics = self.flips.statistics(merged, center);

@@ -46,7 +46,8 @@ pub fn values_needed(alpha: f64) -> Option<u32> {
 /// The distribution of the statistic over `n` values if their center is 0.
 pub struct SignedRank {
     n: u64,
-    /// For t = 0, 1, …, the probability of at most t. Empty if the normal approximation is used.
+    /// For t = 0, 1, …, the probability that the statistic is at most t. Empty if the normal
+    /// approximation is used.
     cumulative: Vec<f64>,
 }
 
@@ -82,7 +83,7 @@ impl SignedRank {
         }
     }
 
-    /// Returns the probability of at most `t`.
+    /// Returns the probability that the statistic is at most `t`.
     pub fn at_most(&self, t: u64) -> f64 {
         if let Some(last) = self.cumulative.len().checked_sub(1) {
             return self.cumulative[(t as usize).min(last)].min(1.0);

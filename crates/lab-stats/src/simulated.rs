@@ -14,8 +14,8 @@ const RUNS: usize = 300;
 
 /// The simulated numbers of blocks.
 ///
-/// Between them, the detectable difference follows a power of the number of blocks. Beyond them, it
-/// follows the square root.
+/// Between them, the detectable difference is interpolated as a power of the number of blocks.
+/// Beyond them, it is inversely proportional to the square root.
 const BLOCKS: [u32; 24] = [
     6, 7, 8, 9, 10, 12, 13, 16, 19, 20, 24, 28, 34, 39, 40, 48, 56, 64, 72, 79, 80, 81, 110, 150,
 ];
@@ -119,8 +119,7 @@ impl Correlated {
         }
     }
 
-    /// Draws the comparisons of a simulated run without differences, except for the first
-    /// comparison.
+    /// Draws all comparisons except the first for a simulated run without differences.
     fn draw(&self, blocks: usize, random: &mut Normal) -> Vec<MergedValues> {
         let pilot = self.deviations.first().map_or(0, Vec::len);
         let common: Vec<Vec<f64>> = (0..blocks).map(|_| random.many(pilot)).collect();
@@ -209,8 +208,8 @@ impl Correlated {
     }
 }
 
-/// Returns the largest statistics, including the compared one, over flips of runs without a
-/// difference, in descending order.
+/// Returns, for each flip of each run without a difference, the largest statistic over all
+/// comparisons, in descending order.
 fn pooled(others: Vec<Vec<f64>>, flips: &Flips, runs: &[Vec<f64>]) -> Vec<f64> {
     let blocks = flips.blocks();
     let mut all: Vec<f64> = Vec::new();

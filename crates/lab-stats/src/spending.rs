@@ -48,7 +48,7 @@ pub fn alpha_at(plan: &Plan, blocks: u32) -> f64 {
     plan.measure.alpha * part
 }
 
-/// Returns a function that returns the alpha of a new run with a number of blocks, divided by the
+/// Returns a function of the number of blocks of a new run: the alpha of that run divided by the
 /// alpha of this run.
 pub(crate) fn relative_alpha(run: &Run, plan: &Plan) -> impl Fn(u32) -> f64 {
     let now = alpha(run, plan);
@@ -70,7 +70,7 @@ pub fn spent(plan: &Plan, blocks: u32) -> f64 {
     }
 }
 
-/// Returns the alpha that an interim analysis spends: the increase since the previous analysis.
+/// Returns the alpha that an interim analysis spends: the increase over the previous analysis.
 pub(crate) fn alpha_of_look(run: &Run, plan: &Plan, blocks: u32) -> f64 {
     let before = run
         .looks

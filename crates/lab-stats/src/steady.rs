@@ -14,7 +14,7 @@ use lab_model::{Age, Batch, Pilot, WarmUp};
 const PENALTY: f64 = 6.0;
 /// The minimum number of rounds at one level.
 const MIN_STRETCH: usize = 4;
-/// A server is steady after at least this many rounds at one level that also served at least a
+/// A server is steady after at least this many rounds at one level, if they also served at least a
 /// third of all its requests.
 const MIN_STEADY_ROUNDS: usize = 10;
 const STEADY_FRACTION: f64 = 1.0 / 3.0;
@@ -25,11 +25,11 @@ pub const MIN_PAIRS: usize = 4;
 const SAME_LEVEL: f64 = 0.03;
 /// The minimum scale of noise, in logarithms.
 const MIN_NOISE: f64 = 0.002;
-/// A server is steady if its cost decreases by less than this, in logarithms, while its requests
-/// double.
+/// A server is steady if its cost decreases by less than this, in logarithms, while the number of
+/// its requests doubles.
 ///
 /// Code that is compiled late makes some servers cheaper for minutes, by about a tenth per
-/// doubling. The rounds must rule this out, because too few of them would not show it.
+/// doubling. The rounds must rule out such a decrease, because too few rounds would not show it.
 const MAX_FALL_PER_DOUBLING: f64 = 0.04;
 /// From this many rounds on, the estimated decrease is sufficient, without its standard error.
 const PROVING_ROUNDS: usize = 20;
@@ -220,9 +220,10 @@ fn level_start(logs: &[f64]) -> usize {
 /// Returns true unless the rounds show that the cost decreases by less than
 /// [`MAX_FALL_PER_DOUBLING`].
 ///
-/// `served` has the number of requests after each round. The rounds are divided where their
-/// requests are halfway on a logarithmic scale. The difference between the medians of both parts
-/// must be within the limit; with less than [`PROVING_ROUNDS`], plus one standard error.
+/// `served` contains the number of requests after each round. The rounds are split at the middle of
+/// their numbers of requests on a logarithmic scale, and the medians of the two parts are compared.
+/// With fewer than [`PROVING_ROUNDS`] rounds, the decrease is taken to be one standard error larger
+/// than estimated.
 fn may_still_fall(stretch: &[f64], served: &[u64], noise: f64) -> bool {
     if stretch.len() < 2 * MIN_STRETCH {
         return true;

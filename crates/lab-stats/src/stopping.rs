@@ -87,8 +87,8 @@ fn look(run: &Run, plan: &Plan, blocks: u32, share: f64) -> Option<Ending> {
 /// Returns true if a comparison needs no more blocks.
 ///
 /// A comparison that relies on the assumption of normality needs more blocks. So does an equivalent
-/// comparison that depends on a margin raised by the control. If gates judge the comparison, their decisions take the
-/// place of the verdict.
+/// comparison that depends on a margin raised by the control. If gates judge the comparison, their
+/// decisions replace the verdict.
 fn decided(pair: &Pair, measure: &Measure, gates: &[GateCondition], level: f64) -> bool {
     let (ratio, margin) = (pair.comparison.ratio, measure.margin);
     let decisions = gates.iter();

@@ -12,8 +12,8 @@ use lab_model::{CaseId, Cores, Interval, Metric, Plan, PointId, Run, SubjectId};
 /// points.
 ///
 /// Subjects that measure an overhead are skipped, because they take no parameter. Cases with
-/// concurrent operations are also skipped, because there one more unit of the sweep has no cost of
-/// its own; see [`crate::scaling`].
+/// concurrent operations are also skipped, because a further unit of the sweep has no cost of its
+/// own there. See [`crate::scaling`].
 ///
 /// Blocks without values at all points are ignored. Intervals are individual, at the plan's level.
 pub fn fits(run: &Run, plan: &Plan, table: &BatchTable) -> Vec<Fit> {

@@ -39,9 +39,8 @@ pub struct BatchFigures {
     pairs: Vec<(u32, f64)>,
 }
 
-/// Returns the plan of a run if all indexes in it are valid.
-///
-/// A run file that was tampered with may contain invalid indexes.
+/// Returns the plan of a run, or `None` if it contains invalid indexes. A file that was tampered
+/// with may contain any index.
 pub fn sound_plan(run: &Run) -> Option<&Plan> {
     run.plan().filter(|plan| {
         let has_subject = |id| plan.subjects.has_id(id);
@@ -101,8 +100,8 @@ impl BatchTable {
         point.index() * self.subjects + subject.index()
     }
 
-    /// Returns the logarithm of the typical time of `subject` divided by that of `baseline` at
-    /// `point`, for each block.
+    /// Returns the logarithm of the ratio of typical times, `subject` / `baseline`, at `point` for
+    /// each block.
     ///
     /// The blocks are in chronological order. A block that lacks one of the two subjects has
     /// `None`. The result is the interquartile mean of the log ratios of the mirrored pairs of
@@ -121,7 +120,7 @@ impl BatchTable {
             .collect()
     }
 
-    /// Returns how much the log ratio decreases from the first to the second half of each block's
+    /// Returns the decrease of the log ratio from the first to the second half of each block's
     /// mirrored pairs.
     ///
     /// The blocks are in chronological order. A block without pairs in both halves has `None`.
@@ -249,7 +248,7 @@ impl BatchFigures {
         visit
     }
 
-    /// Returns the time of an operation, in ns, that neither CPU time accounts for.
+    /// Returns the time of an operation minus the CPU times of the client and the server, in ns.
     ///
     /// Negative if the client and the server worked concurrently.
     pub fn idle_ns(&self) -> f64 {

@@ -15,7 +15,7 @@ use crate::table::BatchTable;
 use lab_model::{Pilot, Plan, PointId, Run, SubjectId, Work};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Turns are above the pilot's level if the difference exceeds this value, in logarithms, by more
+/// Turns are above the pilot's level if the difference, in logarithms, exceeds this value by more
 /// than random variation.
 const TOLERANCE: f64 = 0.15;
 /// Turns that are below the pilot's level show that the pilot was not steady yet, or that its
@@ -36,15 +36,14 @@ const KEPT: f64 = 0.25;
 const GAP: f64 = 0.5;
 /// The standard deviation of a normal distribution divided by its median absolute deviation.
 const NORMAL: f64 = 1.4826;
-/// The minimum spread between processes and the maximum for one subject.
+/// The minimum spread between processes, and the maximum spread for one subject.
 ///
 /// The maximum applies because a warm-up also increases the spread.
 const MIN_SCATTER: f64 = 0.01;
 const MAX_SCATTER: f64 = 0.06;
 const MAX_OF_MEDIAN: f64 = 2.0;
 
-/// Excludes the subjects whose turns were not at their steady level, at the points where they were
-/// not.
+/// Excludes subjects at the points where their turns were not at their steady level.
 pub(crate) fn exclusions(run: &Run, plan: &Plan) -> Vec<Exclusion> {
     // With multiple agents, only one agent runs the pilots, and the other machines have levels of
     // their own.
@@ -193,7 +192,8 @@ impl Distances<'_> {
 /// Returns true if the processes that are off and the others have two persistent levels.
 ///
 /// There must be no processes between the levels, and most processes that are off must not have
-/// become faster during their turns. `falls` contains how much faster each of them became.
+/// become faster during their turns. `falls` contains the decrease of each of these processes'
+/// times, in logarithms.
 fn has_two_levels(off: &[f64], others: &[f64], falls: &[f64]) -> bool {
     let levels = [off, others, falls].map(order::median);
     let [Some(level), Some(other), Some(fall)] = levels else {

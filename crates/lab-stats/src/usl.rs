@@ -21,9 +21,9 @@ pub struct Law {
 
 /// Fits the law with the smallest sum of squared relative residuals of the time `n / X`.
 ///
-/// This time is the duration of an operation from the view of one of the n connections (Little's
-/// law). The law is linear in this time. With σ and κ at least 0, its optimum is one of four fits:
-/// with both parameters, with one or with neither. Returns `None` unless there are four different n
+/// This is the time of an operation as seen by one of the n connections (Little's law). The law is
+/// linear in this time. With σ and κ at least 0, its optimum is one of four fits: with both
+/// parameters, with either one, or with neither. Returns `None` unless there are four different n
 /// of at least 1 with finite, positive throughputs.
 pub fn law(n: &[f64], throughputs: &[f64]) -> Option<Law> {
     let points: Vec<(f64, f64)> = n

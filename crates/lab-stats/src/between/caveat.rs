@@ -18,7 +18,7 @@ pub enum Caveat {
     GeneratorFigures {
         /// The runs in which the generator was the bottleneck at some point.
         saturated: Vec<String>,
-        /// The runs in which the generator was late.
+        /// The runs in which the generator sent requests late.
         late: Vec<String>,
     },
     /// Two loads did not alternate, so any change may be due to the machine.
@@ -52,7 +52,7 @@ pub enum Caveat {
         /// The settings.
         facts: Vec<String>,
     },
-    /// The database runs statements of the user's workload in another way.
+    /// The database uses other plans for statements of the user's workload.
     PlansDiffer {
         /// The statements.
         facts: Vec<String>,
@@ -71,13 +71,13 @@ pub enum Caveat {
         /// True if the runs are load runs.
         loads: bool,
     },
-    /// The ratio of the baseline's second copy changed.
+    /// The ratio of the baseline's second copy to the baseline changed.
     CopyChanged {
         /// The number of points at which the copy changed.
         points: usize,
-        /// The number of all points.
+        /// The total number of points.
         all: usize,
-        /// The target if there is more than one.
+        /// The target, if there is more than one.
         target: Option<String>,
     },
     /// The ratio of subjects changed, although their programs did not.

@@ -51,8 +51,8 @@ pub struct Changed {
     pub program: ProgramMatch,
     /// True if the subject is the baseline.
     pub baseline: bool,
-    /// True if the subject is the baseline or its second copy. If its program is the same, only the
-    /// machine or the system can have caused the change.
+    /// True if the subject is the baseline or its second copy. If its program is the same in both
+    /// runs, the change must come from the machine or the system.
     pub reference: bool,
     /// The values in the first and the second run.
     pub values: [Interval; 2],
@@ -62,7 +62,7 @@ pub struct Changed {
     /// The verdict. `None` means that the values depend on the speed of the machine.
     /// `blocks_needed` is the number of blocks of each run.
     pub verdict: Option<Verdict>,
-    /// The margin used.
+    /// The equivalence margin of the verdict.
     pub margin: f64,
     /// True if adjacent blocks were merged because they depend, or may depend, on each other.
     pub merged: bool,

@@ -85,7 +85,7 @@ pub(crate) fn plans(sides: &Sides) -> Vec<Differing> {
     )
 }
 
-/// Returns the plan of each statement by its point and its number.
+/// Returns the plan of each statement, keyed by the point and the statement's number.
 fn explained(plan: &Plan) -> Facts {
     let mut facts = Facts::new();
     for (id, point) in plan.points.enumerated() {

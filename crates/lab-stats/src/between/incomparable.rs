@@ -29,7 +29,7 @@ pub enum Incomparable {
         "the runs are of different experiments, {0} and {1}; specify two runs of the same experiment"
     )]
     Experiments(String, String),
-    /// The subjects had different work.
+    /// The subjects did different work.
     #[error(
         "the runs did not do the same work: {what} is {first} in the first and {second} in the \
          second run; repeat one of them with the same work"
@@ -89,7 +89,7 @@ pub(crate) fn one_experiment(
     Ok(())
 }
 
-/// Returns an error if the subjects had different work on one target.
+/// Returns an error if the subjects did different work on one target.
 pub(crate) fn same_work(a: &Plan, b: &Plan) -> Result<(), Incomparable> {
     match work::work(a, b).into_iter().next() {
         Some(Differing {

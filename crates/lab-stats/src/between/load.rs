@@ -41,7 +41,7 @@ static CLOSED: [Metric; 3] = [
 /// Returns the metrics in which two runs are compared at a point.
 ///
 /// For servers that benchlab starts, these are the metrics in which the servers are compared with
-/// each other at the point, and their memory.
+/// each other at the point, plus memory.
 fn metrics(plan: &Plan, point: PointId) -> &'static [Metric] {
     match (plan.serving(), plan.is_open(point)) {
         (None, _) => &ALL,
@@ -173,7 +173,7 @@ fn pooled(
 
 /// Returns the ratio of the second interval to the first.
 ///
-/// Each interval uses its fraction of the error probability.
+/// Each of the two intervals uses a fraction of the error probability.
 fn quotient_of([first, second]: [(Interval, Grouping); 2], per_10_000: u32) -> Ratio {
     let groupings = [first.1, second.1];
     let each = groupings.map(|grouping| 1.0 / f64::from(grouping.groups));

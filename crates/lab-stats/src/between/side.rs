@@ -28,7 +28,7 @@ pub(crate) struct RunSide<'a> {
     pub run: &'a Run,
     pub plan: &'a Plan,
     pub exclusions: Vec<Exclusion>,
-    /// The target, if the run has more than one.
+    /// The target, if the run has more than one. It is part of all names.
     named: Option<TargetKind>,
     /// The hashes by subject name.
     hashes: HashMap<&'a str, &'a String>,
@@ -169,7 +169,8 @@ impl Sides<'_> {
             .collect()
     }
 
-    /// Returns a subject of the first run at a point if it has the same role in both runs.
+    /// Finds a subject of the first run in the second run. Returns `None` unless it has the same
+    /// role in both.
     pub fn place(&self, subject: SubjectId, points: [PointId; 2]) -> Option<PointPair> {
         let [first, second] = self.0.each_ref();
         let first_subject = &first.plan.subjects[subject];
@@ -182,7 +183,7 @@ impl Sides<'_> {
         })
     }
 
-    /// Returns the subjects common to both runs at a point that failed there in neither run.
+    /// Returns the subjects that both runs have at a point, except for those that failed there.
     pub fn measured(&self, points: [PointId; 2]) -> impl Iterator<Item = PointPair> {
         let subjects = self.0[0].plan.subjects.ids();
         let places = subjects.filter_map(move |subject| self.place(subject, points));
@@ -218,7 +219,7 @@ impl Sides<'_> {
         }
     }
 
-    /// Creates a change of a value that has no verdict.
+    /// Creates a change without a verdict.
     pub fn changed(
         &self,
         place: &PointPair,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Checks whether the subjects of two runs had the same work.
+//! Compares the work that the subjects of two runs did.
 
 use super::facts::{Differing, Facts, seconds, unequal};
 use lab_model::{Arrivals, Case, LoadSpec, Plan, PlannedRequest, PointId, Stage, Target};

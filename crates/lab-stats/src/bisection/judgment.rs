@@ -9,7 +9,7 @@ use lab_model::Interval;
 use serde::{Deserialize, Serialize};
 
 /// The numbers of blocks after which a probe is analyzed. Each analysis gets an equal part of the
-/// probe's allowed error.
+/// error probability that the probe is allowed.
 pub const ANALYSES: [u32; 20] = [
     4, 6, 8, 11, 15, 20, 28, 40, 56, 80, 112, 160, 224, 320, 448, 640, 896, 1280, 1792, 2560,
 ];
@@ -41,9 +41,9 @@ pub struct LogInterval {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HalfChange {
-    /// The interval excludes 0, and the estimate is not below the smallest change that is searched for.
+    /// The interval excludes 0, and the estimate is at least the smallest change of interest.
     Changed,
-    /// The interval excludes all changes that are searched for.
+    /// The interval lies within the changes that are too small to be of interest.
     Unchanged,
     /// More blocks are needed.
     Open,
@@ -81,9 +81,9 @@ pub enum Ends {
 
 /// Returns the center of values of blocks with its interval at level `1 - alpha`.
 ///
-/// With too few blocks for an exact signed-rank interval at this level, the interval is Student's t, which
-/// assumes that blocks scatter normally. Neighboring blocks that depend on each other are merged.
-/// Returns `None` with fewer than two values.
+/// With too few blocks for an exact signed-rank interval at this level, the interval is Student's
+/// t, which assumes normally distributed values. Neighboring blocks that depend on each other are
+/// merged. Returns `None` with fewer than two values.
 pub fn interval(values: &[f64], alpha: f64) -> Option<LogInterval> {
     let merged = dependence::merge(values, 4).values;
     if merged.len() < 2 {
@@ -102,10 +102,11 @@ pub fn interval(values: &[f64], alpha: f64) -> Option<LogInterval> {
     })
 }
 
-/// Judges whether the ends of a range differ, by the logarithms of end / start of each block.
+/// Judges whether the two ends of a range differ.
 ///
-/// `alpha` is the allowed error of all analyses together, and `margin` the largest relative difference that
-/// counts as none. Returns the interval, or `None` with fewer than two blocks.
+/// `logs` contains ln(end / start) for each block. `alpha` is the allowed error probability of all
+/// analyses together, and `margin` is the largest relative difference that counts as equivalent.
+/// Returns the judgment and the interval, or `None` with fewer than two blocks.
 pub fn judge_ends(logs: &[f64], alpha: f64, margin: f64) -> Option<(Ends, LogInterval)> {
     let found = interval(logs, alpha / ANALYSES.len() as f64)?;
     let bound = margin.ln_1p();
@@ -119,19 +120,20 @@ pub fn judge_ends(logs: &[f64], alpha: f64, margin: f64) -> Option<(Ends, LogInt
     Some((ends, found))
 }
 
-/// Returns the smallest change that is searched for, as a logarithm, if the ends differ by `total`.
+/// Returns the smallest change to search for, as a logarithm, if the logarithms of the ends differ
+/// by `total`.
 ///
-/// This is the margin, or a third of the difference if that is less.
+/// This is the margin or a third of the difference, whichever is smaller.
 pub fn least_change(total: f64, margin: f64) -> f64 {
     margin.ln_1p().min(total.abs() / 3.0)
 }
 
 /// Judges in which halves of a range the time changes.
 ///
-/// `before` holds the logarithm of probe / start of each block, and `after` that of end / probe. A
-/// half is unchanged if its change is less than half of the range's, or less than `least`, the
-/// smallest change that is searched for, whichever is larger. `alpha` is the allowed error of the
-/// probe. Returns `None` with fewer than two blocks.
+/// `before` contains ln(probe / start) for each block, and `after` contains ln(end / probe).
+/// `least` is the smallest change to search for. A half is unchanged if its change is less than
+/// `least` or less than half of the range's change, whichever is larger. `alpha` is the allowed
+/// error probability of the probe. Returns `None` with fewer than two blocks.
 pub fn judge(before: &[f64], after: &[f64], alpha: f64, least: f64) -> Option<Judgment> {
     // Two halves share the error of each analysis.
     let each = alpha / (2 * ANALYSES.len()) as f64;
@@ -156,12 +158,13 @@ pub fn judge(before: &[f64], after: &[f64], alpha: f64, least: f64) -> Option<Ju
     })
 }
 
-/// Judges whether a change that was found is still there in new data.
+/// Judges whether new data confirm a change.
 ///
-/// `logs` contains, for each block, the logarithm of the value after the change divided by the value before it. `alpha`
-/// is the allowed error of all analyses, and `min_change` the smallest change of interest. The change is confirmed if its
-/// interval excludes 0 and extends at most a third of the estimate to either side. Returns the interval, or `None` with
-/// fewer than two blocks.
+/// `logs` contains, for each block, the logarithm of the value after the change divided by the
+/// value before it. `alpha` is the allowed error probability of all analyses, and `min_change` is
+/// the smallest change of interest. The change is confirmed if its interval excludes 0 and extends
+/// at most a third of the estimate to either side. Returns the judgment and the interval, or `None`
+/// with fewer than two blocks.
 pub fn judge_again(logs: &[f64], alpha: f64, min_change: f64) -> Option<(HalfChange, LogInterval)> {
     let found = interval(logs, alpha / ANALYSES.len() as f64)?;
     let width = (found.high - found.estimate).max(found.estimate - found.low);
@@ -175,7 +178,8 @@ pub fn judge_again(logs: &[f64], alpha: f64, min_change: f64) -> Option<(HalfCha
     Some((change, found))
 }
 
-/// Returns the number of blocks at the last analysis that `blocks` blocks allow; 0 before the first.
+/// Returns the number of blocks of the latest analysis that is possible with `blocks` blocks, or 0
+/// if there are too few for any.
 pub fn last_look(blocks: u32) -> u32 {
     let done = ANALYSES.into_iter().filter(|&look| look <= blocks);
     done.max().unwrap_or(0)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Finds the commits that changed a program's time, by noisy measurements of few commits.
+//! Finds the commits that changed a program's time, from noisy measurements of a few commits.
 //!
-//! [`BisectionSearch`] decides which commit is measured next, and [`judge`] whether a probe is decided.
-//! Neither measures anything. `docs/statistics.md` describes the method.
+//! [`BisectionSearch`] chooses the next commit to measure, and [`judge`] decides whether a probe
+//! needs more blocks. Neither measures anything. `docs/statistics.md` describes the method.
 //!
 //! Sources: bisection with unreliable answers, whose cost grows with the logarithm of the number of
 //! items and of 1 / error: Karp & Kleinberg, *Noisy binary search and its applications*, SODA 2007.
-//! Here, an answer is not repeated a fixed number of times, but measured until its interval decides:
-//! group-sequential intervals (Jennison & Turnbull, *Group Sequential Methods*, 1999, chapter 9) with
-//! equal parts of the allowed error.
+//! Instead of repeating a question a fixed number of times, a commit is measured until its interval
+//! allows a decision: group-sequential intervals (Jennison & Turnbull, *Group Sequential Methods*,
+//! 1999, chapter 9) with equal parts of the allowed error.
 
 mod judgment;
 mod probe_values;

@@ -21,7 +21,7 @@ pub enum BisectedMetric {
     Memory,
 }
 
-/// The logarithms of the ratios of one run's blocks.
+/// The logarithms of the ratios of neighboring commits in one run, by block.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProbeValues {
     /// The logarithm of the second subject's value divided by the first one's, for each block.

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Decides which commit of a range is measured next.
+//! Chooses the next commit of a range to measure.
 //!
-//! The search goes level by level: first the whole range, then all halves of it that changed, and so on.
-//! Each level gets an equal part of the error that is left, and each range of a level an equal part of that. A
-//! range is known before its probe is measured, so the union bound holds over all probes, however many changes there are.
+//! The search proceeds level by level: it starts with the whole range, continues with the halves
+//! that changed, and so on. Each level gets an equal part of the remaining error probability, which
+//! its ranges divide equally. A range is known before its probe is measured, so the union bound
+//! holds over all probes, regardless of the number of changes.
 
 use super::judgment::{HalfChange, Judgment};
 use serde::Serialize;
 use std::collections::{BTreeSet, VecDeque};
 
-/// A range of commits whose first and last were measured.
+/// A range of commits between two measured commits.
 ///
-/// Commits are numbered from 0, the good one, in their order.
+/// Commits are numbered in order, and the good commit is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Segment {
-    /// The commit before the range.
+    /// The commit before the range, which was measured.
     pub low: usize,
-    /// The last commit of the range.
+    /// The last commit of the range, which was measured.
     pub high: usize,
 }
 
-/// A change that was found: it is due to one of the commits after `low` up to `high`.
+/// A detected change. One of the commits after `low`, up to and including `high`, caused it.
 pub type FoundChange = Segment;
 
 /// The next step of a search.
@@ -32,7 +33,7 @@ pub enum NextStep {
         segment: Segment,
         /// The commit.
         at: usize,
-        /// The allowed error of the probe.
+        /// The allowed error probability of the probe.
         alpha: f64,
     },
     /// The search is complete.
@@ -52,12 +53,14 @@ pub struct BisectionSearch {
     open: Vec<Segment>,
 }
 
-/// Returns the maximum number of probes that find a single change among `commits` commits that all build.
+/// Returns the maximum number of probes that it takes to find a single change among `commits`
+/// commits, if all of them build.
 pub fn most_probes(commits: usize) -> u32 {
     usize::BITS - commits.saturating_sub(1).leading_zeros()
 }
 
-/// Divides the allowed error between the comparison of the ends and all probes.
+/// Divides the allowed error probability between the comparison of the ends and all probes, in this
+/// order.
 ///
 /// `commits` is the number of commits after the good one.
 pub fn error_parts(commits: usize, alpha: f64) -> (f64, f64) {
@@ -69,7 +72,7 @@ pub fn error_parts(commits: usize, alpha: f64) -> (f64, f64) {
 impl BisectionSearch {
     /// Creates a search over commits 0 to `last`. The first is good, and the last is bad.
     ///
-    /// `alpha` is the allowed error of all probes together.
+    /// `alpha` is the allowed error probability of all probes together.
     pub fn new(last: usize, alpha: f64) -> BisectionSearch {
         let mut search = BisectionSearch {
             alpha_left: alpha,
@@ -99,7 +102,7 @@ impl BisectionSearch {
 
     /// Records the judgment of the commit that [`BisectionSearch::next_step`] asked for.
     ///
-    /// A half that is still open is not searched.
+    /// A half without a decision is not searched.
     pub fn judged(&mut self, judgment: &Judgment) {
         let NextStep::Probe { segment, at, .. } = self.next_step() else {
             return;
@@ -145,12 +148,12 @@ impl BisectionSearch {
     }
 
     /// Returns the ranges that changed although neither of their halves changed by at least the
-    /// smallest change that is searched for.
+    /// smallest change of interest.
     pub fn gradual(&self) -> Vec<Segment> {
         sorted(&self.gradual)
     }
 
-    /// Returns the ranges that were left open.
+    /// Returns the ranges without a decision.
     pub fn open(&self) -> Vec<Segment> {
         sorted(&self.open)
     }
@@ -168,8 +171,8 @@ impl BisectionSearch {
             .collect()
     }
 
-    /// Returns the maximum number of probes that are left if no further commit is skipped and each range has one
-    /// change.
+    /// Returns the maximum number of remaining probes, if no other commit is skipped and each range
+    /// has one change.
     pub fn probes_left(&self) -> u32 {
         let waiting = self.level.iter().chain(&self.next_level);
         waiting
@@ -197,7 +200,7 @@ impl BisectionSearch {
         }
     }
 
-    /// Moves the ranges in which no commit is left to measure to the changes found.
+    /// Adds the ranges without a commit left to measure to the changes found.
     fn settle(&mut self) {
         let (done, rest): (Vec<Segment>, Vec<Segment>) = std::mem::take(&mut self.level)
             .into_iter()
@@ -212,10 +215,11 @@ impl BisectionSearch {
         inner.filter(|at| !self.skipped.contains(at)).collect()
     }
 
-    /// Chooses the middle of the commits that may be measured.
+    /// Chooses one of the commits that may be measured: the middle one, if none was skipped.
     ///
-    /// After each skipped commit of the range, another fraction of it is chosen (van der Corput's sequence), because
-    /// the neighbors of a commit that does not build often do not build either.
+    /// After each skipped commit of the range, the choice moves to another fraction of the range
+    /// (van der Corput's sequence), because the neighbors of a commit that does not build often do
+    /// not build either.
     fn choose(&self, segment: Segment) -> usize {
         let testable = self.testable(segment);
         let inner = segment.low + 1..segment.high;

@@ -16,8 +16,8 @@ const LATE_NS: u64 = 10_000_000;
 /// as the others'.
 const SLOW_PATH_RATIO: f64 = 1.2;
 
-/// An agent is reported if its failed fraction of requests exceeds the others' by more than this,
-/// and by more than chance explains.
+/// An agent is reported if the failed fraction of its requests exceeds the fraction of the others
+/// by more than this, and by more than chance explains.
 const EXCESS_ERROR_FRACTION: f64 = 0.01;
 
 /// The results of an agent over all slices of complete blocks.
@@ -65,7 +65,7 @@ pub enum AgentTrouble {
     Limit,
     /// The agent's service times are longer than the other agents'.
     Path,
-    /// The failed fraction of the agent's requests is larger than the other agents'.
+    /// A larger fraction of the agent's requests failed.
     Errors,
 }
 
@@ -83,7 +83,7 @@ impl AgentResult {
     /// Returns true if more of this agent's requests failed than chance explains at level `1 -
     /// alpha`.
     ///
-    /// Failures are not independent. [`EXCESS_ERROR_FRACTION`] allows for this.
+    /// [`EXCESS_ERROR_FRACTION`] allows for failures that are not independent.
     fn fails_more(&self, (ended, errors): (u64, u64), alpha: f64) -> bool {
         let part = self.ended() as f64 / ended.max(1) as f64;
         let chance = binomial::upper_tail(errors, part, self.errors);

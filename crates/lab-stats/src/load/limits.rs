@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Limits beyond which the load generator or failed requests hide what a server does.
+//! Thresholds beyond which the load generator or failed requests hide the server's behavior.
 
 use crate::analysis::Verdict;
 use lab_model::{LoadSpec, Metric, Protocol};
@@ -52,8 +52,8 @@ pub(crate) fn error_fraction(errors: u64, served: u64) -> Option<f64> {
 
 /// Returns true if more requests failed than lie beyond the percentile `per_10_000`.
 ///
-/// If benchlab had waited for the failed requests, the percentile might be higher than any served
-/// response time.
+/// If the failed requests had been served, the percentile might exceed every measured response
+/// time.
 pub(crate) fn hidden(failed: u64, served: u64, per_10_000: u32) -> bool {
     let (failed, served) = (u128::from(failed), u128::from(served));
     failed * 10_000 > (failed + served) * 10_000_u128.saturating_sub(u128::from(per_10_000))

@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 /// measure how long the load ran rather than how fast the server is.
 const MIN_SERVED_FRACTION: f64 = 0.99;
 
-/// The last requests in progress may take as long as this quantile of the service time.
+/// Requests that were in progress at the end of the load may take as long as this quantile of the
+/// service time.
 const DEFAULT_QUANTILE: f64 = 0.99;
 
 /// Returns true if the server did not complete the due requests during the load, over the whole run

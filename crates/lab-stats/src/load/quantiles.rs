@@ -14,7 +14,7 @@ use crate::ratio::Ratio;
 use crate::{family, likelihood, normal};
 use lab_model::Interval;
 
-/// The quantiles of reports, in units of 1/10,000.
+/// The reported quantiles, in units of 1/10,000.
 pub const PARTS: [u32; 6] = [5000, 7500, 9000, 9900, 9990, 9999];
 
 /// Quantiles of a distribution of times, in ns.
@@ -47,9 +47,9 @@ const RARE_SEEN: u32 = 59;
 
 /// The minimum number of blocks for p99 and higher.
 ///
-/// A tail that occurs in only a few blocks has no interval ([`MIN_CARRIERS`]). This gives runs
-/// without any such block more weight among the reported intervals. With this many blocks, such
-/// runs are also rare (`tests/stats/tails.rs`).
+/// A tail that occurs in only a few blocks has no interval ([`MIN_CARRIERS`]). The intervals that
+/// are reported therefore come too often from runs without any such block. With this many blocks,
+/// such runs are rare (`tests/stats/tails.rs`).
 const TAIL_SEEN: u32 = 90;
 
 /// A quantile has an interval if the values above it are spread over at least this many blocks.
@@ -57,8 +57,9 @@ pub(crate) const MIN_CARRIERS: f64 = 6.0;
 
 /// Returns the minimum number of blocks for the interval of a quantile.
 ///
-/// With this number, blocks whose requests all exceed the quantile would be observed with 97.5%
-/// certainty. Above p75, the minimum is [`RARE_SEEN`], and above p90, it is [`TAIL_SEEN`].
+/// With this number, at least one block lies entirely above the quantile with 97.5% certainty if
+/// each block lies on one side of it. Above p75, the minimum is [`RARE_SEEN`], and above p90, it is
+/// [`TAIL_SEEN`].
 pub fn blocks_needed(per_10_000: u32) -> u32 {
     match per_10_000 {
         9001.. => TAIL_SEEN,
@@ -70,8 +71,8 @@ pub fn blocks_needed(per_10_000: u32) -> u32 {
     }
 }
 
-/// Returns the quantiles [`PARTS`] of a distribution over all `blocks`, and how the blocks depend
-/// on each other at each quantile.
+/// Returns the quantiles [`PARTS`] of a distribution over all `blocks`, and the dependence between
+/// the blocks at each quantile.
 ///
 /// Each interval is at level `1 - alpha`. If there are too few blocks, or too few blocks contain
 /// values above a quantile, its interval has level 0.
@@ -126,8 +127,9 @@ pub struct Grouping {
     pub unresolved: bool,
 }
 
-/// The distributions of a server's blocks, or of groups of neighbors if there are very many blocks,
-/// over all values that occur.
+/// The distributions of a server's blocks over all values that occur.
+///
+/// If there are very many blocks, groups of neighbors replace single blocks.
 pub struct Tails {
     blocks: usize,
     /// The number of neighboring blocks per column.
@@ -268,10 +270,10 @@ impl At<'_> {
     /// Returns the interval of the quantile at level `1 - alpha`, or `None` if no value exceeds the
     /// quantile.
     ///
-    /// A value lies within the interval unless the blocks' fractions of requests above it are
-    /// inconsistent with the fraction of the quantile. The value is rejected only if two tests
-    /// reject it: empirical likelihood, which follows the skew of the blocks, and Student's t,
-    /// which is valid at high levels.
+    /// The interval contains each value that could be the quantile, judging by the fractions of the
+    /// blocks' requests that exceed the value. A value is rejected only if two tests reject it:
+    /// empirical likelihood, which follows the skew of the blocks, and Student's t, which is valid
+    /// at high levels.
     ///
     /// Sources: Woodruff, *Confidence intervals for medians and other position measures*, Journal
     /// of the American Statistical Association 47 (1952); Owen, *Empirical Likelihood*, 2001, with
@@ -346,8 +348,8 @@ impl At<'_> {
         (self.fraction_above() - stalled) / (1.0 - stalled)
     }
 
-    /// Returns, for each group, how many more requests exceed a value than the fraction `fraction`
-    /// predicts.
+    /// Returns, for each group, the number of requests above a value minus the expected number,
+    /// which is `fraction` of the group's requests.
     fn excess(&self, row: usize, fraction: f64) -> Vec<f64> {
         let above = self.tails.fractions_above(row).zip(self.tails.all());
         self.grouped(above.map(|(above, all)| above - fraction * all))
@@ -380,7 +382,7 @@ fn partition(end: usize, before: impl Fn(usize) -> bool) -> usize {
     low
 }
 
-/// Returns a quantile of two servers in the same blocks, with the same groups for both.
+/// Returns a quantile of each of two servers in the same blocks, with the same groups for both.
 fn quantiles_in_common(tails: &[Tails; 2], per_10_000: u32) -> Option<[At<'_>; 2]> {
     let [mut a, mut b] = [
         tails[0].quantile(per_10_000)?,
@@ -507,15 +509,15 @@ fn correlation(a: &[f64], b: &[f64]) -> f64 {
     }
 }
 
-/// Returns true if at least one of `total` values exceeds the quantile that `per_10_000` in 10,000
-/// values do not exceed.
+/// Returns true if `total` values are enough for a quantile: at least one value must exceed the
+/// quantile that `per_10_000` in 10,000 values do not exceed.
 pub fn is_given(total: f64, per_10_000: u32) -> bool {
     total * f64::from(10_000 - per_10_000) >= 10_000.0
 }
 
 /// Returns all values that occur in the blocks, in ascending order.
 ///
-/// The blocks are processed one by one, because their values may need a lot of memory together.
+/// The blocks are processed one by one, because all their values together may need a lot of memory.
 fn values(blocks: &[&Visit], of: Distribution) -> Vec<u64> {
     let mut values = Vec::new();
     for block in blocks {

@@ -16,12 +16,13 @@ use lab_model::{Pilot, Plan, PointId, Run, SubjectId};
 /// The maximum difference between a process and the pilot's level, in logarithms, in addition to
 /// noise.
 ///
-/// Processes of one program differ by about a tenth in their levels (because of random decisions of
-/// a compiler). A process with a larger difference was not at the pilot's level.
+/// The levels of processes of one program differ by about a tenth, because a compiler decides
+/// partly at random. A process with a larger difference was not at the pilot's level.
 const TOLERANCE: f64 = 0.2;
-/// The maximum difference of the mean of all processes from the pilot's level.
+/// The maximum difference between the mean of all processes and the pilot's level, in logarithms.
 const MEAN_TOLERANCE: f64 = 0.12;
-/// The tolerance for the baseline, whose level also depends on the speed of the machine.
+/// The tolerance for the baseline, in logarithms. Its level also depends on the speed of the
+/// machine.
 const MACHINE_TOLERANCE: f64 = 0.5;
 /// The number of standard errors up to which a deviation counts as noise.
 const CERTAIN: f64 = 2.0;

@@ -18,7 +18,7 @@ use crate::{mean, scaling, spending, sweeps, usage};
 use lab_model::{Cores, Direction, Metric, Plan, PointId, ProcessExit, Run, SubjectPoint};
 
 static TYPICAL: [Metric; 1] = [Metric::WALL];
-/// The mean times of a visit, including pauses.
+/// The mean wall time of an operation in a visit, including pauses, in ns.
 const WALL: fn(&BatchFigures) -> f64 = |visit| visit.mean_wall_ns;
 const CPU: fn(&BatchFigures) -> f64 = |visit| visit.mean_cpu_ns;
 
@@ -258,8 +258,7 @@ fn times(
     add(&Metric::OVERLAP, &|visit| (-visit.idle_ns()).max(0.0));
 }
 
-/// Adds latencies of single operations that run concurrently, unless there are too few for a
-/// median.
+/// Adds the latencies of concurrent operations, unless there are too few for a median.
 fn at_once((subject, point): SubjectPoint, blocks: &[Option<&Histogram>], levels: &mut Levels) {
     let of = |value: &dyn Fn(&Histogram) -> Option<f64>| -> Blocks {
         blocks.iter().map(|block| value((*block)?)).collect()

@@ -56,7 +56,7 @@ pub(crate) fn add_bests(
 struct HalvedPeak {
     /// The point at which the subject peaks over all blocks.
     point: PointId,
-    /// The rate per second of each block, at the point where the other half of the blocks peaks.
+    /// The rate per second of each block at the point where the blocks of the other half peak.
     by_block: Blocks,
 }
 

@@ -64,7 +64,7 @@ fn p99s(run: &Run) -> Vec<Observation> {
     found
 }
 
-/// Returns how the values of blocks are summarized.
+/// Returns the method of summarizing a metric's values over blocks.
 pub(crate) fn summary(metric: &Metric) -> BlockSummary {
     if is_total(metric) {
         BlockSummary::Sum
@@ -130,7 +130,8 @@ pub(crate) fn add(subject: SubjectId, plan: &Plan, levels: &mut Levels) {
     add_wrong(subject, None, (blocks, &total), total_level, levels);
 }
 
-/// Adds the fraction of wrong calls, with an interval of this level if calls fail independently.
+/// Adds the fraction of wrong calls. If calls fail independently, `level` is the level of its
+/// interval. Otherwise it is `None`, and there is no interval.
 fn add_wrong(
     subject: SubjectId,
     point: Option<PointId>,

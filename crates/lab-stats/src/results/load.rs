@@ -95,7 +95,8 @@ pub(super) fn results(run: &Run, traits: &LoadTraits) -> Results {
     results
 }
 
-/// Adds the values of every server at every point, and returns where blocks depend on each other.
+/// Adds the values of every server at every point. Returns the points where blocks depend on each
+/// other.
 fn figures(
     basis: &Basis,
     visits: &Visits,

@@ -191,8 +191,8 @@ pub(super) fn is_the_generators(
 /// Returns true if a throughput comparison reflects the servers rather than the generator.
 ///
 /// If the generator limited only the server that is ahead, the true difference is at least as
-/// large, so the verdict is valid. In other cases with a limited server, the generator was compared
-/// instead.
+/// large, so the verdict is valid. In all other cases in which the generator limited a server, the
+/// comparison reflects the generator.
 pub(super) fn is_the_servers(plan: &Plan, limited: &HashSet<SubjectPoint>, pair: &Pair) -> bool {
     let found = &pair.comparison;
     let Some(point) = found.key.point else {

@@ -244,7 +244,7 @@ impl Results {
 
     /// Adds a warning.
     ///
-    /// A warning that applies to multiple targets is listed once, for all targets.
+    /// A warning that applies to multiple targets is listed once, without a target.
     fn warn(&mut self, warning: Warning) {
         let same = self.warnings.iter_mut().find(|same| {
             (same.subject, same.point) == (warning.subject, warning.point)

@@ -208,7 +208,7 @@ pub enum WarningFact {
     UnfitHost {
         /// The problem with the host.
         what: String,
-        /// The solution of the problem.
+        /// The action that the user should take.
         advice: String,
     },
     /// Comparisons have too few replicates for intervals that assume only symmetry.
@@ -339,7 +339,7 @@ pub struct LostAgent {
     pub name: String,
     /// The reason why the agent was lost.
     pub reason: String,
-    /// The number of requests that were due but not sent, or sent in the agent's last slice.
+    /// The number of requests that were due but not sent because the agent was lost.
     pub not_sent: u64,
 }
 
@@ -398,7 +398,7 @@ pub struct LostHost {
     pub name: String,
     /// The reason why the host was lost.
     pub reason: String,
-    /// The numbers of the host's blocks that were measured on another host, counted from 1.
+    /// The numbers, counted from 1, of the host's blocks that another host measured instead.
     pub moved_blocks: Vec<u32>,
 }
 
@@ -536,7 +536,7 @@ pub struct CopiesDiffer {
     pub by_chance: f64,
     /// The requested margin.
     pub margin: f64,
-    /// True if the run has only one point.
+    /// True if the run has only one point, so that it need not be named.
     pub one_point: bool,
 }
 

@@ -15,10 +15,11 @@ use lab_stats::range_steps;
 
 const ALPHA: f64 = 0.05;
 
-/// The margin: steps of less than this are not searched for, unless the ends differ by less than three times as much.
+/// The margin. Smaller steps are ignored, unless the ends differ by less than three times the
+/// margin.
 const MARGIN: f64 = 0.02;
 
-/// For each program and block, the logarithms of the ratios of two copies to the program.
+/// For each program and block, the logarithm of each copy's time divided by the program's time.
 const NOISE: &str = include_str!("bisection/noise.csv");
 
 /// The blocks of one program.
@@ -41,8 +42,8 @@ fn noise(program: &str) -> Vec<[f64; 3]> {
 
 /// Draws the noise of successive blocks.
 ///
-/// Stretches of blocks are taken as they were measured, from a random position on. The copies are
-/// equal, so they swap roles at random.
+/// It replays stretches of measured blocks, each from a random position on. The copies are equal,
+/// so they swap roles at random.
 struct Machine<'n> {
     blocks: &'n [[f64; 3]],
     at: usize,
@@ -73,7 +74,7 @@ struct History {
 }
 
 impl History {
-    /// Commits at one level, with steps at random positions.
+    /// Creates commits at one level, with steps at random positions.
     fn new(commits: usize, steps: &[f64], random: &mut Random) -> History {
         let mut levels = vec![0.0; commits + 1];
         let mut places: Vec<usize> = (1..=commits).collect();
@@ -89,8 +90,8 @@ impl History {
         }
     }
 
-    /// Returns the ranges that a perfect bisection names: the steps of at least the margin, together with the commits around
-    /// them that do not build.
+    /// Returns the ranges that a perfect bisection reports: the steps of at least the margin,
+    /// together with neighboring commits that do not build.
     fn truth(&self) -> Vec<FoundChange> {
         let builds: Vec<usize> = (0..self.levels.len())
             .filter(|at| !self.broken.contains(at))

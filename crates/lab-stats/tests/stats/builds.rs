@@ -47,7 +47,7 @@ fn run(builds: usize, blocks: u32, scatter: f64, seed: u64) -> Run {
     run
 }
 
-/// Returns two flags: the interval misses 1, and the verdict is false.
+/// Returns two flags: whether the interval misses 1, and whether the verdict is false.
 ///
 /// If `builds` is false, each block counts as a replicate.
 fn wrong(mut run: Run, builds: bool) -> (bool, bool) {

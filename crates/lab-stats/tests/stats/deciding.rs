@@ -160,7 +160,8 @@ struct Tally {
     too_few: u32,
     perhaps: u32,
     hardly: u32,
-    /// The number of runs called hardly resolvable that the maximum number of blocks did resolve.
+    /// The number of runs forecast as hardly resolvable that the maximum number of blocks resolved
+    /// nevertheless.
     hardly_decided: u32,
 }
 

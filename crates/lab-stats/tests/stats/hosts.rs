@@ -72,8 +72,8 @@ fn a_host_that_differs_is_reported() {
     assert!((greatest - 1.5).abs() < 0.005, "{spread}");
 }
 
-/// On the second of two hosts, the requests of the first server after the baseline take half as
-/// much CPU time again.
+/// On the second of two hosts, the requests of the first server after the baseline take 50% more
+/// CPU time.
 #[test]
 fn servers_have_a_ratio_on_each_host() {
     let mut run = served::World::new(&[0.8, 2.0]).run(1, 16);

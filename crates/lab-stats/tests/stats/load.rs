@@ -171,8 +171,8 @@ fn ratios_equal_scipy() {
     );
 }
 
-/// The true quantile is that of all arrivals. 1,000 requests per second are due, and in the fourth
-/// of ten seconds, no response is sent until its end.
+/// The true quantile is computed from all arrivals. 1,000 requests per second are due, and in the
+/// fourth of ten seconds, no response is sent until its end.
 #[test]
 fn stalls_of_one_second_in_ten_affect_the_percentiles() {
     let mut run = open(run(&["a"], &[64], 1));

@@ -9,7 +9,7 @@ use lab_stats::analysis::Verdict;
 use lab_stats::between::{Between, Changed, Incomparable, Recorded, compare_runs};
 use std::collections::HashMap;
 
-/// Returns seconds in which a server answers 400 requests with times around `median` ns.
+/// Returns seconds in which a server serves 400 requests with response times around `median` ns.
 fn loaded(name: &str, seed: u64, median: f64, blocks: usize, change: impl Fn(&mut Slice)) -> Run {
     let mut run = run(&[name], &[64], seed);
     run.started_unix_s = seed as f64;
@@ -116,7 +116,7 @@ fn stalls_in_one_block_affect_the_percentile() {
     assert!(change_in(&found, Metric::P50).change.estimate < 1.1);
 }
 
-/// Equal servers are seldom distinguished: the level is simultaneous for all statements.
+/// Equal servers are seldom found to differ: the level is simultaneous for all statements.
 #[test]
 fn equal_servers_are_seldom_distinguished() {
     let (mut false_changes, pairs) = (0, 60);

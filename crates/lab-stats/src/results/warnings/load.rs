@@ -13,8 +13,8 @@ use crate::results::warning::ReadBy;
 use crate::results::{Warning, WarningFact};
 use lab_model::{AgentId, Arrivals, Block, Host, LoadSpec, LogLine, Metric, Slice};
 
-/// benchlab warns if it timed more than this fraction of the responses when it read them, not when
-/// they arrived.
+/// benchlab warns if it timed more than this fraction of the responses when it read them instead of
+/// when they arrived.
 const MANY_READ_FRACTION: f64 = 0.01;
 
 /// The generator and the server compete for cores if together they use more than this fraction of
@@ -87,8 +87,8 @@ impl Loaded<'_> {
 
     /// Returns a warning if the server's resource usage is unknown from some slice on.
     ///
-    /// There is no warning if an agent is excluded. The usage is then always unknown, because the
-    /// server also served that agent.
+    /// There is no warning if an agent is excluded. Its usage is then always unknown, because the
+    /// server also served the excluded agent.
     fn server_unknown(&self) -> Option<Warning> {
         if !self.run.left_out().is_empty() {
             return None;
@@ -209,8 +209,8 @@ impl Loaded<'_> {
 
     /// Returns a warning about planned changes of the rate.
     ///
-    /// Because of these changes, dependence between neighbors is not a sign of a problem with the
-    /// server.
+    /// They make neighboring blocks depend on each other, which is then no sign of a problem with
+    /// the server.
     fn stages(&self) -> Option<Warning> {
         let has_figures = !self.cells(|_| true).is_empty();
         has_figures.then(|| Warning::new(WarningFact::RateChanges))

@@ -10,11 +10,12 @@ use crate::settings;
 use lab_model::{Metric, Plan, PointId, SubjectId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// CPU time explains a difference in time if the difference in CPU time is at least this fraction
-/// of it.
+/// A lower CPU time explains a subject's advantage if it accounts for at least this fraction of the
+/// difference in time.
 const EXPLAINING_FRACTION: f64 = 0.5;
 
-/// Returns a warning about points at which no reference shows what the machine can do.
+/// Returns a warning about points at which a subject is faster than every reference, so that no
+/// reference shows what the machine can do.
 pub(super) fn reference_beaten(evidence: &WarningBasis, pairs: &[&Pair]) -> Option<Warning> {
     let plan = evidence.basis.plan;
     let times = pairs.iter().map(|pair| &pair.comparison);
@@ -45,7 +46,8 @@ fn name(plan: &Plan, subject: SubjectId) -> String {
     plan.subjects[subject].name.clone()
 }
 
-/// Returns true if another reference may be as fast at this point, according to the bounds of both.
+/// Returns true if another reference may be as fast as the subject that is `ahead`, according to
+/// the bounds of both.
 fn another_holds(plan: &Plan, times: &[&Comparison], ahead: &Comparison) -> bool {
     let others = times.iter().filter(|c| {
         let subject = &plan.subjects[c.key.subject];

@@ -8,7 +8,7 @@ use crate::results::warning::{BusyAt, ErrorsAt, LateAt, OverloadAt, OwnLatency, 
 use crate::results::{Cell, Value, Warning, WarningFact};
 use lab_model::{LoadSpec, Metric, Plan, PointId, Run, SubjectId};
 
-/// A connection that waits less than this for its response is not starved, in ns.
+/// A connection is starved if it waits at least this long for its response, in ns.
 const STARVED_NS: f64 = 1e9;
 
 /// The data from which warnings about a load are derived.
