@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Loads a run from a run file, or from the file of another tool.
+//! Loads a run from a run file or from a file that another tool wrote.
 
 use crate::exit::Exit;
 use lab_import::{ImportedFile, Limits, read};
@@ -23,10 +23,10 @@ pub fn to_run(path: &Path, file: &ImportedFile) -> Run {
     }
 }
 
-/// Loads a run file, or the file of another tool.
+/// Loads a run file, or a file that another tool wrote.
 ///
 /// # Errors
-/// Returns an error if the file cannot be read or is in no known format.
+/// Returns an error if the file cannot be read or its format is unknown.
 pub fn load_any(path: &Path) -> Result<Run, Exit> {
     if is_run_file(path) || !path.exists() || path.extension().is_some_and(|e| e == "lab") {
         return Ok(lab_store::load(path)?);
@@ -35,8 +35,8 @@ pub fn load_any(path: &Path) -> Result<Run, Exit> {
     Ok(to_run(path, &file))
 }
 
-/// Returns the hashes of the subjects' sources in a run file, or an empty map for the file of
-/// another tool.
+/// Returns the SHA-256 of each subject's sources from a run file. The map is empty for a file that
+/// another tool wrote.
 ///
 /// # Errors
 /// Returns an error if a run file cannot be read.

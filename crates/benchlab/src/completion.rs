@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Completion in shells, with the names that are known here: experiments, subjects, cases, runs, and the entries of
+//! Shell completion of names: experiments, subjects, cases, runs, and the entries of
 //! `benchlab.toml`.
 
 use crate::directories::{self, run_files};
@@ -11,10 +11,10 @@ use lab_store::Heading;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// The environment variable with which a shell's script asks for completions.
+/// The environment variable that a shell's completion script sets to request candidates.
 pub const VARIABLE: &str = "BENCHLAB_COMPLETE";
 
-/// The maximum number of run files whose headings are read. The latest are read.
+/// The maximum number of run files to read. The newest ones are read.
 const MAX_RUNS: usize = 200;
 
 /// Returns the experiments of the project, with their questions.
@@ -29,7 +29,7 @@ pub fn experiments() -> Vec<CompletionCandidate> {
     project.experiments().iter().filter_map(described).collect()
 }
 
-/// Returns the experiments of the project, and run files.
+/// Returns the experiments of the project, followed by run files.
 pub fn experiments_and_runs(current: &OsStr) -> Vec<CompletionCandidate> {
     with(experiments(), runs(current), current)
 }
@@ -60,7 +60,7 @@ pub fn cases() -> Vec<CompletionCandidate> {
     distinct(all)
 }
 
-/// Returns the run files of the project, the latest first, and other files.
+/// Returns the run files of the project, newest first, followed by other files.
 pub fn runs(current: &OsStr) -> Vec<CompletionCandidate> {
     let here = std::env::current_dir().unwrap_or_default();
     let relative = |path: PathBuf| {
@@ -115,7 +115,7 @@ pub fn ci_entries() -> Vec<CompletionCandidate> {
     })
 }
 
-/// Returns the classes of things that audits' rules can test.
+/// Returns the classes of things that audit rules can test, such as `disk`.
 pub fn classes() -> Vec<CompletionCandidate> {
     let classes = lab_audit::user_rules::all_classes();
     let names = classes.iter().map(|class| class.name);
@@ -124,7 +124,8 @@ pub fn classes() -> Vec<CompletionCandidate> {
 
 /// Creates a candidate, or returns `None` for a name that would need quotation marks.
 ///
-/// Bash inserts candidates as they are, so a file's name for an entry, such as `$(…)`, could become a command.
+/// Bash inserts candidates unquoted, so an entry of `benchlab.toml` named `$(…)` could run a
+/// command.
 fn candidate(name: &str, help: Option<String>) -> Option<CompletionCandidate> {
     let is_plain = |c: char| c.is_alphanumeric() || "-_.:/+,@=%".contains(c);
     let is_plain = !name.is_empty() && !name.starts_with('-') && name.chars().all(is_plain);
@@ -133,7 +134,8 @@ fn candidate(name: &str, help: Option<String>) -> Option<CompletionCandidate> {
     is_plain.then(|| CompletionCandidate::new(name).help(help))
 }
 
-/// Returns the candidates of `names` that continue the current word, followed by others.
+/// Returns the candidates in `names` that start with the current word, followed by `others`,
+/// without duplicates.
 fn with(
     names: Vec<CompletionCandidate>,
     others: Vec<CompletionCandidate>,
@@ -161,7 +163,7 @@ fn distinct(candidates: Vec<CompletionCandidate>) -> Vec<CompletionCandidate> {
 }
 
 fn entries(names: impl FnOnce(&Config) -> Vec<String>) -> Vec<CompletionCandidate> {
-    // An invalid file has no names; commands say what is wrong with it.
+    // An invalid file provides no names. The commands report the error in it.
     let folder = std::env::current_dir().unwrap_or_default();
     let file = ConfigFile::find(&folder, directories::config().as_deref());
     let file = file.ok().flatten();
@@ -209,7 +211,7 @@ fn named_experiments() -> Vec<Experiment> {
     names.iter().filter_map(read).collect()
 }
 
-/// Returns the latest run files, the latest first.
+/// Returns the newest run files, newest first.
 fn latest_runs() -> Vec<PathBuf> {
     let folder = option("--runs").map(PathBuf::from);
     let folder = folder.or_else(|| Some(project()?.folder().join("runs")));

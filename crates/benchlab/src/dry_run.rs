@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `--dry-run`: prints what a plan measures and how long it takes, without running anything.
+//! `--dry-run`: prints what a plan measures and for how long, without running anything.
 
 use crate::directories::run_files;
 use crate::exit::Exit;
@@ -9,10 +9,11 @@ use lab_model::{Measure, OnInconclusive, Plan, Subject, SubjectId};
 use lab_store::{Heading, RunProgress};
 use std::path::Path;
 
-/// A line of the output: what it is about, and the text.
+/// A line of the output: its heading and its text.
 type Line = (String, String);
 
-/// Prints what a plan measures. `more` follows the subjects, and `runs` is the directory of the run file.
+/// Prints what a plan measures. `more` contains additional lines, and `runs` is the directory of
+/// run files.
 pub fn print(plan: &Plan, more: Vec<Line>, runs: &Path) -> Result<(), Exit> {
     let time = time(plan, runs);
     let subjects = compared(plan);
@@ -73,7 +74,7 @@ fn noun(plan: &Plan) -> &'static str {
     }
 }
 
-/// Returns the subjects that are shown, the baseline first.
+/// Returns the subjects to show, starting with the baseline.
 fn compared(plan: &Plan) -> Vec<SubjectId> {
     let is_shown = |s: &Subject| !s.overhead && s.control_of.is_none();
     let ids = plan.subjects.ids();
@@ -119,11 +120,11 @@ fn subject_lines(plan: &Plan, id: SubjectId) -> Vec<Line> {
     lines
 }
 
-/// The time that a plan takes.
+/// The duration of a plan, in words.
 struct PlanTime {
-    /// The time, for the first line.
+    /// The time that the plan takes, for the first line.
     answer: String,
-    /// The number of blocks and when the run stops.
+    /// The number of blocks, and when the run stops early.
     blocks: String,
 }
 
@@ -165,7 +166,7 @@ fn time(plan: &Plan, runs: &Path) -> PlanTime {
     }
 }
 
-/// Returns what the budget does not include.
+/// Describes the time that is not part of the budget, such as the pilot.
 fn longer(measure: &Measure) -> &'static str {
     match measure.at_least_level {
         true => {
@@ -175,7 +176,7 @@ fn longer(measure: &Measure) -> &'static str {
     }
 }
 
-/// Estimates the time of a plan without a budget from the last run of the same name.
+/// Estimates the time of a plan without a budget, based on the latest run of the same experiment.
 fn without_budget(plan: &Plan, runs: &Path) -> String {
     let blocks = plan.measure.max_blocks;
     let earlier = run_files(runs).into_iter().rev().find_map(|path| {

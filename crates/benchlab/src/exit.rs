@@ -19,7 +19,7 @@ pub const REGRESSION: u8 = 3;
 pub const UNDECIDED: u8 = 4;
 /// The host is unfit for measuring, and `--strict` was given.
 pub const UNFIT: u8 = 5;
-/// Stopped with Ctrl-C; the code is that of shells, 128 + SIGINT.
+/// The user stopped the run with Ctrl-C. Shells use the same code: 128 + SIGINT.
 pub const INTERRUPTED: u8 = 130;
 
 /// An exit code with a message for standard error.

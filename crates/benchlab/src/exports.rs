@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 
 /// Returns the files to write, each with its format.
 ///
-/// The format is that of `FORMAT:PATH`, or otherwise of the file name's extension.
+/// The format comes from the prefix in `FORMAT:PATH`, or else from the file name's extension.
 ///
 /// # Errors
-/// Returns an error if a name does not determine a format.
+/// Returns an error if neither determines the format.
 pub fn exports(files: &[PathBuf]) -> Result<Vec<(&Path, Format)>, Exit> {
     files
         .iter()
@@ -28,7 +28,8 @@ pub fn exports(files: &[PathBuf]) -> Result<Vec<(&Path, Format)>, Exit> {
         .collect()
 }
 
-/// Makes the path of an export absolute, and keeps its format, so that it stays the same in another current directory.
+/// Makes the path of an export absolute, so that it does not depend on the current directory. Keeps
+/// the `FORMAT:` prefix.
 pub fn absolute(file: &Path, current: &Path) -> PathBuf {
     match named(file) {
         Some((format, path)) if !path.as_os_str().is_empty() => {
@@ -42,7 +43,7 @@ pub fn absolute(file: &Path, current: &Path) -> PathBuf {
     }
 }
 
-/// Splits `FORMAT:PATH`. For a file whose name begins like this, users write `./FORMAT:…`.
+/// Splits `FORMAT:PATH`. If a file name starts with such a prefix, users write `./FORMAT:…`.
 fn named(file: &Path) -> Option<(Format, &Path)> {
     let bytes = file.as_os_str().as_bytes();
     let colon = bytes.iter().position(|byte| *byte == b':')?;
@@ -62,7 +63,7 @@ fn format(file: &Path) -> Result<Format, Exit> {
     let format = if is_folder {
         formats.clone().find(|format| format.is_folder)
     } else {
-        // `x.trace.json` is a trace. Of the formats that share an extension, the first one is meant.
+        // `x.trace.json` is a trace. If formats have the same extension, the first one is used.
         let mut fitting: Vec<Format> = formats.filter(|f| !f.is_folder && ends(f)).collect();
         fitting.sort_by_key(|format| std::cmp::Reverse(format.extension.len()));
         fitting.first().copied()

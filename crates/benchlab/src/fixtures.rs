@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The fixtures of an experiment: building, checking which states this machine supports, and
-//! printing how to make the winner's state permanent.
+//! The fixtures of an experiment: builds them, checks which states this machine supports, and
+//! prints how to make the winner's state permanent.
 
 use crate::exit::Exit;
 use crate::output::say;
@@ -23,7 +23,7 @@ pub struct Fixtures<'a> {
     pub installs: bool,
 }
 
-/// Adds a fact to the host for each state of a fixture that the plan selects: its arguments.
+/// Adds the arguments of each fixture state that the plan selects to the facts about the host.
 pub fn with_states(mut host: Host, plan: &Plan) -> Host {
     for fixture in &plan.fixtures {
         for state in states(plan, fixture) {
@@ -49,14 +49,14 @@ fn states<'p>(plan: &Plan, fixture: &'p Fixture) -> Vec<&'p FixtureState> {
 }
 
 impl Fixtures<'_> {
-    /// Builds the plan without the parts that this machine does not support, and reports these
-    /// parts on standard error.
+    /// Builds the plan without the points whose fixture state this machine does not support, and
+    /// reports their values on standard error.
     ///
     /// The default baseline is the subject whose states the machine already has.
     ///
     /// # Errors
-    /// Returns an error if a fixture cannot run, or if it cannot set the state of a value requested
-    /// with `--set`.
+    /// Returns an error if a fixture cannot run, or if it does not support a value requested with
+    /// `--set`.
     pub fn plan(self, selection: &mut Selection) -> Result<Plan, Exit> {
         let plan = selection.plan(self.experiment)?;
         if plan.fixtures.is_empty() {
@@ -149,7 +149,7 @@ impl Fixtures<'_> {
         let ranking =
             rankings.find(|ranking| ranking.over == over && ranking.metric == *plan.answer());
         let is_compared = |subject| plan.compared().any(|compared| compared == subject);
-        // Without a ranking, nothing was compared.
+        // If there is no ranking, no subjects were compared.
         let Some(ranking) = ranking else {
             return Ok(());
         };
@@ -169,7 +169,7 @@ impl Fixtures<'_> {
         Ok(())
     }
 
-    /// Returns the first subject whose states the machine already has.
+    /// Returns the first subject whose fixture states are already set on this machine.
     fn current_subject(self, plan: &Plan) -> Result<Option<String>, Exit> {
         let is_current = |checked: &Checked| {
             matches!(
@@ -186,7 +186,7 @@ impl Fixtures<'_> {
         Ok(subject.map(|subject| subject.name.clone()))
     }
 
-    /// Returns the reports of the fixtures on the states of each subject that has such states.
+    /// Checks the fixture states of each subject that has any, and returns the results.
     fn checked_subjects(self, plan: &Plan) -> Result<Vec<(SubjectId, Vec<Checked>)>, Exit> {
         let mut all: Vec<(SubjectId, Vec<Checked>)> = Vec::new();
         for fixture in plan.fixtures.iter().filter(|f| f.is_by_subject()) {
@@ -208,7 +208,7 @@ impl Fixtures<'_> {
         Ok(all)
     }
 
-    /// Excludes the values of a factor whose states cannot be set here.
+    /// Excludes the values of a factor whose fixture state this machine does not support.
     fn leave_out_points(
         self,
         selection: &mut Selection,

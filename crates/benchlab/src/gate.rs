@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The options for gates, and the exit code that results from them.
+//! Options for gates, and the exit code for their decisions.
 
 use crate::exit;
 use crate::options::DisplayArgs;
@@ -28,13 +28,13 @@ fn on_inconclusive() -> impl TypedValueParser<Value = OnInconclusive> {
     PossibleValuesParser::new(["pass", "warn", "fail"]).try_map(|word| word.parse())
 }
 
-/// Reports gates that did not pass on standard error, unless the screen shows them. Returns the
-/// exit code.
+/// Reports gates that did not pass on standard error, unless the screen already shows them. Returns
+/// the exit code.
 pub fn exit_code(document: &Document) -> ExitCode {
     exit_code_of(document, std::io::stdout().is_terminal())
 }
 
-/// Like [`exit_code`], but for a document that was written according to output options.
+/// Does the same as [`exit_code`], for a document that was written according to output options.
 pub fn exit_code_displayed(document: &Document, display: &DisplayArgs) -> ExitCode {
     let on_screen = display.output.is_none() && display.format == format::terminal::FORMAT;
     exit_code_of(document, on_screen && std::io::stdout().is_terminal())

@@ -13,7 +13,8 @@ use std::io::Write;
 /// The variable with the path of the step's summary.
 const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
-/// Prints the annotations and the report, and appends the report to the step's summary if there is one.
+/// Prints the annotations and the report, and appends the report to the step's summary if the step
+/// has one.
 ///
 /// The report is folded in the log. Text in the report that looks like a workflow command has no
 /// effect.
@@ -33,14 +34,14 @@ pub fn deliver(commands: &str, summary: &str) -> Result<(), Exit> {
     to_stdout(text.as_bytes())
 }
 
-/// Returns a random token, which no text can contain in advance.
+/// Returns a random token, so that the author of a log cannot know it in advance.
 fn stop_token() -> String {
     let random = || RandomState::new().hash_one(std::process::id());
     format!("benchlab-{:016x}{:016x}", random(), random())
 }
 
-/// A group of lines in the log of GitHub Actions, which ends when it is dropped. Outside of GitHub
-/// Actions it does nothing.
+/// A foldable group of lines in the log of GitHub Actions. The group ends when the value is
+/// dropped. Outside GitHub Actions, it has no effect.
 pub struct Group(bool);
 
 impl Group {

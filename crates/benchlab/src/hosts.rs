@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// Returns the launcher of `--on`, or `None` if this machine measures.
 ///
 /// # Errors
-/// Returns an error if more than one launcher was given, or if the run cannot be measured on other hosts.
+/// Returns an error if more than one launcher was given, or if an option works on one machine only.
 pub fn launcher(args: &RunArgs) -> Result<Option<&Arc<dyn Launcher>>, Exit> {
     let mut launchers = args.on.iter().filter_map(|on| on.launcher());
     let Some(launcher) = launchers.next() else {
@@ -41,7 +41,8 @@ pub fn launcher(args: &RunArgs) -> Result<Option<&Arc<dyn Launcher>>, Exit> {
     }
 }
 
-/// Rejects experiments about disks or with fixtures, which multiple hosts cannot measure.
+/// Rejects experiments that use directories or fixtures, because multiple hosts cannot measure
+/// them.
 pub fn check_experiment(experiment: &Experiment) -> Result<(), Exit> {
     let in_folder = experiment
         .targets
@@ -136,7 +137,8 @@ pub fn make_ready(cli: &Cli, requirements: &HostRequirements) -> Result<Bench, E
     })
 }
 
-/// Finds the project at the coordinator's path, or else at this machine's `--project` or BENCHLAB_PROJECT.
+/// Finds the project at the coordinator's path, or else at the path in this machine's `--project`
+/// option or BENCHLAB_PROJECT variable.
 fn find_project(cli: &Cli, folder: &Path) -> Result<Project, Exit> {
     let is_there = folder.join("experiments").is_dir();
     match (is_there, &cli.project) {
@@ -149,7 +151,7 @@ fn find_project(cli: &Cli, folder: &Path) -> Result<Project, Exit> {
     }
 }
 
-/// Returns the first subject of the plan that the experiment lacks or defines with a different program.
+/// Returns the first subject of the plan that this experiment lacks or runs as a different program.
 pub fn changed_subject<'p>(experiment: &Experiment, plan: &'p Plan) -> Option<&'p Subject> {
     let has_changed = |s: &&Subject| {
         let current = experiment.subject(plan, s);

@@ -120,8 +120,8 @@ fn parse_arguments() -> Cli {
     })
 }
 
-/// Unsets variables that are set but empty, such as `VARIABLE=` in a script or a CI file, so that they count as not
-/// set.
+/// Unsets variables that are set but empty, such as `VARIABLE=` in a script or a CI file, so that
+/// they count as unset.
 fn unset_empty_variables() {
     for name in VARIABLES {
         if std::env::var_os(name).is_some_and(|value| value.is_empty()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Shared steps of all measuring commands: checks the host, creates directories, shows progress, reports the
-//! result.
+//! Steps that all measuring commands have in common: checking the host, creating directories,
+//! showing progress, reporting the result.
 
 use crate::exit::{self, Exit};
 use crate::progress::Follower;
@@ -15,9 +15,9 @@ use std::process::ExitCode;
 /// One minus the confidence level of all intervals.
 pub const ALPHA: f64 = 0.05;
 
-/// Returns the numbers of blocks after which a run makes an interim analysis and may stop.
+/// Returns the numbers of blocks after which a run has an interim analysis and may stop.
 ///
-/// Returns an empty list if the user specified the number of blocks.
+/// The list is empty if the user specified the number of blocks.
 pub fn looks(blocks: Option<u32>) -> Vec<u32> {
     match blocks {
         Some(_) => Vec::new(),
@@ -25,16 +25,17 @@ pub fn looks(blocks: Option<u32>) -> Vec<u32> {
     }
 }
 
-/// Returns the given seed, or a new one below 2^53, the largest integer that JSON parsers preserve exactly.
+/// Returns the given seed, or a new one derived from the time. It is below 2^53, because JSON
+/// parsers preserve larger integers only approximately.
 pub fn seed(given: Option<u64>) -> u64 {
     given.unwrap_or((unix_seconds() * 1000.0) as u64 % (1 << 53))
 }
 
-/// Measures the missing blocks of a run.
+/// Measures the remaining blocks of a run.
 ///
 /// # Errors
-/// Returns an error if the run was interrupted, or if a server or all agents were lost. The message says how to
-/// continue.
+/// Returns an error if the run was interrupted, or if a server or all agents were lost. The message
+/// says how to continue.
 pub fn measure<'a>(
     plan: &'a Plan,
     writer: RunWriter,
@@ -95,7 +96,8 @@ pub fn scratch(parent: Option<&Path>) -> Result<Scratch, Exit> {
 /// processes.
 pub const CORES: usize = 2;
 
-/// Returns the host after reporting why it may be unfit for measuring on `cores` cores.
+/// Inspects the host, reports conditions that make it unfit for measuring on `cores` cores, and
+/// returns it.
 ///
 /// # Errors
 /// Returns an error if the host is unfit and `strict` is set.

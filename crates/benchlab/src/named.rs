@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Resolves entries of `benchlab.toml`: replaces the name of an entry by its options.
+//! Resolves entries of `benchlab.toml`: replaces the name of an entry with its options.
 
 use crate::cli::{AuditVerb, Cli, Verb};
 use crate::directories;
@@ -10,7 +10,8 @@ use lab_config::{ConfigFile, FILE, OptionList};
 use lab_document::clean;
 use std::path::{Path, PathBuf};
 
-/// Reads the project's file: in the current directory or the nearest parent that has one, or the user's own.
+/// Reads `benchlab.toml` in the current directory or the nearest parent directory that has one, or
+/// else in the user's configuration directory.
 ///
 /// # Errors
 /// Returns an error with the position if the file is invalid.
@@ -20,13 +21,14 @@ pub fn config() -> Result<Option<ConfigFile>, Exit> {
     Ok(ConfigFile::find(&folder, user.as_deref())?)
 }
 
-/// Replaces the name of an entry on the command line by the entry's options. Options on the command line come last, so
-/// they take precedence.
+/// Replaces the name of an entry on the command line with the entry's options. Options on the
+/// command line come last, so they take precedence.
 ///
-/// The current directory becomes that of the file, so paths of outputs are first made absolute.
+/// The directory of the file becomes the current directory. Output paths are made absolute before
+/// that.
 ///
 /// # Errors
-/// Returns an error if the file is invalid, or the entry's options are.
+/// Returns an error if the file or the entry's options are invalid.
 pub fn resolve(cli: Cli) -> Result<Cli, Exit> {
     let Some(name) = named(&cli) else {
         return Ok(cli);
@@ -69,7 +71,7 @@ pub fn resolve(cli: Cli) -> Result<Cli, Exit> {
     Ok(cli)
 }
 
-/// Parses the options of an entry alone, as `benchlab ci` does.
+/// Parses the options of an entry without other arguments, for `benchlab ci`.
 ///
 /// # Errors
 /// Returns a message if an option is invalid.
@@ -77,8 +79,8 @@ pub fn parse(verbs: &[&str], options: &OptionList) -> Result<Cli, String> {
     parse_words(verbs, &options.0)
 }
 
-/// Changes the current directory to that of a file. Makes output paths absolute first, so that they
-/// keep their meaning.
+/// Changes the current directory to `folder`. Makes output paths absolute first, so that they still
+/// refer to the same files.
 pub fn enter(cli: &mut Cli, folder: &Path) -> Result<(), Exit> {
     let current = std::env::current_dir().map_err(Exit::wrong)?;
     let absolute = |path: &mut PathBuf| *path = current.join(&*path);
@@ -111,7 +113,8 @@ pub fn enter(cli: &mut Cli, folder: &Path) -> Result<(), Exit> {
     std::env::set_current_dir(folder).map_err(|e| Exit::wrong(format!("{}: {e}", folder.display())))
 }
 
-/// Returns the only argument of a command that accepts the name of an entry.
+/// Returns the argument that may be the name of an entry: the only one, or the first one after
+/// `audit`.
 fn named(cli: &Cli) -> Option<String> {
     let only = |words: &[String]| match words {
         [word] => Some(word.clone()),
@@ -142,7 +145,7 @@ fn unknown_audit(name: &str, file: Option<&ConfigFile>) -> Exit {
     ))
 }
 
-/// Replaces one argument, the name of an entry, by the entry's options.
+/// Replaces one argument, the name of an entry, with the entry's options.
 fn with_options(
     written: &[String],
     name: &str,
@@ -168,7 +171,7 @@ fn with_options(
         let mut all: Vec<String> = written[1..begin - 1].to_vec();
         all.extend(verbs.iter().map(|verb| (*verb).to_owned()));
         match parse_words(&[], &[all, words].concat()) {
-            // The same word may also be the value of an option, which must stay.
+            // The same word may also be the value of an option, which must not be replaced.
             Ok(cli) if named(&cli).as_deref() == Some(name) && !is_own_word => {}
             Ok(cli) => return Ok(cli),
             Err(reason) => error = Some(reason),
@@ -191,7 +194,7 @@ fn parse_words(verbs: &[&str], words: &[String]) -> Result<Cli, String> {
     Cli::from_arg_matches(&matches).map_err(in_words)
 }
 
-/// Returns the first paragraph of an error message of the command-line parser.
+/// Returns the first paragraph of the command-line parser's error message.
 fn in_words(error: clap::Error) -> String {
     let text = error.to_string();
     let first = text.split("\n\n").next().unwrap_or_default();

@@ -3,13 +3,13 @@
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-/// An option of other tools.
+/// An option of other tools that users type by habit.
 struct Habit {
-    /// The verb of benchlab that has the option.
+    /// The benchlab subcommand with which the option may be typed.
     verb: &'static str,
     /// The spellings of the option.
     options: &'static [&'static str],
-    /// The option of benchlab, or the reason why none is needed.
+    /// Advice: the equivalent option of benchlab, or the reason why none is needed.
     instead: &'static str,
 }
 

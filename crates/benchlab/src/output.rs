@@ -32,13 +32,13 @@ pub(crate) use say;
 /// Width of the screen, in columns.
 pub const SCREEN: usize = 80;
 
-/// The indentation of the text, in columns, if the lead is too long to share a line with it.
+/// The indentation of the text, in columns, if the lead has its own line.
 const INDENT: usize = 8;
 
 /// Formats a lead, such as a name, and the text that follows it.
 ///
-/// The text is wrapped to the screen, and its further lines are indented to align with the first. A lead that is
-/// wider than half of the screen gets its own line.
+/// The text is wrapped to the screen, and its other lines are indented to align with the first. A
+/// lead that is wider than half of the screen gets its own line.
 pub fn hanging_indent(lead: &str, text: &str) -> String {
     let width = lead.chars().count();
     let (indent, lead) = if width <= SCREEN / 2 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Workloads of the user's own SQL: reads their files, and lets the databases describe the statements before subjects
-//! run them.
+//! Workloads of the user's own SQL: reads their files, and has the databases describe the
+//! statements before subjects run them.
 
 use crate::cli::RunArgs;
 use crate::exit::Exit;
@@ -10,10 +10,10 @@ use lab_plan::own_sql::Workload;
 use lab_plan::{Experiment, with_workload};
 use std::path::{Path, absolute};
 
-/// Replaces the experiment's cases by those of `--workload`, if it is given.
+/// Replaces the experiment's cases with the cases of `--workload`, if that option is given.
 ///
 /// # Errors
-/// Returns an error with the line of the file.
+/// Returns an error with the line number if the workload's file is invalid.
 pub fn replace_cases(experiment: Experiment, args: &RunArgs) -> Result<Experiment, Exit> {
     let Some(path) = &args.workload else {
         return Ok(experiment);
@@ -25,8 +25,8 @@ pub fn replace_cases(experiment: Experiment, args: &RunArgs) -> Result<Experimen
     Ok(with_workload(experiment, &workload)?)
 }
 
-/// Replaces the experiment's cases by those of a run's workload, if it has one, and adds its schema and data to the
-/// plan.
+/// Replaces the experiment's cases with the cases of the plan's workload, and adds the workload's
+/// schema and data to the plan. Does nothing for a plan without a workload.
 ///
 /// # Errors
 /// Returns an error if the workload's files have changed.
@@ -51,7 +51,7 @@ pub fn restore(experiment: Experiment, plan: &mut Plan) -> Result<Experiment, Ex
     Ok(with_workload(experiment, &workload)?)
 }
 
-/// Lets the databases describe the statements of the plan's workload, if it has one.
+/// Has the databases describe the statements of the plan's workload, if it has one.
 ///
 /// # Errors
 /// Returns an error with the statement that a database rejects.
@@ -59,7 +59,8 @@ pub fn study(plan: &mut Plan, servers: &Servers) -> Result<(), Exit> {
     lab_bench::study(plan, servers).map_err(Exit::wrong)
 }
 
-/// Returns the name of a run's file: the experiment's, and the workload's in letters that need no quotes in a shell.
+/// Returns the base name of a run's file: the name of the experiment and, if there is one, of the
+/// workload. Characters that a shell might interpret are replaced.
 pub fn run_name(plan: &Plan) -> String {
     let Some(workload) = &plan.workload else {
         return plan.experiment.clone();

@@ -118,9 +118,11 @@ pub fn with_places(mut host: Host, places: &[Place]) -> Host {
     host
 }
 
-/// Runs the experiment's `why` program, which shows the processes that wait while the subject is slow.
+/// Runs the experiment's `why` program, which shows the processes that are waiting while the
+/// subject is slow.
 ///
-/// The program runs in a temporary directory in the run's first directory, and its output is printed.
+/// The program runs with a temporary directory in the run's first directory as its last argument,
+/// and its output is printed.
 ///
 /// # Errors
 /// Returns an error if the experiment has no such program, or if it failed.

@@ -70,7 +70,7 @@ fn able_subjects(plan: &Plan, failures: &[Failure]) -> Vec<SubjectId> {
     subjects.filter(|subject| !has_failed(subject)).collect()
 }
 
-/// Adds a fact to the host that shows whether databases are in memory or on a disk.
+/// Adds a fact to the host: whether the databases are in memory or on a disk.
 pub fn with_scratch(mut host: Host, scratch: &Scratch, plan: &Plan) -> Host {
     if !plan.targets.iter().any(|target| target.kind.is_database()) {
         return host;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Progress: on a terminal, the result so far and a line below it, with notes above them.
+//! Progress output. On a terminal, it consists of the result so far, with a progress line below it
+//! and notes above it.
 //!
-//! If the output is not a terminal, prints a line per block, a line every ten seconds within a
-//! block, and the notes.
+//! If the output is not a terminal, it consists of a line per block, a line every ten seconds
+//! within a block, and the notes.
 
 use crate::github::Group;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -14,13 +15,15 @@ use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// Interval between two progress lines of a block or a load, if standard error is not a terminal.
+/// The interval between two progress lines of a block or a load, if standard error is not a
+/// terminal.
 pub const BETWEEN_LINES: Duration = Duration::from_secs(10);
 
-/// Minimum interval between the lines of two blocks, because some blocks take less than a second.
+/// The minimum interval between the progress lines of two blocks, because some blocks take less
+/// than a second.
 const BETWEEN_BLOCKS: Duration = Duration::from_secs(1);
 
-/// The maximum number of lines that are shown from the end of a failed subject's log.
+/// The maximum number of lines to show from the end of a failed subject's log.
 const LOG_LINES: usize = 5;
 
 /// Creates a progress line, hidden if standard error is not a terminal.
@@ -89,9 +92,9 @@ pub struct Follower<'a> {
     blocks: u32,
     last_block: Duration,
     end: Option<Duration>,
-    /// The directories in which subjects have created their files.
+    /// The directories whose files have already been reported.
     places: BTreeSet<&'a str>,
-    /// The time and subject of the last line, if the output is not a terminal.
+    /// The time and the heading of the last line, if the output is not a terminal.
     last_line: Option<(Instant, String)>,
     /// A short form of the current estimate. Empty if the estimate does not fit into a few words.
     estimate: String,
@@ -103,21 +106,22 @@ pub struct Follower<'a> {
 /// The result so far, as lines for a terminal.
 #[derive(Default)]
 struct SoFar {
-    /// The CPU time of the last computation of the result.
+    /// The time that the last computation of the result took.
     cost: Duration,
-    /// The time of the blocks since the last computation.
+    /// The total time of the blocks since the last computation.
     since: Duration,
     is_shown: bool,
 }
 
-/// The result so far may take at most 1 / `SO_FAR_FRACTION` of the run's time.
+/// The divisor of the run's time that limits the computation of the result so far: 20 allows 1/20
+/// of the time.
 const SO_FAR_FRACTION: u32 = 20;
 
-/// The number of lines of a terminal that the result so far does not use.
+/// The number of terminal lines that the result so far leaves free.
 const FREE_LINES: usize = 4;
 
 impl<'a> Follower<'a> {
-    /// Creates a follower for a run with `blocks` complete blocks.
+    /// Creates a follower for a run that already has `blocks` complete blocks.
     pub fn new(plan: &'a Plan, blocks: u32) -> Follower<'a> {
         let end = plan.measure.budget_ns.map(Duration::from_nanos);
         Follower {
@@ -210,7 +214,7 @@ impl<'a> Follower<'a> {
 
     /// Reports the directory in which a subject creates its files.
     ///
-    /// The first subject in a directory creates the files for all.
+    /// The first subject in a directory creates the files for all subjects.
     fn note_files(&mut self, subject: SubjectId) {
         let plan = self.plan;
         if let Some(place) = plan.subjects[subject].place.as_deref()
@@ -220,7 +224,7 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// Shows the result so far above the line of progress.
+    /// Shows the result so far above the progress line.
     fn show_so_far(&mut self, run: &Run, took: Duration) {
         self.so_far.since += took;
         if self.so_far.since < self.so_far.cost * SO_FAR_FRACTION {
@@ -254,17 +258,18 @@ impl<'a> Follower<'a> {
         };
     }
 
-    /// Prints a permanent line.
+    /// Prints a line that stays on the screen.
     pub fn note(&self, text: &str) {
         self.bar.suspend(|| eprintln!("benchlab: {text}"));
     }
 
-    /// Clears the line.
+    /// Clears the progress line.
     pub fn end(&self) {
         self.bar.finish_and_clear();
     }
 
-    /// Shows the current part of the run. The time left comes first, because a terminal truncates long lines.
+    /// Shows the current part of the run. The remaining time comes first, because a terminal
+    /// truncates long lines.
     fn show(&mut self, part: &str, text: String) {
         let left = self.time_left();
         let left = left.map_or(String::new(), |left| format!("  {}", time_left_text(left)));
@@ -297,7 +302,7 @@ impl<'a> Follower<'a> {
     }
 }
 
-/// Formats the time left, for example as `about 40 s left` or `about 9 min left`.
+/// Formats the remaining time, for example as `about 40 s left` or `about 9 min left`.
 fn time_left_text(left: Duration) -> String {
     match left.as_secs() {
         seconds @ ..120 => format!("about {seconds} s left"),

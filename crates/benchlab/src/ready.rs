@@ -10,8 +10,9 @@ use std::collections::BTreeSet;
 
 /// Builds subjects or fixtures.
 ///
-/// Returns for each of them, in order, the SHA-256 of its sources, or the reason why it cannot run. Services of the
-/// `external` kinds run on the user's own servers and need no local installation.
+/// Returns the SHA-256 of each program's sources, or the reason why the program cannot run, in the
+/// given order. Services of the `external` kinds run on the user's own servers and need no local
+/// installation.
 pub fn build_programs(
     project: &Project,
     experiment: &Experiment,
@@ -72,7 +73,7 @@ fn report_unready(failed: &[(String, &Unready)], experiment: &str) {
     }
 }
 
-/// Returns the toolchain's title, with advice if there is any.
+/// Returns the title of a toolchain, with advice if there is any.
 fn title(toolchain: &Toolchain) -> String {
     match &toolchain.advice {
         Some(advice) => format!("{} ({advice})", toolchain.title),
@@ -80,7 +81,7 @@ fn title(toolchain: &Toolchain) -> String {
     }
 }
 
-/// Groups the labels of subjects by their missing toolchains, in the order of first occurrence.
+/// Groups the labels of subjects by missing toolchain, in the order of first occurrence.
 fn group_by_missing<'f>(
     lacking: &[&'f (String, &Unready)],
 ) -> Vec<(Vec<&'f str>, &'f [Toolchain])> {

@@ -8,8 +8,8 @@ use lab_services::{DaemonOptions, Database, Service, ServiceError, Starting};
 
 /// Starts a private server for each target that needs one, or connects to the user's server.
 ///
-/// `external_urls` contains the URLs of the user's servers. A target whose subjects have all failed already
-/// gets no server.
+/// `external_urls` contains the URLs of the user's servers. No server is started for a target whose
+/// subjects have all failed.
 pub fn start(
     plan: &Plan,
     external_urls: &[(TargetKind, String)],
@@ -117,7 +117,8 @@ fn begin(
 
 /// Converts an error to an exit.
 ///
-/// Errors that the user must fix are errors of the command; all others are failures of the run.
+/// Errors that the user must fix exit with the code for an invalid command, all others with the
+/// code for a failed run.
 fn service_exit(error: ServiceError) -> Exit {
     match error {
         ServiceError::Interrupted => Exit::interrupted("stopped before anything was measured"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Runs of commands under Valgrind: the checks before them, and their progress.
+//! Runs commands under Valgrind: the checks before the runs, and the progress display.
 
 use crate::exit::Exit;
 use crate::progress::progress;
@@ -10,7 +10,7 @@ use lab_profile::{Profiled, Tool, ValgrindRun, valgrind, wording};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Rejects commands that start another program, because Valgrind would profile the wrapper.
+/// Rejects commands that only start another program, because Valgrind would profile the wrapper.
 pub fn check_no_wrapper(commands: &[&Subject], folders: &[PathBuf]) -> Result<(), Exit> {
     let mut programs = commands.iter().zip(folders);
     match programs.find_map(|(s, folder)| Wrapper::find(&s.program, folder)) {
@@ -30,8 +30,8 @@ pub fn check_no_shell(commands: &[&Subject]) -> Result<(), Exit> {
     Ok(())
 }
 
-/// Runs programs under tools and shows progress on standard error. `requested` has the tool and the index of the program of
-/// each run.
+/// Runs programs under Valgrind's tools and shows progress on standard error. `requested` contains
+/// each run's tool and the index of its program.
 ///
 /// # Errors
 /// Returns an error if a tool cannot be started, or after Ctrl-C.

@@ -24,7 +24,8 @@ struct Entry {
     is_change: bool,
 }
 
-/// Measures and judges the entries, one after the other. An entry that fails does not keep others from being measured.
+/// Measures and judges the entries, one after the other. If an entry fails, the others are still
+/// measured.
 pub fn ci(cli: &Cli, args: &CiArgs) -> Result<ExitCode, Exit> {
     let file = named::config()?.ok_or_else(|| {
         Exit::wrong(format!(

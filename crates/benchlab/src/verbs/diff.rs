@@ -11,11 +11,11 @@ use lab_kinds::ChangeGates;
 use lab_stats::between::Recorded;
 use std::process::ExitCode;
 
-/// Shows the differences between the runs in two files and exports them.
+/// Shows and exports the differences between two run files.
 ///
 /// # Errors
-/// Returns an error, and writes nothing, if a file cannot be read, the runs cannot be compared, or a condition is
-/// invalid.
+/// Returns an error, and writes nothing, if a file cannot be read, the runs cannot be compared, or
+/// a condition is invalid.
 pub fn diff(args: &DiffArgs) -> Result<ExitCode, Exit> {
     let exports = exports(&args.export)?;
     let paths = [args.first.as_path(), args.second.as_path()];

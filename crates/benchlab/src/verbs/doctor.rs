@@ -18,7 +18,7 @@ use std::process::ExitCode;
 /// Examines the host.
 pub fn doctor(cli: &Cli, args: &DoctorArgs) -> Result<ExitCode, Exit> {
     let host = host::inspect(CORES);
-    // Without a project there are no subjects to build, but the other commands work.
+    // Without a project there are no subjects to build, but the other commands still work.
     let toolchains = match project(cli) {
         Ok(project) => Some(Toolchains::read(&project)?),
         Err(_) if cli.project.is_none() => None,

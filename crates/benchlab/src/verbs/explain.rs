@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// The minimum `--time-limit` for a reply, because tracers slow subjects down.
+/// The minimum time limit for a reply of a traced subject, because tracers slow subjects down.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 /// Counts the cost of the subjects' operations and reports it.
@@ -32,7 +32,8 @@ pub fn explain(cli: &Cli, args: &ExplainArgs) -> Result<ExitCode, Exit> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Counts the operations of a measured experiment and writes a page next to the run file.
+/// Counts the operations of an experiment after its measurement, and writes a page next to the run
+/// file.
 pub fn after_run(cli: &Cli, path: &Path, args: &RunArgs) -> Result<(), Exit> {
     let document = explain_experiment(
         cli,
@@ -75,7 +76,8 @@ pub fn after_comparison(plan: &Plan, path: &Path) -> Result<(), Exit> {
     show(&document, &explain_path(path))
 }
 
-/// Returns the path `NAME-explain.lab`. This file is never written; it only determines the name of the page.
+/// Returns the path `NAME-explain.lab`. No file with this path is written; it only determines the
+/// name of the page.
 fn explain_path(path: &Path) -> PathBuf {
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!("{name}-explain.lab"))
@@ -108,7 +110,8 @@ fn explain_experiment(cli: &Cli, args: &ExplainArgs) -> Result<Document, Exit> {
     })
 }
 
-/// Counts the operations of each subject with `is_counted` at all points and builds a document.
+/// Counts the operations of each subject that `is_counted` selects, at all points, and builds a
+/// document.
 ///
 /// `failed` contains the failures of the other subjects.
 ///
@@ -220,10 +223,12 @@ fn default_selection(seed: u64) -> Selection {
     }
 }
 
-/// Returns the experiment's name and the selection of a run: its measured subjects, cases and values.
+/// Returns the experiment's name and the selection of a run: its measured subjects, cases and
+/// values.
 ///
 /// # Errors
-/// Returns an error if the run is not of an experiment whose subjects benchlab starts.
+/// Returns an error if the run does not belong to an experiment, or if benchlab does not start the
+/// experiment's subjects.
 fn run_selection(run: &Run) -> Result<(String, Selection), Exit> {
     let plan = run.plan().ok_or_else(|| Exit::wrong(wording::IMPORTED))?;
     let is_load = plan.load().is_some() && plan.serving().is_none();
@@ -243,7 +248,8 @@ fn run_selection(run: &Run) -> Result<(String, Selection), Exit> {
     Ok((plan.experiment.clone(), selection))
 }
 
-/// Installs strace and Valgrind if requested. Without these tools, fewer costs are counted, and the report says so.
+/// Installs strace and Valgrind if requested. Without these tools, fewer costs are counted, and the
+/// report shows which.
 fn ensure_tools(install_missing: bool) -> Result<(), Exit> {
     if !install_missing {
         return Ok(());

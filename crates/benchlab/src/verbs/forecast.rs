@@ -11,7 +11,8 @@ use lab_model::{Measure, Plan};
 use lab_store::RunWriter;
 use std::process::ExitCode;
 
-/// Measures `blocks` blocks of a plan into a temporary file and prints how long the whole plan would take.
+/// Measures `blocks` blocks of a plan into a temporary file, and prints how long the whole plan
+/// would take.
 pub fn forecast(
     plan: &Plan,
     blocks: u32,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab completions` and `benchlab man`: generated from the definition of the command line.
+//! `benchlab completions` and `benchlab man`: completion scripts and man pages, generated from the
+//! definition of the command line.
 
 use crate::cli::{Cli, CompletionsArgs, ManArgs};
 use crate::completion;

@@ -76,8 +76,8 @@ pub fn history(cli: &Cli, args: &HistoryArgs) -> Result<ExitCode, Exit> {
     Ok(gate::exit_code(&document))
 }
 
-/// Prints the names. Unless `full` is set, prints only the names with the latest runs, as many as
-/// fit on a screen.
+/// Prints the names of runs. Unless `full` is set, prints only the names with the latest runs, up
+/// to the number that fits on a screen.
 fn list(folder: &str, mut names: Vec<NamedRuns>, full: bool) -> Result<ExitCode, Exit> {
     let listed = if full { names.len() } else { LISTED };
     let more = names.len().saturating_sub(listed);

@@ -20,7 +20,8 @@ use std::process::ExitCode;
 /// The version of benchlab that is recorded in imported runs.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Imports files, and shows what they contain; for two files, the changes from the first to the second.
+/// Imports files and shows their content. For two files, shows the changes from the first to the
+/// second.
 ///
 /// All files are read before the first run file is created.
 pub fn import(cli: &Cli, args: &ImportArgs) -> Result<ExitCode, Exit> {
@@ -82,7 +83,7 @@ fn show(display: &DisplayArgs, runs: &[(PathBuf, Run)]) -> Result<(), Exit> {
             hashes: &hashes,
         });
         let files = [first, second].map(|path| path.display().to_string());
-        // Files of different tools have nothing in common, and are shown one by one.
+        // Files of different tools have nothing in common, so they are shown one by one.
         if let Ok(document) =
             lab_kinds::compare(recorded, [&files[0], &files[1]], ChangeGates::default())
         {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab init`: writes a commented benchlab.toml that suits the project's build tool.
+//! `benchlab init`: writes a commented benchlab.toml with commands for the project's build tool.
 
 use crate::cli::InitArgs;
 use crate::exit::Exit;

@@ -122,7 +122,7 @@ fn show_fixtures(experiment: &Experiment, toolchains: &Toolchains) -> Result<(),
     Ok(())
 }
 
-/// Returns the parameters of a case that `--set` accepts: names and values.
+/// Returns the parameters of a case that `--set` accepts, each with its values.
 fn parameters(case: &Case) -> impl Iterator<Item = (&str, Vec<String>)> {
     let sweep = case
         .sweep
@@ -150,7 +150,7 @@ fn selections(experiment: &Experiment) -> Result<(), Exit> {
 /// The role of a subject that is not measured by default.
 const ON_REQUEST: &str = "only if requested";
 
-/// Returns the role of a subject, shown next to its driver.
+/// Returns the role of a subject, which is shown next to its driver.
 fn role(experiment: &Experiment, subject: &Subject) -> Option<&'static str> {
     let s = &subject.model;
     match (s.reference, s.name == experiment.baseline, subject.default) {

@@ -44,7 +44,7 @@ pub enum AuditVerb {
 }
 
 impl AuditArgs {
-    /// Returns the options that audits share, or `None` if nothing is audited.
+    /// Returns the options that audits have in common, or `None` if nothing is audited.
     pub fn auditing(&self) -> Option<&Auditing> {
         match &self.verb {
             AuditVerb::Host(args) => Some(&args.auditing),
@@ -55,7 +55,7 @@ impl AuditArgs {
         }
     }
 
-    /// Like [`AuditArgs::auditing`], for changes.
+    /// Returns the same options as [`AuditArgs::auditing`], as a mutable reference.
     pub fn auditing_mut(&mut self) -> Option<&mut Auditing> {
         match &mut self.verb {
             AuditVerb::Host(args) => Some(&mut args.auditing),

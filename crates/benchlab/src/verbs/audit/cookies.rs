@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab audit cookies`: audits the cookies of URLs, to which requests are sent, or of files.
+//! `benchlab audit cookies`: audits the cookies in files, or sends requests to URLs and audits the
+//! cookies that they set.
 
 use super::args::CookiesArgs;
 use super::site::{inspect_site, page};

@@ -18,7 +18,7 @@ use lab_document::Document;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The number of latest runs to search for a load.
+/// The number of newest runs to search for a load.
 const NEWEST: usize = 100;
 
 /// Audits a machine.
@@ -47,7 +47,8 @@ pub fn host(cli: &Cli, args: &HostArgs) -> Result<Document, Exit> {
     finish(cli, &args.auditing, &audit, began)
 }
 
-/// Finds the latest load among the runs, and adds that load's rate of new connections to the machine.
+/// Finds the newest load among the runs, and adds its rate of new connections to the data about the
+/// machine.
 fn with_load(cli: &Cli, args: &HostArgs, mut machine: AuditedMachine) -> AuditedMachine {
     let folder = runs_folder(cli, args.auditing.runs.as_deref());
     let runs = folder.map_or(Vec::new(), |folder| run_files(&folder));
@@ -75,7 +76,8 @@ fn measure_disks(paths: &[PathBuf]) -> Result<Extra, Exit> {
     Ok(storage::extra(&measured))
 }
 
-/// Records which directories are in use, plans where to move them, and writes the script that moves them.
+/// Records which directories are in use, plans where to move them, and writes a script that moves
+/// them.
 fn watch_folders(
     args: &HostArgs,
     length: Duration,

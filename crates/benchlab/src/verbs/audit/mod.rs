@@ -66,7 +66,7 @@ fn rules(
     waivers::check(&given_waivers(args)?, &ids)
         .map_err(|e| Exit::wrong(format!("--waive: {e}")))?;
     for (file, waiver) in waivers_in_file()? {
-        // The rule may be one of another audit.
+        // The rule may belong to another audit.
         let own = [waiver.rule.as_str()];
         waivers::check(std::slice::from_ref(&waiver), &own)
             .map_err(|e| Exit::wrong(format!("{}: {e}", file.display())))?;
@@ -144,7 +144,7 @@ fn waivers(args: &Auditing, audit: &Audit) -> Result<Vec<Waiver>, Exit> {
     Ok(all)
 }
 
-/// Returns the waivers of benchlab.toml, with the file.
+/// Returns the waivers of benchlab.toml, each with the path of the file.
 fn waivers_in_file() -> Result<Vec<(PathBuf, Waiver)>, Exit> {
     let Some(file) = named::config()? else {
         return Ok(Vec::new());
@@ -158,7 +158,7 @@ fn waivers_in_file() -> Result<Vec<(PathBuf, Waiver)>, Exit> {
 /// Returns the waivers of the command line.
 ///
 /// # Errors
-/// Returns an error if the number of reasons or dates is neither one nor that of the waivers.
+/// Returns an error if the number of reasons or dates is neither one nor the number of waivers.
 fn given_waivers(args: &Auditing) -> Result<Vec<Waiver>, Exit> {
     let each = |option: &str, texts: &[String]| -> Result<Vec<String>, Exit> {
         match texts {

@@ -10,7 +10,7 @@ use lab_audit::{Class, user_rules, wording};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
-/// The lines of a screen, minus two lines for the hint.
+/// The number of lines that fit on a screen, minus two lines for the hint.
 const LINES: usize = 38;
 
 /// Prints the classes of things, or the values of one class.
@@ -65,7 +65,8 @@ fn class_json(class: &Class) -> Value {
     all.collect()
 }
 
-/// Returns how many values a class has, and the first three values that are specific to the class.
+/// Formats the number of values in a class, and the first three values that are specific to the
+/// class.
 fn summary(class: &Class) -> String {
     let names = class.values.iter().map(|(name, _)| *name).take(3);
     let names = Vec::from_iter(names).join(", ");
@@ -73,7 +74,7 @@ fn summary(class: &Class) -> String {
     wording::class_summary(&count, &names)
 }
 
-/// Formats two columns: names, and descriptions next to them.
+/// Formats two columns: names and their descriptions.
 fn table(rows: &[(&str, String)]) -> String {
     let width = widest(rows.iter().map(|(name, _)| *name));
     let row = |(name, text): &(&str, String)| hanging_indent(&format!("{name:<width$}  "), text);

@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The maximum number of lines and bytes that are kept of a failed build's output.
+/// The maximum number of lines and bytes to keep from the end of a failed build's output.
 const LAST_LINES: usize = 10;
 const LAST_BYTES: usize = 4096;
 
@@ -33,7 +33,7 @@ pub struct CommitBench {
     bisection: Bisection,
     file: BisectionFile,
     worktrees: Worktrees,
-    /// The directory in which the command runs, for each commit that is built.
+    /// The directory in which the command runs, for each commit that has been built.
     built: BTreeMap<usize, PathBuf>,
 }
 
@@ -78,7 +78,8 @@ impl CommitBench {
     /// Measures until the bisection is complete. Each result is saved before the next measurement.
     ///
     /// # Errors
-    /// Returns an error if the user stopped it, or if an end of the range cannot be measured.
+    /// Returns an error if the user stopped the bisection, or if an end of the range cannot be
+    /// measured.
     pub fn measure_all(&mut self) -> Result<(), Exit> {
         loop {
             let next = self.bisection.next();
@@ -120,7 +121,7 @@ impl CommitBench {
         }))
     }
 
-    /// Returns the error for an end of the range that cannot be measured.
+    /// Returns the error that reports that an end of the range cannot be measured.
     fn end_fails(&self, skipped: &SkippedCommit) -> Exit {
         let name = if skipped.commit == 0 { "good" } else { "bad" };
         let commit = &self.bisection.commits[skipped.commit].short;
@@ -173,7 +174,7 @@ impl CommitBench {
         }))
     }
 
-    /// Measures a change again with the two commits around it alone.
+    /// Measures a change again, using only the commits before and after it.
     fn confirm(&mut self, found: FoundChange) -> Result<BisectionStep, Exit> {
         let changes = self.bisection.search().map_or(1, |s| s.found().len());
         let (alpha, margin) = (self.bisection.request.alpha, self.bisection.request.margin);
@@ -221,8 +222,8 @@ impl CommitBench {
 
     /// Measures neighboring commits of a range in turns until the comparison is conclusive.
     ///
-    /// Blocks of an earlier measurement with the same label count, even if that measurement was
-    /// stopped or killed.
+    /// Includes the blocks of an earlier measurement with the same label, even if that measurement
+    /// was stopped or killed.
     fn measure(
         &mut self,
         label: &str,
@@ -269,7 +270,7 @@ impl CommitBench {
         })
     }
 
-    /// Measures a plan until `stop` returns true. `path` is the run file.
+    /// Measures a plan into a new run file at `path` until `stop` returns an ending.
     fn run(
         &self,
         plan: &Plan,
@@ -304,7 +305,7 @@ impl CommitBench {
         }
     }
 
-    /// Returns the values of earlier run files with a label, and the path of the next one.
+    /// Returns the values in earlier run files with a label, and the path of the next run file.
     fn earlier(&self, label: &str, subjects: &[SubjectId]) -> Result<(ProbeValues, PathBuf), Exit> {
         let mut values = ProbeValues::default();
         for number in 1.. {
@@ -312,7 +313,7 @@ impl CommitBench {
             if !path.exists() {
                 return Ok((values, path));
             }
-            // A run that was killed before its plan was written has no values.
+            // A run that was killed before its plan was stored has no values.
             let Ok(run) = lab_store::load(&path) else {
                 continue;
             };
@@ -348,7 +349,7 @@ impl CommitBench {
         Ok(plan)
     }
 
-    /// Checks out a commit and builds it, unless it is built.
+    /// Checks out a commit and builds it, unless it is already built.
     fn build(&mut self, at: usize) -> Result<(), Unmeasured> {
         if self.built.contains_key(&at) {
             return Ok(());
@@ -409,7 +410,7 @@ impl CommitBench {
     }
 }
 
-/// Removes the values after the last planned analysis.
+/// Drops the values after the last planned analysis.
 fn at_look(mut values: ProbeValues) -> ProbeValues {
     let blocks = last_look(values.first.len() as u32) as usize;
     values.first.truncate(blocks);
@@ -437,7 +438,7 @@ fn note(text: &str) {
     eprintln!("benchlab: {}", lab_document::clean(text));
 }
 
-/// Prints the result of a step.
+/// Reports the commit if a step skipped it.
 fn report_step(bisection: &Bisection, step: &BisectionStep) {
     if let BisectionStep::Skipped(skipped) = step {
         let commit = &bisection.commits[skipped.commit].short;
@@ -453,7 +454,8 @@ pub fn setup(request: &BisectionRequest) -> Result<Option<Vec<String>>, Exit> {
     Ok(command.and_then(|command| command.setup))
 }
 
-/// Builds the plan that measures the command in directories, each with a name and a commit.
+/// Builds the plan that measures the command in the given directories. `folders` contains the name,
+/// path and commit of each.
 pub fn plan(
     request: &BisectionRequest,
     name: Option<String>,
@@ -500,7 +502,7 @@ pub fn plan(
 
 /// Runs a program once, outside of any measurement.
 ///
-/// Returns its resource usage. If it failed, returns a description with the last lines of its
+/// Returns the program's resource usage or, if it failed, a description with the last lines of its
 /// output.
 pub fn run_once(
     program: &[String],

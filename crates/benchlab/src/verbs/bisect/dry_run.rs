@@ -50,7 +50,7 @@ pub fn forecast(bisection: &Bisection) -> Result<ExitCode, Exit> {
 
     let commits = bisection.commits.len() - 1;
     let probes = most_probes(commits);
-    // Both ends, all probes, and the change again.
+    // The comparison of both ends, all probes, and the confirmation of a change.
     let measurements = f64::from(probes) + 2.0;
     let builds = f64::from(probes) + 2.0;
     let block_s = BLOCK.as_secs_f64().max(PROCESSES * run_s);

@@ -65,7 +65,7 @@ pub fn bisect(cli: &Cli, args: &BisectArgs) -> Result<ExitCode, Exit> {
 /// Continues a bisection.
 ///
 /// # Errors
-/// Returns an error if there is nothing left to measure, or if its state is invalid.
+/// Returns an error if nothing is left to measure, or if the stored state is invalid.
 pub fn resume(file: &BisectionFile, budget: Option<Duration>) -> Result<ExitCode, Exit> {
     let mut bisection = file.load()?;
     if bisection.next() == NextMeasurement::Done {
@@ -89,7 +89,7 @@ pub fn resume(file: &BisectionFile, budget: Option<Duration>) -> Result<ExitCode
     run_bisection(bisection, file, &[])
 }
 
-/// Measures what is missing and reports the result.
+/// Takes the remaining measurements and reports the result.
 fn run_bisection(
     bisection: Bisection,
     file: &BisectionFile,

@@ -20,10 +20,12 @@ use lab_store::RunWriter;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The minimum duration of a block; it is longer if the maximum number of blocks would not fill the run's time.
+/// The minimum duration of a block. Blocks are longer if the maximum number of blocks would not
+/// fill the run's time.
 pub const BLOCK: Duration = Duration::from_millis(400);
 
-/// The maximum number of blocks of a run: the block of the last interim analysis.
+/// The maximum number of blocks of a run, which is also the number of blocks at the last interim
+/// analysis.
 const MAX_BLOCKS: u32 = 80;
 
 /// Compares the commands of the command line.
@@ -64,7 +66,7 @@ pub fn compare_in_turns(
     Ok(Some(document))
 }
 
-/// Builds the plan that compares these commands, or else those of the command line.
+/// Builds the plan that compares `commands`, or the commands on the command line if it is `None`.
 pub fn plan(args: &CompareArgs, commands: Option<Vec<GivenCommand>>) -> Result<Plan, Exit> {
     let commands = commands.map_or_else(|| given_commands(args), Ok)?;
     Ok(comparison(args, commands)?.plan()?)
@@ -99,8 +101,8 @@ pub fn new_run_file(
     Ok(writer)
 }
 
-/// Finds commands that only start another program, reports them because their time includes the
-/// wrapper's, and records them.
+/// Finds commands that only start another program. Reports and records them, because their time
+/// includes the wrapper's.
 fn report_wrappers(plan: &Plan, writer: &RunWriter) -> Result<(), Exit> {
     for (id, subject) in plan.subjects.enumerated().filter(|(_, s)| !s.overhead) {
         let folder = subject.command.as_ref().and_then(|c| c.folder.as_ref());
@@ -124,7 +126,7 @@ fn report_wrappers(plan: &Plan, writer: &RunWriter) -> Result<(), Exit> {
     Ok(())
 }
 
-/// Measures the missing blocks of a run of commands, reports the result, and returns the report.
+/// Measures the remaining blocks of a run of commands, reports the result, and returns the report.
 ///
 /// # Errors
 /// Returns an error, after the report, if nothing was left to compare.
@@ -158,7 +160,7 @@ fn reported(
     })
 }
 
-/// Measures the missing blocks of a run of commands.
+/// Measures the remaining blocks of a run of commands.
 pub fn measure(plan: &Plan, writer: RunWriter) -> Result<Ending, Exit> {
     let commands = plan.commands().expect("a plan of commands");
     let run = writer.load()?;

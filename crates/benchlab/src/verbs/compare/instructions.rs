@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `compare --gate --gate-on instructions`: counts the commands' instructions with Valgrind, and judges them by their
-//! range over builds, or over environments of different sizes.
+//! `compare --gate --gate-on instructions`: counts the commands' instructions with Valgrind, and
+//! judges the range of the counts over builds, or over environments of different sizes.
 
 use crate::cli::{CompareArgs, GateOn};
 use crate::exit::Exit;
@@ -15,7 +15,8 @@ use lab_stats::gate::GateCondition;
 use lab_store::RunWriter;
 use std::path::{Path, PathBuf};
 
-/// The number of environments of different sizes in which a command with one build is counted.
+/// The number of environments, each of a different size, in which a command with a single build is
+/// counted.
 const ENVIRONMENTS: usize = 5;
 
 /// A command at a point, in one build and environment.
@@ -35,7 +36,8 @@ pub fn is_requested(args: &CompareArgs) -> bool {
 /// Checks the options and commands before anything is measured.
 ///
 /// # Errors
-/// Returns an error if Valgrind is missing, or could not count the commands as they are measured.
+/// Returns an error if Valgrind is missing, or if it cannot count the commands the way they are
+/// measured.
 pub fn check(args: &CompareArgs, plan: &Plan) -> Result<(), Exit> {
     let option = match () {
         () if !args.prepare.is_empty() => Some("--prepare"),
@@ -58,9 +60,10 @@ fn commands(plan: &Plan) -> Vec<&Subject> {
     ids.map(|id| &plan.subjects[id]).collect()
 }
 
-/// Counts the instructions of all commands, judges the gate, and adds the decisions to the run file.
+/// Counts the instructions of all commands, judges the gate, and adds the decisions to the run
+/// file.
 ///
-/// The commands have been built by the measurement, and their directories still exist.
+/// The measurement must have built the commands, and their directories must still exist.
 pub fn judge(args: &CompareArgs, plan: &Plan, run: &Path) -> Result<(), Exit> {
     let current = std::env::current_dir().map_err(Exit::wrong)?;
     let counted_over = match plan.builds() {

@@ -71,7 +71,7 @@ fn print_plan(cli: &Cli, args: &CompareArgs) -> Result<(), Exit> {
     dry_run::print(&plan, builds.into_iter().collect(), &runs)
 }
 
-/// Returns true for an http or https URL, but not for a command that contains one.
+/// Returns true for an http or https URL, but false for a command that contains one.
 fn is_url(word: &str) -> bool {
     let begins = |scheme: &str| {
         word.get(..scheme.len())
@@ -80,7 +80,7 @@ fn is_url(word: &str) -> bool {
     (begins("http://") || begins("https://")) && !word.contains(char::is_whitespace)
 }
 
-/// Returns true for the name of a run file, but not for a command such as `cat a.lab`.
+/// Returns true for the name of a run file, but false for a command such as `cat a.lab`.
 fn is_run(word: &str) -> bool {
     word.ends_with(".lab") && (!word.contains(char::is_whitespace) || Path::new(word).is_file())
 }

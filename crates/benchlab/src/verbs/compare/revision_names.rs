@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The ways in which users write revisions.
+//! Parses the notation of revisions on the command line.
 
 /// Splits a range into its first and its last commit. An omitted commit is HEAD.
 ///
@@ -13,8 +13,8 @@ fn or_head(written: &str) -> &str {
     if written.is_empty() { "HEAD" } else { written }
 }
 
-/// Returns true if the meaning of a revision depends on HEAD or is a bare hash, so that it is not a
-/// useful name.
+/// Returns true if a revision is relative to HEAD or is a bare hash, and is therefore not a useful
+/// name.
 pub fn is_relative(written: &str) -> bool {
     let base = written.split(['~', '^', '@', ':']).next().unwrap_or("");
     let is_hash = base.len() >= 7 && base.bytes().all(|b| b.is_ascii_hexdigit());

@@ -66,7 +66,7 @@ fn commands(args: &CompareArgs, revisions: &[Revision]) -> Result<Vec<GivenComma
     Ok(revisions.iter().enumerate().map(command).collect())
 }
 
-/// Replaces each range `A..B` by its commits in their order, starting with A.
+/// Replaces each range `A..B` with its commits in order, starting with A.
 fn expanded(folder: &Path, revisions: &[String]) -> Result<Vec<String>, Exit> {
     let mut expanded = Vec::new();
     for revision in revisions {
@@ -85,8 +85,8 @@ fn expanded(folder: &Path, revisions: &[String]) -> Result<Vec<String>, Exit> {
     Ok(expanded)
 }
 
-/// Returns the name of a revision: its commit if the user's name for it is relative to HEAD,
-/// because histories keep the name although HEAD moves.
+/// Returns the name of a revision. If the user's name for it is relative to HEAD, returns the
+/// commit instead, because histories keep the name although HEAD moves.
 fn name(revision: &Revision) -> String {
     match &revision.commit {
         Some(commit) if is_relative(&revision.written) => commit.short.clone(),
