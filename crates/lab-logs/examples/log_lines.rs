@@ -2,8 +2,8 @@
 //! The helper program of `benches/logs/bench.py`: generates logs of any length, measures how fast
 //! they are parsed from memory, and checks the analysis against exact values.
 //!
-//! `log_lines generate LINES PAGES SEED > LOG`, `log_lines memory LOG TIMES`, `log_lines check LINES PAGES SEED`,
-//! `log_lines joins IDS QUERIES`
+//! `log_lines generate LINES PAGES SEED > LOG`, `log_lines memory LOG TIMES`,
+//! `log_lines check LINES PAGES SEED`, `log_lines joins IDS QUERIES`
 
 use lab_logs::{Hints, Rules, ServerLog, Tally};
 use lab_model::{LogPage, QueryWithin};

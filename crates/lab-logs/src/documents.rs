@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Reads inputs that are read as a whole instead of line by line: statement totals as CSV, and a
-//! monitor's JSON.
+//! Reads documents, which are parsed as a whole rather than line by line: statement totals as CSV,
+//! and a monitor's JSON.
 //!
 //! Source: PostgreSQL 15, F.32 *pg_stat_statements*; MariaDB, *performance schema
 //! events_statements_summary_by_digest*; `docs/log-formats.md`, *Monitor JSON*.
@@ -15,14 +15,14 @@ use std::io::Read;
 
 /// The maximum size of a document, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
-/// The maximum total number of pages and of queries within pages.
+/// The maximum number of pages and of their queries, added together, in a monitor's JSON.
 const MAX_PAGES: usize = 100_000;
 /// The maximum length of a name, in bytes.
 const MAX_NAME: usize = 4096;
 
 /// Reads a document.
 ///
-/// Returns an error if the input cannot be read or is not such a document.
+/// Returns an error if the input cannot be read or does not have the expected format.
 pub fn read(
     document: WholeLog,
     input: impl Read,

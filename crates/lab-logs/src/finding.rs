@@ -49,7 +49,7 @@ pub enum LogsFinding {
         page: String,
         /// The query.
         query: String,
-        /// Executions per request.
+        /// The average number of executions per request.
         per_request: f64,
         /// The fraction of the requests' time that the query takes, or `None` if unknown.
         share: Option<f64>,
@@ -71,7 +71,7 @@ pub enum LogsFinding {
     Changed {
         /// The page.
         page: String,
-        /// Durations after the change as a multiple of those before.
+        /// The ratio of the durations after the change to the durations before it.
         ratio: Interval,
         /// The first day of the new level, such as `2026-05-21`.
         day: String,
@@ -84,7 +84,7 @@ pub enum LogsFinding {
         weekday: usize,
         /// The hour of the day.
         hour: usize,
-        /// Requests as a multiple of those at the same hour of other days.
+        /// The ratio of the requests to the requests at the same hour of other days.
         ratio: Interval,
         /// The number of other hours that stand out every week.
         more: usize,
@@ -95,7 +95,7 @@ pub enum LogsFinding {
         hours: usize,
         /// The start of the largest spike by the log's clock, in seconds since 1970.
         local_s: i64,
-        /// The requests of the largest spike as a multiple of the usual number.
+        /// The ratio of the largest spike's requests to the usual number.
         ratio: Interval,
     },
     /// The busiest hour and the busiest minute.
@@ -134,7 +134,7 @@ pub enum LogsFinding {
     CutOff,
     /// The log's clock went backward.
     ClockJumps {
-        /// The number of times.
+        /// The number of times that the clock went backward.
         times: u64,
     },
     /// Durations are whole seconds.
@@ -178,7 +178,7 @@ pub enum LogsFinding {
     PageChanged {
         /// The page.
         page: String,
-        /// Durations in the second log as a multiple of those in the first.
+        /// The ratio of the durations in the second log to the durations in the first.
         ratio: Interval,
         /// The page's fraction of the total time in the first and in the second log, 0 to 1.
         shares: [f64; 2],
@@ -234,7 +234,8 @@ pub enum GateProblem {
     NoDurations,
     /// The value exceeds one hour, above which percentiles do not distinguish values.
     BeyondHour,
-    /// Some durations are lower bounds, so the value, in ns, is only a lower bound, too.
+    /// Some durations are lower bounds, so the value is only a lower bound. Contains the value in
+    /// ns.
     LowerBound(f64),
     /// Some durations are lower bounds, so the fraction of the time is unknown.
     BoundedShare,
@@ -280,6 +281,6 @@ pub enum CapacityProblem {
 pub struct BusiestHour {
     /// The start by the log's clock, in seconds since 1970.
     pub local_s: i64,
-    /// The number of requests as a multiple of an average hour's.
+    /// The ratio of the hour's requests to the requests of an average hour.
     pub of_average: f64,
 }

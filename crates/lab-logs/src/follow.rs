@@ -16,7 +16,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The time for which a server may still write to a file after its rotation, as nginx's workers do.
+/// The time during which a server may still write to a file after its rotation, as nginx's workers
+/// do.
 const STILL_WRITTEN: Duration = Duration::from_millis(500);
 /// The number of bytes per read.
 const CHUNK: usize = 256 << 10;
@@ -36,7 +37,8 @@ struct FollowedFile {
     inode: u64,
     /// The offset of the next byte.
     offset: u64,
-    /// The time when the name was found to refer to another file and no more data was read.
+    /// The time since which the name has referred to another file and this file has had no new
+    /// data.
     replaced: Option<Instant>,
     log: ServerLog,
 }
@@ -194,7 +196,7 @@ impl FollowedFile {
         Ok(())
     }
 
-    /// Continues with the file that now has the name.
+    /// Switches to the file that now has the name.
     fn switch_to_successor(&mut self, session: &mut LogsSession) -> Result<(), ReadError> {
         let Ok(file) = File::open(&self.path) else {
             return Ok(());

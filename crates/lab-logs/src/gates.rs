@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Judges gates together for `--fail-if`, `--warn-if` and `diff --fail-if`, and writes the line for
-//! Nagios.
+//! Judges the gates of `--fail-if`, `--warn-if` and `diff --fail-if`, and writes the status line
+//! for Nagios.
 
 use crate::analysis::between::{SlowerPages, slower_pages};
 use crate::analysis::gate::{Gate as LogGate, GateAnswer};
@@ -12,12 +12,13 @@ use lab_model::{
 };
 use std::str::FromStr;
 
-/// A condition on the change from one log to another: `mean>+5%` of any page, or `mean(/search)>+5%`.
+/// A condition on the change from one log to another: `mean>+5%` for any page, or
+/// `mean(/search)>+5%` for one page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PageChange {
     text: String,
     page: Option<String>,
-    /// The limit as a fraction of the time in the first log.
+    /// The maximum increase, as a fraction of the duration in the first log.
     change: f64,
 }
 
@@ -53,7 +54,7 @@ pub struct NagiosStatus {
 /// Judges gates.
 ///
 /// `unread` contains the logs that could not be read to their end, with the reasons. Their missing
-/// entries could cross a gate, so a gate that passed is then inconclusive.
+/// entries could fail a gate, so a gate that would otherwise pass is inconclusive.
 pub fn judge(gates: &[LogGate], analysis: &LogAnalysis, unread: &[String]) -> Vec<Gate> {
     let judged = judge_all(gates, analysis);
     let gate = |answer: &GateAnswer| {
@@ -202,7 +203,7 @@ fn unread_reason(reason: &str) -> String {
     wording::unread_log(&clean(reason))
 }
 
-/// Formats each metric once, as `'label'=value;warning;critical`.
+/// Formats each metric once as Nagios performance data: `'label'=value;warning;critical`.
 fn figures(fail: &[GateAnswer], warn: &[GateAnswer]) -> Vec<String> {
     let mut figures: Vec<(String, f64, [String; 2])> = Vec::new();
     for (column, gates) in [warn, fail].into_iter().enumerate() {
@@ -225,13 +226,13 @@ fn figures(fail: &[GateAnswer], warn: &[GateAnswer]) -> Vec<String> {
         .collect()
 }
 
-/// Returns the metric of a gate, without the characters that end a label.
+/// Returns the name of a gate's metric, without the characters that would end a label.
 fn label(gate: &GateAnswer) -> String {
     let label = clean(&gate.name).replace(['\'', '=', '|'], "");
     label.trim().to_string()
 }
 
-/// Returns the range of values without an alert: up to a bound, or from a bound on (`10:`).
+/// Returns the range of values without an alert: up to a bound (`10`), or from a bound on (`10:`).
 fn range(gate: &GateAnswer) -> String {
     let from = if gate.relation.is_upward() { "" } else { ":" };
     format!("{}{from}", gate.bound)

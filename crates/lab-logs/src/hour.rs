@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The counts of one hour over all pages that people use.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Hour {
-    /// Hours since 1970.
+    /// The number of the hour since 1970.
     pub(crate) start: i64,
     pub(crate) offset_s: i32,
     pub(crate) requests: u64,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Joins pages with the queries that their requests ran, by a trace ID or request ID in both logs.
 //!
-//! Memory is bounded. If the IDs do not fit, only those with the smaller half of the hashes are
-//! stored, then a quarter, and so on. The hash depends on nothing but the ID. A request and its
-//! statements are therefore kept or dropped together, in all logs and on all machines.
+//! Memory is bounded. If the IDs do not fit, only the half with the smaller hashes is stored, then
+//! a quarter, and so on. The hash depends only on the ID. A request and its statements are
+//! therefore kept or dropped together, in all logs and on all machines.
 //!
 //! Source: W3C *Trace Context*, `traceparent`; sqlcommenter, *specification*; Rails,
 //! `ActiveRecord::QueryLogs`; PostgreSQL 17, 19.13 `application_name`.
@@ -19,8 +19,8 @@ const MAX_RECORDS: usize = 1 << 20;
 const MAX_FRESH: usize = 1 << 16;
 /// The maximum number of statement records per ID; an ID with more is omitted.
 const MAX_STATEMENTS: usize = 10_000;
-/// The maximum time by which a statement may be outside its request: 1 s for whole-second times, 1
-/// s for clock differences.
+/// The maximum time by which a statement may be outside its request, in seconds: 1 s for
+/// whole-second times, and 1 s for differences between clocks.
 const TOLERANCE_S: i64 = 2;
 /// Markers for an unknown time, an unknown duration, and the page of an ID that is omitted.
 const NO_TIME: i64 = i64::MIN;
@@ -75,7 +75,7 @@ pub struct Join {
     fresh: Vec<JoinRecord>,
 }
 
-/// Requests of a page, or executions of a query within them.
+/// The requests of a page, or the executions of a query within them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct JoinedPair {
     pub page: u32,
@@ -90,7 +90,7 @@ pub struct JoinedPair {
 pub struct Joined {
     /// Pairs in order, each once.
     pub pairs: Vec<JoinedPair>,
-    /// The sampling: 1 in this many IDs was used.
+    /// The sampling rate: one in this many IDs was used.
     pub one_in: u64,
     /// The number of statements that have a request's ID but ran outside its time span.
     pub outside: u64,
@@ -151,7 +151,7 @@ impl JoinRecord {
         self.page == NO_PAGE
     }
 
-    /// Returns the state of the record's ID, as if the ID were omitted from this record on.
+    /// Converts the record to the state of an omitted ID.
     fn as_left_out(&self) -> LeftOut {
         if self.is_left_out() {
             return LeftOut::new(self.ns);
@@ -163,7 +163,7 @@ impl JoinRecord {
         }
     }
 
-    /// Sorts the request of an ID before its statements.
+    /// Returns a sort key that puts an ID's request before its statements.
     fn order(&self) -> (u64, bool, u32, i64) {
         (self.id, self.executions > 0, self.page, self.time_s)
     }
@@ -295,7 +295,7 @@ impl Join {
         }
     }
 
-    /// Returns true if the record's ID is one of the stored IDs.
+    /// Returns true if the hash of the record's ID is small enough for the ID to be stored.
     fn has(&self, record: &JoinRecord) -> bool {
         record.id.leading_zeros() >= self.halvings
     }
@@ -309,7 +309,7 @@ impl Join {
         self.fresh.retain(is_kept);
     }
 
-    /// Sorts all records.
+    /// Sorts and merges all records. If there are too many, reduces the stored IDs.
     pub fn sort(&mut self) {
         self.fresh.sort_unstable_by_key(JoinRecord::order);
         combine(&mut self.fresh);
@@ -550,7 +550,7 @@ mod tests {
         assert_eq!(pairs(&mut join), expected[..2]);
     }
 
-    /// Adds a request with four statements for each of this many IDs.
+    /// Adds a request with four statements for each of `ids` IDs.
     fn many(ids: u64, mut sink: impl FnMut(Entry, usize)) {
         for i in 0..ids {
             let id = format!("{i:032x}");

@@ -8,14 +8,14 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The minimum number of different values of a variable segment.
 const MIN_VALUES: usize = 50;
-/// A segment with at least this many different values is always variable.
+/// The number of different values from which a segment is always variable.
 const MANY_VALUES: usize = 500;
 /// The minimum fraction of a segment's different values that occurred only once.
 ///
 /// The number of such values divided by the number of requests estimates the probability that the
 /// next request brings a new value (Good, *Biometrika* 40, 1953).
 const ONCE: f64 = 0.2;
-/// A value with at least this fraction of the requests keeps its name.
+/// The minimum fraction of the requests at which a value keeps its name.
 const FREQUENT: f64 = 0.05;
 
 /// The name of a learned variable segment.
@@ -97,7 +97,7 @@ fn is_named(segment: &str) -> bool {
     segment.is_empty() || segment.contains('{') || segment == "…"
 }
 
-/// Returns true if these values, with their requests, are those of a variable segment.
+/// Returns true if a segment with these values is variable. Each value has its number of requests.
 fn is_variable(values: &HashMap<&str, u64>) -> bool {
     let once = values.values().filter(|n| **n == 1).count();
     let n = values.len();

@@ -62,8 +62,8 @@ impl LogSource {
 }
 
 impl LogSources {
-    /// Finds the logs with these names, and with `rotated` also their rotated predecessors; each
-    /// file once.
+    /// Finds the logs with these names and, if `rotated` is true, their rotated predecessors. Each
+    /// file is listed once.
     ///
     /// Returns an error if a file does not exist.
     pub fn new(names: &[String], rotated: bool) -> Result<LogSources, String> {
@@ -90,7 +90,7 @@ impl LogSources {
     }
 }
 
-/// Checks that agents can read logs with these names, which must be files.
+/// Checks that the logs with these names are files, because agents can only read files.
 ///
 /// Returns an error for the first name that is not a file.
 pub fn check_files(names: &[String]) -> Result<(), String> {

@@ -25,7 +25,7 @@ pub struct LogsRead {
 }
 
 impl LogsRead {
-    /// Adds the facts that a reader has found out about its log.
+    /// Adds the facts that a reader knows about its log.
     pub fn add_reader(&mut self, reader: &LogReader) {
         self.merge(LogsRead {
             step_ns: reader.step_ns,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Fetches a monitor's JSON over plain HTTP with one request and limits.
+//! Fetches a monitor's JSON with a single plain HTTP request, limited in time and size.
 
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
@@ -12,8 +12,8 @@ const MAX_BYTES: u64 = 65 << 20;
 
 /// Fetches the body at a URL.
 ///
-/// Returns an error if the URL does not begin with `http://`, if there is no response in time, or
-/// if its status is not 200.
+/// Returns an error if the URL does not begin with `http://`, if no response arrives in time, or if
+/// its status is not 200.
 pub fn fetch(url: &str) -> io::Result<Vec<u8>> {
     let error = |reason: String| io::Error::other(reason);
     let rest = url.strip_prefix("http://").ok_or_else(|| {

@@ -154,7 +154,7 @@ pub fn name_of(page: &Page, variables: &Variables, rules: &Rules) -> String {
     }
 }
 
-/// Returns how each page is renamed.
+/// Returns the old and the new name of each page.
 pub fn renames(pages: &[Page], variables: &Variables, rules: &Rules) -> Vec<Renamed> {
     let rename = |page: &Page| {
         let name = name_of(page, variables, rules);

@@ -61,7 +61,7 @@ const MAX_CELLS: usize = 4_000;
 /// The counts of one interval of time.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Cell {
-    /// The cell number since 1970.
+    /// The number of the cell, counted from 1970.
     start: i32,
     requests: u32,
     errors: u32,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The counts of some of the logs, in the form in which agents send them to be merged.
+//! The counts of some of the logs, in the form that agents send for merging.
 
 use crate::hour::Hour;
 use crate::join::Join;
@@ -11,7 +11,8 @@ use std::io::Read;
 /// The maximum unpacked size, in bytes.
 const MAX_BYTES: u64 = 4 << 30;
 
-/// A fast level that compresses well enough: the data is mostly names and small numbers.
+/// The compression level. A fast level suffices, because the data is mostly names and small
+/// numbers.
 const LEVEL: i32 = 3;
 
 /// The counts of a tally, without the state that is only needed while counting.

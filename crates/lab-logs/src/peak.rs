@@ -6,7 +6,7 @@
 /// which is then finished.
 const SLOTS: usize = 64;
 
-/// The highest count so far.
+/// A counter of the requests per interval that remembers the busiest interval.
 #[derive(Clone, Debug)]
 pub struct CountPeak {
     /// The length of an interval, in seconds.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Reads bytes, splits them into lines and parses the entries, with any content.
+//! Reads bytes, splits them into lines and parses the entries.
 //!
-//! The input may be compressed, truncated, binary or endless.
+//! The input may have any content: it may be compressed, truncated, binary or endless.
 
 use crate::documents;
 use crate::entry::{Entry, LineKind};

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Returns true if two files can belong to the same rotated log.
 ///
 /// They must be in the same directory, and their names may differ only in a date, a weekday, a
-/// number at the end, and a compression suffix. A number elsewhere can be that of a server.
+/// number at the end, and a compression suffix. A number elsewhere may identify a server.
 pub fn is_same_log(one: &str, other: &str) -> bool {
     one == other || family(one) == family(other)
 }

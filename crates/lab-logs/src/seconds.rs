@@ -63,7 +63,7 @@ impl Seconds {
         highest.filter(|_| !self.is_cut)
     }
 
-    /// Returns the seconds with requests.
+    /// Returns each second that has requests, as seconds since 1970, with its count.
     fn all(&self) -> impl Iterator<Item = (i64, u32)> {
         let seconds = self.hours.iter().flat_map(|(hour, counts)| {
             let begin = hour * HOUR as i64;
@@ -74,7 +74,7 @@ impl Seconds {
     }
 }
 
-/// Marks dropped hours in the serialized form; no log contains this time.
+/// The time that marks dropped hours in the serialized form. No log contains it.
 const CUT: i64 = i64::MIN;
 
 impl From<Seconds> for Vec<(i64, u32)> {

@@ -3,8 +3,8 @@
 //! width.
 //!
 //! A percentile is the middle of its bucket, so its error is at most 1/64, or 1.6 %. Each value
-//! below 32 ns has its own bucket. There are 1,200 buckets up to one hour; a sketch stores those
-//! between its minimum and its maximum.
+//! below 32 ns has its own bucket. There are 1,200 buckets up to one hour; a sketch stores only the
+//! buckets between its minimum and its maximum.
 
 use crate::registers;
 use lab_model::Counts;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 /// The number of buckets per power of two, as a power of two.
 const BITS: u32 = 5;
-/// Each value below this, in ns, has its own bucket.
+/// The value in ns below which each value has its own bucket.
 const SINGLE: u64 = 1 << BITS;
 /// The number of buckets.
 const BUCKETS: usize = ((41 - BITS + 2) as usize) << BITS;

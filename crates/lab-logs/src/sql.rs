@@ -185,8 +185,8 @@ impl Lexer<'_> {
 
     /// Appends a quoted string or name after a prefix of this length; quotes within it are doubled.
     ///
-    /// An unterminated one always counts as a literal, because the statement was cut and it may not
-    /// be a name.
+    /// If the closing quote is missing, the text counts as a literal, because the statement was
+    /// truncated and the text may not be a name.
     fn push_quoted(&mut self, prefix: usize, has_escapes: bool, kind: TokenKind) {
         let rest = &self.text[self.position + prefix..];
         let quote = rest[0];

@@ -230,7 +230,8 @@ impl Tally {
         }
     }
 
-    /// Adds counts from elsewhere. This tally must be created with [`Tally::in_parts`].
+    /// Adds the counts of another tally. This tally must have been created with
+    /// [`Tally::in_parts`].
     pub fn merge(&mut self, part: TallyPart) {
         if part.first_s <= part.last_s {
             self.clock_jumps += part.clock_jumps;
@@ -287,7 +288,7 @@ impl Tally {
         self.pages.len() <= FEW_PAGES
     }
 
-    /// Counts entries; the result is the same as that of [`Tally::add`] for each of them.
+    /// Counts entries, with the same result as calling [`Tally::add`] for each of them.
     pub(crate) fn add_all(&mut self, entries: &[Entry]) {
         for entries in entries.chunks(Tally::TOGETHER) {
             let mut keys = [Keys::default(); Tally::TOGETHER];
@@ -429,7 +430,8 @@ impl Tally {
         self.cells = self.pages.iter().map(|p| p.cells.len()).sum();
     }
 
-    /// Extends the time span by that of another log; this does not count as a clock jump.
+    /// Extends the time span to include the span of another log. This does not count as a clock
+    /// jump.
     fn extend_times(&mut self, first: i64, last: i64) {
         self.first_s = self.first_s.min(first);
         self.last_s = self.last_s.max(last);
@@ -623,8 +625,8 @@ impl Tally {
         }
     }
 
-    /// Drops cells while the pages exceed their memory limit, because distributions grow with the
-    /// log.
+    /// Drops cells while the pages exceed their memory limit, which can happen because
+    /// distributions grow with the log.
     #[cold]
     fn fit_memory(&mut self) {
         self.unchecked = 0;

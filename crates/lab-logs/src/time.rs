@@ -238,7 +238,7 @@ pub struct Zone {
     /// True if a local time occurred twice because the clock was set back; the first occurrence is
     /// assumed.
     pub was_ambiguous: bool,
-    /// The last quarter of an hour that was looked up, and its offset.
+    /// The quarter hour that was looked up last, and its offset in seconds.
     last: (i64, i32),
 }
 
@@ -268,10 +268,10 @@ impl Zone {
         })
     }
 
-    /// Returns the offset from UTC, in seconds, of a local time given in seconds since 1970 as if
-    /// it were UTC.
+    /// Returns the offset from UTC, in seconds, of a local time.
     ///
-    /// If the clock was set back, the first of the two possible times is used.
+    /// `local_s` is the local time in seconds since 1970 as if it were UTC. If the clock was set
+    /// back, the first of the two possible times is used.
     pub fn offset_of_local(&mut self, local_s: i64) -> i32 {
         let hour = local_s.div_euclid(900);
         if hour != self.last.0 {

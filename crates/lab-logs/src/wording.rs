@@ -665,7 +665,8 @@ pub fn ranking_caption(pages: usize, ranked: PageKind, by: PageOrder) -> String 
     }
 }
 
-/// Returns the note below a truncated table of pages; `share` is the fraction of the omitted pages.
+/// Returns the note below a truncated table of pages; `share` is the omitted pages' fraction of the
+/// total.
 pub fn ranking_rest(pages: usize, ranked: PageKind, share: f64) -> String {
     format!(
         "{} more, {} of the total, are not shown; CSV and JSON contain them.",
@@ -676,7 +677,7 @@ pub fn ranking_rest(pages: usize, ranked: PageKind, share: f64) -> String {
 
 /// The caption of the table of pages or queries.
 pub const RANKING_TABLE: &str = "Would save: the fraction of the total time saved if the mean became the median of the other means.";
-/// The caption of the table of orders.
+/// The caption of the table of the top pages in each order.
 pub const ORDERS_TABLE: &str = "The top pages by requests, by mean and by total time.";
 /// The caption of the table of bots.
 pub const BOTS_TABLE: &str = "The tables above do not include these clients.";

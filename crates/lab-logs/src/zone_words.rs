@@ -75,8 +75,8 @@ const CLEAR: [(&str, i32); 58] = [
 
 /// Abbreviations of multiple zones.
 ///
-/// Each entry contains the offset, in minutes, of the zone in which most people use the abbreviation,
-/// a description of that zone, and a description of the other zones.
+/// Each entry contains the offset, in minutes, of the zone in which most people use the
+/// abbreviation, a description of that zone, and a description of the other zones.
 const AMBIGUOUS: [(&str, i32, &str, &str); 13] = [
     ("ADT", -180, "Atlantic Canada", "Arabia"),
     ("AMT", -240, "the Amazon", "Armenia"),
@@ -101,7 +101,7 @@ enum Reading {
     /// Multiple zones use the word; contains the assumed offset in seconds and the index of the
     /// word.
     Ambiguous(i32, usize),
-    /// No zone is known by this word.
+    /// The word is not the name of a known zone.
     Unknown,
 }
 
@@ -134,7 +134,7 @@ pub struct ZoneWords {
 }
 
 impl ZoneWords {
-    /// Creates an instance; `zone` is the server's zone if the user specified it.
+    /// Creates an instance without words. `zone` is the server's zone if the user specified it.
     pub fn new(zone: Zone) -> ZoneWords {
         ZoneWords {
             zone,
@@ -166,7 +166,8 @@ impl ZoneWords {
         (local_s - i64::from(offset_s), offset_s)
     }
 
-    /// Returns `time_s`, in seconds since 1970, and the log's offset from UTC at that time, in seconds.
+    /// Returns `time_s`, in seconds since 1970, and the log's offset from UTC at that time, in
+    /// seconds.
     pub fn resolve_utc(&mut self, time_s: i64) -> (i64, i32) {
         (time_s, self.zone.offset_at(time_s))
     }

@@ -18,7 +18,8 @@ pub struct Agent {
     pub version: String,
     /// The agent's machine, with the conditions there that disturb measurements.
     pub host: Host,
-    /// The offset of the agent's clock from the coordinator's (both in UTC) when the agent was started.
+    /// The offset of the agent's clock from the coordinator's (both in UTC) when the agent was
+    /// started.
     pub clock: ClockOffset,
     /// The reason why the agent was lost, or `None` if it was not lost.
     pub lost: Option<String>,

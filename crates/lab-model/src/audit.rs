@@ -19,7 +19,8 @@ pub struct Audit {
     pub tables: Vec<EvidenceTable>,
     /// A chart of the main values, if they have one unit.
     pub chart: Option<EvidenceBars>,
-    /// The waivers that were valid on the day of the audit. Their findings are accepted and do not count.
+    /// The waivers that were valid on the day of the audit. Their findings are accepted and do not
+    /// count.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waivers: Vec<Waiver>,
     /// The waivers that were no longer valid on that day. Their findings count again.

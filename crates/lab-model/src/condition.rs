@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Conditions as users write them: `p99(/search) >= 300ms`, `errors>1%`, `D1mw>+5%`. The `--fail-if` options of
-//! all verbs share this grammar, and audit rules share its relations and units.
+//! Conditions as users write them: `p99(/search) >= 300ms`, `errors>1%`, `D1mw>+5%`. The
+//! `--fail-if` options of all verbs share this grammar, and audit rules share its relations and
+//! units.
 //!
 //! ```text
 //! condition = name [ "(" argument ")" ] relation bound
@@ -208,7 +209,8 @@ impl<'t> Comparison<'t> {
     /// Splits a condition and resolves its parts with `resolve`.
     ///
     /// # Errors
-    /// Returns an error with the text of the condition if it is malformed, or if `resolve` finds a mistake.
+    /// Returns an error with the text of the condition if it is malformed, or if `resolve` returns
+    /// an error.
     pub fn resolve<T>(
         text: &'t str,
         resolve: impl FnOnce(Comparison<'t>) -> Result<T, ConditionProblem>,
@@ -217,8 +219,7 @@ impl<'t> Comparison<'t> {
         resolved.map_err(|problem| ConditionError::new(text, problem))
     }
 
-    /// Returns the mistake that the name is unknown. `known` is a human-readable list of the known
-    /// names.
+    /// Returns the error for an unknown name. `known` is a human-readable list of the known names.
     pub fn unknown_name(&self, known: impl Into<String>) -> ConditionProblem {
         ConditionProblem::Name {
             name: self.name.escape_default().to_string(),
@@ -229,7 +230,7 @@ impl<'t> Comparison<'t> {
     /// Checks that the name has no argument.
     ///
     /// # Errors
-    /// Returns the mistake if the name has an argument.
+    /// Returns an error if the name has an argument.
     pub fn without_argument(&self) -> Result<(), ConditionProblem> {
         match self.argument {
             None => Ok(()),

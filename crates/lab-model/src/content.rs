@@ -4,7 +4,7 @@
 use crate::{Audit, LogAnalysis, Metric, Plan, SubjectId};
 use serde::{Deserialize, Serialize};
 
-/// The kind of a run with the data that only this kind has.
+/// The kind of a run, with the data specific to this kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Content {
@@ -23,7 +23,7 @@ pub enum Content {
 pub struct Measured {
     /// The plan of the run.
     pub plan: Plan,
-    /// Values without noise, each of which is counted once per subject, separately from the blocks.
+    /// Values without noise. Each is counted once per subject, separately from the blocks.
     pub figures: Vec<Figure>,
     /// The output of profilers, if the programs were profiled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -33,7 +33,8 @@ pub struct Measured {
 /// The output of Valgrind's tools, from which the report of a profile is computed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct KeptProfile {
-    /// The names, source lines and other facts that the output lacks, as JSON that `lab-profile` defines.
+    /// Names, source lines and other facts that are missing from the output, as JSON in the format
+    /// of `lab-profile`.
     pub notes: String,
     /// The output of each tool for each program.
     pub outputs: Vec<ToolOutput>,
@@ -63,8 +64,8 @@ pub struct Figure {
 
 /// The results of one subject in an imported file.
 ///
-/// benchlab's own XML has one `<benchmark>` for each subject and fills in [`Imported::times`] and the fields before it.
-/// Files of other tools fill in the fields after it.
+/// benchlab's own XML has one `<benchmark>` for each subject and fills in [`Imported::times`] and
+/// the fields before it. Files of other tools fill in the fields after it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Imported {
     /// The language stated in the file.
@@ -93,10 +94,11 @@ pub struct Imported {
     /// The measured series, in the order of the file.
     #[serde(default)]
     pub series: Vec<ImportedSeries>,
-    /// Facts that the file states about the measurement, such as the tool's version and the CPU, in display order.
+    /// Facts that the file states about the measurement, such as the tool's version and the CPU, in
+    /// display order.
     #[serde(default)]
     pub facts: Vec<(String, String)>,
-    /// Sentences that say which parts of the file were not imported, and which benchmarks failed.
+    /// Sentences on the parts of the file that were not imported, and on benchmarks that failed.
     #[serde(default)]
     pub remarks: Vec<String>,
 }

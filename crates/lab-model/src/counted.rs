@@ -14,11 +14,13 @@ pub struct Counted {
     pub operations: u64,
     /// Events per operation.
     pub figures: Vec<CountedFigure>,
-    /// The functions with the most instructions of their own, excluding callees, in descending order.
+    /// The functions with the most instructions of their own, excluding callees, in descending
+    /// order.
     ///
-    /// Each number is the instructions per operation.
+    /// Each number is in instructions per operation.
     pub functions: Vec<(String, f64)>,
-    /// The program and its libraries by file name with their instructions per operation, in descending order.
+    /// The program and its libraries by file name, with their instructions per operation, in
+    /// descending order.
     pub libraries: Vec<(String, f64)>,
     /// Messages over sockets during one operation, in order.
     pub messages: Vec<Message>,
@@ -30,12 +32,14 @@ pub struct Counted {
 
 /// The value of a metric per operation.
 ///
-/// The value comes from multiple differences between a batch and a batch of twice its length.
+/// It is estimated from multiple pairs of batches, where the second batch is twice as long as the
+/// first.
 #[derive(Clone, Debug)]
 pub struct CountedFigure {
     /// The metric that was counted.
     pub metric: Metric,
-    /// One value per pair of batches, in events, bytes or ns.
+    /// One difference per pair of batches, divided by the operations: events, bytes or ns per
+    /// operation.
     pub differences: Vec<f64>,
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// A distribution of times as (value, count) pairs, ascending by value.
 ///
-/// Each value is the upper bound of its bucket, in ns. The buckets are those of an HdrHistogram with three
+/// Each value is the upper bound of its bucket, in ns. The buckets match an HdrHistogram with three
 /// significant digits.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts(pub Vec<(u64, u64)>);

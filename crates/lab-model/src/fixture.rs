@@ -18,10 +18,10 @@ pub struct Fixture {
     pub start: FixtureStart,
     /// The selector of the fixture's state, or `None` for a fixture without states.
     pub selector: Option<Selector>,
-    /// The names of the arguments that the fixture's replies add to `open` of the subjects.
+    /// The names of the arguments that the fixture's replies add to the subjects' `open`.
     pub provides: Vec<String>,
-    /// True if the fixture takes part in each visit: a subject's process with a point open. A state
-    /// then lasts for one visit.
+    /// True if the fixture takes part in each visit, the time during which a subject's process has
+    /// a point open. A state then lasts for one visit.
     #[serde(default)]
     pub visits: bool,
     /// The names of the metrics that the fixture reports for each batch.

@@ -44,8 +44,10 @@ pub enum GateEffect {
     Fail,
 }
 
-/// A decision that was made when a run was recorded, and cannot be made again from the run file alone: a gate of logs,
-/// an audit or a profile, or on counted instructions.
+/// A gate's decision that was made when the run was recorded and cannot be made again from the run
+/// file alone.
+///
+/// These are the gates on logs, audits, profiles and counted instructions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KeptGate {
     /// The condition as the user wrote it.
@@ -58,7 +60,7 @@ pub struct KeptGate {
     pub effect: GateEffect,
     /// The judged value. An interval of level 0 is an exact value.
     pub value: Option<(Interval, Unit)>,
-    /// The limit.
+    /// The bound that the value was compared with.
     pub limit: Option<(f64, Unit)>,
     /// The decision in words.
     pub sentence: String,
@@ -67,9 +69,9 @@ pub struct KeptGate {
 impl Decision {
     /// Decides whether a value with an interval has a relation to a bound.
     ///
-    /// The condition holds if it holds for the whole interval, and does not hold if it is violated
-    /// by the whole interval. Otherwise, or if the interval is below the requested level, the
-    /// decision is inconclusive.
+    /// The condition holds if every value in the interval satisfies it, and does not hold if no
+    /// value does. Otherwise, or if the interval's level is below the requested level, the decision
+    /// is inconclusive.
     pub fn of_interval(
         relation: Relation,
         interval: &Interval,

@@ -73,7 +73,7 @@ pub struct Disturbance {
 }
 
 impl Disturbance {
-    /// Returns the disturbance over a longer period.
+    /// Returns the disturbance averaged over a longer period.
     ///
     /// The measured period is the given fraction of the longer period. The rest of the longer
     /// period is assumed to be undisturbed.

@@ -14,13 +14,15 @@ pub struct Interval {
     pub high: f64,
     /// The actual confidence level of the interval, 0 to 1.
     ///
-    /// With few blocks the actual level can be below the requested level, down to 0, which means no interval at
-    /// all. If multiple intervals hold simultaneously, this is their joint confidence level.
+    /// With few blocks the actual level can be below the requested level, down to 0, which means no
+    /// interval at all. If multiple intervals hold simultaneously, this is their joint confidence
+    /// level.
     pub level: f64,
 }
 
 impl Interval {
-    /// Creates the interval of a single block's value, with level 0, because one block shows no variance.
+    /// Creates the interval of a single block's value. Its level is 0, because one block shows no
+    /// variance.
     pub fn alone(value: f64) -> Interval {
         Interval {
             estimate: value,
@@ -30,7 +32,8 @@ impl Interval {
         }
     }
 
-    /// Returns the confidence level of an interval that misses the true value with probability `alpha`.
+    /// Returns the confidence level of an interval that misses the true value with probability
+    /// `alpha`.
     ///
     /// Returns 0 if `alpha` is outside 0 to 1, as in a file that was tampered with.
     pub fn level_of(alpha: f64) -> f64 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The data types of benchlab: plans, samples, blocks, runs. This crate does no I/O and computes no statistics.
+//! The data types of benchlab: plans, samples, blocks, runs. This crate does no I/O and computes no
+//! statistics.
 //!
 //! Times are in nanoseconds and sizes in bytes. A field's name ends with its unit.
 

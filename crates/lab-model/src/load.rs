@@ -10,8 +10,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 /// The load on one or more servers: the requests, how they are sent, and the expected responses.
 ///
-/// The amount of load at each point is in [`crate::PointLoad`]. Secrets are stored as references, without their
-/// values, and `benchlab resume` asks for them again.
+/// The amount of load at each point is in [`crate::PointLoad`]. Secrets are stored as references,
+/// without their values, and `benchlab resume` asks for them again.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LoadSpec {
     /// The requests to each subject, without secrets.
@@ -37,10 +37,11 @@ pub struct LoadSpec {
     pub threads: u32,
     /// The timeout of a request, in ns.
     pub timeout_ns: u64,
-    /// The address families to connect to: one for all subjects, or one for each. Empty means any family.
+    /// The address families to connect to: one for all subjects, or one for each. Empty means any
+    /// family.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub families: Vec<IpFamily>,
-    /// The certificates to accept. `None` if benchlab starts the server and thus knows its
+    /// The certificates to accept. `None` if benchlab starts the server and therefore knows its
     /// certificate, and in run files of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust: Option<Trust>,
@@ -58,10 +59,11 @@ pub struct LoadSpec {
     /// that this process generates the load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agents: Option<String>,
-    /// The time without a message after which an agent counts as lost, in ns. `None` means the default.
+    /// The time without a message after which an agent counts as lost, in ns. `None` means the
+    /// default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost_after_ns: Option<u64>,
-    /// The process IDs of the servers, if given: one for all subjects, or one for each.
+    /// The process IDs of the servers, if specified: one for all subjects, or one for each.
     #[serde(default, rename = "server_pid", deserialize_with = "one_or_several")]
     pub server_pids: Vec<i32>,
     /// The machine on which an agent reads the servers' resource usage. `None` means this machine,
@@ -89,8 +91,8 @@ fn one_or_several<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<i32>, D::Err
 
 /// The maximum length of a tick, in ns.
 ///
-/// An open loop sends all requests that become due within a tick together. Waking up for each request, and waking
-/// the server for each, would cost more than the requests.
+/// An open loop sends all requests that become due within a tick together. Waking up for each
+/// request, and waking the server for each, would cost more than the requests.
 const MAX_TICK_NS: u64 = 200_000;
 const MIN_TICK_NS: u64 = 50_000;
 
@@ -143,13 +145,14 @@ impl LoadSpec {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "loop", rename_all = "lowercase")]
 pub enum Arrivals {
-    /// Closed loop: a connection sends its next request as soon as it has the response to the last one.
+    /// Closed loop: a connection sends its next request as soon as it has received the previous
+    /// response.
     #[default]
     Closed,
     /// Open loop: each request is sent when it is due, even if earlier ones have no response yet.
     Open {
-        /// True if the times between requests are exponentially distributed, like those of many independent
-        /// users. Otherwise they are equal.
+        /// True if the times between requests are exponentially distributed, as with many
+        /// independent users. Otherwise, they are equal.
         poisson: bool,
         /// The rates over time. After the last stage, the first one follows again until the load
         /// ends.
@@ -216,7 +219,8 @@ impl Arrivals {
         }
     }
 
-    /// Returns the expected number of requests due in the first `until_ns`. It is 0 in a closed loop.
+    /// Returns the expected number of requests due in the first `until_ns`. It is 0 in a closed
+    /// loop.
     pub fn due(&self, until_ns: u64) -> f64 {
         let Arrivals::Open { stages, .. } = self else {
             return 0.0;
@@ -259,7 +263,8 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// Returns the expected number of requests due in the first `first_ns`: the area under the rate.
+    /// Returns the expected number of requests due in the first `first_ns`: the area under the
+    /// rate.
     fn due(&self, first_ns: u64) -> f64 {
         let part = first_ns as f64 / self.length_ns.max(1) as f64;
         let rate = self.from + (self.to - self.from) * part;

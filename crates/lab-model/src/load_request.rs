@@ -24,7 +24,8 @@ pub struct PlannedRequest {
     pub url: String,
     /// The number of times that the request is sent relative to the other requests, at least 1.
     pub weight: u32,
-    /// True if the URL contained a user name. User name and password are secrets and are not stored.
+    /// True if the URL contained a user name. User name and password are secrets and are not
+    /// stored.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_user: bool,
 }
@@ -54,16 +55,19 @@ impl PlannedHeader {
 pub struct PlannedBody {
     /// The length in bytes.
     pub bytes: u64,
-    /// The absolute path of the file that contains the body. `None` means that the command line contained it.
+    /// The absolute path of the file that contains the body. `None` means that the command line
+    /// contained it.
     pub file: Option<PathBuf>,
 }
 
-/// The file from which the requests of a load were read. Headers and bodies in it may be secrets and are not stored.
+/// The file from which the requests of a load were read. Headers and bodies in it may be secrets
+/// and are not stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestsFile {
     /// The absolute path.
     pub path: PathBuf,
-    /// The total length of all headers and bodies, in bytes. It reveals most changes, but no secrets.
+    /// The total length of all headers and bodies, in bytes. It changes with most edits to the
+    /// file, but reveals no secrets.
     pub content_bytes: u64,
 }
 
@@ -124,7 +128,8 @@ impl IpFamily {
         }
     }
 
-    /// Parses `4`, `6`, `4,6` or `6,4` and keeps the order. Returns an error message for anything else.
+    /// Parses `4`, `6`, `4,6` or `6,4` and keeps the order. Returns an error message for anything
+    /// else.
     pub fn parse(text: &str) -> Result<Vec<IpFamily>, String> {
         let family = |word: &str| match word.trim() {
             "4" => Some(IpFamily::V4),

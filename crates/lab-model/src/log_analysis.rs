@@ -21,7 +21,7 @@ pub struct LogAnalysis {
     pub peak: Option<(i64, u64)>,
     /// The minute with the most requests: its start in seconds since 1970 and its request count.
     pub peak_minute: Option<(i64, u64)>,
-    /// The number of timestamps that are more than a minute earlier than the previous line's.
+    /// The number of timestamps more than a minute earlier than the timestamp of the previous line.
     pub clock_jumps: u64,
     /// Releases: the time in seconds since 1970 and the name, ascending by time.
     pub releases: Vec<(i64, String)>,
@@ -36,7 +36,7 @@ pub struct LogAnalysis {
     /// Queries per page, if logs share request IDs, in descending order of total time.
     #[serde(default)]
     pub within: Vec<QueryWithin>,
-    /// The extent to which the queries per page cover the logs.
+    /// The coverage of the join that the queries per page come from.
     #[serde(default)]
     pub coverage: JoinCoverage,
     /// All pages and queries, in any order.
@@ -50,23 +50,25 @@ pub struct LogAnalysis {
 pub struct JoinCoverage {
     /// The sampling rate: one in this many IDs is included.
     pub one_in: u64,
-    /// Statements that have the ID of a request but ran outside its duration, and are therefore not joined to it.
+    /// The number of statements that have the ID of a request but ran outside its duration, and are
+    /// therefore not joined to it.
     pub outside: u64,
-    /// Requests that are excluded because they share an ID with another request and with statements.
+    /// The number of requests that are excluded because they share an ID with another request and
+    /// with statements.
     #[serde(default)]
     pub shared: u64,
-    /// Request IDs that are excluded because too many statements have them.
+    /// The number of request IDs that are excluded because too many statements have them.
     pub crowded: u64,
 }
 
-/// A query that requests for a page executed.
+/// A query that a page's requests executed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueryWithin {
     /// The page's name.
     pub page: String,
     /// The query's name.
     pub query: String,
-    /// The number of requests for the page whose statements are known.
+    /// The number of the page's requests whose statements are known.
     pub requests: u64,
     /// The number of executions of the query by these requests.
     pub executions: u64,
@@ -94,7 +96,7 @@ pub struct LogFile {
 pub struct LineCounts {
     /// All lines.
     pub all: u64,
-    /// Requests or statements in the lines.
+    /// Requests or statements found in the lines.
     pub entries: u64,
     /// Lines without a request by design, such as comments and continuations.
     pub other: u64,

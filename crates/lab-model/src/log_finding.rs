@@ -109,7 +109,8 @@ pub enum FieldRole {
     Path,
 }
 
-/// Data in a log that the results do not include, or a setting that makes the next log more complete.
+/// Data in a log that the results do not include, or a setting that makes the next log more
+/// complete.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "code", rename_all = "kebab-case")]
 pub enum LogAdvice {
@@ -174,8 +175,7 @@ pub enum LogAdvice {
         /// The number of errors.
         errors: u64,
     },
-    /// PostgreSQL: lines have no process ID, which is required for joining statements and
-    /// durations.
+    /// PostgreSQL: lines have no process ID, which is needed to match durations to statements.
     NoProcessNumbers,
     /// PostgreSQL: durations have no statement.
     DurationsWithoutStatement {

@@ -299,17 +299,17 @@ known! {
     FAILED_CALLS = Metric::count("failed_calls", "calls given up", "calls");
     /// The time from a killed server's first response until the first COMMIT reaches it.
     BACK = Metric::time("back", "time to the first COMMIT after an outage");
-    /// The number of requests to a server in the busiest second after an outage, divided by the number in a second
-    /// before the outage.
+    /// The number of requests to a server in the busiest second after an outage, as a multiple of
+    /// the number in a second before the outage.
     LOAD_AFTER =
         Metric::new("load_after", "load after an outage", Unit::Ratio, Direction::Neither);
-    /// Calls that were lost, applied twice, or applied but reported as failed.
+    /// The fraction of the calls that were lost, applied twice, or applied but reported as failed.
     WRONG_CALLS = Metric::new("wrong_calls", "wrong calls", Unit::Share, Direction::Neither);
-    /// The difference between a subject's median latency and the baseline's.
+    /// The subject's median latency minus the baseline's.
     ADDED_P50 = Metric::describing("added_p50", "p50 added");
-    /// The difference between a subject's 99th percentile of latency and the baseline's.
+    /// The subject's 99th percentile of latency minus the baseline's.
     ADDED_P99 = Metric::describing("added_p99", "p99 added");
-    /// The difference between a subject's 99.9th percentile of latency and the baseline's.
+    /// The subject's 99.9th percentile of latency minus the baseline's.
     ADDED_P999 = Metric::describing("added_p99.9", "p99.9 added");
 }
 

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Parses option values: durations, rates, percentages. Options and configuration files share these parsers.
+//! Parses option values: durations, rates, percentages. Options and configuration files share these
+//! parsers.
 
 use crate::Stage;
 use std::time::Duration;
 
-/// Parses a number of requests per second.
+/// Parses a number of requests per second, from 0.001 to 10,000,000.
 pub fn rate(text: &str) -> Result<f64, String> {
     let rate = text.parse().ok().filter(|r| (0.001..=1e7).contains(r));
     rate.ok_or("expected requests per second, from 0.001 to 10000000".into())
 }
 
-/// Parses `1.5s`, `500ms`, `2m` or `1h`.
+/// Parses a time such as `1.5s`, `500ms`, `2m` or `1h`, from 1 ms to 720 h.
 pub fn time(text: &str) -> Result<Duration, String> {
     let split = text
         .find(|c: char| !(c.is_ascii_digit() || c == '.'))

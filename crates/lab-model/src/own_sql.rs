@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A workload of the user's own SQL: the statements of each operation, their parameters, and the types of their results
-//! (docs/protocol.md, "The case `own`").
+//! A workload of the user's own SQL: the statements of each operation, their parameters, and the
+//! types of their results (docs/protocol.md, "The case `own`").
 
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ pub const NO_VARIANT: &str = "none";
 /// The file of a workload.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SqlWorkload {
-    /// The name of the file without its ending, such as `shop`.
+    /// The name of the file without its extension, such as `shop`.
     pub name: String,
     /// The path of the file.
     pub file: String,
@@ -24,13 +24,13 @@ pub struct SqlWorkload {
     pub variants: Vec<(String, String)>,
 }
 
-/// The statements that create the schema of a target and load its data. They are read from the workload's file for
-/// each run, and not stored in the run file.
+/// The statements that create the schema of a target and load its data. They are read from the
+/// workload's file for each run, and not stored in the run file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SqlSetup {
     /// The statements for every visit, in order.
     pub statements: Arc<[SetupStatement]>,
-    /// The names of the variants, each with the statement that follows the others.
+    /// The name of each variant, with the statement that runs after the others.
     pub variants: Vec<(String, SetupStatement)>,
 }
 
@@ -52,8 +52,8 @@ pub struct SqlWork {
     pub statements: Vec<SqlStatement>,
     /// The parameters of all statements. A parameter has one value per operation.
     pub parameters: Vec<SqlParameter>,
-    /// The values to bind, for each of the first operations, in the order of [`SqlStatement::uses`]. Computed for each
-    /// run.
+    /// The values to bind, for each of the first operations, in the order of
+    /// [`SqlStatement::uses`]. Computed for each run.
     #[serde(skip)]
     pub inputs: Arc<[Vec<String>]>,
 }
@@ -61,7 +61,8 @@ pub struct SqlWork {
 /// A statement with its parameters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SqlStatement {
-    /// The parts of the text between the parameters: one more than there are parameters.
+    /// The pieces of the text before, between and after the parameters: one more than the number of
+    /// parameters.
     pub pieces: Vec<String>,
     /// The index in [`SqlWork::parameters`] of each parameter in the text.
     pub uses: Vec<usize>,
@@ -180,7 +181,10 @@ impl SqlStatement {
         )
     }
 
-    /// Returns the text with something in the place of each parameter, counted from 0.
+    /// Returns the text with each parameter replaced by the result of `parameter`, which takes the
+    /// parameter's index, from 0.
+    ///
+    /// If `doubles_percent` is true, each `%` of the text is doubled.
     pub fn with(&self, parameter: impl Fn(usize) -> String, doubles_percent: bool) -> String {
         let mut text = String::new();
         for (n, piece) in self.pieces.iter().enumerate() {
@@ -220,7 +224,8 @@ impl SqlStatement {
 }
 
 impl SqlSetup {
-    /// Returns the statements for a variant, or for the schema as the workload creates it.
+    /// Returns the statements for a variant. Without a variant, returns the statements for the
+    /// schema as the workload creates it.
     pub fn on(&self, variant: Option<&str>) -> impl Iterator<Item = &SetupStatement> {
         let of_variant = self
             .variants
@@ -233,7 +238,8 @@ impl SqlSetup {
 }
 
 impl SqlWork {
-    /// Returns the arguments of `open` that describe the work, for a driver with this syntax.
+    /// Returns the arguments of `open` that describe the work, for a driver with this placeholder
+    /// syntax.
     pub fn open_args(&self, placeholder: Placeholder) -> Vec<(String, String)> {
         let yes_or_no = if self.transaction { "yes" } else { "no" };
         let mut args = vec![
@@ -259,7 +265,8 @@ impl SqlWork {
         self.statements.iter().any(|s| !s.uses.is_empty())
     }
 
-    /// Returns true if the rows that the work returns may depend on earlier operations, because it also changes data.
+    /// Returns true if the rows that the work returns may depend on earlier operations, because the
+    /// work also changes data.
     pub fn yields_by_state(&self) -> bool {
         self.writes() && self.statements.iter().any(|s| !s.columns.is_empty())
     }

@@ -28,11 +28,12 @@ pub struct Plan {
     pub question: String,
     /// The subjects, including the baseline and the control.
     pub subjects: IdVec<SubjectId, Subject>,
-    /// The subject that the others are compared with, on the first target; see [`Plan::baseline_on`].
+    /// The subject that the others are compared with, on the first target; see
+    /// [`Plan::baseline_on`].
     pub baseline: SubjectId,
     /// The cases, in the experiment's order.
     pub cases: IdVec<CaseId, Case>,
-    /// Every case with every selected value of its sweep and factors.
+    /// Every combination of a case with the selected values of its sweep and factors.
     pub points: IdVec<PointId, Point>,
     /// The settings for measuring.
     pub measure: Measure,
@@ -81,7 +82,7 @@ pub struct Servers {
 pub struct Commands {
     /// The file that every command reads from its standard input. `None` means `/dev/null`.
     pub input: Option<String>,
-    /// True if the standard output of every run must equal that of the baseline.
+    /// True if the standard output of every run must equal the baseline's.
     pub same_output: bool,
     /// True if a run with a nonzero exit status counts like any other run.
     pub ignore_failure: bool,
@@ -127,7 +128,8 @@ pub struct Target {
     pub rows: u64,
     /// The statement that creates the table with columns of many types, if the target has one.
     pub mixed: Option<String>,
-    /// The statement that creates the table `effect (batch, call)`, in which calls record their effects.
+    /// The statement that creates the table `effect (batch, call)`, in which calls record their
+    /// effects.
     #[serde(default)]
     pub effects: Option<String>,
     /// Statements that make calls fail, by the value of the parameter `fault`.
@@ -159,7 +161,7 @@ pub struct Subject {
     pub statements: String,
     /// True if the subject is a reference, which shows what the machine can do.
     pub reference: bool,
-    /// The baseline, if this subject is its second copy, which shows the noise of the run.
+    /// The baseline, if this subject is a second copy of it that shows the noise of the run.
     pub control_of: Option<SubjectId>,
     /// The program and its arguments, started in the project's directory.
     ///
@@ -175,15 +177,15 @@ pub struct Subject {
     /// The directory in which the subject's private working directory is created.
     #[serde(default)]
     pub place: Option<String>,
-    /// The subject's name in the experiment, if it is measured in multiple directories and named after each of
-    /// them.
+    /// The subject's name in the experiment, if it is measured in multiple directories and each
+    /// copy is named after its directory.
     #[serde(default)]
     pub origin: Option<String>,
     /// The subject's cases. Empty means all.
     #[serde(default)]
     pub cases: Vec<String>,
-    /// Parameters that the subject does not support, such as `transport=unix`. The subject is not measured at
-    /// points that have one of them.
+    /// Parameters that the subject does not support, such as `transport=unix`. The subject is not
+    /// measured at points with any of them.
     pub without: Vec<(String, String)>,
     /// The driver's syntax of parameters, if it differs from the target's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -248,8 +250,8 @@ pub struct Case {
     pub observed: Vec<String>,
     /// The target length of a batch, if it differs from [`Measure::turn_ns`].
     pub turn_ns: Option<u64>,
-    /// The rate in operations per second, if operations are due on a fixed schedule regardless of earlier
-    /// operations.
+    /// The rate in operations per second, if operations are due on a fixed schedule regardless of
+    /// earlier operations.
     ///
     /// Latencies are then compared rather than times.
     #[serde(default)]
@@ -289,7 +291,8 @@ pub struct Point {
     pub case: CaseId,
     /// The target of the work.
     pub target: TargetId,
-    /// The values of the sweep and the factors, which are the arguments of `open`, in the experiment's order.
+    /// The values of the sweep and the factors, which are the arguments of `open`, in the
+    /// experiment's order.
     pub params: Vec<(String, String)>,
     /// The sweep's value, if the case has a sweep.
     pub x: Option<f64>,
@@ -320,11 +323,14 @@ pub struct Measure {
     ///
     /// If all pairs would take longer, fewer pairs are measured, but at least one.
     pub block_ns: Option<u64>,
-    /// The time limit: a block starts only if it is expected to finish within this time. `None` means no limit.
+    /// The time limit: a block starts only if it is expected to finish within this time. `None`
+    /// means no limit.
     pub budget_ns: Option<u64>,
-    /// True if the budget does not end a run that has fewer blocks than its confidence level requires.
+    /// True if a run continues beyond the budget until it has the number of blocks that its
+    /// confidence level requires.
     pub at_least_level: bool,
-    /// The number of blocks after which a run ends if not all of its blocks would fit into the budget.
+    /// The number of blocks after which a run ends if not all of its blocks would fit into the
+    /// budget.
     ///
     /// A few more blocks would make the intervals wider, not narrower.
     pub few_blocks: Option<u32>,
@@ -332,7 +338,8 @@ pub struct Measure {
     pub max_blocks: u32,
     /// The maximum number of times that a disturbed block or turn is measured again.
     pub redo: u32,
-    /// The numbers of blocks, ascending, after which an interim analysis decides whether the run stops.
+    /// The numbers of blocks, ascending, after which an interim analysis decides whether the run
+    /// stops.
     pub looks: Vec<u32>,
     /// 1 minus the confidence level of the intervals, for the whole run; for example 0.05.
     pub alpha: f64,
@@ -350,7 +357,8 @@ pub struct Measure {
     pub on_inconclusive: OnInconclusive,
     /// The time limit for a reply, after which the subject has failed.
     pub time_limit_ns: u64,
-    /// The maximum number of batches that the pilot and the warm-up of a block spend on one subject and point.
+    /// The maximum number of batches that the pilot and the warm-up of a block spend on one subject
+    /// and point.
     pub max_warmup: u32,
     /// The maximum warm-up of a block for one subject and point, in ns.
     ///
@@ -362,13 +370,13 @@ pub struct Measure {
     /// `None` means that processes serve one block each.
     #[serde(default)]
     pub max_process_sets: Option<u32>,
-    /// The number of requests after which servers are compared, steady or not. `None` compares them
-    /// at their steady level.
+    /// The number of requests after which servers are compared, whether they are steady or not.
+    /// `None` means that they are compared at their steady level.
     #[serde(default)]
     pub age: Option<u64>,
 }
 
-/// The parameters that define how many operations run concurrently.
+/// The parameters that define the number of operations that run concurrently.
 const WORKERS: [&str; 3] = ["threads", "clients", "connections"];
 
 /// Returns the maximum warm-up for plans of earlier versions, which do not contain it.
@@ -419,7 +427,8 @@ impl Plan {
 
     /// Returns true if a stopped run with this plan can be resumed, and its blocks measured again.
     ///
-    /// If the rate changes during a load without pauses, the rest of the load alone would be a different load.
+    /// If the rate changes during a load without pauses, the rest of the load alone would be a
+    /// different load.
     pub fn can_resume(&self) -> bool {
         match &self.work {
             Work::Load(load) => !(self.is_one_stretch() && load.arrivals.changes()),
@@ -459,7 +468,8 @@ impl Plan {
         Some(operations.max(1))
     }
 
-    /// Returns the maximum total time of a pilot's batches at a point, in ns, if the run's budget allows it.
+    /// Returns the maximum total time of a pilot's batches at a point, in ns, if the run's budget
+    /// allows it.
     pub fn longest_pilot_ns(&self, point: PointId) -> u64 {
         let all_ns = u64::from(self.measure.max_warmup) * self.measure.turn_ns;
         // Turns are long if their operations run concurrently.
@@ -467,13 +477,14 @@ impl Plan {
         if is_long { all_ns / 4 } else { all_ns }
     }
 
-    /// Returns the minimum number of batches in the pilot of a subject with compiling helper threads.
+    /// Returns the minimum number of batches in the pilot of a subject with compiling helper
+    /// threads.
     pub fn min_pilot_with_helpers(&self) -> usize {
         Pilot::FIRST_LOOK_WITH_HELPERS.min(self.measure.max_warmup as usize)
     }
 
-    /// Returns the number of threads or connections that a subject uses at a point, as defined by its parameters
-    /// (docs/protocol.md).
+    /// Returns the number of threads or connections that a subject uses at a point, as defined by
+    /// its parameters (docs/protocol.md).
     pub fn workers(&self, point: PointId) -> usize {
         let parameters = WORKERS.iter();
         let values = parameters.filter_map(|key| self.points[point].param(key)?.parse().ok());
@@ -482,17 +493,19 @@ impl Plan {
 
     /// Returns the main metric of a run of batches.
     ///
-    /// This is the time of an operation, or the 99th percentile of its latency if operations are due at a fixed
-    /// rate.
+    /// This is the time of an operation, or the 99th percentile of its latency if operations are
+    /// due at a fixed rate.
     pub fn answer(&self) -> &'static Metric {
         static ANSWERS: [Metric; 2] = [Metric::WALL, Metric::P99];
         let at_a_rate = self.cases.iter().any(|case| case.rate.is_some());
         &ANSWERS[usize::from(at_a_rate)]
     }
 
-    /// Returns the number of mirrored pairs of passes over a point in a block, if each pair takes `pair_ns`.
+    /// Returns the number of mirrored pairs of passes over a point in a block, if each pair takes
+    /// `pair_ns`.
     ///
-    /// This is as many pairs as fit into the point's fraction of the block, but at least one.
+    /// If blocks have a target length, this is the number of pairs that fit into the point's
+    /// fraction of a block: at least 1 and at most [`Measure::pairs`].
     pub fn pairs(&self, pair_ns: u64) -> u32 {
         let Some(block_ns) = self.measure.block_ns else {
             return self.measure.pairs;
@@ -527,14 +540,15 @@ impl Plan {
         })
     }
 
-    /// Returns the length of the outage that each measured batch of a point meets, in seconds.
+    /// Returns the length of the outage during each measured batch at a point, in seconds.
     pub fn outage_s(&self, point: PointId) -> Option<f64> {
         let states = self.fixtures.iter();
         let mut states = states.filter_map(|fixture| self.state_of_point(fixture, point));
         states.find_map(FixtureState::outage_s)
     }
 
-    /// Returns the state of a fixture that a subject selects. A control selects the state of its original.
+    /// Returns the state of a fixture that a subject selects. A control selects the state of its
+    /// original.
     pub fn state_of_subject<'f>(
         &self,
         fixture: &'f Fixture,
@@ -589,8 +603,9 @@ impl Plan {
 
     /// Returns the label of a point, such as `select limit=100 statement=text`.
     ///
-    /// If there are multiple targets, the label starts with the target's name. For whole commands and for load,
-    /// which have only one case, the label consists of the parameters, if there are any.
+    /// If there are multiple targets, the label starts with the target's name. For whole commands
+    /// and for load, which have only one case, the label consists of the parameters, if there are
+    /// any.
     pub fn label(&self, point: PointId) -> String {
         let target = self.target_named(self.points[point].target);
         match target {
@@ -599,7 +614,8 @@ impl Plan {
         }
     }
 
-    /// Returns the label of a point without its target, for text that names a subject with its target.
+    /// Returns the label of a point without its target, for text that names a subject with its
+    /// target.
     pub fn point_name(&self, point: PointId) -> String {
         let case = &self.case(point).name;
         let params = &self.points[point].params;
@@ -609,12 +625,14 @@ impl Plan {
         words.collect::<Vec<_>>().join(" ")
     }
 
-    /// Returns true if the only case needs no name: for whole commands, and for load on running servers.
+    /// Returns true if the only case needs no name: for whole commands, and for load on running
+    /// servers.
     pub fn has_one_case(&self) -> bool {
         matches!(self.work, Work::Commands(_) | Work::Load(_))
     }
 
-    /// Returns the label of a subject: `python`, or `python on mariadb` if there are multiple targets.
+    /// Returns the label of a subject: `python`, or `python on mariadb` if there are multiple
+    /// targets.
     pub fn subject_label(&self, subject: SubjectId) -> String {
         let subject = &self.subjects[subject];
         match self.target_named(subject.target) {
@@ -629,16 +647,18 @@ impl Plan {
         self.targets.get(target).filter(|_| several).map(|t| t.kind)
     }
 
-    /// Returns the subject that measures the overhead of starting a process, or of starting a shell.
+    /// Returns the subject that measures the overhead of starting a process, or of starting a
+    /// shell.
     ///
-    /// Among the subjects that measure an overhead, the program for a process has no arguments, and the program
-    /// for a shell has some.
+    /// Among the subjects that measure an overhead, the program for a process has no arguments, and
+    /// the program for a shell has some.
     pub fn start_cost(&self, shell: bool) -> Option<SubjectId> {
         self.subjects
             .find_id(|s| s.overhead && (s.program.len() > 1) == shell)
     }
 
-    /// Returns the subjects that are compared: all except the control and those that measure an overhead.
+    /// Returns the subjects that are compared: all except the control and the subjects that measure
+    /// an overhead.
     pub fn compared(&self) -> impl Iterator<Item = SubjectId> {
         let subjects = self.subjects.enumerated();
         subjects
@@ -652,7 +672,8 @@ impl Plan {
         self.subjects.iter().any(revision)
     }
 
-    /// Returns true if two subjects run the same command line on the same commit, or in the same directory.
+    /// Returns true if two subjects run the same command line on the same commit, or in the same
+    /// directory.
     ///
     /// The program is then the same, so any difference comes from the machine or from building.
     pub fn runs_same_program(&self, a: SubjectId, b: SubjectId) -> bool {
@@ -683,7 +704,8 @@ impl Plan {
 
     /// Returns true if a subject is measured at a point.
     ///
-    /// The subject must work on the point's target, be intended for its case, and support its parameters.
+    /// The subject must work on the point's target, be intended for its case, and support its
+    /// parameters.
     pub fn takes_part(&self, subject: SubjectId, point: PointId) -> bool {
         let (subject, case) = (&self.subjects[subject], self.case(point));
         let point = &self.points[point];
@@ -715,14 +737,16 @@ impl Plan {
         }
     }
 
-    /// Returns true if check values at a point may depend on earlier operations. Only those of the first operation on a
-    /// fresh target are comparable then.
+    /// Returns true if check values at a point may depend on earlier operations.
+    ///
+    /// In that case, only the check values of the first operation on a fresh target are comparable.
     pub fn yields_by_state(&self, point: PointId) -> bool {
         let work = self.points[point].sql.as_ref();
         work.is_some_and(SqlWork::yields_by_state)
     }
 
-    /// Returns the arguments of `open` at a point, apart from the case's parameters and the target itself.
+    /// Returns the arguments of `open` at a point, apart from the case's parameters and the target
+    /// itself.
     pub fn open_args(&self, subject: SubjectId, point: PointId) -> Vec<(String, String)> {
         let target = self.targets.get(self.points[point].target);
         let Some(target) = target.filter(|target| target.kind.is_database()) else {

@@ -60,7 +60,8 @@ impl Plan {
         }
     }
 
-    /// Returns true for an open loop, in which requests are sent when due regardless of earlier requests.
+    /// Returns true for an open loop, in which requests are sent when due regardless of earlier
+    /// requests.
     pub fn is_open(&self, point: PointId) -> bool {
         match self.points[point].load.map(|load| load.traffic) {
             Some(Traffic::Planned) => self

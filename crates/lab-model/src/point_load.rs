@@ -14,8 +14,8 @@ pub const LOAD: &str = "load";
 
 /// The value of [`LOAD`] for a closed loop, in which each response triggers the next request.
 ///
-/// The other values are fractions of a subject's peak throughput in the closed loop, such as `25%`, or rates
-/// that are equal for all subjects, such as `500/s`.
+/// The other values are fractions of a subject's peak throughput in the closed loop, such as `25%`,
+/// or rates that are equal for all subjects, such as `500/s`.
 pub const CLOSED: &str = "closed";
 
 /// The load on a server at a point.

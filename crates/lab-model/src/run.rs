@@ -25,7 +25,7 @@ pub struct Run {
     pub pilots: Vec<Pilot>,
     /// Every block that was started, in chronological order.
     pub blocks: Vec<Block>,
-    /// Numbers of the blocks at which an interim analysis was made and the run continued.
+    /// The numbers of the blocks after which an interim analysis was made and the run continued.
     pub looks: Vec<u32>,
     /// The reason why the run ended, or `None` if it has not ended.
     pub ending: Option<Ending>,
@@ -47,7 +47,7 @@ pub struct Run {
     pub metrics: Vec<Metric>,
     /// The agents that did part of the work. Empty if benchlab did all of the work itself.
     pub agents: IdVec<AgentId, Agent>,
-    /// The decisions of gates that the content does not contain.
+    /// The decisions of gates that the run's content does not contain.
     #[serde(default)]
     pub gates: Vec<KeptGate>,
 }
@@ -167,7 +167,8 @@ impl Run {
             .map(|(id, _)| id)
     }
 
-    /// Returns the first agent on each machine other than benchlab's own, ignoring agents that the user excluded.
+    /// Returns the first agent on each machine other than benchlab's own, ignoring agents that the
+    /// user excluded.
     ///
     /// An agent that cannot identify its machine counts as a separate machine.
     pub fn machines_elsewhere(&self) -> Vec<&Agent> {
@@ -203,8 +204,8 @@ impl Run {
         distinct(self.agents.iter().map(|agent| agent.name.as_str()))
     }
 
-    /// Returns the names of agents that generated load together, or an empty list if each agent
-    /// measured blocks.
+    /// Returns the names of agents that generated load together, or an empty list if the agents
+    /// measured separate blocks.
     pub fn load_agents(&self) -> Vec<&str> {
         if self.blocks.iter().any(|block| block.agent.is_some()) {
             Vec::new()
@@ -213,9 +214,10 @@ impl Run {
         }
     }
 
-    /// Returns an agent's name, with a suffix such as `gen1, resumed` if the run was resumed.
+    /// Returns an agent's name.
     ///
-    /// The suffix distinguishes the agent from earlier agents with the same name.
+    /// After a resume, a suffix as in `gen1, resumed` distinguishes the agent from earlier agents
+    /// with the same name.
     pub fn agent_name(&self, id: AgentId) -> String {
         let name = &self.agents[id].name;
         let before = self.agents.preceding(id).iter().filter(|a| a.name == *name);
@@ -235,7 +237,8 @@ impl Run {
         self.agent_names().into_iter().filter(is_left_out).collect()
     }
 
-    /// Returns the number of connections, out of `all`, that belong to agents included in the results.
+    /// Returns the number of connections, out of `all`, that belong to agents included in the
+    /// results.
     pub fn connections_in_figures(&self, all: usize) -> usize {
         let (names, left_out) = (self.load_agents(), self.left_out());
         let shares = names.iter().enumerate().filter_map(|(i, name)| {

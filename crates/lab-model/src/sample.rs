@@ -11,7 +11,8 @@ pub struct Batch {
     pub operations: u64,
     /// Wall time between the subject's own clock readings.
     pub wall_ns: u64,
-    /// CPU time of all threads of the subject's process, read by benchlab before and after the batch.
+    /// CPU time of all threads of the subject's process, read by benchlab before and after the
+    /// batch.
     pub cpu_ns: u64,
     /// CPU time of the service's processes, read in the same way.
     ///
@@ -64,7 +65,8 @@ pub struct Block {
     pub duration_ns: u64,
     /// The ID of the set of processes that served the block, if processes serve multiple blocks.
     ///
-    /// The set is then the unit of replication. `None` means the block's processes served no other block.
+    /// The set is then the unit of replication. `None` means the block's processes served no other
+    /// block.
     #[serde(default)]
     pub process_set: Option<u32>,
     /// The host's activity during the block.
@@ -79,7 +81,8 @@ pub struct Block {
     pub exits: Vec<ProcessExit>,
     /// The latency of every operation, if batches run operations concurrently.
     pub latencies: Vec<Latencies>,
-    /// Latencies in chronological order, if operations are due at a fixed rate and their subject reports them.
+    /// The latencies in chronological order, if operations are due at a fixed rate and the subject
+    /// reports them.
     #[serde(default)]
     pub timelines: Vec<Timeline>,
     /// The slices of a load run in chronological order, in place of samples.
@@ -139,7 +142,8 @@ pub struct Latencies {
     pub counts: Vec<(u32, u64)>,
 }
 
-/// Latencies in chronological order of a batch whose operations are due at a fixed rate (docs/protocol.md).
+/// The latencies of a batch whose operations are due at a fixed rate, in chronological order
+/// (docs/protocol.md).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timeline {
     /// The point.
@@ -148,7 +152,8 @@ pub struct Timeline {
     pub subject: SubjectId,
     /// The pass of the block, from 0.
     pub pass: u32,
-    /// The maximum latency of the operations due in each step of [`Timeline::STEP_NS`] since the batch started.
+    /// The maximum latency of the operations due in each step of [`Timeline::STEP_NS`], counted
+    /// from the start of the batch.
     ///
     /// 0 means that no operation was due.
     pub longest_ns: Vec<u64>,
@@ -159,7 +164,8 @@ impl Timeline {
     pub const STEP_NS: u64 = 100_000_000;
 }
 
-/// The operating system's statistics on an exited process and the child processes that it waited for (wait4(2)).
+/// The operating system's statistics on an exited process and on the child processes that it waited
+/// for (wait4(2)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessExit {
     /// The point.
@@ -282,13 +288,15 @@ pub struct Age {
 }
 
 impl Pilot {
-    /// The minimum number of batches before a subject with compiling helper threads is considered steady.
+    /// The minimum number of batches before a subject with compiling helper threads is considered
+    /// steady.
     ///
-    /// A Java subject that inserts 1,000 rows per operation looks steady for its first 60 batches and then
-    /// becomes a third faster.
+    /// A Java subject that inserts 1,000 rows per operation looks steady for its first 60 batches
+    /// and then becomes a third faster.
     pub const FIRST_LOOK_WITH_HELPERS: usize = 120;
 
-    /// The minimum number of batches of a pilot with long operations. Other pilots end when their time is used up.
+    /// The minimum number of batches of a pilot with long operations. Other pilots end when their
+    /// time is used up.
     pub const MIN_BATCHES: usize = 10;
 
     /// The number of last batches from which the duration of a batch is estimated.
@@ -296,8 +304,9 @@ impl Pilot {
 
     /// Returns the duration of a batch of the blocks, in ns, or `None` without batches.
     ///
-    /// This is the median of the last batches with a similar number of operations, scaled to the number of operations
-    /// in a block's batch. A single delayed batch does not change the median much.
+    /// This is the median of the last batches with a similar number of operations, scaled to the
+    /// number of operations in a block's batch. A single delayed batch does not change the median
+    /// much.
     pub fn batch_ns(&self) -> Option<u64> {
         let last = self.batches.iter().rev().take(Pilot::LAST_BATCHES);
         let wanted = self.operations.max(1);
@@ -316,7 +325,8 @@ impl Pilot {
         u32::try_from(batches).unwrap_or(u32::MAX)
     }
 
-    /// Returns true if the pilot needed a longer warm-up than the blocks' maximum of `max_ns` allows.
+    /// Returns true if the pilot needed a longer warm-up than the blocks' maximum of `max_ns`
+    /// allows.
     pub fn exceeds(&self, max_ns: u64) -> bool {
         self.warmup_batches > self.max_warm_up(max_ns)
     }
@@ -341,7 +351,8 @@ pub enum WarmUp {
     Slowing,
     /// Still changing at the end.
     NoSteadyState,
-    /// The run's time limit ended the pilot before a subject with a JIT compiler could be considered steady.
+    /// The run's time limit ended the pilot before a subject with a JIT compiler could be
+    /// considered steady.
     CutShort,
 }
 
@@ -362,7 +373,7 @@ impl Setting {
     /// The key of the listing that a subject's build produced ([`crate::Subject::listing`]). This
     /// is not a real setting.
     pub const LISTING: &'static str = "listing";
-    /// The key of the number of round trips per operation, as counted by benchlab: how often an
+    /// The key of benchlab's count of round trips per operation: the number of times that an
     /// operation waits for its server.
     pub const ROUND_TRIPS: &'static str = "round_trips";
 }
@@ -392,7 +403,8 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// Returns true if this host lacks something that the subject needs, such as a tool or a permission.
+    /// Returns true if this host lacks something that the subject needs, such as a tool or a
+    /// permission.
     ///
     /// In this case, the subject was never run.
     pub fn is_lack(&self) -> bool {

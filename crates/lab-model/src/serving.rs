@@ -15,8 +15,8 @@ pub struct Serving {
     pub files: Vec<ServedFile>,
     /// Example requests by case.
     ///
-    /// The load uses a case's first example. All examples are checked before the load starts. A path may
-    /// contain names of the case's parameters in braces.
+    /// The load uses a case's first example. All examples are checked before the load starts. A
+    /// path may contain names of the case's parameters in braces.
     pub examples: Vec<Vec<Example>>,
     /// Metrics that a server reports when it shuts down.
     #[serde(default)]
@@ -25,7 +25,8 @@ pub struct Serving {
     /// the experiment.
     #[serde(default)]
     pub warm_up_s: Option<u32>,
-    /// The time limit of the run in seconds: a block starts only if it is expected to finish within this time.
+    /// The time limit of the run in seconds: a block starts only if it is expected to finish within
+    /// this time.
     ///
     /// A limit set by the user takes precedence.
     #[serde(default)]

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ErrorKind {
-    /// No connection was established: it was refused, the host was unreachable, or the TLS handshake failed.
+    /// No connection was established: it was refused, the host was unreachable, or the TLS
+    /// handshake failed.
     Connect,
     /// No complete response arrived in time.
     Timeout,
@@ -20,8 +21,8 @@ pub enum ErrorKind {
     Status,
     /// The response has an unexpected body.
     Body,
-    /// The request was sent, but no response arrived by the end of the load and the grace period for late
-    /// responses.
+    /// The request was sent, but no response arrived by the end of the load and the grace period
+    /// for late responses.
     Unfinished,
 }
 
@@ -65,7 +66,8 @@ pub struct Slice {
     pub pass: u32,
     /// The length of the slice, without the time after the end of the load.
     pub wall_ns: u64,
-    /// The time from the end of the load to the last response; 0 except in the last slice of a visit.
+    /// The time from the end of the load to the last response; 0 except in the last slice of a
+    /// visit.
     pub drain_ns: u64,
     /// Requests that were due in the slice, or sent in a closed loop.
     pub offered: u64,
@@ -81,7 +83,8 @@ pub struct Slice {
     pub connects: u64,
     /// Bytes received.
     pub received_bytes: u64,
-    /// Responses timed when they were read, because their arrival timestamps came from an incompatible clock.
+    /// The number of responses that were timed when they were read, because their arrival
+    /// timestamps came from an incompatible clock.
     #[serde(default)]
     pub read_times: u64,
     /// CPU time of the generator's threads.
@@ -104,8 +107,8 @@ pub struct Slice {
     pub response: SliceTimes,
     /// Service times of served requests: from sending a request to the end of its response.
     pub service: SliceTimes,
-    /// Send delays in an open loop: how late the generator picked up a request, whether or not a connection was
-    /// free.
+    /// Send delays in an open loop: the time from when a request was due until the generator picked
+    /// it up, whether or not a connection was free.
     pub lag: SliceTimes,
     /// The slice of each agent. Empty if benchlab generated the load itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -115,12 +118,12 @@ pub struct Slice {
 impl Slice {
     /// Returns the time needed to serve the requests of the slice, in ns.
     ///
-    /// This is the length of the slice plus, after the end of the load, part of the time until the last
+    /// This is the length of the slice plus part of the time from the end of the load to the last
     /// response.
     ///
-    /// Only an open loop has send delays. Its last request takes its service time even if the
-    /// server keeps up. Therefore, only the time in excess of the median service time counts,
-    /// because it shows that there was a backlog.
+    /// In an open loop, the last request takes its service time even if the server keeps up. Only
+    /// the time beyond the median service time counts, because it shows that there was a backlog. A
+    /// slice with send delays comes from an open loop.
     ///
     /// In a closed loop, at most the median service time counts: a few connections that waited for
     /// seconds while others were served show nothing about the server's rate.
@@ -207,7 +210,8 @@ pub fn add_statuses(counts: &mut Vec<(u16, u64)>, others: &[(u16, u64)]) {
 pub struct AgentSlice {
     /// The agent.
     pub agent: AgentId,
-    /// The delay of the start of the agent's load, in ns, within the accuracy of the clock comparison.
+    /// The delay of the start of the agent's load, in ns, within the accuracy of the clock
+    /// comparison.
     pub late_ns: u64,
     /// Requests that were due but not sent because the agent was lost.
     pub not_sent: u64,

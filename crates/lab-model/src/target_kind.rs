@@ -4,7 +4,7 @@
 use crate::Placeholder;
 use serde::{Deserialize, Serialize};
 
-/// Kinds of target.
+/// The kind of a target.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]

@@ -9,18 +9,18 @@ use lab_stats::ratio::Level;
 
 /// The minimum number of days in each log for an interval.
 pub const MIN_DAYS_PER_LOG: usize = 3;
-/// The minimum fraction of the total time, in either log, for a page to make the result
+/// The smallest fraction of the total time, in either log, at which a page can make the result
 /// inconclusive.
 const MIN_FRACTION: f64 = 0.01;
 
-/// A page that is in both logs.
+/// A page that occurs in both logs.
 #[derive(Clone, Debug)]
 pub struct CommonPage<'w> {
     /// The page in the first and in the second log.
     pub pages: [&'w LogPage; 2],
     /// The fraction of the total time that the page takes in each log.
     pub shares: [f64; 2],
-    /// Typical durations in the second log as a multiple of those in the first.
+    /// The typical duration in the second log divided by the typical duration in the first.
     ///
     /// `None` means that there are too few days.
     pub ratio: Option<Interval>,
@@ -29,9 +29,9 @@ pub struct CommonPage<'w> {
 /// The pages of two logs.
 #[derive(Clone, Debug, Default)]
 pub struct BetweenLogs<'w> {
-    /// Pages in both logs, sorted by the larger of their two fractions of the time, descending.
+    /// Pages in both logs, in descending order of the larger of their two fractions of the time.
     pub both: Vec<CommonPage<'w>>,
-    /// Pages that are only in the first log, and pages that are only in the second, in descending
+    /// Pages found only in the first log and pages found only in the second, each in descending
     /// order of total time.
     pub alone: [Vec<&'w LogPage>; 2],
 }
@@ -39,17 +39,18 @@ pub struct BetweenLogs<'w> {
 /// The result of the search for pages that are slower in the second log.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SlowerPages {
-    /// The slower pages with their ratios. Empty if no page with a relevant fraction of the time is
-    /// slower.
+    /// The slower pages and their ratios. Empty if no page that takes a relevant fraction of the
+    /// time is slower.
     Known(Vec<(String, Interval)>),
     /// The reasons why the result is inconclusive.
     Unknown(Vec<UnknownChange>),
 }
 
-/// Finds the pages that take longer in the second log than in the first by more than a fraction,
-/// among all pages or for one page.
+/// Finds the pages that took longer in the second log than in the first by more than the fraction
+/// `change`.
 ///
-/// The result is unknown if it depends on an assumption about a log.
+/// Checks only the page `only`, if it is given. The result is unknown if the data are insufficient,
+/// or if it depends on an assumption about a log.
 pub fn slower_pages(
     first: &LogAnalysis,
     second: &LogAnalysis,
@@ -187,8 +188,8 @@ mod tests {
         }
     }
 
-    /// Returns true in the first value if a page with this fraction of the time is slower, and true
-    /// in the second value if this is unknown.
+    /// Returns two flags for a page with this fraction of the time: true if it is slower, and true
+    /// if that is unknown.
     fn judged(share: f64, ratio: Option<(f64, f64)>) -> (bool, bool) {
         let one = page("/a", 1);
         let common = CommonPage {

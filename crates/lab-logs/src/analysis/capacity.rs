@@ -29,7 +29,7 @@ pub struct Headroom {
 
 /// Compares the peak of a log with the capacity of a load run.
 ///
-/// Returns an error that describes the missing data.
+/// Returns an error with the reason if the headroom is unknown.
 pub fn room(
     analysis: &LogAnalysis,
     load: &Results,

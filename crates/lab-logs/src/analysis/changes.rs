@@ -15,15 +15,16 @@ use lab_stats::warmup::change_points;
 use lab_stats::{normal, order};
 use std::ops::Range;
 
-/// The minimum number of days of a page for the search.
+/// The minimum number of days with a value that a page needs for the search for changes.
 pub const MIN_DAYS: usize = 10;
 /// The minimum number of days on each side of a change.
 const MIN_DAYS_PER_SIDE: usize = 3;
-/// The cost of a change point: this factor times ln(days) times the variance of the noise.
+/// The factor in the cost of a change point: the cost is this factor times ln(days) times the
+/// variance of the noise.
 const PENALTY: f64 = 8.0;
-/// The minimum noise scale of the daily logarithms.
+/// The minimum scale of the noise in the daily logarithms.
 const MIN_NOISE: f64 = 0.002;
-/// The maximum number of days compared on each side of a release.
+/// The maximum number of days on each side of a release that are compared.
 const AROUND: i64 = 28;
 /// The smallest change that is reported, as a logarithm.
 const MATTERS: f64 = 0.05;
@@ -33,9 +34,9 @@ const MATTERS: f64 = 0.05;
 pub struct ChangedPage<'w> {
     /// The page.
     pub page: &'w LogPage,
-    /// The beginning of the first day of the new level, in seconds since 1970, in the log's time.
+    /// The start of the first day at the new level by the log's clock, in seconds since 1970.
     pub at_s: i64,
-    /// Durations after the change as a multiple of those before.
+    /// The ratio of the durations after the change to the durations before it.
     pub ratio: Interval,
     /// The number of days compared before and after the change.
     pub days: (usize, usize),
@@ -48,7 +49,7 @@ pub struct ChangedPage<'w> {
 pub struct Trend<'w> {
     /// The page.
     pub page: &'w LogPage,
-    /// Durations in a week as a multiple of those in the previous week.
+    /// The ratio of one week's durations to the previous week's.
     pub per_week: Interval,
 }
 
@@ -59,18 +60,18 @@ pub struct Released<'w> {
     pub name: String,
     /// The time of the release, in seconds since 1970.
     pub at_s: i64,
-    /// Pages with enough days on both sides, largest change first.
+    /// Pages with enough days before and after the release, largest change first.
     pub pages: Vec<ChangedPage<'w>>,
-    /// The number of pages with too few days.
+    /// The number of pages with too few days before or after the release.
     pub too_few: usize,
 }
 
 /// All changes in a log.
 #[derive(Clone, Debug, Default)]
 pub struct Changes<'w> {
-    /// The number of pages with enough days.
+    /// The number of pages with enough days to be tested.
     pub tested: usize,
-    /// The maximum number of days that any page has.
+    /// The number of days of the page with the most days.
     pub days: usize,
     /// Change points, largest change first.
     pub points: Vec<ChangedPage<'w>>,

@@ -9,7 +9,7 @@ use lab_model::{
 };
 use std::str::FromStr;
 
-/// A metric of a page with a bound that it must not cross.
+/// A bound that a metric of a page must not cross.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gate {
     text: String,
@@ -33,7 +33,7 @@ pub enum GateFigure {
     Max,
     /// The fraction of failed requests.
     Errors,
-    /// The fraction of the total time.
+    /// The page's fraction of the total time.
     Share,
     /// The number of requests.
     Requests,
@@ -244,11 +244,10 @@ impl Gate {
     }
 }
 
-/// The minimum similarity of a page's name to be suggested, from 0 to 1.
+/// The minimum similarity, from 0 to 1, at which a page's name is suggested.
 const LIKENESS: f64 = 0.7;
 
-/// Returns the page with the most similar name. Normalized Damerau-Levenshtein similarity measures
-/// the similarity.
+/// Returns the page with the most similar name by normalized Damerau-Levenshtein similarity.
 fn nearest(name: &str, analysis: &LogAnalysis) -> Option<String> {
     let likeness = |page: &&LogPage| strsim::normalized_damerau_levenshtein(name, &page.name);
     let pages = analysis.pages.iter().filter(|page| page.kind.is_use());

@@ -23,8 +23,8 @@ pub fn pages(analysis: &LogAnalysis, kind: PageKind) -> Vec<&LogPage> {
     analysis.pages.iter().filter(|p| p.kind == kind).collect()
 }
 
-/// Returns the offset of the log's clock from UTC in seconds, which is the most frequent offset
-/// among its hours.
+/// Returns the offset of the log's clock from UTC, in seconds: the most frequent offset among its
+/// hours.
 pub fn offset_s(analysis: &LogAnalysis) -> i64 {
     let mut offsets: BTreeMap<i32, usize> = BTreeMap::new();
     analysis

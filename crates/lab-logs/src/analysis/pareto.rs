@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub const RANKED_FRACTION: f64 = 0.8;
 /// The minimum number of blocks of time for an interval.
 const MIN_BLOCKS: usize = 8;
-/// The maximum number of pages that the bootstrap handles separately. It sums up the other pages.
+/// The maximum number of pages that the bootstrap handles individually. The other pages are summed.
 const MAX_SEPARATE: usize = 300;
 /// The number of top pages whose fractions get intervals.
 pub const WITH_INTERVALS: usize = 15;
@@ -39,8 +39,8 @@ pub struct PageRanking<'w> {
     pub by: PageOrder,
     /// The pages in order.
     pub pages: Vec<RankedPage<'w>>,
-    /// The size of the smallest set that reaches [`RANKED_FRACTION`] of the total: the first pages of
-    /// [`PageRanking::pages`].
+    /// The size of the smallest set that reaches [`RANKED_FRACTION`] of the total: the first pages
+    /// of [`PageRanking::pages`].
     pub smallest: usize,
     /// The interval of the set's size. `None` means that there are too few blocks of time.
     pub interval: Option<Interval>,
@@ -55,12 +55,12 @@ pub struct RankedPage<'w> {
     pub page: &'w LogPage,
     /// The page's fraction of the total.
     pub share: f64,
-    /// The interval of the fraction. Only the first pages have an interval.
+    /// The interval of the fraction. Only the first [`WITH_INTERVALS`] pages can have one.
     pub share_interval: Option<Interval>,
-    /// The fraction of this page and all pages before it.
+    /// The combined fraction of this page and all pages before it.
     pub cumulative: f64,
-    /// The fraction of the total time saved if the page's mean became the median of the other
-    /// pages' means.
+    /// The fraction of the total time that would be saved if the page's mean became the median of
+    /// the other pages' means.
     pub saving: f64,
     /// The rank by requests, from 1.
     pub by_requests: usize,
@@ -128,7 +128,7 @@ pub fn ranking(analysis: &LogAnalysis, kind: PageKind) -> Option<PageRanking<'_>
     })
 }
 
-/// Returns the rank of each page by a value, from 1.
+/// Returns each page's rank by a value. The page with the largest value has rank 1.
 fn places(pages: &[&LogPage], value: impl Fn(&LogPage) -> f64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..pages.len()).collect();
     order.sort_by(|a, b| value(pages[*b]).total_cmp(&value(pages[*a])));

@@ -12,15 +12,15 @@ use lab_model::{Counts, Interval, LogAnalysis, LogHour};
 use lab_stats::{normal, order};
 use std::collections::BTreeMap;
 
-/// The minimum number of weeks needed to estimate the usual rate of an hour of the week, from which
-/// a single hour can stand out.
+/// The minimum number of weeks for testing single hours. Fewer weeks do not show the usual rate of
+/// an hour of the week.
 pub const WEEKS: usize = 4;
-/// The minimum number of weeks in which an hour must stand out from the same hour of other days to count as weekly.
+/// The minimum number of weeks for finding hours that stand out week after week.
 pub const MIN_WEEKS: usize = 2;
 /// The minimum ratio of a spike to the usual requests; a smaller increase is never reported.
 pub const MIN_SPIKE: f64 = 1.5;
-/// The variance of the median of normal values divided by that of their mean (Kenney & Keeping,
-/// 1962).
+/// The variance of the median of normal values divided by the variance of their mean (Kenney &
+/// Keeping, 1962).
 const MEDIAN: f64 = std::f64::consts::FRAC_PI_2;
 /// The median absolute value of a standard normal distribution.
 const MAD: f64 = 0.6745;
@@ -36,7 +36,7 @@ pub struct Slot {
     pub requests: u64,
     /// The requests that failed.
     pub errors: u64,
-    /// Durations in ns, each with its number of requests.
+    /// The number of requests by duration in ns.
     times: BTreeMap<u64, u64>,
 }
 
@@ -99,20 +99,20 @@ pub struct Weekly {
     pub weekday: usize,
     /// The hour of the day, 0 to 23.
     pub hour: usize,
-    /// Requests as a multiple of those at the same hour of other days.
+    /// The ratio of the requests to the requests at the same hour of other days.
     pub ratio: Interval,
     /// Requests per second.
     pub rate: f64,
 }
 
-/// An hour that stands out.
+/// A single hour that stands out.
 #[derive(Clone, Debug)]
 pub struct Single {
     /// The start of the hour, in seconds since 1970.
     pub start_s: i64,
     /// The start of the hour by the log's clock, in seconds since 1970.
     pub local_s: i64,
-    /// Requests as a multiple of the usual number.
+    /// The ratio of the requests to the usual number.
     pub ratio: Interval,
     /// The number of requests.
     pub requests: u64,
@@ -301,8 +301,8 @@ impl Week {
 
 /// Compares a value with the median of the other values.
 ///
-/// Returns the difference, that median, and the factor by which the variance of the difference
-/// exceeds that of an hour.
+/// Returns the difference, the median, and the variance of the difference as a multiple of an
+/// hour's variance.
 fn deviation(slot: &[f64], index: usize) -> Option<(f64, f64, f64)> {
     let others: Vec<f64> = slot
         .iter()
@@ -318,7 +318,7 @@ fn deviation(slot: &[f64], index: usize) -> Option<(f64, f64, f64)> {
     ))
 }
 
-/// Returns the variance of the median of `n` normal values, as a multiple of that of one value.
+/// Returns the variance of the median of `n` normal values, as a multiple of one value's variance.
 fn median_variance(n: usize) -> f64 {
     // The median of up to two values is their mean.
     let factor = if n <= 2 { 1.0 } else { MEDIAN };
@@ -331,7 +331,8 @@ fn poisson(usual: f64) -> f64 {
     1.0 / usual.exp().max(1.0)
 }
 
-/// Converts the logarithm of a ratio and the half-width of its interval to the ratio of a spike.
+/// Returns the ratio of a spike, given its logarithm and the half-width of the logarithm's
+/// interval.
 ///
 /// Returns `None` if the ratio is not a spike.
 fn ratio(log: f64, half: f64) -> Option<Interval> {

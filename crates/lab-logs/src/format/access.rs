@@ -130,8 +130,8 @@ pub fn s3(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     })
 }
 
-/// Detects lograge's lines if at least one is present, because a Rails application mixes them with
-/// other lines.
+/// Detects lograge. One matching line is enough, because a Rails application mixes lograge's lines
+/// with others.
 pub fn lograge(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     let mut sampled = Lograge::default();
     let words = "lograge's lines of Rails, with duration in ms";
@@ -153,7 +153,7 @@ pub fn spans(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
 /// A sample of JSON lines.
 struct SampledJson {
     json: Json,
-    /// The location of the durations with their unit, and their resolution in ns.
+    /// A description of the field and the unit of the durations, and their resolution in ns.
     durations: Option<(String, u64)>,
     /// The unit of durations that contain no unit, in ns.
     bare_unit: Option<u64>,

@@ -44,8 +44,8 @@ pub struct Combined {
     times: ClfTimes,
     is_unit_told: bool,
     check: UnitCheck,
-    /// The number of durations with a fraction in a log without fractions, or without a fraction in
-    /// a log with fractions.
+    /// The number of durations whose form differs from the sample: with a fraction if the sample
+    /// has none, or vice versa.
     odd: u64,
 }
 
@@ -248,7 +248,7 @@ impl<'a> CombinedFields<'a> {
     }
 }
 
-/// Finds a time if another bracket precedes it, such as that of an IPv6 address.
+/// Finds the time if another bracket precedes it, for example around an IPv6 address.
 ///
 /// Returns the time and the text after it.
 #[cold]
@@ -278,7 +278,7 @@ fn closing_quote(text: &[u8], width: impl RegisterWidth) -> Option<usize> {
     }
 }
 
-/// Implements [`closing_quote`] for text whose first `"` has a `\` before it.
+/// The slow path of [`closing_quote`], for text whose first `"` has a `\` before it.
 #[cold]
 fn closing_quote_after_escapes(text: &[u8], first: usize) -> Option<usize> {
     let mut quote = first;
@@ -315,7 +315,7 @@ impl Duration {
         }
     }
 
-    /// Describes the location and the unit, and states if the unit is assumed.
+    /// Describes the location and the unit, and says whether the unit is assumed.
     pub fn description(&self) -> String {
         let reason = match self.possible.len() {
             0 | 1 => "",
@@ -651,9 +651,9 @@ fn bare_unit(
     (*likely.first().unwrap_or(&possible[0]), possible)
 }
 
-/// Decimal numbers below this value are not milliseconds.
+/// The smallest plausible decimal number of milliseconds.
 const MIN_DECIMAL_MS: f64 = 0.02;
-/// The fraction of such small values that rules out ms.
+/// The fraction of durations below [`MIN_DECIMAL_MS`] that rules out ms as the unit.
 const MIN_SHORT_FRACTION: f64 = 0.02;
 
 /// A duration as it is written in a line.

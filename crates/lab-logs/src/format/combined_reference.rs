@@ -47,7 +47,7 @@ fn parse<'a>(line: &'a [u8], duration: Option<&Duration>) -> Option<Entry<'a>> {
     })
 }
 
-/// Returns the length of ` 200 ` and the number of bytes sent, which follows it.
+/// Returns the combined length of the status, as in ` 200 `, and the number of bytes sent.
 fn status_and_bytes_length(bytes: &[u8]) -> usize {
     5 + bytes.len()
 }

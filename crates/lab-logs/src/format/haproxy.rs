@@ -11,7 +11,7 @@ use crate::time::{Zone, clf, number};
 use lab_model::LogAssumption;
 use memchr::memchr;
 
-/// A parser of HAProxy lines. Times are those of the server's clock, without an offset.
+/// A parser of HAProxy lines. Their times come from the server's clock and have no offset.
 #[derive(Clone, Debug, Default)]
 pub struct HaProxy {
     /// The server's time zone.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Parses logs with a JSON object on each line, by the known names of fields or those that the user
-//! specified.
+//! Parses logs with one JSON object per line. Fields are identified by well-known names or by the
+//! names that the user specified.
 
 use super::structured::{Scalar, Structured};
 use crate::entry::{Entry, LineKind};
@@ -41,7 +41,7 @@ impl Json {
 
     /// Parses a line and passes its entry to `sink`.
     ///
-    /// An object that describes no request is some other output of the program.
+    /// An object that describes no request is other output of the program.
     pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
         if line.is_empty() {
             return LineKind::Other;
@@ -62,7 +62,7 @@ impl Json {
         kind
     }
 
-    /// Passes requests without an end to `sink`.
+    /// Passes requests whose end was not logged to `sink`.
     pub fn end(&mut self, sink: &mut impl FnMut(&Entry)) {
         while let Some(begun) = self.fields.last_unended() {
             sink(&begun.entry());

@@ -109,7 +109,7 @@ pub enum WholeLog {
     Monitor,
 }
 
-/// The way that a log is read.
+/// The way to read a log.
 #[derive(Clone, Debug)]
 pub enum LogFormat {
     /// A log that is parsed line by line.

@@ -7,7 +7,8 @@
 //!
 //! Source: Apache HTTP Server 2.4, mod_log_config, mod_logio; Tomcat 10, AccessLogValve; Jetty 12,
 //! CustomRequestLog; Undertow 2, AccessLogHandler; nginx, ngx_http_log_module,
-//! ngx_http_upstream_module and the alphabetical index of variables; Gunicorn 23, access_log_format.
+//! ngx_http_upstream_module and the alphabetical index of variables; Gunicorn 23,
+//! access_log_format.
 
 use super::combined::{is_escaped, method_and_target};
 use super::time_format::{TimeFormat, TimeParts};
@@ -33,9 +34,10 @@ enum PatternField {
     /// `10/Oct/2000:13:55:36 -0700`, optionally in its own brackets.
     Clf,
     Iso,
-    /// Seconds since 1970 times 1, 10^3 or 10^6, with or without a fraction.
+    /// The time since 1970, with or without a fraction. The number is the units per second: 1, 10^3
+    /// or 10^6.
     Epoch(u64),
-    /// Three or six digits after the second.
+    /// The fraction of a second, as three or six digits.
     Fraction,
     Formatted(TimeFormat),
     /// Method, target and protocol.
@@ -55,10 +57,11 @@ enum PatternField {
         scale: u64,
         /// The resolution of the logged duration, in ns.
         step: u64,
-        /// True if the unit is Apache's, although other servers write this field in another unit.
+        /// True if the unit is assumed to be Apache's; other servers write this field in another
+        /// unit.
         is_assumed: bool,
     },
-    /// Bytes that Apache received, or the name of a thread of Tomcat or Undertow.
+    /// The bytes that Apache received, or the name of a Tomcat or Undertow thread.
     BytesOrThread,
     /// The durations of all upstream servers.
     UpstreamTime,

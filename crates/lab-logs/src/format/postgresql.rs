@@ -643,7 +643,7 @@ fn quoted_field(text: &[u8]) -> (Vec<u8>, usize) {
     (field, text.len())
 }
 
-/// A JSON line with the names of `jsonlog`, or with those of CSV inside `record`.
+/// A JSON line with `jsonlog`'s field names, or with the names of the CSV columns inside `record`.
 #[derive(Deserialize)]
 struct JsonMessage<'l> {
     #[serde(borrow, alias = "log_time")]
@@ -801,7 +801,7 @@ mod tests {
         entries.into_iter().map(short).collect()
     }
 
-    /// Returns a line of a process.
+    /// Returns a log line that the given process wrote.
     fn line(process: u32, text: &str) -> String {
         format!("2026-05-01 10:00:00.123 UTC [{process}] me@db {text}\n")
     }

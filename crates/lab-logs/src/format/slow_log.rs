@@ -17,14 +17,14 @@ const MAX_STATEMENT: usize = 16 << 20;
 ///
 /// The search runs at each line that looks like a header.
 const MAX_LOOKED_AT: usize = 64 << 10;
-/// Time zone offsets are multiples of this many seconds.
+/// The granularity of time zone offsets, in seconds.
 const OFFSET_STEP: i64 = 900;
 /// The maximum time from the end of a statement until its log line is written, in seconds.
 const WRITTEN_LATER: i64 = 5;
 /// The maximum time by which statements can be out of order, in seconds.
 const UNORDERED_S: i64 = 60;
 
-/// The time in a line `# Time:`.
+/// The time in a `# Time:` line.
 #[derive(Clone, Copy, Debug)]
 struct HeaderTime {
     /// The local time, in seconds since 1970 as if it were UTC.
@@ -54,7 +54,7 @@ struct SlowEvent {
 pub struct SlowLog {
     /// The time zone for times without an offset.
     zone: Zone,
-    /// The last `# Time:`, which multiple statements can share.
+    /// The time in the last `# Time:` line, which can apply to multiple statements.
     time: Option<HeaderTime>,
     /// The offset of the server's clock from UTC in seconds, learned from statements that have both
     /// times.
@@ -68,7 +68,7 @@ pub struct SlowLog {
     is_zone_guessed: bool,
     /// True if an entry had a duration.
     has_durations: bool,
-    /// One statement in this many is logged. 0 if the log does not contain this number.
+    /// The sampling rate: one in this many statements is logged. 0 if the log does not contain it.
     one_in: u64,
 }
 
@@ -107,9 +107,9 @@ impl SlowLog {
     /// Returns true if the next file of the log, whose first lines are `begin`, continues the open
     /// statement.
     ///
-    /// In that case, this parser takes over the offset of the server's clock that `next` found. If
-    /// the file begins with a header, with a banner or with earlier statements, `next` reads it and
-    /// only takes over the time that statements share.
+    /// In that case, this parser also reads the next file, with the offset of the server's clock
+    /// that `next` found. Otherwise, `next` reads it. `next` then takes over the last `# Time:`,
+    /// unless the file begins with a banner or with earlier statements.
     pub fn continue_with(&mut self, next: &mut SlowLog, begin: &[u8], is_sure: bool) -> bool {
         let mut lines = begin
             .split(|b| *b == b'\n')
@@ -133,7 +133,7 @@ impl SlowLog {
         true
     }
 
-    /// Returns true if the first statement of these lines ended before the last one of this file.
+    /// Returns true if the first statement in these lines ended before this file's last statement.
     fn has_ended_before<'l>(
         &self,
         next: &SlowLog,

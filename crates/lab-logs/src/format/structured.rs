@@ -26,8 +26,7 @@ const MAX_LISTED: usize = 6;
 const MAX_BEGUN: usize = 10_000;
 /// The rank of a field that was not found.
 const NONE: u16 = u16::MAX;
-/// A number that is added to the rank of a duration whose unit is given neither by its value nor by
-/// its name.
+/// The penalty added to the rank of a duration if neither its value nor its name implies a unit.
 const BARE: u16 = 1 << 12;
 
 /// A value of a field.
@@ -93,7 +92,7 @@ impl NumberSlot {
     }
 }
 
-/// A point in time as a line contains it.
+/// A point in time as written in a line.
 #[derive(Clone, Copy, Debug)]
 struct WrittenTime {
     /// Nanoseconds since 1970, as if it were UTC.
@@ -117,11 +116,11 @@ struct WrittenDuration {
     is_written: bool,
 }
 
-/// The fields of a line that were read so far.
+/// The fields of the current line that have been read so far.
 #[derive(Clone, Debug, Default)]
 struct Line {
     time: Option<(u16, WrittenTime)>,
-    /// A time of day without a date, and a date, both as they are written.
+    /// The time of day and the date, if they are in separate fields, as written.
     clock: TextSlot,
     date: TextSlot,
     first_ns: Option<i128>,
@@ -159,7 +158,7 @@ pub struct Structured {
     /// The weak producer whose unit was chosen.
     preferred: Option<&'static Producer>,
     check: UnitCheck,
-    /// The field of durations whose unit was assumed, if any.
+    /// The field whose durations have an assumed unit, if any.
     assumed_field: Option<String>,
     /// A field with times that cannot be parsed, and an example.
     strange_time: Option<(String, String)>,
@@ -179,7 +178,7 @@ pub struct Structured {
     without_time: u64,
     without_duration: u64,
     requests: u64,
-    /// Fields that resemble durations, times and paths, for logs in which none was found.
+    /// Fields that may be durations, times and paths, for logs in which none was found.
     candidates: [BTreeSet<String>; 3],
     is_sampling: bool,
 }
@@ -436,13 +435,13 @@ impl Structured {
         None
     }
 
-    /// Returns a request whose end did not follow within the next lines.
+    /// Removes and returns the oldest unfinished request if there are more than `MAX_BEGUN`.
     pub fn unended(&mut self) -> Option<Begun> {
         let begun = self.begun.oldest(MAX_BEGUN);
         self.count_unended(begun)
     }
 
-    /// Returns a request whose end did not follow at all.
+    /// Removes and returns the oldest unfinished request at the end of the log.
     pub fn last_unended(&mut self) -> Option<Begun> {
         let begun = self.begun.oldest(0);
         self.count_unended(begun)
@@ -457,7 +456,7 @@ impl Structured {
         begun
     }
 
-    /// Returns true if the last line is the beginning of a request.
+    /// Returns true if any request is unfinished.
     pub fn has_begun(&self) -> bool {
         !self.begun.requests.is_empty()
     }
@@ -554,8 +553,7 @@ impl Structured {
         found.map(|(_, producer)| producer)
     }
 
-    /// Returns true if the producer would write the durations as they are, with or without a
-    /// fraction.
+    /// Returns true if the durations are fractions or whole numbers, as the producer writes them.
     fn has_its_fraction(&self, producer: &Producer) -> bool {
         producer
             .has_fraction
@@ -764,7 +762,7 @@ pub struct Begun {
 }
 
 impl Begun {
-    /// Returns the entry of a request without an end.
+    /// Returns the entry of an unfinished request.
     pub fn entry(&self) -> Entry<'_> {
         Entry {
             time_s: self.time_s,
@@ -783,7 +781,7 @@ impl Begun {
 /// Fastify and structlog write a line when a request begins, and another one when it ends.
 #[derive(Clone, Debug, Default)]
 struct BegunRequests {
-    /// The number of each request in the order of their beginnings, by ID.
+    /// The sequence number of each request by ID, in the order in which the requests began.
     numbers: HashMap<String, u64, RandomState>,
     requests: BTreeMap<u64, Begun>,
     next: u64,
@@ -844,8 +842,8 @@ fn status(value: Scalar) -> Option<u64> {
 
 /// Parses a duration.
 ///
-/// Returns three things: the value, the value again if it is an integer, and the length of its unit in ns if
-/// the log states a unit.
+/// Returns the value, the value as an integer if it is one, and the unit in ns if the text states
+/// it.
 fn duration_value(value: Scalar) -> Option<(f64, Option<u64>, Option<u64>)> {
     match value {
         Scalar::Integer(n) => Some((n as f64, Some(n), None)),
@@ -895,7 +893,8 @@ fn written_time(value: Scalar) -> Option<WrittenTime> {
     }
 }
 
-/// Parses a time since 1970 in s, ms, µs or ns; all are of this century.
+/// Parses a time since 1970 in s, ms, µs or ns. The unit is the one that puts the time between 2001
+/// and 2099.
 fn epoch(number: f64, integer: i128) -> Option<WrittenTime> {
     let scales = [1_000_000_000_i128, 1_000_000, 1_000, 1];
     let scale = *scales

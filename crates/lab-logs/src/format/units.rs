@@ -16,16 +16,18 @@ const MIN_DURATIONS: usize = 10;
 /// Proxies and clients give up earlier.
 const MAX_MEDIAN_NS: f64 = 30e9;
 const MAX_P90_NS: f64 = 300e9;
-/// The factor between the medians of two halves of a log that suggests a change of the unit.
+/// The minimum ratio between the medians of the two halves of a log that suggests a change of the
+/// unit.
 const MIN_UNIT_CHANGE: f64 = 200.0;
 /// The minimum plausible 90th percentile of a server's durations, in ns.
 const MIN_P90_NS: f64 = 2e3;
 /// The maximum plausible average number of concurrent requests in one log.
 const MAX_CONCURRENCY: f64 = 10_000.0;
-/// Times are arrival times, rather than times of completion, if a line's time is at least this many
-/// seconds before the time of an earlier line.
+/// The minimum backward step in the times of lines that counts as an inversion, in seconds.
+///
+/// Inversions show that lines contain the time of arrival rather than the time of completion.
 const INVERSION_S: f64 = 2.0;
-/// The number of inversions needed as evidence.
+/// The minimum number of inversions that counts as evidence.
 const MIN_INVERSIONS: usize = 3;
 
 /// Returns the name of a unit.
@@ -44,7 +46,8 @@ pub struct UnitEvidence {
     /// The durations as written, each with its line's time in seconds since 1970, in the order of
     /// the lines.
     durations: Vec<(f64, Option<f64>)>,
-    /// The spans between two times of one line in ns, each with the duration as written.
+    /// The spans between the first and the last time in a line in ns, each with the duration as
+    /// written.
     between: Vec<(f64, f64)>,
     /// True if any duration has a fraction.
     has_fraction: bool,
@@ -57,7 +60,7 @@ impl UnitEvidence {
         self.durations.push((duration, time_s));
     }
 
-    /// Adds a line's first and last time, in ns since 1970.
+    /// Adds the first and the last time in a line, in ns since 1970, with its duration.
     pub fn add_times(&mut self, duration: f64, first_ns: i128, last_ns: i128) {
         if last_ns > first_ns && duration > 0.0 {
             self.between.push(((last_ns - first_ns) as f64, duration));
@@ -107,8 +110,8 @@ impl UnitEvidence {
         }
     }
 
-    /// Returns the first and the second half of the log if their durations differ as if the unit had
-    /// changed in between, and if a unit is plausible for one of them.
+    /// Returns the two halves of the log if their durations differ as if the unit had changed in
+    /// between, and if the durations of each half are plausible in some unit.
     fn different_halves(&self) -> Option<[UnitEvidence; 2]> {
         let (first, second) = self.durations.split_at(self.durations.len() / 2);
         let halves = [first, second].map(|durations| UnitEvidence {
@@ -166,7 +169,7 @@ impl UnitEvidence {
         }
     }
 
-    /// Returns the unit in which nearly all durations match the span between two times of their
+    /// Returns the unit in which nearly all durations match the span between the two times in their
     /// lines.
     fn unit_between_times(&self) -> Option<u64> {
         let is_close = |unit: u64, (ns, duration): (f64, f64)| {
@@ -226,7 +229,7 @@ impl UnitCheck {
         self.very_long += u64::from(ns > MAX_P90_NS as u64);
     }
 
-    /// Returns true if this number of durations is too large for exceptions.
+    /// Returns true if the number of durations is too large for them to be exceptions.
     pub fn is_often(&self, durations: u64) -> bool {
         durations >= MIN_DURATIONS as u64 && durations * 1_000 > self.all
     }

@@ -5,7 +5,7 @@
 
 use crate::time::scaled;
 
-/// Returns the length of times separated by `, ` or ` : `; a single blank ends them.
+/// Returns the length of a list of times separated by `, ` or ` : `. A single blank ends the list.
 pub fn list_length(text: &[u8]) -> usize {
     let mut at = 0;
     loop {
@@ -27,7 +27,7 @@ pub fn is_within_list(text: &[u8], at: usize) -> bool {
     before.ends_with(b",") || before.ends_with(b" :") || text[at..].starts_with(b" : ")
 }
 
-/// Returns the sum of times in s, in ns. Returns `None` if there is none.
+/// Returns the sum, in ns, of times written in s. Returns `None` if there are no times.
 pub fn sum_ns(value: &[u8]) -> Option<u64> {
     let is_separator = |b: &u8| matches!(b, b',' | b':' | b' ');
     let times = value

@@ -36,14 +36,14 @@ enum W3cField {
 /// A parser of W3C lines.
 #[derive(Clone, Debug, Default)]
 pub struct W3c {
-    /// The time zone for local times, and for the hour of the day of a request.
+    /// The time zone for local times and for determining a request's hour of the day.
     pub zone: Zone,
     /// The unit of durations that the user specified, in ns.
     unit: Option<u64>,
     fields: Vec<W3cField>,
-    /// The unit of durations in ns, if the producer is known.
+    /// The unit of durations in ns, if the producer or the form of the durations determines it.
     known_unit: Option<u64>,
-    /// True if `known_unit` follows from the form of the durations, not from the producer.
+    /// True if `known_unit` follows from the form of the durations rather than from the producer.
     is_unit_by_form: bool,
     /// True if durations of the sample have a fraction.
     has_fraction: bool,
@@ -109,7 +109,7 @@ impl W3c {
         is_bare.then(|| self.known_unit.unwrap_or(self.possible[0]))
     }
 
-    /// Continues the log whose previous file `before` has read, if `lines` have the same fields.
+    /// Continues the log whose previous file `before` read, if `lines` have the same fields.
     ///
     /// The unit of durations carries over unless the lines show another one. The day carries over
     /// if the lines begin when the previous file ended; a `#Date:` line corrects it.

@@ -21,7 +21,7 @@ const NAMED: usize = 3;
 /// The smallest saving worth reporting, as a fraction of the total time.
 const MIN_SAVING: f64 = 0.01;
 
-/// Returns whether the ranking contains pages or queries.
+/// Returns the kind of the ranked items: pages or queries.
 fn ranked_kind(ranking: &PageRanking) -> PageKind {
     let first = ranking.pages.first();
     first.map_or(PageKind::Page, |ranked| ranked.page.kind)
@@ -62,7 +62,8 @@ pub fn chart(ranking: &PageRanking) -> Option<Chart> {
     })
 }
 
-/// Builds the table of the first screen: the first pages with their cost. The section on pages has all figures.
+/// Builds the table of the first screen: the first pages with their cost. The section on pages has
+/// all columns.
 pub fn answer_table(ranking: &PageRanking) -> Option<Table> {
     let all = table(ranking);
     let wanted = ["requests", "mean", "p99", "share", "cumulative"];

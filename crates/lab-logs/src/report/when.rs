@@ -14,7 +14,7 @@ use lab_model::Unit;
 
 /// The maximum number of hours in a table.
 const ROWS: usize = 20;
-/// The minimum number of hours of a log whose busiest hour is compared with the average.
+/// The minimum number of hours in a log for comparing its busiest hour with the average.
 const HOURS_FOR_AVERAGE: i64 = 6;
 const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 /// Returns the finding on the largest spike.
@@ -38,7 +38,8 @@ pub fn finding(report: &Analyses) -> Option<LogsFinding> {
     })
 }
 
-/// Returns the finding on the busiest hour and minute, with the offset of the log's clock at that time.
+/// Returns the finding on the busiest hour and minute, with the offset of the log's clock at that
+/// time.
 pub fn busiest(report: &Analyses) -> Option<LogsFinding> {
     let (start_s, requests) = report.analysis.peak_minute?;
     let hours = &report.analysis.hours;

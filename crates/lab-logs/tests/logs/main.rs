@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! All tests are one program, because each additional program would have to be compiled and linked
-//! with the library.
+//! A single test program, because each additional program would have to be compiled and linked with
+//! the library.
 
 mod joins;
 mod reading;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Reads logs as bytes. The results match an exact reference for bytes in pieces of any size, and
-//! hostile bytes do no harm.
+//! Reads logs as bytes. The results match an exact reference no matter how the bytes are split, and
+//! malformed input does no harm.
 
 use crate::support::{MONDAY, Random, line};
 use lab_logs::{Hints, NOT_FOUND, ReadError, Rules, ServerLog, Tally, read, wording};
