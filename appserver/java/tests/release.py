@@ -135,7 +135,7 @@ def copied(folder: Path) -> Path:
 
 
 def modules(folder: Path) -> list[Path]:
-    """Returns the directories that are published, starting with the parent."""
+    """Returns the directories of the published modules, starting with the parent."""
     names = [module.text for module in ElementTree.parse(folder / "pom.xml").iter(f"{POM}module")]
     return [folder, *(folder / name for name in names if not name.startswith(("tests/", "examples")))]
 
@@ -167,7 +167,7 @@ def check_artifact(module: Path, parent: ElementTree.Element, version: str) -> N
 
 
 def check_signatures(folder: Path, home: Path) -> int:
-    """Signs the artifacts with a key that is made for this, and verifies the signatures."""
+    """Signs the artifacts with a temporary key, and verifies the signatures."""
     home.mkdir(mode=0o700)
     subprocess.run(["gpg", "--batch", "--quiet", "--gen-key"], input=KEY, text=True, check=True,
                    env=os.environ | {"GNUPGHOME": str(home)})

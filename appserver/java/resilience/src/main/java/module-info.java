@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Retries of any call, and other guards against failures of what a program depends on. */
+/**
+ * Retries of any call, and other guards against failures of the services that a program depends on.
+ */
 module benchlab.appserver.resilience {
     requires static transitive org.jspecify;
 

@@ -15,7 +15,7 @@ import java.util.Map;
 import javax.sql.DataSource;
 import org.sqlite.SQLiteDataSource;
 
-/** Monitors what each page costs: {@code PageCosts PORT}. The metrics have a port of their own. */
+/** Monitors the cost of each page: {@code PageCosts PORT}. The metrics have a separate port. */
 final class PageCosts {
 
     private static final String SUM =
@@ -51,7 +51,7 @@ final class PageCosts {
         return request.equals("GET /sum") ? sum() : new Response(404, "no such page");
     }
 
-    /** Around each request. In a servlet container, MonitorFilter does this. */
+    /** Records a request while it is served. In a servlet container, MonitorFilter does this. */
     private Response monitored(String request, HttpExchange exchange) throws SQLException {
         String path = exchange.getRequestURI().getPath();
         monitor.begin(exchange.getRequestMethod(), path);

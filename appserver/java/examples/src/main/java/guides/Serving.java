@@ -24,7 +24,7 @@ final class Serving {
 
     private Serving() {}
 
-    /** Serves on loopback until the input of this process ends. */
+    /** Serves on the loopback address until standard input of this process ends. */
     static void serve(String port, Handler handler) throws IOException {
         var loopback = InetAddress.getLoopbackAddress();
         var server = HttpServer.create(new InetSocketAddress(loopback, Integer.parseInt(port)), 0);

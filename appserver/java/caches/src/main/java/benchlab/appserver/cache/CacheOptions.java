@@ -82,7 +82,7 @@ public final class CacheOptions<K, V> implements Cloneable {
     }
 
     /**
-     * Sets the time to live of each value, also of loaded ones.
+     * Sets the time to live of each value, including loaded ones.
      *
      * @param <K1> the type of the keys
      * @param <V1> the type of the values
@@ -111,10 +111,10 @@ public final class CacheOptions<K, V> implements Cloneable {
     }
 
     /**
-     * Sets the time from the write of a value until {@link Cache#get(Object, Loader)} loads it again.
-     * The first caller after that time runs its loader in the {@link #executor}; the others get the
-     * current value without waiting. If the loader fails, the current value stays, and the next attempt
-     * is made after the same time.
+     * Sets the time from the write of a value until {@link Cache#get(Object, Loader)} loads it
+     * again. The first caller after that time runs its loader in the {@link #executor}; the others
+     * get the current value without waiting. If the loader fails, the current value stays, and the
+     * same time passes before the next attempt.
      *
      * @param time more than 0, at most 100 years; null for never
      * @return the options
@@ -126,8 +126,8 @@ public final class CacheOptions<K, V> implements Cloneable {
     }
 
     /**
-     * Sets the executor of refreshes. By default, the calling thread refreshes a value, and returns
-     * the new one.
+     * Sets the executor of refreshes. By default, the thread that reads a value also refreshes it,
+     * and gets the new one.
      *
      * @param executor runs the loaders of refreshes
      * @return the options
@@ -167,7 +167,7 @@ public final class CacheOptions<K, V> implements Cloneable {
     /**
      * Sets the clock, for tests. The default is {@link System#nanoTime}.
      *
-     * @param ns the time in nanoseconds from an arbitrary origin
+     * @param ns returns the time in nanoseconds since an arbitrary origin
      * @return the options
      */
     public CacheOptions<K, V> clock(LongSupplier ns) {
@@ -176,7 +176,7 @@ public final class CacheOptions<K, V> implements Cloneable {
         return copy;
     }
 
-    /** The copy may have narrower types, since the options only consume keys and values. */
+    /** Returns a copy, possibly with narrower types: the options only consume keys and values. */
     @SuppressWarnings("unchecked")
     private <K1 extends K, V1 extends V> CacheOptions<K1, V1> copy() {
         try {

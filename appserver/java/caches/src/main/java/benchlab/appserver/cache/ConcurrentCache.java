@@ -18,13 +18,15 @@ public final class ConcurrentCache<K, V> extends LoadingCache<K, V> {
 
     private final ConcurrentHashMap<K, Entry<K, V>> entries = new ConcurrentHashMap<>();
 
-    /** If there is a policy, the monitor of {@code table} guards all writes. */
+    /**
+     * Writes to {@code entries}. If there is a policy, the monitor of this table guards the writes.
+     */
     private final Table<K, V> table = new Table<>(entries, policy);
 
     /**
      * Creates a cache.
      *
-     * @param options the limits
+     * @param options the limits and features of the cache
      */
     public ConcurrentCache(CacheOptions<? super K, ? super V> options) {
         super(options);

@@ -9,7 +9,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A cache that is copied by every write. Reads take no lock, and each sees a consistent version of
+ * A cache whose map every write copies. Reads take no lock, and each sees a consistent version of
  * the cache. A write takes time and memory proportional to the size of the cache, so use {@link
  * #putAll} to store many values. Writers wait for each other, and each copies the latest published
  * version, so no update is lost.
@@ -21,13 +21,16 @@ public final class CopyOnWriteCache<K, V> extends LoadingCache<K, V> {
 
     private final Object writing = new Object();
 
-    /** Not modified after it is published. The policy is not copied; {@code writing} guards it. */
+    /**
+     * The published map, which is never modified. {@code writing} guards the policy, which is not
+     * copied.
+     */
     private volatile Map<K, Entry<K, V>> map = new HashMap<>();
 
     /**
      * Creates a cache.
      *
-     * @param options the limits
+     * @param options the limits and features of the cache
      */
     public CopyOnWriteCache(CacheOptions<? super K, ? super V> options) {
         super(options);

@@ -5,11 +5,12 @@ import java.util.Objects;
 
 /**
  * Selects the entries to evict, by S3-FIFO (Yang et al., "FIFO queues are all you need for cache
- * eviction", SOSP 2023). New entries enter a small queue with a tenth of the weight. If they are read
- * more than once there, they move on to the main queue; otherwise they are evicted soon, and
- * remembered for a while: if their keys are put again in that time, they enter the main queue. An
- * entry of the main queue gets another turn for each of up to three reads. So a scan of many keys
- * does not displace entries that are used, and a read only sets a counter of its entry.
+ * eviction", SOSP 2023). New entries enter a small queue, which holds about a tenth of the weight.
+ * An entry that is read more than once there moves on to the main queue. Any other entry is evicted
+ * soon, and the hash of its key is remembered for a while. If the key is put again in that time,
+ * its entry enters the main queue. An entry of the main queue gets another turn for each of up to
+ * three reads. A scan of many keys therefore does not displace frequently read entries, and a read
+ * only sets a counter of its entry.
  *
  * <p>Guarded by the writers' lock.
  */
@@ -17,7 +18,10 @@ final class Eviction<K, V> {
 
     static final int MAX_READS = 3;
 
-    /** Bounds the time of an eviction if almost all entries have been read. */
+    /**
+     * The maximum number of entries to pass over in one eviction. It limits the time if almost all
+     * entries have been read.
+     */
     private static final int MAX_TURNS = 4_000;
 
     private static final int SMALL_FRACTION = 10;
@@ -30,13 +34,15 @@ final class Eviction<K, V> {
     private long smallWeight;
     private int entries;
 
-    /** Written by one thread at a time, and read by any thread. */
+    /**
+     * The total weight of the entries. One thread at a time writes it, and any thread may read it.
+     */
     private volatile long weight;
 
     /**
-     * The hashes of evicted entries, in the high halves, with the number of the eviction. A hash is in
-     * one of the sets of {@link #WAYS} elements, the latest eviction first; a set that is full forgets
-     * its oldest one.
+     * The hashes of evicted entries in the high halves, and the numbers of their evictions in the
+     * low halves. The array consists of sets of {@link #WAYS} elements, in which the latest
+     * eviction comes first. A new element of a full set replaces the oldest one.
      */
     private long[] ghosts = new long[MIN_GHOSTS];
 
@@ -60,13 +66,13 @@ final class Eviction<K, V> {
         return weight > maximum - entry.weight;
     }
 
-    /** Adds an entry with a key that has none. */
+    /** Adds an entry whose key has none yet. */
     void add(TrackedEntry<K, V> entry) {
         entry.isInMain = isGhost(entry.hash);
         append(entry);
     }
 
-    /** Adds an entry that replaces one that was removed before. The write counts as a read. */
+    /** Adds an entry in place of a removed one. The write counts as a read. */
     void addReplacement(TrackedEntry<K, V> entry, TrackedEntry<K, V> replaced) {
         entry.isInMain = replaced.isInMain;
         entry.reads = replaced.reads;
@@ -74,7 +80,7 @@ final class Eviction<K, V> {
         append(entry);
     }
 
-    /** Adds an entry again that was removed, because the change failed. */
+    /** Adds an entry without changing its queue or its reads, for example to undo a removal. */
     void append(TrackedEntry<K, V> entry) {
         if (entry.weight > 0) {
             (entry.isInMain ? main : small).append(entry.order());
@@ -125,7 +131,10 @@ final class Eviction<K, V> {
         }
     }
 
-    /** Must be called after an eviction of {@code entry}. */
+    /**
+     * Remembers the hash of an evicted entry, unless it was in the main queue. Must be called after
+     * each eviction.
+     */
     void remember(TrackedEntry<K, V> entry) {
         if (!entry.isInMain) {
             evictions++;
@@ -135,7 +144,10 @@ final class Eviction<K, V> {
         }
     }
 
-    /** As many evictions are remembered as there are entries. */
+    /**
+     * Returns true if a hash is remembered and its eviction is recent: at most n others have
+     * followed, where n is the number of entries.
+     */
     private boolean isGhost(int hash) {
         int set = firstOf(hash);
         for (int way = set; way < set + WAYS; way++) {

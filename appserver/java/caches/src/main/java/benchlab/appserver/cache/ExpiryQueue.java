@@ -8,13 +8,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * Finds expired entries. Entries with the cache's default time to live expire in the order of their
  * writes, and need only a list. All others are in a radix heap (Ahuja, Mehlhorn, Orlin and Tarjan,
- * "Faster algorithms for the shortest path problem", Journal of the ACM 37 (2), 1990): the list of
- * an entry is the highest bit in which its time differs from the heap's time, which never goes back.
- * Adding and removing take constant time. As its time approaches, an entry moves to a lower list, at
- * most once for each bit.
+ * "Faster algorithms for the shortest path problem", Journal of the ACM 37 (2), 1990): the number
+ * of an entry's list is the highest bit, counted from 1, in which the entry's time differs from the
+ * heap's time, which never goes back. Adding and removing take constant time. As its time
+ * approaches, an entry moves to a lower list, at most once for each bit.
  *
- * <p>An entry that is read later than when it was added is found at its old time; its new time is
- * then known, and {@link Policy} adds it again. Guarded by the writers' lock.
+ * <p>A read does not move an entry. The entry is found at its old time, and {@link Policy} then
+ * adds it again at its new time. Guarded by the writers' lock.
  */
 final class ExpiryQueue<K, V> {
 
@@ -22,7 +22,7 @@ final class ExpiryQueue<K, V> {
     private final List<Link<K, V>> heap = new ArrayList<>();
     private long heapTime;
 
-    /** Bit n is set if list n of the heap may have entries. */
+    /** A bit set of the heap's lists. Bit n is set if list n may have entries. */
     private long used;
 
     ExpiryQueue() {

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Link<K, V> {
 
-    /** Null for a list. */
+    /** The entry, or null if this link is a list. */
     final @Nullable TrackedEntry<K, V> entry;
     private Link<K, V> previous = this;
     private Link<K, V> next = this;

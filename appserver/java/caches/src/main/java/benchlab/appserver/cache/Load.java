@@ -21,7 +21,9 @@ final class Load<V> {
      */
     private static final Map<Thread, Load<?>> WAITING = new HashMap<>();
 
-    /** Guarded by {@link #WAITING}, except in the thread itself. */
+    /**
+     * The thread that runs the loader. Guarded by {@link #WAITING}, except in the thread itself.
+     */
     private Thread loader = Thread.currentThread();
 
     private final CountDownLatch end = new CountDownLatch(1);
@@ -30,7 +32,10 @@ final class Load<V> {
     private @Nullable V value;
     private @Nullable Throwable failure;
 
-    /** Must be called before a loader that another thread than the load's creator runs. */
+    /**
+     * Makes the current thread the loader. Must be called before the loader runs on a thread that
+     * did not create the load.
+     */
     void begin() {
         synchronized (WAITING) {
             loader = Thread.currentThread();
@@ -43,7 +48,10 @@ final class Load<V> {
         return loaded;
     }
 
-    /** Returns the exception for the loading thread. An {@link Error} is rethrown as it is. */
+    /**
+     * Ends the load with a failure. Returns the exception for the loading thread, but rethrows an
+     * {@link Error} as it is.
+     */
     LoadException fail(Throwable thrown) {
         failure = thrown;
         end.countDown();

@@ -17,7 +17,10 @@ abstract sealed class LoadingCache<K, V> implements Cache<K, V>
 
     static final long FOREVER = Long.MAX_VALUE; // ns
 
-    /** Null if the cache only stores values. All entries are then plain {@link Entry} objects. */
+    /**
+     * The limits and statistics; null if the cache only stores values. All entries are then plain
+     * {@link Entry} objects.
+     */
     final @Nullable Policy<K, V> policy;
 
     /** Loads in progress whose keys have not been changed since they began. */
@@ -45,7 +48,7 @@ abstract sealed class LoadingCache<K, V> implements Cache<K, V>
 
     // Reads
 
-    /** Returns the value of an entry for a caller who has requested it, or null. */
+    /** Returns the value of an entry, or null, and records the read. */
     final @Nullable V read(@Nullable Entry<K, V> entry) {
         if (policy != null) {
             return policy.read(entry);

@@ -9,9 +9,9 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The limits of a cache, its expiry and its statistics. Methods with a map parameter change the map,
- * and are guarded by the writers' lock; all entries of the map must be {@link TrackedEntry} objects.
- * If a method throws, because a {@code hashCode} or {@code equals} does, the map and the policy are
+ * The limits of a cache, its expiry and its statistics. Methods with a map parameter change the
+ * map, and are guarded by the writers' lock; all entries of the map must be {@link TrackedEntry}
+ * objects. If a key's {@code hashCode} or {@code equals} throws, the map and the policy remain
  * consistent.
  */
 final class Policy<K, V> {
@@ -22,12 +22,12 @@ final class Policy<K, V> {
     private final long timeToAccess; // ns; 0 if reads do not affect expiry
     private final long refreshInterval; // ns; 0 for never
 
-    /** Null if the cache is not bounded. */
+    /** The eviction order; null if the cache is not bounded. */
     private final @Nullable Eviction<K, V> eviction;
 
     private final ExpiryQueue<K, V> expiry = new ExpiryQueue<>();
 
-    /** Null without statistics. */
+    /** The statistics; null if they are not recorded. */
     private final @Nullable Counts counts;
 
     private static final class Counts {
@@ -66,7 +66,7 @@ final class Policy<K, V> {
         return options;
     }
 
-    /** Nanoseconds since the creation of the policy. The clock may wrap around. */
+    /** Returns the nanoseconds since the creation of the policy. The clock may wrap around. */
     private long now() {
         return usesClock ? options.clock().getAsLong() - origin : 0;
     }
@@ -109,8 +109,8 @@ final class Policy<K, V> {
     }
 
     /**
-     * Returns true if the caller should refresh the value. Calls in the next interval return false,
-     * so the others do not try, too.
+     * Returns true if the caller should refresh the value. Calls within the next interval return
+     * false, so that only one thread tries.
      */
     boolean takeRefresh(Entry<K, V> found) {
         var entry = (TrackedEntry<K, V>) found;
@@ -124,7 +124,10 @@ final class Policy<K, V> {
 
     // Writes
 
-    /** Creates an entry. Must be called outside of locks: it calls functions of the application. */
+    /**
+     * Creates an entry. Must be called outside of locks, because it calls functions of the
+     * application.
+     */
     TrackedEntry<K, V> newEntry(K key, V value, @Nullable Duration ownTimeToLive) {
         @Nullable Duration time = ownTimeToLive != null ? ownTimeToLive : options.timeToLive(key, value);
         int weight = options.weigher().weigh(key, value);
@@ -223,7 +226,7 @@ final class Policy<K, V> {
         removals.add(entry, cause);
     }
 
-    /** Returns true if {@link #removeExpired} has entries to look at. */
+    /** Returns true if {@link #removeExpired} has entries to check. */
     boolean hasDue() {
         return options.expires() && expiry.due(now()) != null;
     }

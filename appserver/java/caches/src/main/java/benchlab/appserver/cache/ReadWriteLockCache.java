@@ -26,7 +26,7 @@ public final class ReadWriteLockCache<K, V> extends LoadingCache<K, V> {
     /**
      * Creates a cache.
      *
-     * @param options the limits
+     * @param options the limits and features of the cache
      */
     public ReadWriteLockCache(CacheOptions<? super K, ? super V> options) {
         super(options);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package benchlab.appserver.cache;
 
-/** Why a value left a cache. */
+/** The reason why a value left a cache. */
 public enum RemovalCause {
     /** {@link Cache#remove} or {@link Cache#clear} removed it. */
     EXPLICIT,

@@ -2,7 +2,7 @@
 package benchlab.appserver.cache;
 
 /**
- * Is called once for each value that leaves a cache.
+ * A listener that is called once for each value that leaves a cache.
  *
  * @param <K> the type of the keys
  * @param <V> the type of the values
@@ -11,8 +11,8 @@ package benchlab.appserver.cache;
 public interface RemovalListener<K, V> {
 
     /**
-     * Handles the removal of a value. The thread whose write removed the value makes this call, after
-     * the change and outside of all locks. Other threads may still use the value. An exception is
+     * Handles the removal of a value. Runs on the thread whose write removed the value, after the
+     * change and outside of all locks. Other threads may still use the value. An exception is
      * logged, and does not affect the write. Expired values are removed by the next write.
      *
      * @param key the key

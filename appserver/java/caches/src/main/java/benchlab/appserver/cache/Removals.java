@@ -6,12 +6,12 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The values that one write removed, to be reported after it has released its lock. */
+/** The values that one write removed. They are reported after the write has released its lock. */
 final class Removals<K, V> {
 
     private record Removal<K, V>(TrackedEntry<K, V> entry, RemovalCause cause) {}
 
-    /** Null if nothing is reported. */
+    /** The policy with the listener and the statistics; null if nothing is reported. */
     private final @Nullable Policy<K, V> policy;
 
     private List<Removal<K, V>> removals = List.of();
@@ -27,7 +27,7 @@ final class Removals<K, V> {
         removals.add(new Removal<>(entry, cause));
     }
 
-    /** Must be called if the write failed, and changed nothing. */
+    /** Drops the values. Must be called if the write failed and changed nothing. */
     void discard() {
         removals = List.of();
     }

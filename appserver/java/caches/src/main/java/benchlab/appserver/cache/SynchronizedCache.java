@@ -15,13 +15,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SynchronizedCache<K, V> extends LoadingCache<K, V> {
 
-    /** Guarded by its own monitor. */
+    /** The entries, guarded by the table's own monitor. */
     private final Table<K, V> table = new Table<>(new HashMap<>(), policy);
 
     /**
      * Creates a cache.
      *
-     * @param options the limits
+     * @param options the limits and features of the cache
      */
     public SynchronizedCache(CacheOptions<? super K, ? super V> options) {
         super(options);

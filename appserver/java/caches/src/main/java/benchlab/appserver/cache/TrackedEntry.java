@@ -31,15 +31,18 @@ final class TrackedEntry<K, V> extends Entry<K, V> {
 
     final int weight;
 
-    /** When the entry expires, regardless of reads. */
+    /** The time at which the entry expires, regardless of reads. */
     final long deadline;
 
-    /** True if entries with this flag expire in the order in which they were written. */
+    /**
+     * True if the entry has the cache's default time to live, and reads do not extend it. Such
+     * entries expire in the order of their writes.
+     */
     final boolean hasDefaultTime;
 
     /**
      * The number of reads since the entry was last considered for eviction, up to {@link
-     * Eviction#MAX_READS}. Readers race for it: an increment may be lost.
+     * Eviction#MAX_READS}. Concurrent increments may be lost.
      */
     byte reads;
 
@@ -52,7 +55,9 @@ final class TrackedEntry<K, V> extends Entry<K, V> {
     /** Neighbors in the {@link ExpiryQueue}; null if the entry does not expire. */
     private final @Nullable Link<K, V> schedule;
 
-    /** When the {@link ExpiryQueue} returns the entry. Guarded by the writers' lock. */
+    /**
+     * The time at which the {@link ExpiryQueue} returns the entry. Guarded by the writers' lock.
+     */
     long scheduledTime;
 
     private long accessed;
@@ -92,7 +97,7 @@ final class TrackedEntry<K, V> extends Entry<K, V> {
         return schedule != null;
     }
 
-    /** Counts a read. A frequently read entry is not written to. */
+    /** Counts a read. Does not write to an entry that already has the maximum count. */
     void countRead() {
         byte count = reads;
         if (count < Eviction.MAX_READS) {
@@ -112,7 +117,7 @@ final class TrackedEntry<K, V> extends Entry<K, V> {
         return (long) REFRESH_DUE.getOpaque(this);
     }
 
-    /** Sets the time if no other thread has. */
+    /** Sets the time at which a refresh is due, unless another thread has changed it. */
     boolean compareAndSetRefreshDue(long expected, long time) {
         return REFRESH_DUE.compareAndSet(this, expected, time);
     }

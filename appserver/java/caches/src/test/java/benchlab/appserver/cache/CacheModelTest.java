@@ -89,7 +89,7 @@ class CacheModelTest {
                     || timeToAccess > 0 && item.accessed + timeToAccess <= now;
         }
 
-        /** Each value is removed once, and for a reason. */
+        /** Checks that each value is removed once, and for a valid reason. */
         void removed(Integer key, Integer value, RemovalCause cause) {
             Item item = items.remove(value);
             assertNotNull(item, value + " was removed twice");

@@ -57,8 +57,8 @@ class CacheStressTest {
     }
 
     /**
-     * Without removals, every key is loaded successfully once, no matter which threads request it
-     * or fail.
+     * Without removals, exactly one load of each key succeeds, no matter which threads request the
+     * key and whose loads fail.
      */
     @ParameterizedTest
     @EnumSource(Scheme.class)

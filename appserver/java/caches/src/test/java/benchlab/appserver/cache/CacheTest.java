@@ -322,7 +322,7 @@ class CacheTest {
         assertEquals("put", cache.get("key"));
     }
 
-    /** The loaded value may be the one that the removal was meant for. */
+    /** The removal may have been meant for the value that is being loaded. */
     @ParameterizedTest
     @EnumSource
     void aValueWhoseKeyIsRemovedWhileItLoadsIsNotKept(Scheme scheme) throws Exception {

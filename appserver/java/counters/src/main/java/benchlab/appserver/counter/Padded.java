@@ -18,7 +18,10 @@ final class Padded {
         volatile long value;
     }
 
-    /** 128 bytes on either side, because current processors fetch 64-byte lines in pairs. */
+    /**
+     * A number with 128 unused bytes on either side, because current processors fetch 64-byte lines
+     * in pairs.
+     */
     @SuppressWarnings("unused")
     abstract static class Number extends Value {
         private long q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15;

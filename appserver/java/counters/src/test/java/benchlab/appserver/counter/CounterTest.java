@@ -76,7 +76,7 @@ class CounterTest {
         }
     }
 
-    /** A neighbor within two 64-byte lines would slow the counter down. */
+    /** Another field within 128 bytes would slow the counter down. */
     @Test
     void atomicValueHasItsCacheLinesToItself() throws Exception {
         // By reflection, because javac's warnings about Unsafe cannot be suppressed.

@@ -5,8 +5,8 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * A histogram of times from nanoseconds to an hour, of constant size, which can be merged into
- * another one. Each power of two is divided into 32 buckets of equal width, as in <a
+ * A histogram of times from 1 ns to 73 minutes. It has a constant size, and can be merged into
+ * another histogram. Each power of two is divided into 32 buckets of equal width, as in <a
  * href="https://hdrhistogram.github.io/HdrHistogram">HdrHistogram</a>, so the midpoint of a bucket
  * is at most 1.6% away from the values in it. Any number of threads may use a histogram
  * concurrently; no value is lost.
@@ -18,7 +18,7 @@ public final class Histogram {
     /** The number of buckets for each power of two. */
     static final int PARTS = 1 << BITS;
 
-    /** In nanoseconds; 73 minutes. Larger values count as this value. */
+    /** The maximum value in nanoseconds: 73 minutes. Larger values count as this value. */
     static final long MAX_VALUE = (1L << 42) - 1;
 
     static final int BUCKETS = (42 - BITS + 1) * PARTS;

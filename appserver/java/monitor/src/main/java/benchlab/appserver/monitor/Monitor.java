@@ -30,7 +30,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  */
 public final class Monitor {
 
-    /** The page and the query for all names beyond the maximum. */
+    /** The name that stands for all pages, or all queries, beyond the maximum number. */
     public static final String OTHER = "(other)";
 
     /** The page for queries outside of requests, each of which counts as one request. */

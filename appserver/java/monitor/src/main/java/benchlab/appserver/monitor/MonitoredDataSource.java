@@ -189,7 +189,7 @@ public final class MonitoredDataSource implements DataSource {
     private final class StatementHandler extends Handler {
         private final Object connection;
 
-        /** Null until a statement is prepared. */
+        /** The query of a prepared statement; null for other statements. */
         private final @Nullable Query prepared;
 
         private @Nullable Query batch;

@@ -92,9 +92,9 @@ final class Page {
     // hour are the difference between these totals and those at the start of the next hour.
 
     /**
-     * Must be called before each request is counted. The first request of an hour begins that hour.
-     * The time of day is read once a minute, in case the clock was set; if it was set back, the
-     * current hour continues.
+     * Begins a new hour if the previous one has ended. Must be called before each request is
+     * counted. The time of day is read once a minute, in case the clock was set. If it was set
+     * back, the current hour continues.
      */
     void lookAtClock(long now) {
         if (now >= nextLook && turning.compareAndSet(false, true)) {

@@ -93,7 +93,7 @@ final class PrometheusFormat {
                 + '"';
     }
 
-    /** Formats exactly, with nine decimal places. */
+    /** Formats nanoseconds as seconds, with nine decimal places. */
     private static String seconds(long nanos) {
         return String.format(
                 Locale.ROOT, "%d.%09d", nanos / 1_000_000_000, nanos % 1_000_000_000);

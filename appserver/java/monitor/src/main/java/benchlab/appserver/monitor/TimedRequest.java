@@ -25,7 +25,7 @@ final class TimedRequest {
     final long[] nanos = new long[PARTS];
     final boolean[] failed = new boolean[PARTS];
 
-    /** Null while the thread serves no request. */
+    /** The monitor of the current request; null while the thread serves no request. */
     @Nullable Monitor monitor;
 
     long started;

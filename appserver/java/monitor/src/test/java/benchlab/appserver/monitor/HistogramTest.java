@@ -18,7 +18,7 @@ class HistogramTest {
 
     private static final double[] PERCENTS = {0, 1, 25, 50, 75, 90, 95, 99, 99.9, 100};
 
-    /** Also read by the tests of the Ada library. */
+    /** The expected percentiles. The tests of the Ada library read the same file. */
     private static final Path TABLE = Path.of("src/test/data/percentiles.txt");
 
     private static LongStream values(int count, int shift) {

@@ -9,6 +9,6 @@ import java.time.Duration;
  *
  * @param thread the name of the thread that took the lease
  * @param held the time since then
- * @param origin the stack trace of the call that took the lease. It was not thrown
+ * @param origin the stack trace of the call that took the lease; it was never thrown
  */
 public record LeakReport(String thread, Duration held, Throwable origin) {}

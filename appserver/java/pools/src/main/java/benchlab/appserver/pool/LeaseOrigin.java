@@ -3,7 +3,10 @@ package benchlab.appserver.pool;
 
 import java.time.Duration;
 
-/** The place where a lease was taken. Recorded only with {@link PoolOptions#leakThreshold}. */
+/**
+ * The stack trace of the call that took a lease. Recorded only with {@link
+ * PoolOptions#leakThreshold}.
+ */
 final class LeaseOrigin extends Throwable {
     private static final long serialVersionUID = 1;
 

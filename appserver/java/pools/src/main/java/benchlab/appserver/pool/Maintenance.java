@@ -11,15 +11,15 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The regular visits of pools whose options need them. One thread, shared by all pools, starts the
- * visits, and runs none of their hooks. It does not keep a pool reachable.
+ * The regular maintenance of a pool whose options require it. One thread visits all such pools. It
+ * runs none of their hooks. The visits do not keep a pool reachable.
  */
 final class Maintenance implements Runnable {
 
     private static final long MIN_PERIOD_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
     private static final long MAX_PERIOD_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
-    /** The number of visits in the shortest time of the options. */
+    /** The number of visits within the shortest time that the options specify. */
     private static final int VISITS = 16;
 
     private static final ScheduledThreadPoolExecutor TIMER = timer();
@@ -41,7 +41,7 @@ final class Maintenance implements Runnable {
         }
     }
 
-    /** Returns 0 if the options need no visits. */
+    /** Returns the time between two visits in nanoseconds; 0 if the options require none. */
     private static long period(PoolOptions<?> options) {
         long shortest =
                 Arrays.asList(

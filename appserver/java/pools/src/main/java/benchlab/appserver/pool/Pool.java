@@ -60,10 +60,10 @@ public final class Pool<R> implements AutoCloseable {
     private final boolean hasWorkAtEnd;
 
     /**
-     * True if a thread waits or the pool has too many resources. The lock-free path is then closed.
-     * A waiting thread sets this flag and then looks for idle slots; a thread that frees a slot
-     * reads the flag afterwards. The flag and the slots' states are volatile, so at least one of
-     * the two threads sees the other's write (the store-buffering pattern).
+     * True if a thread waits or the pool has too many resources. Threads then do not use the
+     * lock-free path. A waiting thread sets this flag and then looks for idle slots; a thread that
+     * frees a slot reads the flag afterwards. The flag and the slots' states are volatile, so at
+     * least one of the two threads sees the other's write (the store-buffering pattern).
      */
     private volatile boolean attention;
 
@@ -383,7 +383,7 @@ public final class Pool<R> implements AutoCloseable {
         return next != null ? next : makeBy(deadline);
     }
 
-    /** Returns null if another thread must be served first or no slot is idle. */
+    /** Returns an idle slot; null if there is none, or if another thread must be served first. */
     private @Nullable Slot<R> idleSlot() {
         return attention ? null : slots.takeIdle();
     }
@@ -441,8 +441,8 @@ public final class Pool<R> implements AutoCloseable {
     }
 
     /**
-     * Returns null if the served thread should create a slot, which is already counted as being
-     * created.
+     * Returns the slot of a served thread; null if the thread should create a slot, which is
+     * already counted as being created.
      */
     private @Nullable Slot<R> slotOf(Waiter<R> served) {
         if (served.refused) {
@@ -557,7 +557,10 @@ public final class Pool<R> implements AutoCloseable {
                 });
     }
 
-    /** Validates a slot and destroys an invalid resource. Returns why it is invalid. */
+    /**
+     * Validates a slot and destroys an invalid resource. Returns the reason if the resource is
+     * invalid.
+     */
     private Optional<End> check(Slot<R> slot, long timeout)
             throws InterruptedException, TimeoutException {
         var answer = new CompletableFuture<Optional<End>>();
@@ -695,7 +698,7 @@ public final class Pool<R> implements AutoCloseable {
         change(() -> forget(slot, end));
     }
 
-    /** Reclaims a slot whose lease was lost. */
+    /** Reclaims a slot whose lease was leaked. */
     void reclaim(Slot<R> slot) {
         LOGGER.log(
                 System.Logger.Level.WARNING,
@@ -798,9 +801,9 @@ public final class Pool<R> implements AutoCloseable {
     }
 
     /**
-     * Does what is due: reports leaks, removes expired and idle resources, keeps others alive, and
-     * creates some for {@code minIdle}. Called regularly by one thread, which must not block, so hooks
-     * run on other threads.
+     * Does the maintenance that is due: reports leaks, removes expired and idle resources, keeps
+     * others alive, and creates resources for {@code minIdle}. Called regularly by one thread,
+     * which must not block, so hooks run on other threads.
      */
     void visit() {
         try {

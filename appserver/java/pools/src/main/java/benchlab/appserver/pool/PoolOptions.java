@@ -18,11 +18,12 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>Hooks run on the thread that leases or returns a resource, without any lock, and never
- * concurrently for one resource. There are these exceptions, which run on a thread of the pool:
- * {@code factory}, {@code validate} and the {@code destroy} after it for a lease with a timeout, and
- * everything that the pool does by itself: resources for {@link #minIdle}, checks for {@link
- * #keepAlive}, and the end of idle or leaked resources. The timeout of a lease does not cover {@code
- * reset} and {@code destroy} when the lease is closed: set a timeout in these hooks if they wait.
+ * concurrently for one resource. There are two exceptions. For a lease with a timeout, {@code
+ * factory}, {@code validate} and the {@code destroy} after it run on a thread of the pool. So do
+ * the hooks of the pool's own maintenance: those that create resources for {@link #minIdle}, check
+ * resources for {@link #keepAlive}, and destroy idle or leaked resources. The timeout of a lease
+ * does not cover {@code reset} and {@code destroy} when the lease is closed: set a timeout in these
+ * hooks if they may block.
  *
  * @param <R> the type of the resources
  */
@@ -94,9 +95,12 @@ public final class PoolOptions<R> implements Cloneable {
 
     /** The order in which idle resources are leased. */
     public enum RequestOrder {
-        /** In turn: all resources are used equally, and none is idle for long. */
+        /** Leases the resources in turn: all are used equally, and none is idle for long. */
         ROUND_ROBIN,
-        /** Most recently returned first: few resources are in use, and they stay warm in caches. */
+        /**
+         * Leases the most recently returned resource first: few resources are in use, and they stay
+         * warm in caches.
+         */
         LIFO
     }
 
@@ -181,9 +185,9 @@ public final class PoolOptions<R> implements Cloneable {
     }
 
     /**
-     * Sets the number of idle resources that the pool keeps ready, as far as its capacity allows. It
-     * creates them on its own thread, also after others have been destroyed. If the factory fails, it
-     * tries again after a pause, which doubles up to 10 seconds.
+     * Sets the number of idle resources that the pool keeps ready, as far as its capacity allows.
+     * It creates them on a thread of its own, and replaces those that are destroyed. If the factory
+     * fails, the pool tries again after a pause, which doubles up to 10 seconds.
      *
      * @param resources the number of resources, 0 by default
      * @return the options
@@ -211,10 +215,10 @@ public final class PoolOptions<R> implements Cloneable {
     }
 
     /**
-     * Sets the age at which a resource is destroyed. A leased one is destroyed when it is returned. Each
-     * resource has a lifetime of its own, at random up to a quarter shorter, so that resources that were
-     * created together do not end together. Set it below the time after which the server or a proxy
-     * closes connections.
+     * Sets the age at which a resource is destroyed. A leased one is destroyed when it is returned.
+     * The lifetime of each resource is shortened by a random amount of up to a quarter, so that
+     * resources that were created together are not destroyed together. Set it below the time after
+     * which the server or a proxy closes connections.
      *
      * @param time more than 0, at most 100 years; null for no limit, which is the default
      * @return the options

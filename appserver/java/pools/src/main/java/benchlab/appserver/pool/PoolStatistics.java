@@ -20,8 +20,8 @@ import java.time.Duration;
  * @param maxWait the maximum waiting time of a call that got a lease
  * @param timeouts the number of calls that timed out waiting for other threads or for the factory
  * @param made the number of resources that the factory created
- * @param creationTime the total time in which the factory created them
- * @param maxCreationTime the longest time in which the factory created one
+ * @param creationTime the total time that the factory took to create them
+ * @param maxCreationTime the maximum time that the factory took to create one
  * @param factoryFailures the number of failures of the factory
  * @param broken the number of resources that were destroyed because they were invalid, could not be
  *     reset or were marked as broken

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A resource in a pool, and its state. A slot is idle, leased to one holder, or owned by one
- * thread. The owner creates, validates, resets or destroys the resource, or has waited for it and
- * been served. Only the holder or owner accesses the resource. A thread becomes the owner by an
+ * thread. The owner creates, validates, resets or destroys the resource, or has just received it
+ * after waiting. Only the holder or owner accesses the resource. A thread becomes the owner by an
  * atomic change of the state from idle or leased, so there is never a second owner.
  */
 final class Slot<R> extends Padding {
@@ -40,10 +40,13 @@ final class Slot<R> extends Padding {
 
     private volatile long state = OWNED;
 
-    /** Null while the slot is leased. */
+    /** The token of the next lease; null while the slot is leased. */
     private @Nullable Token token;
 
-    /** Must be reachable so that the collector can report that the token is not. */
+    /**
+     * The reference that detects a leaked lease. Kept reachable, because the garbage collector
+     * enqueues only reachable references.
+     */
     @SuppressWarnings("unused")
     private final LeakedLease lost;
 
@@ -54,7 +57,10 @@ final class Slot<R> extends Padding {
     private final long created = System.nanoTime();
     private final long lifetime; // ns
 
-    /** Not null while the slot is leased, if leases record their origin. */
+    /**
+     * The origin of the current lease; null if the slot is not leased or leases do not record their
+     * origin.
+     */
     private volatile @Nullable LeaseOrigin origin;
 
     // Written by the pool's visits, and read by them and the checks that they start.
@@ -119,7 +125,7 @@ final class Slot<R> extends Padding {
     }
 
     /**
-     * Returns for how long the slot has been idle, to the accuracy of the visits; -1 if it is not idle.
+     * Returns the time in ns since the first visit after the last use; -1 if the slot is not idle.
      * A check that ends meanwhile does not end the idle time.
      */
     long observeIdleTime(long now) {
@@ -138,7 +144,10 @@ final class Slot<R> extends Padding {
         return -1;
     }
 
-    /** Returns the time since the last use or check; -1 if the slot was not idle at the last visit. */
+    /**
+     * Returns the time in ns since the last use or check; -1 if the slot was not idle at the last
+     * visit.
+     */
     long uncheckedTime(long now) {
         return observed < 0 ? -1 : Math.min(now - idleSince, now - checked);
     }

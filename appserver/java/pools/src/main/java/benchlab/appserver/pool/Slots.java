@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 final class Slots<R> {
 
     /**
-     * The position at which to begin the search. A wrong hint only costs time, so threads may
-     * overwrite each other's hints.
+     * The position at which a search for an idle slot begins. A wrong hint only costs time, so
+     * threads may overwrite each other's hints.
      */
     private static final class Hint extends Padding {
         private static final VarHandle NEXT;
@@ -75,7 +75,10 @@ final class Slots<R> {
         return null;
     }
 
-    /** Called before a slot becomes idle. */
+    /**
+     * In LIFO order, makes a slot the first one that a search tries. Called before the slot becomes
+     * idle.
+     */
     void comesBack(Slot<R> slot) {
         if (isLatestFirst && Hint.LATEST.getAcquire(hint) != slot) {
             Hint.LATEST.setRelease(hint, slot);

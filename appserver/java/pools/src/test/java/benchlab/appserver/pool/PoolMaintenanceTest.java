@@ -74,7 +74,7 @@ class PoolMaintenanceTest {
         }
     }
 
-    /** Leases resources at once, and returns them. */
+    /** Leases this many resources at the same time, and then returns them. */
     private static void leaseAtOnce(Pool<Resource> pool, int count) throws InterruptedException {
         List<Lease<Resource>> leases = new ArrayList<>();
         for (int k = 0; k < count; k++) {
@@ -388,8 +388,8 @@ class PoolMaintenanceTest {
     }
 
     /**
-     * More threads wait than there are carrier threads, and others still run. The JVM would replace
-     * pinned carriers by at most 256 threads in total.
+     * More threads wait than the JVM has carrier threads, and others still run. The JVM would
+     * replace pinned carriers by at most 256 threads in total.
      */
     @Test
     void virtualThreadsThatWaitOccupyNoCarrier() throws Exception {

@@ -94,7 +94,7 @@ class PoolStressTest {
         finish(pool, 2);
     }
 
-    /** As many resources as threads, so all threads take the lock-free path. */
+    /** The pool has a resource for each thread, so all threads take the lock-free path. */
     @ParameterizedTest
     @EnumSource(RequestOrder.class)
     void leasesWithoutWaiting(RequestOrder order) throws Exception {

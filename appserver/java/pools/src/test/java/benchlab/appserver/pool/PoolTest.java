@@ -285,8 +285,8 @@ class PoolTest {
     }
 
     /**
-     * The drivers connect, and wait for the server's greeting or for the response to their own
-     * first message.
+     * Drivers that connect wait for the server's greeting, or for the response to their first
+     * message.
      */
     @ParameterizedTest
     @ValueSource(strings = {"jdbc:postgresql", "jdbc:mariadb"})

@@ -31,8 +31,8 @@ final class ProcessGroup {
     private static final Duration SWEEP_TIMEOUT = Duration.ofSeconds(5);
 
     /**
-     * The name is unique for each group, so a program that also uses this class passes all markers
-     * on to its children.
+     * The environment variable that marks the group. Its name is unique, so a program that also
+     * uses this class passes all markers on to its children.
      */
     private final String variable;
 
@@ -116,7 +116,7 @@ final class ProcessGroup {
         private final Set<ProcessHandle> done = new HashSet<>();
 
         /**
-         * Processes that had no marker in the previous pass. They need not be checked again,
+         * The processes without a marker in the previous pass. They need not be checked again,
          * because markers are inherited.
          */
         private Set<Path> strangers = Set.of();

@@ -27,9 +27,9 @@ import org.jspecify.annotations.Nullable;
  * A program started by {@link Command#start}. Use a try-with-resources statement.
  *
  * <ul>
- *   <li>Standard error, if it is piped, is read in the background from the start, so a program
- *       never blocks because nobody reads its errors. Unread errors are stored in memory, up to
- *       {@link Command#maxOutput}; redirect the errors of a long-running program to a file.
+ *   <li>Piped standard error is read in the background from the start, so a program never blocks
+ *       because nobody reads its errors. Unread errors are stored in memory, up to {@link
+ *       Command#maxOutput}; redirect the errors of a long-running program to a file.
  *   <li>To write and read concurrently, {@link #feed} the input and read the output, or use {@link
  *       #communicate} for both.
  *   <li>Java's streams have no timeouts. For a dialog with a program that may stop responding, use

@@ -8,8 +8,8 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Calls that may block, one at a time, each with a timeout. They run on a background thread. A call
- * that times out continues there, and its result belongs to the next call.
+ * Runs calls that may block on a background thread, one at a time, each with a timeout. A call that
+ * times out continues there, and its result belongs to the next call.
  *
  * @param <T> the type of the results
  */

@@ -424,7 +424,7 @@ class ProcessTest {
         }
     }
 
-    /** For example a process of another user. */
+    /** An example is a process of another user. */
     @Test
     void whatCannotBeKilledIsNotWaitedFor() {
         Command command = Command.of("sleep", "1000");
@@ -441,7 +441,7 @@ class ProcessTest {
         unkillable.end.countDown();
     }
 
-    /** Closing standard input writes what is buffered. */
+    /** Closing standard input writes the buffered bytes. */
     @Test
     void whatDoesNotReadItsInputIsNotWaitedFor() throws Exception {
         Command command = Command.of("sleep", "1000");
@@ -726,7 +726,10 @@ class ProcessTest {
         }
     }
 
-    /** A zombie counts as gone, because init, which adopted it, may reap it later. */
+    /**
+     * Returns true if the process has exited. A zombie counts, because init, which adopted it, may
+     * reap it later.
+     */
     private static boolean isGone(Path stat) {
         try {
             String text = Files.readString(stat);

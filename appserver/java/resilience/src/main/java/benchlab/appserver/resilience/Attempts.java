@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The attempts of one call: their number, the delays between them, and the limits of the call. All
- * retries are made of this class: {@link RetryPolicy}, and policies with other classes of faults,
- * such as those of database transactions. Used by one thread.
+ * retries use this class: those of {@link RetryPolicy}, and those with other classes of faults,
+ * such as the retries of database transactions. Not thread-safe.
  *
  * <pre>{@code
  * var attempts = new Attempts(Duration.ofSeconds(30), null, budget, listener, Timer.SYSTEM);
@@ -40,7 +40,7 @@ public final class Attempts {
     private @Nullable Exception earlier;
 
     /**
-     * Begins a call, which earns a part of a retry for the budget.
+     * Begins a call, which earns a fraction of a retry for the budget.
      *
      * @param deadline the time from now after which no other attempt begins
      * @param timeout the time from now at which the call must have ended; null for no timeout
@@ -96,7 +96,7 @@ public final class Attempts {
 
     /**
      * Decides after a failure whether there is another attempt, and if so, waits for its delay. The
-     * failure gets the one before as a suppressed exception.
+     * previous failure is added to this one as a suppressed exception.
      *
      * @param failure the exception of the attempt
      * @param kind the class of the failure, for the listener

@@ -13,7 +13,7 @@ import java.time.Duration;
  */
 public record Backoff(Duration initial, Duration max) {
 
-    /** No delays. */
+    /** A backoff without delays. */
     public static final Backoff NONE = new Backoff(Duration.ZERO, Duration.ZERO);
 
     private static final int MAX_DOUBLINGS = 62;

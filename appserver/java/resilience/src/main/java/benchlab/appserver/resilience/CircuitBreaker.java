@@ -34,12 +34,12 @@ import org.jspecify.annotations.Nullable;
  * </table>
  *
  * <ul>
- *   <li>Results of calls that began before the last change of state are ignored: they say nothing
- *       about the service now.
+ *   <li>Results of calls that began before the last change of state are ignored, because they say
+ *       nothing about the current state of the service.
  *   <li>If trials have no result for {@code openTime}, new trials are admitted in their place, so
  *       that a call that hangs does not keep the circuit breaker half open.
- *   <li>An exception that is not recorded is neither a failure nor a success. A trial that ends with
- *       one is made again by another call.
+ *   <li>An exception that is not recorded is neither a failure nor a success. If a trial ends with
+ *       such an exception, another call takes its place as a trial.
  *   <li>No code of the application runs while the internal lock is held.
  * </ul>
  *
@@ -65,13 +65,13 @@ public final class CircuitBreaker implements Guard {
     private long rejected;
     private long opened;
 
-    /** The states. */
+    /** The states of a circuit breaker. */
     public enum State {
-        /** Calls are made, and their results are recorded. */
+        /** The state in which calls are made, and their results are recorded. */
         CLOSED,
-        /** Calls are rejected. */
+        /** The state in which calls are rejected. */
         OPEN,
-        /** A few calls are made as trials. */
+        /** The state in which a few calls are made as trials. */
         HALF_OPEN
     }
 
@@ -306,7 +306,10 @@ public final class CircuitBreaker implements Guard {
         NONE
     }
 
-    /** A predicate of the application that fails must not leave a trial without a result. */
+    /**
+     * Tests whether an exception is recorded. If the application's predicate throws, this method
+     * ends the call, because a trial must not be left without a result.
+     */
     private boolean isRecorded(long begun, Exception failure) {
         try {
             return options.isRecorded.test(failure);
@@ -316,7 +319,9 @@ public final class CircuitBreaker implements Guard {
         }
     }
 
-    /** Returns the generation of an admitted call. */
+    /**
+     * Admits a call, or throws a {@link CircuitOpenException}. Returns the generation of the call.
+     */
     private long admit() {
         State from;
         State to;

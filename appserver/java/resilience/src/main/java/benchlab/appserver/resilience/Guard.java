@@ -4,8 +4,8 @@ package benchlab.appserver.resilience;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs calls, and decides whether, when and how often. Guards are thread-safe, and are made to be
- * shared by all calls to one service:
+ * Runs calls, and decides whether, when and how often. Guards are thread-safe. All calls to one
+ * service should share its guards:
  *
  * <pre>{@code
  * Guard prices = Guard.of(retries, breaker, bulkhead);

@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class HttpFailures {
 
-    /** RFC 9110, 9.2.2. */
+    /** The idempotent methods (RFC 9110, section 9.2.2). */
     private static final Set<String> IDEMPOTENT =
             Set.of("GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE");
 

@@ -126,8 +126,8 @@ public final class RetryPolicy implements Guard {
 
     /**
      * Returns a copy that declares whether calls are idempotent: a call that takes effect twice has
-     * the same effect as one that takes effect once. Calls that are not are never repeated when
-     * their outcome is unknown.
+     * the same effect as one that takes effect once. Other calls are never repeated when their
+     * outcome is unknown.
      *
      * @param is true if all calls are idempotent
      * @return the policy

@@ -19,7 +19,10 @@ final class Threads {
                 return thread;
             };
 
-    /** Creates threads as needed. They keep neither the program nor a class loader alive. */
+    /**
+     * Runs calls in daemon threads, which are created as needed. They keep neither the program nor
+     * a class loader alive.
+     */
     static final Executor DAEMONS = Executors.newCachedThreadPool(FACTORY);
 
     /** Ends time limits. Its tasks are short. */

@@ -13,14 +13,14 @@ import java.util.Objects;
  */
 public record Verdict(FailureKind kind, Duration minDelay) {
 
-    /** A failure without an effect that may pass. */
+    /** A transient failure of a call that had no effect. */
     public static final Verdict TRANSIENT = new Verdict(FailureKind.TRANSIENT, Duration.ZERO);
 
-    /** A call that may have taken effect. */
+    /** A failure of a call that may have taken effect. */
     public static final Verdict OUTCOME_UNKNOWN =
             new Verdict(FailureKind.OUTCOME_UNKNOWN, Duration.ZERO);
 
-    /** A failure that would occur again. */
+    /** A failure that a repeated call would encounter again. */
     public static final Verdict PERMANENT = new Verdict(FailureKind.PERMANENT, Duration.ZERO);
 
     public Verdict {

@@ -9,7 +9,7 @@ public class FakeTimer implements Timer {
     /** The delays, in nanoseconds. */
     public final List<Long> pauses = new ArrayList<>();
 
-    /** The time. It begins near the maximum, because a clock may wrap around. */
+    /** The time in nanoseconds. It begins near the maximum, because a clock may wrap around. */
     public long now = Long.MAX_VALUE - 10;
 
     /** The next random number. */

@@ -28,7 +28,10 @@ class RetryPolicyTest {
                     .backoff(new Backoff(Duration.ofMillis(8), Duration.ofMillis(20)))
                     .timer(timer);
 
-    /** Busy is transient, lost is unknown, and everything else is permanent. */
+    /**
+     * Classifies "busy" as transient, "lost" as an unknown outcome, and everything else as
+     * permanent.
+     */
     private static Verdict classify(Exception failure) {
         return switch (String.valueOf(failure.getMessage())) {
             case "busy" -> Verdict.TRANSIENT;

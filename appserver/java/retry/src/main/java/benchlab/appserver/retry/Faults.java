@@ -45,8 +45,8 @@ public final class Faults {
     private static final String CONNECTION_CLASS = "08";
 
     /**
-     * PostgreSQL uses this state for everything that it does not support, so the English message is
-     * checked, too.
+     * The state of a stale plan. PostgreSQL uses it for everything that it does not support, so the
+     * English message is checked, too.
      */
     private static final String UNSUPPORTED = "0A000";
 
@@ -65,12 +65,15 @@ public final class Faults {
                     2013, Fault.CONNECTION_LOST);
 
     /**
-     * States that MariaDB reports with the codes above. Other databases use these codes for other
-     * errors.
+     * The states that MariaDB reports with the codes above. Other databases use these codes for
+     * other errors.
      */
     private static final Set<String> MARIADB_STATES = Set.of("HY000", "40001", "42000", "70100");
 
-    /** Connection refused, server starting, too many connections. */
+    /**
+     * The states of connections that were not established: refused, server starting, too many
+     * connections.
+     */
     private static final Set<String> UNCONNECTED_STATES =
             Set.of("08001", "08004", "57P03", "53300");
 
@@ -78,8 +81,8 @@ public final class Faults {
     private static final int MARIADB_UNCONNECTED_CODE = 1203;
 
     /**
-     * SQLITE_BUSY and SQLITE_LOCKED. The driver truncates extended codes such as BUSY_SNAPSHOT to
-     * these.
+     * The codes SQLITE_BUSY and SQLITE_LOCKED. The driver truncates extended codes such as
+     * BUSY_SNAPSHOT to these.
      */
     private static final Set<Integer> SQLITE_CODES = Set.of(5, 6);
 
@@ -137,8 +140,8 @@ public final class Faults {
     }
 
     /**
-     * Returns true if a failure says that the database is unavailable: a connection was lost, or could
-     * not be established. For circuit breakers, which must not open because of deadlocks.
+     * Returns true if a failure shows that the database is unavailable: a connection was lost, or
+     * could not be established. For circuit breakers, which must not open because of deadlocks.
      *
      * @param failure the exception
      * @return true for an outage

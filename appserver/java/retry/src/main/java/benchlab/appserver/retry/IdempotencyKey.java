@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class IdempotencyKey<T extends @Nullable Object> {
 
-    /** ER_DUP_ENTRY, whose SQLSTATE also stands for other constraint violations. */
+    /** The error code ER_DUP_ENTRY, whose SQLSTATE also stands for other constraint violations. */
     private static final int MARIADB_DUPLICATE = 1062;
 
     private static final String UNIQUE_VIOLATION = "23505";

@@ -45,7 +45,10 @@ public final class IdempotencyTable {
      */
     private static final Set<String> KNOW_ON_CONFLICT = Set.of("PostgreSQL", "SQLite");
 
-    /** MariaDB before 10.6.2 cannot prepare a block, so Connector/J has to insert the values. */
+    /**
+     * A block of statements for MariaDB. Versions before 10.6.2 cannot prepare a block, so
+     * Connector/J has to insert the values.
+     */
     private static final String MARIADB_BLOCK = "/*client prepare*/BEGIN NOT ATOMIC %s; END";
 
     /**

@@ -19,8 +19,8 @@ import java.util.concurrent.TimeUnit;
  * }</pre>
  *
  * <p>A key is valid for at least {@code expiry}, and until the next purge. A call that is repeated
- * later takes effect again, so {@code expiry} must be longer than any client repeats its calls.
- * Multiple processes may purge the same table.
+ * later takes effect again, so {@code expiry} must be longer than the time in which clients repeat
+ * their calls. Multiple processes may purge the same table.
  */
 public final class KeyPurge implements AutoCloseable {
 

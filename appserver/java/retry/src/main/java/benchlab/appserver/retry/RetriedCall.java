@@ -174,12 +174,15 @@ final class RetriedCall implements AutoCloseable {
         return isRetried;
     }
 
-    /** Called after an attempt that has succeeded. */
+    /** Records the success of the call. Called after an attempt that has succeeded. */
     void succeed() {
         attempts.succeed();
     }
 
-    /** Called after the last attempt, whose own failure may look as if nothing was committed. */
+    /**
+     * Throws an {@link OutcomeUnknownException} if it is unknown whether the call took effect.
+     * Called after the last attempt, whose own failure may look as if nothing was committed.
+     */
     void checkOutcome(Exception failure) {
         // A container may have wrapped the exception.
         if (isUnknown && !anyCause(failure, OutcomeUnknownException.class::isInstance)) {
@@ -200,7 +203,7 @@ final class RetriedCall implements AutoCloseable {
         return isUnknown ? Fault.OUTCOME_UNKNOWN : fault;
     }
 
-    /** Returns true if nothing was committed. */
+    /** Returns true if a failure shows that nothing was committed. */
     private boolean isCertain(Throwable failure) {
         return anyCause(
                 failure,

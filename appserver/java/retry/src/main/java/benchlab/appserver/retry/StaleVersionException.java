@@ -5,7 +5,9 @@ package benchlab.appserver.retry;
 public final class StaleVersionException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
-    /** For tests, and for other ways to find out that a version is stale. */
+    /**
+     * Creates the exception, for tests and for code that detects a stale version in another way.
+     */
     public StaleVersionException() {
         super("the record was changed or deleted after it was read");
     }

@@ -109,7 +109,7 @@ abstract class DatabaseTest {
         return addVersioned(read[0], read[1] + 5);
     }
 
-    /** A call that is repeated with its key finds out the outcome of the first one. */
+    /** Checks that a call that is repeated with its key finds out the outcome of the first one. */
     private static void checkAgain(Situations situations, String program, String words)
             throws SQLException {
         Situations.Effects found = situations.effects(Situations.Mode.KEYED, program, () -> null);
@@ -124,7 +124,7 @@ abstract class DatabaseTest {
         Situations.checkBalance(Situations.Mode.KEYED, program, withoutOther, "again: " + words);
     }
 
-    /** The columns are defined in the file. */
+    /** Checks each line of the file, which also defines its columns. */
     @Test
     @Timeout(600)
     void aFaultAtAnyPointHasTheOutcomeOfEveryDatabase() throws Exception {
@@ -392,7 +392,7 @@ abstract class DatabaseTest {
     /** Returns the first words of the statements that insert a key and its result. */
     abstract List<String> keyStatements();
 
-    /** Because it was done, no matter what the failure looks like. */
+    /** The first call was committed, so its result counts, no matter how repeated work fails. */
     @Test
     void workThatCannotBeDoneAgainHasItsFirstResult() throws Exception {
         assertEquals("101", addOnce("order 1"));
@@ -412,8 +412,8 @@ abstract class DatabaseTest {
     }
 
     /**
-     * Creates a table with requests. One key in the tests fills the column and starts with another
-     * key.
+     * Creates the table with a column for requests. One key in the tests fills its column and
+     * starts with another key.
      */
     private void makeTableOfRequests() throws SQLException {
         database.execute("DROP TABLE retry_key");

@@ -91,7 +91,9 @@ public final class FaultInjector implements Transactions.Source {
         return result;
     }
 
-    /** A statement that inserts a key may commit, too. */
+    /**
+     * Forwards a call. Wraps a prepared statement that inserts a key, because it may commit, too.
+     */
     private Object forward(Object target, Method method, Object[] arguments) throws Throwable {
         Object result = invoke(target, method, arguments);
         return result instanceof PreparedStatement statement

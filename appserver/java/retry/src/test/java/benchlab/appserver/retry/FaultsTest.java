@@ -36,7 +36,7 @@ import org.sqlite.SQLiteException;
 
 class FaultsTest {
 
-    /** Also read by the tests of the Ada library. */
+    /** The expected faults. The tests of the Ada library read the same file. */
     private static final Path TABLE = Path.of("src/test/data/faults.txt");
 
     /** A line: database, SQLSTATE, code, fault, and "refused" if there was no connection. */
@@ -94,7 +94,7 @@ class FaultsTest {
         assertEquals(1, metrics.statistics().faults().get(counted), metrics.statistics()::toString);
     }
 
-    /** Exceptions as the Java drivers throw them. */
+    /** Tests exceptions as the Java drivers throw them. */
     @ParameterizedTest
     @CsvSource({
         "70100, 1927, CONNECTION_LOST",

@@ -95,7 +95,7 @@ abstract class ServerTest extends DatabaseTest {
         assertEquals(100, balance(2));
     }
 
-    /** This includes a transaction that does nothing else. */
+    /** The rollback frees the row even if the transaction has done nothing else. */
     @Test
     void aRollbackAfterADuplicateFreesItsRow() throws Exception {
         assertEquals("101", addOnce("order 1"));
@@ -167,7 +167,8 @@ abstract class ServerTest extends DatabaseTest {
     }
 
     /**
-     * At least once: PostgreSQL may serve a retry before the transaction that waited for the rows.
+     * Checks that a deadlock occurred at least once. It may occur more often, because PostgreSQL
+     * may serve a retry before the transaction that waited for the rows.
      */
     private void assertDeadlocked() {
         long retries = metrics.statistics().retries();

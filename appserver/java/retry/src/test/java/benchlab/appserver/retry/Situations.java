@@ -87,7 +87,7 @@ final class Situations implements AutoCloseable {
         policy = usual;
     }
 
-    /** Each commit is a point, and so is the end of the commit. */
+    /** Returns a source whose transactions can fail at two points: before and after each commit. */
     private FaultInjector stopped(Transactions.Source source) {
         var commits = new FaultInjector(source);
         commits.beforeNextCommit(() -> passAgain(() -> stopBefore(commits), this::pass));

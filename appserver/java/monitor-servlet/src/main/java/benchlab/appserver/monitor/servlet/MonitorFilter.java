@@ -189,7 +189,10 @@ public final class MonitorFilter implements Filter {
                                                 || name.startsWith("x-forwarded"));
     }
 
-    /** Browsers send the origin of a request (W3C, Fetch Metadata Request Headers). */
+    /**
+     * Returns false if a browser reports that a page of another origin sent the request (W3C, Fetch
+     * Metadata Request Headers).
+     */
     private static boolean asksFromHere(HttpServletRequest request) {
         String site = request.getHeader("Sec-Fetch-Site");
         return site == null || site.equals("none") || site.equals("same-origin");

@@ -7,14 +7,17 @@ import benchlab.appserver.resilience.Work;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** A circuit breaker for which exceptions that are no failures are successes. */
+/** A circuit breaker that counts exceptions other than failures as successes. */
 final class FailureCounter {
 
     private final CircuitBreaker breaker;
     private final Class<? extends Throwable>[] failOn;
     private final Class<? extends Throwable>[] skipOn;
 
-    /** The end of a call that does not count as a failure. */
+    /**
+     * The result of a call that does not count as a failure: a value, or the exception that was
+     * skipped.
+     */
     private record End(@Nullable Object result, @Nullable Exception skipped) {}
 
     private FailureCounter(

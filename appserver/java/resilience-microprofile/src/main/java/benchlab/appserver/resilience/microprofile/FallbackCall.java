@@ -66,7 +66,7 @@ final class FallbackCall {
         return new FallbackCall(mark, null, method);
     }
 
-    /** Returns false if the handler's own method certainly returns another type. */
+    /** Returns false if the result type of the handler's own method is certainly incompatible. */
     private static boolean returns(Class<?> handler, Method guarded) {
         return Arrays.stream(handler.getMethods())
                 .filter(each -> each.getName().equals("handle") && !each.isBridge())

@@ -34,7 +34,7 @@ public class FaultToleranceExtension implements Extension {
 
     private record Place(Method method, Class<?> bean) {}
 
-    /** For the container. */
+    /** Creates the extension. Called by the container. */
     public FaultToleranceExtension() {}
 
     void addInterceptor(@Observes BeforeBeanDiscovery event) {

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>MicroProfile Config and Metrics are not used: the values are those of the annotations.
  * </ul>
  *
- * <p>As the specification requires, the interceptor is inside of {@code @Transactional}. Database
+ * <p>As the specification requires, the interceptor runs inside of {@code @Transactional}. Database
  * transactions should use {@code @Retried} of {@code appserver-retry-cdi}, which also retries a
  * failed commit.
  */
@@ -36,7 +36,7 @@ public class FaultToleranceInterceptor {
     @Inject private FaultToleranceExtension extension;
     @Inject private BeanManager beans;
 
-    /** For the container. */
+    /** Creates the interceptor. Called by the container. */
     @SuppressWarnings("NullAway.Init")
     public FaultToleranceInterceptor() {}
 

@@ -19,7 +19,7 @@ import java.lang.annotation.Target;
 @Target({ElementType.TYPE, ElementType.METHOD})
 @interface Guarded {
 
-    /** The annotation. */
+    /** An instance of the annotation. */
     final class Literal extends AnnotationLiteral<Guarded> implements Guarded {
         private static final long serialVersionUID = 1;
 

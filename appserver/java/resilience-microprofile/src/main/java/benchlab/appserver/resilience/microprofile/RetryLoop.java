@@ -14,7 +14,7 @@ import org.eclipse.microprofile.faulttolerance.Retry;
 import org.eclipse.microprofile.faulttolerance.exceptions.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** Retries as {@code @Retry} says, but repeats no call that may have taken effect. */
+/** Retries as {@code @Retry} specifies, but repeats no call that may have taken effect. */
 final class RetryLoop {
 
     private static final Duration UNLIMITED = Duration.ofNanos(Long.MAX_VALUE);
@@ -23,7 +23,7 @@ final class RetryLoop {
     /** SQLSTATEs of connections that were not established. */
     private static final Set<String> UNCONNECTED_STATES = Set.of("08001", "08004");
 
-    /** Types that do not say that the author knows which exceptions occur. */
+    /** Types so general that {@code retryOn} does not show which exceptions its author expects. */
     private static final Set<Class<?>> UNSPECIFIC =
             Set.of(Throwable.class, Exception.class, RuntimeException.class);
 
@@ -73,7 +73,7 @@ final class RetryLoop {
         }
     }
 
-    /** Returns a random delay, which is at most {@code jitter} longer or shorter than the usual one. */
+    /** Returns a random delay, at most {@code jitter} longer or shorter than {@code delay}. */
     private Duration nextDelay(double random) {
         long nanos = delay.toNanos() + (long) ((2 * random - 1) * jitter.toNanos());
         return Duration.ofNanos(Math.max(0, nanos));

@@ -23,14 +23,14 @@ import org.jspecify.annotations.Nullable;
 public class AttemptInterceptor {
 
     /**
-     * After the interceptor of {@code @Transactional}, and before those of libraries and
-     * applications.
+     * The priority: after the interceptor of {@code @Transactional}, and before those of libraries
+     * and applications.
      */
     static final int PRIORITY = Interceptor.Priority.PLATFORM_BEFORE + 300;
 
     @Inject private RetryContainer container;
 
-    /** For the container. */
+    /** Creates the interceptor. Called by the container. */
     public AttemptInterceptor() {}
 
     /**

@@ -31,7 +31,7 @@ class RetryContainer {
 
     private record Mark(Method method, Class<?> target) {}
 
-    /** Required for the container's proxy, which does not use the fields. */
+    /** Creates an object for the container's proxy, which does not use the fields. */
     @SuppressWarnings("NullAway.Init")
     RetryContainer() {}
 

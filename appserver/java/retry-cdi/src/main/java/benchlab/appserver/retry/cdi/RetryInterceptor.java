@@ -30,8 +30,7 @@ import java.lang.reflect.Method;
  *       EJB with {@code SUPPORTS}. An EJB with bean-managed transactions may be marked itself.
  *   <li>A marked method that is called within a retried call runs once, in the current transaction,
  *       if any. A transient error of the method marks this transaction for rollback, whatever the
- *       type of the exception, and a connection that is lost there is known to have committed
- *       nothing.
+ *       type of the exception. A connection that is lost there is known to have committed nothing.
  *   <li>An attempt that leaves a transaction open causes an {@link IllegalStateException}.
  *   <li>A connection that is lost during the commit causes an {@link OutcomeUnknownException} whose
  *       cause is the container's exception, such as a {@code RollbackException}, although the work
@@ -45,14 +44,14 @@ import java.lang.reflect.Method;
 public class RetryInterceptor {
 
     /**
-     * Before the interceptor of {@code @Transactional}, whose priority is {@code PLATFORM_BEFORE +
-     * 200}.
+     * The priority: before the interceptor of {@code @Transactional}, which has {@code
+     * PLATFORM_BEFORE + 200}.
      */
     public static final int PRIORITY = Interceptor.Priority.PLATFORM_BEFORE + 100;
 
     @Inject private RetryContainer container;
 
-    /** For the container. */
+    /** Creates the interceptor. Called by the container. */
     public RetryInterceptor() {}
 
     /**

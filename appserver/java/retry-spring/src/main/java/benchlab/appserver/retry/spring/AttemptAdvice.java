@@ -42,7 +42,9 @@ final class AttemptAdvice implements MethodInterceptor {
         }
     }
 
-    /** Returns false if the transaction is not one of {@code @Transactional}. */
+    /**
+     * Marks the transaction for rollback. Returns false if {@code @Transactional} did not begin it.
+     */
     private static boolean setRollbackOnly() {
         try {
             TransactionAspectSupport.currentTransactionStatus().setRollbackOnly();

@@ -13,8 +13,8 @@ import java.lang.annotation.Target;
 import org.springframework.context.annotation.Import;
 
 /**
- * Enables retries of the {@link Retried} methods of Spring beans, on a configuration class that also
- * has a bean of type {@link Policies}:
+ * Enables retries of the {@link Retried} methods of Spring beans. Put it on a configuration class
+ * that also has a bean of type {@link Policies}:
  *
  * <pre>{@code
  * @Configuration
@@ -33,10 +33,12 @@ import org.springframework.context.annotation.Import;
  *       failed commit is retried, and no transaction is open during a delay. For this purpose, the
  *       order of Spring's transaction advice is set to {@link Integer#MAX_VALUE} − 10 if it is the
  *       default. An application that sets it must choose a higher value than {@link #ORDER}.
- *   <li>A failed commit is rolled back: {@code rollbackOnCommitFailure} of the transaction managers is
- *       set. Otherwise Spring would commit what is still open, and the retry would take effect twice.
- *   <li>A transient error rolls back, even as a checked exception, after which Spring otherwise
- *       commits. A connection that is lost before the commit is known to have committed nothing.
+ *   <li>A failed commit is rolled back: {@code rollbackOnCommitFailure} of the transaction managers
+ *       is set. Otherwise Spring would commit the transaction that is still open, and the retry
+ *       would take effect twice.
+ *   <li>A transient error causes a rollback, even as a checked exception, after which Spring
+ *       otherwise commits. A connection that is lost before the commit is known to have committed
+ *       nothing.
  *   <li>A call within an open transaction is rejected with an {@link IllegalStateException}, because
  *       only the code that began the transaction can retry it.
  *   <li>A marked method that is called within a retried call runs once. Its transient error prevents

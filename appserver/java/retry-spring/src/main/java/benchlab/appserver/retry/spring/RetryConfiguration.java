@@ -40,9 +40,9 @@ class RetryConfiguration {
     }
 
     /**
-     * Moves the transaction advice between the two of this class, and has failed commits rolled back.
-     * Otherwise Spring would switch autocommit on in the open transaction, which commits it, and the
-     * retry would take effect twice.
+     * Moves the transaction advice between the two advices of this package, and makes the
+     * transaction managers roll back failed commits. Otherwise Spring would switch autocommit on in
+     * the open transaction, which commits it, and the retry would take effect twice.
      */
     static final class TransactionSettings implements BeanPostProcessor, PriorityOrdered {
         @Override
@@ -62,7 +62,7 @@ class RetryConfiguration {
         }
     }
 
-    /** Matches the methods that are marked, or whose class is. */
+    /** Matches methods that are marked, or whose class is marked. */
     private static final class MarkedMethods extends StaticMethodMatcherPointcut {
         @Override
         public boolean matches(Method method, Class<?> target) {

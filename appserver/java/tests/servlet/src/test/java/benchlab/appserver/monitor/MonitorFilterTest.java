@@ -27,7 +27,8 @@ class MonitorFilterTest {
     private static final String TOKEN = "0123456789abcdef";
 
     /**
-     * Creates a request for the metrics to port 9090, with alternating names and values of headers.
+     * Creates a request for the metrics to port 9090. {@code headers} contains names and values in
+     * turn.
      */
     private static HttpServletRequest request(String client, String... headers) {
         Map<String, String> fields = new LinkedHashMap<>();

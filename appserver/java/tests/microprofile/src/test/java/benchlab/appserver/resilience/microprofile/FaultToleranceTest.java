@@ -165,7 +165,10 @@ class FaultToleranceTest {
         }
     }
 
-    /** Returns a step that throws this exception so many times, and then returns the number of runs. */
+    /**
+     * Returns a step that throws an exception {@code times} times, and then returns the number of
+     * runs.
+     */
     private Step fail(int times, Exception failure) {
         runs = 0;
         return () -> {
