@@ -6,7 +6,7 @@ use crate::wording;
 use lab_model::Relation;
 use lab_model::condition::unit_scale;
 
-/// A comparison of one value of a thing with literals or with another value.
+/// A comparison of one value of a thing with literals, or with another value of the same thing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
     /// The value's name.
@@ -41,9 +41,9 @@ pub enum Truth {
     Yes,
     /// The condition does not hold.
     No,
-    /// The result is unknown because a value could not be observed, for this reason.
+    /// The result is unknown because a value could not be observed. The text gives the reason.
     Unknown(String),
-    /// The thing has no value of this name.
+    /// The thing has no value with this name.
     NotApplicable,
 }
 
@@ -142,7 +142,7 @@ impl Condition {
         matches!(self.op, Op::Is | Op::In)
     }
 
-    /// Returns the unknown result for a value whose type cannot be compared by this condition.
+    /// Returns [`Truth::Unknown`] for a value whose type cannot be compared by this condition.
     fn wrong_kind(&self, name: &str, kind: &str) -> Truth {
         Truth::Unknown(wording::wrong_kind(&self.text, name, kind))
     }
@@ -164,7 +164,8 @@ fn literal<'t>(operands: impl Iterator<Item = Vec<&'t str>> + Clone) -> RightSid
 
 /// Evaluates the conjunction of the conditions.
 ///
-/// If one condition is false, the conjunction is false, even if other values could not be observed.
+/// If one condition is false, the result is [`Truth::No`], even if other values could not be
+/// observed.
 pub fn all_hold(conditions: &[Condition], thing: &Thing) -> Truth {
     let outcomes: Vec<Truth> = conditions.iter().map(|c| c.holds(thing)).collect();
     let first_outcome =
@@ -186,7 +187,8 @@ fn number(words: &[&str]) -> Option<f64> {
     Some(number * unit)
 }
 
-/// Returns true if the last word is a unit, as in `seven %`. The text was then probably meant as a number.
+/// Returns true if the last word is a unit, as in `seven %`. Such a text was probably meant as a
+/// number.
 fn ends_with_unit(words: &str) -> bool {
     let last = words.rsplit(' ').next();
     last.is_some_and(|last| unit_scale(last).is_some())

@@ -18,8 +18,8 @@ pub fn now() -> f64 {
 
 /// Parses a cookie's `Expires` attribute into seconds since 1970.
 ///
-/// Accepts the forms that browsers accept: `Wed, 21 Oct 2026 07:28:00 GMT`, `Wednesday, 21-Oct-26 07:28:00 GMT`, `Wed
-/// Oct 21 07:28:00 2026` (RFC 6265, 5.1.1).
+/// Accepts the same forms as browsers: `Wed, 21 Oct 2026 07:28:00 GMT`, `Wednesday, 21-Oct-26
+/// 07:28:00 GMT` and `Wed Oct 21 07:28:00 2026` (RFC 6265, 5.1.1).
 pub fn cookie_seconds(text: &str) -> Option<f64> {
     const MONTHS: [&str; 12] = [
         "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",

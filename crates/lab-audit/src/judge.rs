@@ -13,7 +13,8 @@ const NAMED: usize = 5;
 
 /// Evaluates all rules for all things, in the order of the rules.
 ///
-/// A rule with `together` produces one finding per state, any other rule one per thing.
+/// A rule with `together` produces one finding per state. Any other rule produces one finding per
+/// thing.
 pub fn judge(rules: &[Rule], things: &[Thing], classes: &[Class]) -> Vec<AuditFinding> {
     rules
         .iter()
@@ -105,7 +106,8 @@ fn decide<'r>(rule: &'r Rule, thing: &Thing) -> Decision<'r> {
     }
 }
 
-/// Explains why a rule does not apply: the condition that does not hold, and the actual value.
+/// Explains why a rule does not apply. Names the missing value, or the condition that does not hold
+/// and the actual value.
 fn inapplicable_reason(conditions: &[Condition], thing: &Thing) -> String {
     let first_with = |truth: Truth| conditions.iter().find(|c| c.holds(thing) == truth);
     if let Some(lacking) = first_with(Truth::NotApplicable) {
@@ -162,7 +164,8 @@ fn no_such_thing(rule: &Rule, classes: &[Class]) -> AuditFinding {
     }
 }
 
-/// Merges findings of the same state. A merged finding describes the first thing and names the others.
+/// Merges findings with the same state. A merged finding describes the first thing and names the
+/// others.
 fn merge(findings: Vec<AuditFinding>) -> Vec<AuditFinding> {
     let mut merged = Vec::new();
     for state in State::ALL {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Directories as encoded in `/proc/mounts`.
+//! Mount points, as encoded in `/proc/mounts`.
 
 /// Returns the mount points in the text of `/proc/mounts`.
 pub fn mount_points(mounts: &str) -> impl Iterator<Item = String> {

@@ -33,7 +33,8 @@ pub struct Rule {
     pub seen: String,
     /// The conditions that a thing of the class must meet for the rule to apply to it. All must hold.
     pub applies: Vec<Condition>,
-    /// The possible states. The first case whose conditions hold decides; if none does, the state is good.
+    /// The possible states. The first case whose conditions all hold determines the state. If there
+    /// is none, the state is good.
     pub cases: Vec<StateCase>,
     /// True if all things in the same state share one finding.
     pub together: bool,
@@ -125,7 +126,7 @@ fn usual_weight() -> u8 {
 ///
 /// # Errors
 ///
-/// Returns an error if a rule is invalid, which a test rules out.
+/// Returns an error if a rule is invalid. A test checks that all are valid.
 pub fn built_in(audit: &str, classes: &[Class]) -> Result<Vec<Rule>, RuleError> {
     let files = RULES.get_dir(audit).into_iter().flat_map(Dir::files);
     let mut files: Vec<_> = files.collect();

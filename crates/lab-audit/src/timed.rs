@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A connection with a deadline for reads, no matter how slowly the bytes arrive.
+//! A connection with a deadline for reads, even if the bytes arrive slowly.
 //!
-//! A library that reads a whole message does not return to its caller in between, so the caller cannot check the time
-//! itself.
+//! A library that reads a whole message returns to its caller only at the end, so the caller cannot
+//! check the time itself.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;

@@ -55,7 +55,8 @@ fn toml_files(folder: &Path) -> Result<Vec<PathBuf>, RuleError> {
     Ok(paths)
 }
 
-/// Returns the classes of all audits, sorted by name. The site audit includes those of its cookies.
+/// Returns the classes of all audits, sorted by name. The classes of the site audit include the
+/// classes of its cookies.
 pub fn all_classes() -> Vec<Class> {
     let classes: [&[Class]; 3] = [&host::CLASSES, &net::CLASSES, &site::CLASSES];
     let mut classes = classes.concat();
@@ -63,10 +64,11 @@ pub fn all_classes() -> Vec<Class> {
     classes
 }
 
-/// A class, the name of one of its values, and whether a rule compares that value with a number.
+/// Triples of a class, the name of one of its values, and true if a rule compares that value with a
+/// number.
 type Comparisons = BTreeSet<(String, String, bool)>;
 
-/// Returns how the built-in rules compare each value: with a number or with a word.
+/// Returns the way in which the built-in rules compare each value: with a number or with a word.
 fn comparisons() -> Result<Comparisons, RuleError> {
     let mut comparisons = Comparisons::new();
     for audit in ["host", "net", "site", "cookies"] {

@@ -25,7 +25,7 @@ pub struct Thing {
     pub class: &'static str,
     /// The thing's name, such as `sda`.
     pub name: String,
-    /// The values by name. If a value of the class is missing here, it does not apply to this thing.
+    /// The values by name. A value of the class that is missing here does not apply to this thing.
     pub values: BTreeMap<&'static str, Value>,
 }
 
@@ -34,7 +34,7 @@ pub struct Thing {
 pub struct Class {
     /// The class's name in rules.
     pub name: &'static str,
-    /// The text for a host or site that has no thing of this class.
+    /// The text that reports show if a host or site has no thing of this class.
     pub none: &'static str,
     /// The names of the values, each with its meaning.
     pub values: &'static [(&'static str, &'static str)],

@@ -8,7 +8,9 @@ use lab_model::audit::{Audit, Waiver};
 /// Checks waivers before an audit. `rules` contains the IDs of the audit's rules.
 ///
 /// # Errors
-/// Returns a sentence about the first waiver without a reason, with an invalid date, or for an unknown rule.
+///
+/// Returns a sentence about the first waiver that has no reason, has an invalid date, or is for an
+/// unknown rule.
 pub fn check(waivers: &[Waiver], rules: &[&str]) -> Result<(), String> {
     for waiver in waivers {
         if waiver.reason.trim().is_empty() {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The texts of an audit's report, comparison, history and gate, and the messages about its options and rules.
+//! The texts of an audit's report, comparison, history and gate, and the messages about its options
+//! and rules.
 //!
-//! The texts of rules are in `rules/`, those of probes next to the values that they describe.
+//! The texts of rules are in `rules/`. The texts of probes are next to the values that they
+//! describe.
 
 #![allow(missing_docs, reason = "the texts are their own documentation")]
 
@@ -181,7 +183,7 @@ pub fn changed_finding(finding: &AuditFinding) -> String {
     format!("{} ({}): {}", finding.rule, finding.place, finding.seen)
 }
 
-/// Formats the number of bad findings and of advice, before and after.
+/// Formats the number of bad findings and the number of suggestions, before and after.
 pub fn counts(counts: [(State, [usize; 2]); 2]) -> String {
     let [bad, advice] =
         counts.map(|(state, [before, after])| format!("from {before} to {after} {}", state.name()));
@@ -202,7 +204,7 @@ pub fn only_in(side: &str, shown: &[&str], more: usize) -> String {
     }
 }
 
-/// Describes the objects that one audit checked and the other did not.
+/// Describes the objects that only one of the audits checked.
 pub fn in_one_only(sides: &[String]) -> String {
     format!("{}. These are neither better nor worse.", sides.join("; "))
 }
@@ -232,7 +234,8 @@ pub fn rules(rules: &[String]) -> String {
 /// The maximum number of findings that a gate names.
 const NAMED_BY_GATE: usize = 5;
 
-/// Counts the findings of a gate, with their rules: `2 findings are bad: clock-synchronized, net-ports (eth0)`.
+/// Counts a gate's findings and lists their rules: `2 findings are bad: clock-synchronized,
+/// net-ports (eth0)`.
 pub fn counted(findings: &[&AuditFinding], state: &str) -> String {
     let verb = if findings.len() == 1 { "is" } else { "are" };
     let name = |finding: &&AuditFinding| match finding.place.as_str() {
@@ -278,7 +281,7 @@ pub fn expired(waiver: &Waiver) -> String {
     )
 }
 
-/// Formats the reason of a waiver and its last day, for formats that list problems.
+/// Formats a waiver's reason and its last valid day, for formats that list problems.
 pub fn accepted_until(waiver: &Waiver) -> String {
     format!("{} (until {})", waiver.reason, waiver.until)
 }
@@ -310,7 +313,7 @@ pub fn waiver_rule(rule: &str, rules: &[&str]) -> String {
     format!("the waiver of {}", unknown_rule(rule, rules))
 }
 
-/// States that an audit has no rule of this ID.
+/// States that an audit has no rule with this ID.
 pub fn unknown_rule(rule: &str, rules: &[&str]) -> String {
     let mut known: Vec<&str> = rules.to_vec();
     known.sort_unstable();
@@ -323,24 +326,25 @@ pub fn unknown_rule(rule: &str, rules: &[&str]) -> String {
 
 // Texts of findings that the rules do not provide
 
-/// Returns the reason why a rule does not apply: the object has no value of this name.
+/// Returns the reason why a rule does not apply to an object that has no value with this name.
 pub fn no_value(name: &str) -> String {
     format!("This object has no `{name}`.")
 }
 
 pub const RULE_NOT_APPLICABLE: &str = "The rule does not apply to this object.";
 
-/// Returns the reason why a rule does not apply: the object does not meet this condition.
+/// Returns the reason why a rule does not apply to an object that does not meet this condition.
 pub fn only_where(condition: &str, actual: &str) -> String {
     format!("Applies only where `{condition}`; here the value is {actual}.")
 }
 
-/// Returns the reason why a rule cannot be checked: its condition compares values of different types.
+/// Returns the reason why a rule whose condition compares values of different types cannot be
+/// checked.
 pub fn wrong_kind(condition: &str, name: &str, kind: &str) -> String {
     format!("The rule has `{condition}`, but `{name}` is a {kind}.")
 }
 
-/// Lists the names of the objects of one finding.
+/// Lists the objects that one finding names, and the number of further objects.
 pub fn objects(named: &[&str], more: usize) -> String {
     match more {
         0 => named.join(", "),
@@ -405,7 +409,7 @@ pub const NO_FAST_FILESYSTEM: &str = "no fast filesystem was given";
 pub const NOTHING_TO_MOVE: &str = "no directory needs to move";
 pub const INPUT_FORMATS: &str = "expected a HAR file, a cookie jar of curl (cookies.txt), or a table or `Cookie:` line copied from a browser";
 
-/// Formats an option or an input with the reason why it cannot be used.
+/// Formats the reason why an option or an input cannot be used.
 pub fn unusable(option: &str, reason: &str) -> String {
     format!("{option}: {reason}")
 }

@@ -54,14 +54,15 @@ pub struct CookieRequest {
     pub cookies: Vec<SentCookie>,
     /// The size of the request head in bytes, or `None` if unknown.
     pub head_bytes: Option<usize>,
-    /// The size of the cookies in HTTP/2, in bytes: in the first request of a connection, and in later requests on it.
+    /// The number of bytes that the cookies add in HTTP/2: to the first request of a connection,
+    /// and to later requests on it.
     pub hpack: [usize; 2],
 }
 
 /// A cookie in a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SentCookie {
-    /// The cookie's index in the observation.
+    /// The index of the cookie in the observation's list of cookies.
     pub index: usize,
     /// The size of `name=value` in bytes, as this request sent it. The value may have grown in later responses.
     pub bytes: usize,
@@ -73,15 +74,17 @@ impl CookieRequest {
         self.cookies.iter().map(|sent| sent.index)
     }
 
-    /// Returns the size in bytes of the `Cookie` header field with its name and line end; 0 without cookies.
+    /// Returns the size of the `Cookie` header field in bytes, including its name and line end.
+    /// Returns 0 if there are no cookies.
     pub fn field_bytes(&self) -> usize {
         field_bytes(&self.cookies)
     }
 }
 
-/// Returns the size in bytes of a `Cookie` header field with these cookies, including its name and line end.
+/// Returns the size in bytes of a `Cookie` header field with these cookies, including its name and
+/// line end.
 ///
-/// The result is 0 without cookies.
+/// Returns 0 if there are no cookies.
 pub fn field_bytes(sent: &[SentCookie]) -> usize {
     match sent.len() {
         0 => 0,
@@ -121,8 +124,8 @@ impl RequestKind {
         }
     }
 
-    /// Determines the kind from the resource type that a browser recorded, the response's media type, or the path's
-    /// extension.
+    /// Determines the kind of a request from the resource type that a browser recorded, the media
+    /// type of the response, or the extension of the path.
     pub fn classify(browser: &str, media: &str, path: &str) -> RequestKind {
         let media = media.split(';').next().unwrap_or("").trim();
         let ending = path
@@ -155,7 +158,8 @@ impl RequestKind {
 }
 
 impl Cookie {
-    /// Returns the name for reports, with a placeholder for cookies without a name, which browsers also send.
+    /// Returns the name for reports. Cookies without a name, which browsers also send, get a
+    /// placeholder.
     pub fn display_name(&self) -> &str {
         match self.name.as_str() {
             "" => "(no name)",
@@ -197,7 +201,7 @@ impl Cookie {
 
     /// Returns true if a browser would send the cookie to a host and path (RFC 6265, 5.4).
     ///
-    /// To the browser's own machine, cookies with `Secure` are sent even without TLS.
+    /// Browsers send cookies with `Secure` to their own machine even without TLS.
     pub fn is_sent_to(&self, is_tls: bool, host: &str, path: &str) -> bool {
         let is_secure = self.attributes.as_ref().is_some_and(|a| a.secure);
         if self.is_deleted || (is_secure && !is_tls && !is_local(host)) {
@@ -264,11 +268,11 @@ pub fn pairs(field: &str) -> Vec<(&str, &str)> {
         .collect()
 }
 
-/// Splits a `Set-Cookie` value into cookies, if it was joined from multiple header fields.
+/// Splits a `Set-Cookie` value that was joined from multiple header fields into its cookies.
 ///
-/// Programs that store header fields in a map join repeated fields with `, `. A comma separates two cookies if a name
-/// and `=` follow it before the next attribute. Among the attributes, only `Expires` contains commas, and its date
-/// contains no `=`.
+/// Programs that store header fields in a map join repeated fields with `, `. A comma separates two
+/// cookies if a name and `=` follow it before the next attribute. Among the attributes, only
+/// `Expires` contains commas, and its date contains no `=`.
 pub fn split_set_cookie(field: &str) -> Vec<&str> {
     let is_name = |text: &str| {
         let name = text.trim_start_matches([' ', '\t']);
@@ -293,9 +297,9 @@ pub fn split_set_cookie(field: &str) -> Vec<&str> {
 
 /// Parses a `Set-Cookie` header field into a cookie and its value (RFC 6265, 5.2).
 ///
-/// `host` and `path` are those of the request; `at_s` is the time of the response in seconds since 1970. Returns `None`
-/// for cookies that browsers reject: those with neither name nor value, and those for a domain that does not include
-/// the host.
+/// `host` and `path` belong to the request. `at_s` is the time of the response in seconds since
+/// 1970. Returns `None` for cookies that browsers reject: cookies with neither a name nor a value,
+/// and cookies for a domain that does not include the host.
 pub fn set_cookie(
     field: &str,
     host: &str,

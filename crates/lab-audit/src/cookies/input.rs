@@ -14,7 +14,7 @@ use url::Url;
 
 /// The maximum size of an input file in bytes.
 pub const MAX_INPUT_BYTES: u64 = 128 << 20;
-/// The maximum number of cookies, and of requests. Any others are skipped.
+/// The maximum number of cookies, and also of requests. Further entries are skipped.
 const MAX_ENTRIES: usize = 100_000;
 
 /// The cookies and requests that an audit found in its input.
@@ -42,7 +42,7 @@ pub struct InputError(pub String);
 /// Collects cookies and the requests that carry them.
 pub struct Collector {
     hasher: Hasher,
-    /// The values of the cookies, which are needed only during reading and are dropped with the collector.
+    /// The cookie values. They are needed only during reading and are dropped with the collector.
     values: Vec<String>,
     index_of: HashMap<(String, String, String), usize>,
     by_name: HashMap<String, Vec<usize>>,
@@ -50,7 +50,7 @@ pub struct Collector {
 }
 
 impl Collector {
-    /// Creates a collector. Returns an error if the system provides no random numbers.
+    /// Creates a collector. Returns an error if the system cannot provide random numbers.
     pub fn new() -> std::io::Result<Collector> {
         Ok(Collector {
             hasher: Hasher::new()?,
@@ -61,7 +61,7 @@ impl Collector {
         })
     }
 
-    /// Returns the observation, without the values of cookies.
+    /// Returns the observation, which does not contain the cookie values.
     pub fn done(self) -> CookieObservation {
         self.observation
     }
@@ -115,7 +115,7 @@ impl Collector {
         self.observation.notes.push(note.to_owned());
     }
 
-    /// Records something that could not be observed, as one sentence.
+    /// Records a fact that could not be observed. `reason` is one sentence.
     pub fn add_gap(&mut self, reason: &str) {
         self.observation.gaps.push(reason.to_owned());
     }
@@ -170,7 +170,7 @@ impl Collector {
 
     /// Returns the index of a cookie that a request carries.
     ///
-    /// Adds the cookie if no response has set it, unless there are too many cookies.
+    /// Adds the cookie if no response has set it. Returns `None` if there are too many cookies.
     fn cookie_sent(
         &mut self,
         is_tls: bool,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `audit cookies`: the cost of cookies on the wire, who set them, and their attributes.
+//! `audit cookies`: the cost of cookies on the wire, their owners, and their attributes.
 
 pub mod cookie;
 pub mod input;
@@ -21,7 +21,7 @@ use std::collections::HashMap;
 /// This is the Ethernet MTU of 1,500 bytes minus the headers of IPv6 (40) and of TCP with timestamps (32).
 pub const PACKET: usize = 1428;
 
-/// The name in reports for a host that the input does not name.
+/// The name that reports use for a host without a name in the input.
 const UNNAMED: &str = "an unnamed host";
 
 /// The classes of things in a cookie audit.
@@ -126,13 +126,14 @@ pub const INPUT: Class = Class {
     ],
 };
 
-/// Returns the built-in rules, or an error if one is invalid, which a test rules out.
+/// Returns the built-in rules, or an error if one of them is invalid. A test checks that all are
+/// valid.
 pub fn rules() -> Result<Vec<Rule>, RuleError> {
     rule::built_in("cookies", &CLASSES)
 }
 
-/// Builds the audit from the observation. `rate` is the number of requests per second, from which the cost per day
-/// follows.
+/// Builds the audit from the observation. `rate` is the number of requests per second, which
+/// determines the cost per day.
 pub fn audit(
     targets: Vec<String>,
     observation: &CookieObservation,
@@ -162,8 +163,8 @@ pub struct Figures {
     pub chart: Option<EvidenceBars>,
 }
 
-/// Computes the results from the observation. `rate` is the number of requests per second, from which the cost per day
-/// follows.
+/// Computes the results from the observation. `rate` is the number of requests per second, which
+/// determines the cost per day.
 pub fn figures(observation: &CookieObservation, rate: f64) -> Figures {
     let largest = largest_request(observation);
     let owners: Vec<Owner> = observation
@@ -203,7 +204,8 @@ pub fn figures(observation: &CookieObservation, rate: f64) -> Figures {
     }
 }
 
-/// Returns the page request with the longest `Cookie` field or, if there is no page, the request with the longest one.
+/// Returns the page request with the longest `Cookie` field. If no page was requested, returns the
+/// request with the longest `Cookie` field.
 fn largest_request(observation: &CookieObservation) -> Option<&CookieRequest> {
     let bytes = |r: &&CookieRequest| (r.kind == RequestKind::Page, r.field_bytes());
     let with_cookies = observation
@@ -218,7 +220,7 @@ fn largest_request(observation: &CookieObservation) -> Option<&CookieRequest> {
 struct CookieUse {
     /// The number of requests of each kind that carry the cookie.
     requests: [usize; RequestKind::ALL.len()],
-    /// The maximum number of cookies with the same name in one request, including this cookie.
+    /// The maximum number of cookies with this name in one request, including this cookie.
     copies: usize,
     /// The deepest common directory of all pages and API calls that carry the cookie.
     folder: Option<String>,
@@ -253,7 +255,7 @@ fn common_folder(one: &str, other: &str) -> String {
     }
 }
 
-/// Returns the use of each cookie, indexed like the cookies.
+/// Returns the use of each cookie, in the order of the cookies.
 fn cookie_uses(observation: &CookieObservation) -> Vec<CookieUse> {
     let mut uses = vec![CookieUse::default(); observation.cookies.len()];
     for request in &observation.requests {
@@ -411,7 +413,7 @@ fn host_things(observation: &CookieObservation) -> Vec<Thing> {
 
 /// Describes the files and pages that could not be read.
 ///
-/// Returns `None` if everything was read but there are no cookies.
+/// Returns `None` if all of them were read and there are no cookies.
 fn input_thing(observation: &CookieObservation) -> Option<Thing> {
     let mut gaps = observation.gaps.clone();
     if observation.skipped > 0 {
@@ -456,14 +458,15 @@ fn site_thing(
     Some(thing)
 }
 
-/// The bytes of one owner in a `Cookie` field.
+/// The number of bytes that one owner's cookies take in a `Cookie` field.
 struct Share {
     owner: String,
     cookies: usize,
     bytes: usize,
 }
 
-/// Returns the bytes of each owner, the largest first, and the remaining bytes of the field.
+/// Returns the number of bytes of each owner, the largest first, followed by the separators and by
+/// the field's name and line end.
 fn owner_shares(owners: &[Owner], request: &CookieRequest) -> Vec<Share> {
     let mut shares: Vec<Share> = Vec::new();
     for SentCookie { index, bytes } in request.cookies.iter().copied() {
@@ -618,7 +621,7 @@ fn cookie_table(
     }
 }
 
-/// Builds a table of the cookies by domain, with the number of duplicates.
+/// Builds a table of the cookies by domain, with the number of duplicate cookies.
 fn domain_table(observation: &CookieObservation) -> EvidenceTable {
     const SHOWN: usize = 100;
     let (mut names, mut values) = (HashMap::new(), HashMap::new());
@@ -793,7 +796,8 @@ fn page_cost(observation: &CookieObservation, rate: f64) -> String {
     )
 }
 
-/// Builds a chart of the bytes by owner. `page_cost` describes what the cookies of a page and its files cost.
+/// Builds a chart of the bytes by owner. `page_cost` describes the cost of the cookies of a page
+/// and its files.
 fn chart(shares: &[Share], page_cost: &str) -> EvidenceBars {
     const SHOWN: usize = 10;
     let rest: usize = shares.iter().skip(SHOWN).map(|share| share.bytes).sum();

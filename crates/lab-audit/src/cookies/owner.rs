@@ -57,7 +57,7 @@ pub fn owner(name: &str, domain: &str, site: Option<&str>) -> Owner {
     }
 }
 
-/// Returns true if a host is a domain or a subdomain of it (RFC 6265, 5.1.3).
+/// Returns true if a host is the given domain or one of its subdomains (RFC 6265, 5.1.3).
 pub fn is_within(host: &str, domain: &str) -> bool {
     let (host, domain) = (
         host.to_ascii_lowercase(),

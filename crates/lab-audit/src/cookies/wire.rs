@@ -24,7 +24,8 @@ impl Http2 {
         }
     }
 
-    /// Returns the number of bytes that these cookies, each given as `name=value`, take in the next request.
+    /// Returns the number of bytes that these cookies add to the next request. Each cookie is given
+    /// as `name=value`.
     pub fn bytes(&mut self, cookies: &[String]) -> usize {
         let flags = Encoder::WITH_INDEXING
             | Encoder::HUFFMAN_NAME

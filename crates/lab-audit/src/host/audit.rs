@@ -187,7 +187,8 @@ pub fn available(machine: &AuditedMachine) -> u64 {
     field(&text, "MemAvailable").map_or(0, |kib| kib * 1024)
 }
 
-/// Returns all things that the probes observed. Values of the same thing from different probes are merged.
+/// Returns all things that the probes observed. If multiple probes observe the same thing, their
+/// values are merged.
 pub fn observe(machine: &AuditedMachine) -> Vec<Thing> {
     let mut things: Vec<Thing> = Vec::new();
     for thing in PROBES.iter().flat_map(|probe| probe.observe(machine)) {
@@ -233,7 +234,7 @@ pub fn audit(machine: &AuditedMachine, rules: &[Rule], extras: Vec<Extra>) -> Au
 ///
 /// # Errors
 ///
-/// Returns an error if a rule is invalid, which a test rules out.
+/// Returns an error if a rule is invalid. A test checks that all are valid.
 pub fn rules() -> Result<Vec<Rule>, RuleError> {
     rule::built_in("host", &CLASSES)
 }

@@ -27,7 +27,7 @@ const FULL: [&str; 12] = [
     "proc/sys/kernel/osrelease",
     "proc/vmstat",
 ];
-/// The maximum number of paths that are listed; the others are only counted.
+/// The maximum number of paths that a finding lists. Further paths are only counted.
 const NAMED: usize = 3;
 
 /// The probe that checks a copy for missing and empty files.

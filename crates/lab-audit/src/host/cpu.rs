@@ -116,7 +116,8 @@ fn throttled(root: &Root) -> Option<Value> {
         .map(|n| Value::count(n, "times"))
 }
 
-/// Returns how many times the CPU limit of this process's cgroup throttled it (cgroup v2, cpu.stat).
+/// Returns how many times this process's cgroup was throttled at its CPU limit (cgroup v2,
+/// cpu.stat).
 fn quota_throttled(root: &Root) -> Option<Value> {
     let groups = root.text("proc/self/cgroup").ok()?;
     let path = groups.lines().find_map(|line| line.strip_prefix("0::"))?;

@@ -60,7 +60,8 @@ pub const PARTITION: Class = Class {
     ],
 };
 
-/// The unit of sizes and start offsets in /sys, in bytes. It does not depend on the disk's block size.
+/// The unit in bytes of the sizes and start offsets in /sys. It does not depend on the disk's block
+/// size.
 const SECTOR: u64 = 512;
 
 impl Probe for Disks {
@@ -79,7 +80,8 @@ impl Probe for Disks {
     }
 }
 
-/// Returns true for a disk that is not in memory, does not consist of other devices, and is not empty.
+/// Returns true for a disk with a nonzero size that is neither in memory nor composed of other
+/// devices.
 fn is_disk(root: &Root, name: &str) -> bool {
     let virtual_prefixes = ["loop", "ram", "zram", "dm-", "md", "sr", "fd", "nbd"];
     let size = root.number(&format!("sys/block/{name}/size")).unwrap_or(0);

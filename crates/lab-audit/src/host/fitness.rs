@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The fitness of a machine for measurements, as judged by the rules that affect measurements.
+//! The suitability of a machine for measurements, judged by the rules whose violation affects
+//! measurements.
 
 use super::audit::{CLASSES, observe, rules};
 use super::machine::AuditedMachine;
@@ -9,7 +10,8 @@ use lab_model::Host;
 use lab_model::audit::{Fix, State};
 use lab_model::host::HostFinding;
 
-/// Reads facts about the machine, and its problems for a measurement that needs `cores_needed` cores.
+/// Describes the machine, and the problems that would disturb a measurement on `cores_needed`
+/// cores.
 ///
 /// Observes the activity of other programs for 0.3 s.
 pub fn inspect(cores_needed: usize) -> Host {

@@ -12,7 +12,8 @@ const WATCH: Duration = Duration::from_millis(300);
 
 /// A probe of one area of a machine.
 pub trait Probe {
-    /// Returns things of one or more classes. Multiple probes may set different values of the same thing.
+    /// Returns things of one or more classes. Different probes may set different values of the same
+    /// thing.
     fn observe(&self, machine: &AuditedMachine) -> Vec<Thing>;
 }
 
@@ -35,7 +36,7 @@ pub struct HostActivity {
     pub foreign: Option<f64>,
     /// The number of cores that benchlab may use.
     pub cores: Option<u64>,
-    /// The duration of one reading of CLOCK_MONOTONIC, in ns.
+    /// The duration of one `CLOCK_MONOTONIC` reading, in ns.
     pub clock_read_ns: Option<f64>,
     /// True if the kernel considers its clock synchronized (adjtimex(2), STA_UNSYNC).
     pub synchronized: Option<bool>,
@@ -81,7 +82,8 @@ impl AuditedMachine {
         Thing::new("host", name(&self.root))
     }
 
-    /// Returns a value that only a running machine has. In a copy, the value is unknown.
+    /// Returns a value that can be observed only on a running machine. In a copy, the value is
+    /// unknown.
     pub(super) fn live_value(&self, value: Option<Value>) -> Value {
         value.unwrap_or_else(|| {
             Value::Unknown("A copy of files does not show the machine's activity.".into())
@@ -100,7 +102,8 @@ fn called() -> HostActivity {
     }
 }
 
-/// Measures the duration of one clock reading in ns. The minimum of five means excludes interruptions.
+/// Measures the duration of one clock reading in ns. Returns the smallest of five means, which
+/// excludes interruptions.
 fn clock_read_ns() -> f64 {
     const READS: u32 = 1000;
     let mean = |_| {
@@ -143,7 +146,7 @@ pub(super) fn bracketed_word(text: &str) -> Option<String> {
     Some(rest.split_once(']')?.0.to_owned())
 }
 
-/// Builds a table of all things of a class, with one row each.
+/// Builds a table with one row for each thing of a class.
 pub(super) fn table(
     things: &[Thing],
     class: &str,

@@ -8,7 +8,7 @@ use lab_host::Root;
 pub struct Memory;
 
 const HUGE: &str = "sys/kernel/mm/transparent_hugepage";
-/// The page size in bytes in which `/proc/vmstat` counts.
+/// The page size in bytes that `/proc/vmstat` uses as its unit.
 const PAGE: u64 = 4096;
 
 /// The values that come from `/proc/meminfo`.
@@ -98,8 +98,10 @@ fn swap_on_disk(root: &Root) -> Result<bool, String> {
     Ok(devices.any(|device| !device.starts_with("/dev/zram")))
 }
 
-/// Returns the limit for dirty memory in bytes, or the reason why it is unknown. The limit is `vm.dirty_bytes`, or
-/// `vm.dirty_ratio` percent of the available memory if that is 0.
+/// Returns the limit for dirty memory in bytes, or the reason why it is unknown.
+///
+/// The limit is `vm.dirty_bytes`. If `vm.dirty_bytes` is 0, it is `vm.dirty_ratio` percent of the
+/// available memory.
 fn dirty_most(root: &Root, host: &Thing) -> Result<u64, String> {
     match root.required_number("proc/sys/vm/dirty_bytes")? {
         0 => {

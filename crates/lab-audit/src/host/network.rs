@@ -11,7 +11,8 @@ pub struct HostNetwork;
 
 /// The time that a port stays in TIME_WAIT, in s: TCP_TIMEWAIT_LEN in include/net/tcp.h, which no setting changes.
 const TIME_WAIT_S: f64 = 60.0;
-/// The time after which `tcp_tw_reuse` reuses a port, in s, if both ends use timestamps (ip-sysctl.rst).
+/// The time after which `tcp_tw_reuse` reuses a port in TIME_WAIT, in s. Both ends must use
+/// timestamps (ip-sysctl.rst).
 const REUSED_AFTER_S: f64 = 1.0;
 const IPV4: &str = "proc/sys/net/ipv4";
 
@@ -69,8 +70,10 @@ impl Probe for HostNetwork {
     }
 }
 
-/// Sets the connection rate of the last `benchlab load`, in connections per second and as a fraction of `rate`. `rate`
-/// is the maximum rate for which there are enough ports.
+/// Sets the connection rate of the last `benchlab load`, in connections per second and as a
+/// fraction of `rate`.
+///
+/// `rate` is the highest connection rate that the available ports allow, in connections per second.
 fn set_load_share(connects: Option<f64>, rate: f64, host: &mut Thing) {
     let unknown = || Value::word("none known");
     let per_second = |n: f64| Value::Number(n, Unit::PerSecond("connections".into()));
@@ -78,8 +81,8 @@ fn set_load_share(connects: Option<f64>, rate: f64, host: &mut Thing) {
     host.set_some("load_share", connects.map(|n| Value::share(n / rate)));
 }
 
-/// Returns the number of local ports for outgoing connections without the reserved ports, or the reason why it is
-/// unknown.
+/// Returns the number of local ports for outgoing connections, excluding reserved ports, or the
+/// reason why it is unknown.
 fn ports(root: &Root) -> Result<u64, String> {
     let range = root.required_line(&format!("{IPV4}/ip_local_port_range"))?;
     let ends: Vec<u64> = range

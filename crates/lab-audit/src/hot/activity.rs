@@ -23,7 +23,7 @@ pub struct Activity {
 /// Activity by directory.
 pub type Activities = HashMap<PathBuf, Activity>;
 
-/// The files to watch, and the rule that assigns each file to a directory.
+/// The files to watch, and the rule that maps each file to a directory.
 #[derive(Clone, Debug)]
 pub struct WatchedFolders {
     pub(super) under: PathBuf,
@@ -39,10 +39,12 @@ impl WatchedFolders {
         }
     }
 
-    /// Returns the directory to which a file's activity is counted, or `None` if the file is not watched.
+    /// Returns the directory that a file's activity counts toward, or `None` if the file is not
+    /// watched.
     ///
-    /// This is the first three components of the file's path, or one level below the watched directory or the mount
-    /// point if that is deeper. A mount point itself cannot be moved.
+    /// The directory consists of the first three components of the file's path. If the watched
+    /// directory or the mount point is deeper, it is one level below that, because a mount point
+    /// itself cannot be moved.
     pub fn folder(&self, path: &Path) -> Option<PathBuf> {
         let parent = path
             .parent()
@@ -55,7 +57,7 @@ impl WatchedFolders {
         Some(parent.components().take(names.max(4)).collect())
     }
 
-    /// Returns the directories to walk so that all watched files are found.
+    /// Returns the directories in which a search finds all watched files.
     pub fn starts(&self) -> Vec<PathBuf> {
         if self.under.as_path() == Path::new("/") {
             self.mounts.clone()

@@ -13,14 +13,14 @@ use std::time::{Duration, SystemTime};
 
 /// The maximum number of entries in each map.
 const REMEMBERED: usize = 100_000;
-/// The size in bytes that is assumed for a write of unknown size.
+/// The assumed size in bytes of a write whose size is unknown.
 const BLOCK: f64 = 4096.0;
 
 /// The file events of the watched filesystems.
 pub struct Events {
     group: Fanotify,
     began: SystemTime,
-    /// The bytes that each process has read, and written to disks (proc(5), io).
+    /// The numbers of bytes that each process has read, and has written to disks (proc(5), io).
     processes: HashMap<i32, [u64; 2]>,
     /// The size of each file at its last event.
     sizes: HashMap<PathBuf, u64>,
@@ -133,10 +133,11 @@ impl Events {
         }
     }
 
-    /// Returns the number of bytes that a process has read since its last event, limited to the size of the file.
+    /// Returns the number of bytes that a process has read since its last event, at most the size
+    /// of the file.
     ///
-    /// If the number is unknown because the process has exited or the event came late, the whole file is counted, once
-    /// per open.
+    /// If the number is unknown because the process has exited or the event came late, the whole
+    /// file is counted once per open.
     fn bytes_read(&mut self, pid: i32, path: &Path, size: f64, moved: Option<f64>) -> f64 {
         let counted_before = self.opened.get_mut(&(pid, path.to_owned()));
         let bytes = match (moved, &counted_before) {
@@ -150,7 +151,8 @@ impl Events {
         bytes
     }
 
-    /// Returns how many bytes a file grew since its last event; at least one block if the process has exited.
+    /// Returns the number of bytes by which a file grew since its last event. If the process has
+    /// exited, the result is at least one block.
     fn bytes_grown(&self, path: &Path, size: u64, has_ended: bool) -> f64 {
         let before = self.sizes.get(path).copied().unwrap_or(size);
         let smallest = if has_ended { BLOCK } else { 0.0 };
@@ -165,7 +167,8 @@ fn remember<K: std::hash::Hash + Eq, V>(map: &mut HashMap<K, V>, key: K, value: 
     map.insert(key, value);
 }
 
-/// Returns the number of bytes that a process has read, and written to disks, or `None` if the process has exited.
+/// Returns the numbers of bytes that a process has read, and has written to disks. Returns `None`
+/// if the process has exited.
 fn process_io(pid: i32) -> Option<[u64; 2]> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/io")).ok()?;
     let field = |name: &str| {

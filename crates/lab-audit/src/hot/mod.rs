@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `audit host --watch`: observes which directories are read and written during normal use, and suggests where to store
-//! them.
+//! `audit host --watch`: observes the directories that are read and written during normal use, and
+//! suggests where to store them.
 
 mod activity;
 mod events;
@@ -89,7 +89,8 @@ pub struct FolderActivity {
     disks: Vec<(String, [f64; 2])>,
 }
 
-/// Watches for `length`, or until `is_stopped`, which receives the elapsed time, returns true.
+/// Watches for `length`, or until `is_stopped` returns true. `is_stopped` receives the elapsed
+/// time.
 pub fn watch(
     scope: &WatchedFolders,
     length: Duration,
@@ -124,7 +125,7 @@ pub fn watch(
     }
 }
 
-/// Returns the bytes that each disk has read and written. The kernel counts sectors of 512 bytes
+/// Returns the bytes read and written by each disk. The kernel counts sectors of 512 bytes
 /// (Documentation/block/stat.rst).
 fn disks() -> Vec<(String, [f64; 2])> {
     let root = Root::live();
@@ -213,7 +214,8 @@ fn facts(watched: &FolderActivity) -> Vec<(String, String)> {
 /// The maximum length of a directory's name in a chart, in characters.
 const SHOWN: usize = 18;
 
-/// Returns the end of a path, since the ends differ most. The table shows the whole path.
+/// Returns the end of a path, because the ends of paths differ most. The table shows the whole
+/// path.
 fn path_end(path: &Path) -> String {
     let text = path.display().to_string();
     let letters = text.chars().count();

@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// A directory with fewer bytes read and written than this stays in its location.
+/// The minimum number of bytes read and written for which a directory is moved.
 const MIN_BYTES: f64 = 1024.0 * 1024.0;
 /// The fraction of the fast filesystem's free space that the plan may fill.
 const FILLED: f64 = 0.9;
@@ -52,11 +52,12 @@ pub struct HotTarget {
 pub enum Placement {
     /// On the fast disk.
     Fast,
-    /// On the fast disk, if it had enough free space.
+    /// At its current location, because the fast disk has too little free space.
     NoRoom,
-    /// On a slower disk, because it is mostly written. It is currently on the fast disk.
+    /// On a slower disk, because it is mostly written. Currently, it is on the fast disk.
     Slow,
-    /// Not on the fast disk, because it is mostly written. It is currently on another disk and stays there.
+    /// At its current location on another disk. It is mostly written, so it should not be on the
+    /// fast disk.
     Off,
     /// In memory.
     Memory,
@@ -207,8 +208,8 @@ pub fn plan(
     folders
 }
 
-/// Sets the placement of each directory. `free` is the free space on the fast filesystem, or `None`
-/// if there is none.
+/// Sets the placement of each directory. `free` is the free space of the fast filesystem in bytes,
+/// or `None` if there is no fast filesystem. `memory` is the available memory in bytes.
 fn place(folders: &mut [WatchedFolder], free: Option<u64>, memory: u64) {
     folders
         .iter_mut()
@@ -272,7 +273,8 @@ impl WatchedFolder {
 
     /// Returns the fstab line that puts the directory in memory.
     ///
-    /// The tmpfs is four times as large as the directory, at least 64 MiB. It keeps the owner and mode.
+    /// The tmpfs is four times as large as the directory, and at least 64 MiB. It has the same
+    /// owner and mode as the directory.
     pub fn tmpfs(&self) -> String {
         let size = (self.size.unwrap_or(0) * 4).max(64 << 20).div_ceil(1 << 20);
         let [mode, uid, gid] = self.mode_owner_group;
@@ -315,7 +317,8 @@ impl WatchedFolder {
         thing
     }
 
-    /// Sets how long the directory's current disk and the fast disk would last if only this directory were written.
+    /// Sets the remaining lifetime of the directory's current disk and of the fast disk, assuming
+    /// that only this directory is written.
     fn endurance(&self, fast: Option<&HotTarget>, thing: &mut Thing) {
         let days = |days: f64| Value::ns(days * DAY * 1e9);
         if let Some(days_lasting) = self.fast_days_left() {
@@ -334,9 +337,10 @@ impl WatchedFolder {
         }
     }
 
-    /// Returns how many days the fast disk would last if only this directory were written.
+    /// Returns the remaining lifetime of the fast disk in days, assuming that only this directory
+    /// is written.
     ///
-    /// Returns `None` if there is no fast disk, or little is written.
+    /// Returns `None` if there is no fast disk, or if few bytes are written.
     pub fn fast_days_left(&self) -> Option<f64> {
         self.days_left(self.fast_endurance?)
     }
@@ -347,7 +351,7 @@ impl WatchedFolder {
     }
 }
 
-/// A cache of the remaining endurance of this machine's disks, so that each disk is read once.
+/// A cache of the remaining endurance of this machine's disks, so that each disk is queried once.
 #[derive(Default)]
 struct Endurances(HashMap<String, Option<Endurance>>);
 
@@ -368,7 +372,7 @@ pub(super) mod tests {
 
     const MIB: f64 = 1024.0 * 1024.0;
 
-    /// Returns a directory on a spinning disk, with its size and its bytes read and written in MiB.
+    /// Returns a directory on a spinning disk. The size and the bytes read and written are in MiB.
     pub fn folder(path: &str, size: u64, read: f64, written: f64) -> WatchedFolder {
         WatchedFolder {
             path: path.into(),

@@ -5,7 +5,7 @@ use super::fstab::escaped;
 use super::plan::{HotTarget, Placement, WatchedFolder};
 use crate::wording;
 
-/// Builds the script, or returns a message that says why there is none.
+/// Builds the script, or returns the reason why there is none.
 pub fn script(folders: &[WatchedFolder], fast: &HotTarget) -> Result<String, String> {
     let placed = |place: Placement| folders.iter().filter(move |folder| folder.place == place);
     let names = placed(Placement::Fast).map(|folder| folder.path.to_string_lossy().into_owned());

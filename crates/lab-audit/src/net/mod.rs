@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `audit net`: compares IPv4 with IPv6, for a host name or on this machine.
 //!
-//! Connections go to fixed addresses of the name, which take turns in mirrored order.
+//! Each turn connects to a fixed address of the name: its first address of each family. The
+//! families alternate in mirrored order.
 
 mod names;
 mod path;
@@ -154,7 +155,8 @@ pub struct NetObservation {
     names: [AddressNames; 2],
 }
 
-/// Returns the built-in rules, or an error if one is invalid, which a test rules out.
+/// Returns the built-in rules, or an error if one of them is invalid. A test checks that all are
+/// valid.
 pub fn rules() -> Result<Vec<Rule>, RuleError> {
     rule::built_in("net", &CLASSES)
 }
@@ -188,9 +190,9 @@ pub fn observe(target: &NetTarget, rounds: u32, step: &mut dyn FnMut(u32)) -> Ne
     observation
 }
 
-/// Compares 127.0.0.1 with ::1 on this machine, using listeners that respond immediately.
+/// Compares 127.0.0.1 with ::1 on this machine, with listeners that respond immediately.
 ///
-/// If the machine lacks an address, the address's values are unknown.
+/// The values of an address that the machine lacks are unknown.
 pub fn local(rounds: u32, step: &mut dyn FnMut(u32)) -> NetObservation {
     let (mut listening_addresses, mut missing) = (Vec::new(), Vec::new());
     let loopbacks: [IpAddr; 2] = [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
@@ -321,7 +323,8 @@ pub fn audit(observations: &[NetObservation], rules: &[Rule]) -> Audit {
     }
 }
 
-/// Returns true if any address responded, even by refusing the connection. In that case, there is a network.
+/// Returns true if any address responded, even by refusing the connection. Such a response proves
+/// that the network works.
 fn has_answer(observation: &NetObservation) -> bool {
     let refused = observation
         .sides
@@ -332,7 +335,7 @@ fn has_answer(observation: &NetObservation) -> bool {
     refused || observation.rounds.iter().any(connected)
 }
 
-/// Returns the things for rules. `reached` says whether any address responded.
+/// Returns the things for rules. `reached` is true if any address responded.
 fn things(observation: &NetObservation, reached: bool) -> Vec<Thing> {
     let mut things = Vec::from_iter(name_thing(observation));
     let Ok(sides) = &observation.sides else {
@@ -439,7 +442,7 @@ fn turn_count(observation: &NetObservation, family: IpFamily) -> usize {
     turns.count()
 }
 
-/// Sets how connections failed and how long that took, if any failed.
+/// Sets how connections failed and how long the failures took, if there were any.
 fn set_failure(side: &AddressTurns, thing: &mut Thing) {
     if let Some(after) = side.failed_after {
         thing.set("failing", Value::word(side.failing()));
@@ -549,7 +552,8 @@ fn set_round_trip(observation: &NetObservation, side: &AddressTurns, thing: &mut
     );
 }
 
-/// Sets whether both addresses have the same names, if they have any.
+/// Sets whether both addresses belong to the same machine, judging by their canonical and reverse
+/// names.
 fn set_ends([v4, v6]: &[AddressNames; 2], thing: &mut Thing) {
     let canonical = [v4, v6].map(|names| names.canonical.as_deref());
     let reverse = [v4, v6].map(AddressNames::reverse_name);
@@ -595,7 +599,7 @@ fn pair_thing(observation: &NetObservation, sides: &[AddressTurns]) -> Option<Th
     Some(thing)
 }
 
-/// Sets which family Happy Eyeballs prefers, and the delay if that family is unreachable.
+/// Sets the family that Happy Eyeballs prefers, and the delay if that family is unreachable.
 ///
 /// `times` are the median connection times in ns.
 fn set_happy_eyeballs(
@@ -642,7 +646,8 @@ fn times(observation: &NetObservation, family: IpFamily, step: NetStep) -> Vec<f
     turns.filter_map(|round| round.time(step)).collect()
 }
 
-/// Returns the ratio of IPv6's time to IPv4's time: the estimate and its 95 % bounds, from mirrored rounds.
+/// Returns the ratio of IPv6's time to IPv4's time with the bounds of its 95 % confidence interval.
+/// At least six complete rounds are needed.
 fn ratio(observation: &NetObservation, step: NetStep) -> Option<[f64; 3]> {
     let logs: Vec<f64> = observation
         .rounds
@@ -676,7 +681,8 @@ fn ratios(observations: &[NetObservation]) -> String {
     }
 }
 
-/// Returns the log ratio of a round: the mean log time of IPv6's two mirrored turns minus that of IPv4's.
+/// Returns the log ratio of a round: the mean log time of IPv6's two mirrored turns minus the mean
+/// log time of IPv4's two turns.
 fn mirrored(turns: &[NetTurn], step: NetStep) -> Option<f64> {
     let mean = |family: IpFamily| {
         let turns_of_family = turns.iter().filter(|turn| turn.family == family);
@@ -719,7 +725,8 @@ fn steps_table(observations: &[NetObservation]) -> EvidenceTable {
     }
 }
 
-/// Returns the quantiles of a step, or `None` if the step was not measured.
+/// Returns the table row with the quantiles of a step. Returns `None` for lookups and echo requests
+/// that were not measured.
 fn step_row(
     observation: &NetObservation,
     side: &AddressTurns,
@@ -872,7 +879,8 @@ mod tests {
         assert_eq!(same_end(names(None, None), names(None, None)), "unknown");
     }
 
-    /// Returns whether IPv6 fails, which family is used, and the delay if the first family is unreachable.
+    /// Returns three values of a pair: whether the first family fails, the family that is used, and
+    /// the delay if the first family is unreachable.
     fn happy_eyeballs_values(
         times_ms: [Option<f64>; 2],
         change: impl Fn(&mut AddressTurns),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Names related to an address: canonical name and reverse name. Also the system's resolvers.
+//! The canonical name and the reverse name of an address, and the system's resolvers.
 
 use dns_lookup::{
     AddrInfo, AddrInfoHints, LookupError, LookupErrorKind, SockType, getaddrinfo, lookup_addr,
@@ -9,7 +9,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
-/// A resolver that takes longer than this counts as not responding.
+/// The time after which a resolver counts as not responding.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The names related to one address of a host name.
@@ -96,8 +96,8 @@ pub fn addresses(name: &str, port: u16) -> Result<Vec<SocketAddr>, String> {
     }
 }
 
-/// Returns true if a resolver reported that the name does not exist. An unreachable resolver is a different error
-/// (`EAI_AGAIN`).
+/// Returns true if a resolver reported that the name does not exist. Unreachable resolvers cause a
+/// different error, `EAI_AGAIN`.
 fn is_no_such_name(error: &LookupError) -> bool {
     matches!(
         error.kind(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The MTU of the path to an address, and what happens to larger packets.
+//! The MTU of the path to an address, and the fate of larger packets.
 
 use super::ping::{EchoProbe, Pinger};
 use lab_load::IpFamily;
@@ -14,11 +14,11 @@ const JUMBO: u32 = 9000;
 pub struct Path {
     /// The size of the largest packet that reaches the address, in bytes with the IP header.
     pub mtu: u32,
-    /// The fate of larger packets.
+    /// The result for packets that are larger than the MTU.
     pub beyond: OversizedPackets,
 }
 
-/// The fate of packets that are too large for a path.
+/// The result for packets that are too large for a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OversizedPackets {
     /// This machine's own link does not support larger packets, or none were tried.
@@ -40,7 +40,7 @@ impl OversizedPackets {
     }
 }
 
-/// Returns the packet size in bytes that every path of a family supports (RFC 791 for hosts, RFC 8200).
+/// Returns the packet size in bytes that every host of a family supports (RFC 791, RFC 8200).
 fn smallest_mtu(family: IpFamily) -> u32 {
     match family {
         IpFamily::V4 => 576,
@@ -50,7 +50,8 @@ fn smallest_mtu(family: IpFamily) -> u32 {
 
 /// Finds the path's MTU with echo requests that no router may fragment.
 ///
-/// `believed_mtu` is the kernel's estimate. Returns `None` if even small packets get no reply.
+/// `believed_mtu` is the MTU that the kernel assumes. Returns `None` if even small packets get no
+/// reply.
 pub fn probe(pinger: &mut Pinger, believed_mtu: u32, round_trip: Duration) -> Option<Path> {
     pinger.forbid_cutting().ok()?;
     let timeout = (round_trip * 4).clamp(Duration::from_millis(250), Duration::from_secs(1));

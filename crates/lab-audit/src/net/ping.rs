@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 /// The time after which an echo request without a reply counts as lost.
 const TIMEOUT: Duration = Duration::from_secs(1);
-/// The number of payload bytes after the header, the same as in ping(8).
+/// The number of payload bytes after the header. The default of ping(8) is the same.
 const PAYLOAD: usize = 56;
 /// The size of the ICMP header in bytes.
 const HEADER: usize = 8;
@@ -38,8 +38,8 @@ pub struct Pinger {
 pub struct Echo {
     /// The round-trip time in ns.
     pub ns: f64,
-    /// The number of routers on the return path, assuming that the sender started with a common
-    /// TTL, or `None` if unknown.
+    /// The number of routers on the return path, or `None` if unknown. It assumes that the sender
+    /// uses a common initial TTL.
     pub hops: Option<u8>,
 }
 
@@ -255,7 +255,7 @@ fn is_reply(packet: &[u8], family: IpFamily, sequence: u16) -> bool {
     header.is_some_and(|h| h[0] == kind && h[6..8] == sequence.to_be_bytes())
 }
 
-/// Returns the number of routers that a packet passed, assuming that hosts start with a TTL of 64, 128 or 255.
+/// Returns the number of routers that a packet passed, assuming an initial TTL of 64, 128 or 255.
 fn hops(ttl: u8) -> u8 {
     let begin = [64, 128, 255].into_iter().find(|begin| ttl <= *begin);
     begin.unwrap_or(255) - ttl

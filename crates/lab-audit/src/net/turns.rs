@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Turns on fixed addresses: TCP connection, TLS handshake, first byte. Also tests whether large packets arrive.
+//! Turns on fixed addresses: the TCP connection, the TLS handshake and the first byte. A further
+//! test checks whether large packets arrive.
 
 use super::names;
 use super::path::{self, Path};
@@ -44,7 +45,7 @@ pub enum NetStep {
     FirstByte,
 }
 
-/// A turn on an address, with times in ns. `None` means that a step failed or was skipped.
+/// A turn on an address, with times in ns. A time is `None` if the step failed or was skipped.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NetTurn {
     /// The family of the address.
@@ -62,14 +63,16 @@ pub struct AddressTurns {
     pub address: SocketAddr,
     /// The path MTU in bytes, as the kernel reports it after connecting.
     pub mtu: Option<u32>,
-    /// True if a request larger than one packet got a response, or `None` if none was sent.
-    pub large_answered: Option<bool>,
-    /// True if the large request got a response, whole or in small packets, or `None` if none was
+    /// True if a request larger than one packet got a response, or `None` if no such request was
     /// sent.
+    pub large_answered: Option<bool>,
+    /// True if the large request got a response, either in full-size packets or in small ones.
+    /// `None` if no large request was sent.
     pub small_answered: Option<bool>,
     /// The path MTU as measured with echo requests.
     pub path: Option<Path>,
-    /// The numbers of echo requests and of replies, or the reason why no requests are possible.
+    /// The number of echo requests and the number of replies, or the reason why no requests can be
+    /// sent.
     pub echoes: Result<[u32; 2], String>,
     /// The number of routers on the return path.
     pub hops: Option<u8>,
@@ -82,7 +85,7 @@ pub struct AddressTurns {
     pub has_no_route: bool,
     /// The number of connections that the server refused.
     pub refused: u32,
-    /// The number of connections that failed in another way, such as a timeout.
+    /// The number of connections that failed without being refused, such as by a timeout.
     silent: u32,
     failures_in_a_row: u32,
     has_name: bool,
@@ -161,13 +164,13 @@ impl AddressTurns {
         }
     }
 
-    /// Enables a lookup in each turn, unless the name is itself an address.
+    /// Adds a lookup to each turn, unless the name is itself an address.
     pub fn with_lookups(mut self, name: &str) -> AddressTurns {
         self.has_name = name.parse::<IpAddr>().is_err();
         self
     }
 
-    /// Looks up the name once. A resolver that failed or was slow is not used again.
+    /// Looks up the name once. If a lookup fails or is slow, later turns skip it.
     fn lookup(&mut self, name: &str) -> Option<f64> {
         let time_ns = self.has_name.then(|| names::lookup(name, self.family))?;
         self.has_name = time_ns.is_some_and(|ns| ns < TIMEOUT.as_nanos() as f64);
@@ -176,7 +179,8 @@ impl AddressTurns {
 
     /// Sends one echo request.
     ///
-    /// After three requests without a reply, no more are sent, because many hosts never reply.
+    /// Many hosts never reply to echo requests, so none are sent after three requests without a
+    /// reply.
     fn echo(&mut self) -> Option<f64> {
         let (pinger, Ok([sent, answered])) = (self.pinger.as_mut()?, &mut self.echoes) else {
             return None;
@@ -191,7 +195,7 @@ impl AddressTurns {
         Some(echo.ns)
     }
 
-    /// Sends large packets, in a TCP request and in echo requests.
+    /// Tests large packets, with a TCP request and with echo requests.
     fn try_large(&mut self, name: &str, client: Option<&TlsClient>, round_trip: Duration) {
         let answers_at_all = self.failures_in_a_row == 0;
         let large = answers_large(self, name, client, None);
@@ -213,8 +217,8 @@ impl AddressTurns {
         }
     }
 
-    /// Returns how most failed connections ended: refused, which costs one round trip, or silent, which costs a
-    /// timeout.
+    /// Returns the more common kind of connection failure: `refused`, which takes one round trip,
+    /// or `silent`, which takes a timeout.
     pub fn failing(&self) -> &'static str {
         if self.refused >= self.silent {
             "refused"
@@ -319,8 +323,8 @@ fn turn(side: &mut AddressTurns, name: &str, client: Option<&TlsClient>) -> NetT
 
 /// Returns true if a request with a header field of 4,000 bytes gets a response.
 ///
-/// The request takes three packets, and a path may drop the full-size ones. With `segment`, it is sent in segments of
-/// that size in bytes.
+/// The request takes three packets, and a path may drop full-size packets. `segment` limits the
+/// size of the segments, in bytes.
 fn answers_large(
     side: &mut AddressTurns,
     name: &str,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The report on two audits of the same kind: findings whose state changed, values that changed, and findings that only
-//! one audit has.
+//! The report on two audits of the same kind: findings whose state changed, values that changed,
+//! and findings that are in only one audit.
 
 use super::document::tone;
 use super::evidence;
@@ -30,7 +30,7 @@ struct JudgedInBoth<'a> {
     after: &'a AuditFinding,
 }
 
-/// Pairs of findings in both audits, and the findings that only the first or only the second audit has.
+/// Pairs of findings that are in both audits, and the findings that are in only one audit.
 struct ComparedAudits<'a> {
     pairs: Vec<JudgedInBoth<'a>>,
     alone: [Vec<&'a AuditFinding>; 2],
@@ -41,7 +41,7 @@ impl JudgedInBoth<'_> {
         [self.before.state, self.after.state]
     }
 
-    /// Returns the tone of a change for the better, for the worse, or of a neutral one.
+    /// Returns the tone for an improvement, a deterioration, no change or an unknown change.
     fn tone(&self) -> Tone {
         let rank = |state: State| match state {
             State::Bad => 2,
@@ -86,7 +86,8 @@ pub fn document(report: &ChangedReport) -> Document {
     document
 }
 
-/// Judges conditions on the findings that are worse in the second audit, or are only in it and bad.
+/// Judges conditions on the findings that are worse in the second audit. Bad findings that only the
+/// second audit has also count.
 pub fn gates(report: &ChangedReport, conditions: &[WorseCondition]) -> Vec<Gate> {
     let [before, after] = report.audits;
     let compared = compare(before, after);

@@ -17,7 +17,7 @@ pub struct AuditReport<'a> {
     pub audit: &'a Audit,
     /// The run's name. May be empty.
     pub run: &'a str,
-    /// The start time, in seconds since 1970.
+    /// The start time of the audit, in seconds since 1970.
     pub made_unix_s: f64,
     /// The version of benchlab that made the audit.
     pub lab_version: &'a str,
@@ -25,9 +25,10 @@ pub struct AuditReport<'a> {
     pub file: Option<&'a str>,
 }
 
-/// Sanitizes all texts of an audit, which may come from servers and files.
+/// Sanitizes all texts of an audit, because they may come from servers and files.
 ///
-/// Sanitized texts cannot move a terminal's cursor or change the direction of writing, regardless of the output format.
+/// Sanitized texts cannot move a terminal's cursor or change the writing direction in any output
+/// format.
 ///
 /// # Errors
 ///
@@ -114,7 +115,7 @@ fn issues(audit: &Audit) -> Vec<Issue> {
     audit.findings.iter().filter_map(|f| issue(&f)).collect()
 }
 
-/// Returns the file and the line of a place such as `/etc/nginx/nginx.conf:12`.
+/// Parses a location such as `/etc/nginx/nginx.conf:12` into a file and a line.
 fn location(place: &str) -> Option<Location> {
     let (file, line) = place.rsplit_once(':')?;
     let line = line.parse().ok().filter(|line| *line > 0);
@@ -158,8 +159,8 @@ fn worst(audit: &Audit) -> Vec<&AuditFinding> {
     worst
 }
 
-/// Describes a finding: `Bad, disk-scheduler, sda and 2 more: … Requests reach the disk in the order of asking … Do:
-/// echo …`
+/// Describes the findings of a rule by its worst one: the label, the observation, the cost and the
+/// fix.
 fn sentence(audit: &Audit, same: &[&AuditFinding]) -> Finding {
     let first = same[0];
     let same = same.iter().filter(|f| f.state == first.state);
@@ -205,10 +206,11 @@ pub(super) fn tone(state: State) -> Tone {
     }
 }
 
-/// The maximum number of reasons for unchecked rules that the first screen gives. The details have all.
+/// The maximum number of reasons for unchecked rules on the first screen. The details show all of
+/// them.
 const MAX_REASONS: usize = 3;
 
-/// Lists the rules that could not be checked, with the reasons if there are few.
+/// Lists the rules that could not be checked. Includes the reasons if there are few.
 fn unknown_findings(audit: &Audit) -> Option<String> {
     let unknown = audit
         .findings
@@ -268,7 +270,7 @@ fn rule_section(same: &[&AuditFinding]) -> Section {
     section
 }
 
-/// Builds the section on waivers that are no longer valid, and on those that cover nothing.
+/// Builds the section on expired waivers and on waivers that cover no finding.
 fn waiver_notes(audit: &Audit) -> Section {
     let mut section = Section::new(wording::WAIVERS);
     let covers = |waiver: &Waiver| audit.findings.iter().any(|finding| waiver.covers(finding));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The history of audits of one kind: the number of findings over time, with one row per audit.
+//! The history of audits of one kind, with one row per audit: the number of findings in each state
+//! over time.
 
 use super::summary::{AuditSummary, COUNTED};
 use crate::wording;

@@ -17,7 +17,7 @@ pub struct AuditSummary {
     pub started_unix_s: f64,
     /// The targets of the audit.
     pub targets: String,
-    /// The number of findings in each state, in the order of [`COUNTED`].
+    /// The number of findings in each state, ordered as in [`COUNTED`].
     pub counts: [usize; 4],
     /// The rules with bad findings, without duplicates.
     pub bad: Vec<String>,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! An HTTP/1.1 client for GET and HEAD. It opens one connection per request, at a limited rate, and only to named
-//! hosts.
+//! An HTTP/1.1 client for GET and HEAD. It opens one connection per request, limits its request
+//! rate, and contacts only hosts that the user named.
 
 use super::tls::{TlsClient, TlsObservation, is_timeout};
 use lab_load::IpFamily;
@@ -16,9 +16,9 @@ const CONNECT: Duration = Duration::from_secs(5);
 pub const TIMEOUT: Duration = Duration::from_secs(10);
 /// The maximum number of body bytes that are read.
 pub const MAX_BODY: usize = 4 << 20;
-/// An exchange that takes longer than this is slow.
+/// The duration above which an exchange is slow.
 const SLOW_EXCHANGE: Duration = Duration::from_secs(1);
-/// The maximum total excess time of slow exchanges. After that, the client stops.
+/// The maximum total excess time of slow exchanges. Beyond it, the client sends no more requests.
 const SLOW: Duration = Duration::from_secs(30);
 
 /// The methods that an audit uses.
@@ -67,8 +67,8 @@ pub struct PageResponse {
     pub tls: Option<TlsObservation>,
     /// The address family of the connection, or `None` if unknown.
     pub family: Option<IpFamily>,
-    /// The reason why the response is not valid HTTP/1.1, although it begins like it. In that case, there are no
-    /// fields.
+    /// The reason why the response is invalid, if it begins like HTTP/1.1 but is not. Such a
+    /// response has no fields.
     pub malformed: Option<String>,
 }
 
@@ -129,7 +129,7 @@ impl Client {
         matches!(url.scheme(), "http" | "https") && url.host_str().is_some_and(named)
     }
 
-    /// Returns true if the client has stopped sending requests because responses were too slow.
+    /// Returns true if the client sends no more requests because the responses were too slow.
     pub fn is_too_slow(&self) -> bool {
         self.excess >= SLOW
     }
@@ -152,7 +152,8 @@ impl Client {
         }
     }
 
-    /// Sends one request as [`Client::request`] does, but also returns responses that are not valid HTTP/1.1.
+    /// Sends one request like [`Client::request`], but also returns responses that are not valid
+    /// HTTP/1.1.
     ///
     /// # Errors
     ///
@@ -331,7 +332,8 @@ fn exchange(
     }
 }
 
-/// Returns the response of an exchange that ended early, if at least its head is complete.
+/// Returns the response of an exchange that ended early, if its head is complete. The body may be
+/// incomplete.
 fn ended_early(
     head: Vec<u8>,
     mut answer: PageResponse,

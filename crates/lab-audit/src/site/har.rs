@@ -103,7 +103,8 @@ fn answered_entry(entry: &Json) -> Option<AnsweredEntry<'_>> {
     Some((url, answer, entry))
 }
 
-/// Converts recorded header fields to the fields that were sent, since an exporter may have joined `Set-Cookie` fields.
+/// Restores the header fields as they were sent, because an exporter may have joined `Set-Cookie`
+/// fields.
 fn fields(header: &Json) -> Option<Vec<(String, String)>> {
     let name = header["name"].as_str()?.to_ascii_lowercase();
     let value = header["value"].as_str()?;

@@ -77,7 +77,7 @@ fn client_hello(host: &str, version: u16) -> Vec<u8> {
     record
 }
 
-/// Appends bytes after their length, which takes two bytes.
+/// Appends bytes, preceded by their length as a two-byte integer.
 fn with_length(to: &mut Vec<u8>, bytes: &[u8]) {
     to.extend((bytes.len() as u16).to_be_bytes());
     to.extend(bytes);

@@ -65,8 +65,8 @@ pub struct Resource {
     pub media: String,
     pub encoding: String,
     pub bytes: usize,
-    /// The number of bytes that gzip would save, or `None` if the file is already compressed, is
-    /// not text, or is missing.
+    /// The number of bytes that gzip would save. `None` if the file is already compressed, is not
+    /// text, or is missing.
     pub saved: Option<usize>,
     pub cache: String,
     /// `Expires`, the validators and `Vary`, as sent.
@@ -80,7 +80,8 @@ pub struct Resource {
     pub malformed: Option<String>,
     /// True if a header field continues over multiple lines (obs-fold).
     pub is_folded: bool,
-    /// The status of a conditional request, or the reason why none was sent.
+    /// The status of the response to a conditional request, or the reason why no such request was
+    /// sent.
     pub revalidated: Result<u16, String>,
     pub set_cookies: Vec<String>,
     has_charset: bool,
@@ -216,8 +217,8 @@ impl Resource {
         }
     }
 
-    /// Returns the status of the conditional request, which shows whether the server sent the body again (200) or not
-    /// (304).
+    /// Returns the status of the response to the conditional request: 304, or 200 if the server
+    /// sent the body again.
     fn revalidation(&self) -> Value {
         match &self.revalidated {
             Ok(status @ (200 | 304)) => Value::count((*status).into(), ""),

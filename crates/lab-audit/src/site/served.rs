@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The origin of a response as its header fields suggest it: a cache, a server that reads files, or an application
-//! behind a server.
+//! The origin of a response, as suggested by its header fields: a cache, a server that reads files,
+//! or an application behind a server.
 
 use super::client::PageResponse;
 use crate::cookies::cookie::{Hasher, set_cookie};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The server of a site: what it reveals about itself, its protocols, and files that it should not serve.
+//! The server of a site: the software that it reveals, its protocols, and files that it should not
+//! serve.
 
 use super::client::{self, Client, Method, PageResponse};
 use super::page::{Safety, safety};
@@ -143,7 +144,8 @@ struct ExposedPath {
 }
 
 impl ServerContext<'_> {
-    /// Describes the server for rules. Sends requests for values that the page's response does not show.
+    /// Describes the server for rules. Sends requests to determine values that the page's response
+    /// does not contain.
     pub fn thing(&self, client: &mut Client) -> Thing {
         let mut thing = recorded(self.url, self.page, &self.redirects);
         let addresses = client.addresses(self.url);
@@ -290,9 +292,10 @@ impl ServerContext<'_> {
         thing.set("exposed_what", what);
     }
 
-    /// Returns true if the response for a path has the content that is expected in an exposed file.
+    /// Returns true if the response for a path has the typical content of an exposed file.
     ///
-    /// Returns an error if there is no response, or if the server asks the client to slow down (status 429 or 503).
+    /// Returns an error if there is no response, or if the server asks the client to slow down
+    /// (status 429 or 503).
     fn serves(&self, client: &mut Client, path: &ExposedPath) -> Result<bool, String> {
         let url = self.url.join(&path.path).map_err(|e| e.to_string())?;
         let answer = client.request(Method::Get, &url, "Range: bytes=0-2047\r\n")?;
@@ -354,7 +357,7 @@ fn addresses_of(family: IpFamily, all: &[SocketAddr]) -> Vec<SocketAddr> {
     in_family.copied().take(MAX_ADDRESSES).collect()
 }
 
-/// Checks whether any of the addresses accepts a connection within the time limit of an exchange.
+/// Checks whether any of the addresses accepts a connection before an exchange would time out.
 fn reached_over(family: IpFamily, addresses: &[SocketAddr]) -> Value {
     let loopback = addresses.iter().all(|address| address.ip().is_loopback());
     let deadline = Instant::now() + client::TIMEOUT;
@@ -408,7 +411,8 @@ fn set_redirects(redirects: &Redirects, thing: &mut Thing) {
     thing.set("elsewhere_word", word(address::shell_word));
 }
 
-/// Sets what the response reveals about the server. A redirect reveals nothing about the page.
+/// Sets the values that the response reveals about the server. The response of a redirect reveals
+/// nothing about the page.
 fn set_answer(url: &Url, page: &PageResponse, thing: &mut Thing) {
     set_fields(page, thing);
     if url.scheme() == "https" {
@@ -472,7 +476,8 @@ fn leads_to_tls(answer: &PageResponse, url: &Url) -> Value {
     }
 }
 
-/// Returns how long browsers use only TLS for the host (HSTS), or 0 if not specified.
+/// Returns the time for which browsers use only TLS for the host (HSTS), or 0 if the response does
+/// not specify it.
 fn hsts_lifetime(page: &PageResponse) -> Value {
     let hsts = page.field("strict-transport-security").unwrap_or_default();
     let hsts = hsts.to_ascii_lowercase();
@@ -504,7 +509,8 @@ fn set_security(page: &PageResponse, thing: &mut Thing) {
     thing.set("referrer", Value::Flag(field("referrer-policy").is_some()));
 }
 
-/// Sets the protection against scripts that the page's policy and HTML provide. The HTML may be unreadable.
+/// Sets the protection against malicious scripts by the page's policy and HTML. `html` is an error
+/// if the HTML cannot be read.
 fn set_html(page: &PageResponse, html: &Result<Safety, String>, thing: &mut Thing) {
     let unreadable =
         |reason: &String| Value::Unknown(format!("The page cannot be read: {reason}."));
@@ -538,8 +544,8 @@ fn set_html(page: &PageResponse, html: &Result<Safety, String>, thing: &mut Thin
     thing.set("unpinned_word", first(address::shell_word));
 }
 
-/// Returns the effect of the policies on scripts. The strictest policy decides (CSP Level 3; scored as in Mozilla's
-/// Observatory).
+/// Returns the effect of the policies on scripts, which the strictest policy determines (CSP Level
+/// 3). The scores follow Mozilla's Observatory.
 fn script_policy(policies: &[String]) -> &'static str {
     let restricts_scripts = |policy: &String| {
         let directives = policy
@@ -586,7 +592,7 @@ fn connect(address: SocketAddr) -> Option<Timed> {
     Some(Timed::new(stream, Instant::now() + TIMEOUT))
 }
 
-/// Returns true if this machine has an IPv4 or IPv6 route to the Internet, as `family` selects.
+/// Returns true if this machine has a route to the Internet for an address family.
 ///
 /// The probed addresses are reserved for documentation (RFC 5737, RFC 3849), and no packet is sent.
 fn has_route(family: IpFamily) -> bool {

@@ -17,7 +17,7 @@ use lab_model::Unit;
 use lab_model::audit::{Audit, AuditKind, EvidenceBars, EvidenceTable, EvidenceValue};
 use url::Url;
 
-/// The classes of things in a site audit, including those of its cookies.
+/// The classes of things in a site audit, including the classes of its cookies.
 pub const CLASSES: [Class; 6] = [
     resource::RESOURCE,
     server::SERVER,
@@ -56,7 +56,8 @@ pub struct Site {
     pub(super) requests: usize,
 }
 
-/// Returns the built-in rules, or an error if one is invalid, which a test rules out.
+/// Returns the built-in rules, or an error if one of them is invalid. A test checks that all are
+/// valid.
 pub fn rules() -> Result<Vec<Rule>, RuleError> {
     let mut rules = rule::built_in("site", &CLASSES)?;
     rules.extend(jar::rules()?);
@@ -66,6 +67,7 @@ pub fn rules() -> Result<Vec<Rule>, RuleError> {
 /// Examines a page, its resources and its server. Calls `step` with the URL of each request.
 ///
 /// # Errors
+///
 /// Returns an error if there is no response for the page.
 pub fn inspect(
     url: &Url,
@@ -89,6 +91,7 @@ pub fn inspect(
 /// Loads a page and each of its files once, for an audit of its cookies.
 ///
 /// # Errors
+///
 /// Returns an error if there is no response for the page.
 pub fn load(url: &Url, options: &SiteOptions, step: &mut dyn FnMut(&str)) -> Result<Site, String> {
     let mut visit = SiteVisit::new(url, options, step)?;
@@ -221,7 +224,7 @@ impl<'a> SiteVisit<'a> {
         }
     }
 
-    /// Sends a conditional request for each resource, as a browser with a cached copy would do.
+    /// Sends a conditional request for each resource, like a browser with a cached copy.
     fn revalidate_all(&mut self) {
         for resource in &mut self.site.resources {
             (self.step)(resource.url.as_str());
@@ -363,7 +366,7 @@ fn resource_table(site: &Site) -> EvidenceTable {
     }
 }
 
-/// Converts a text, which is empty if the server omitted it.
+/// Converts a text to evidence. An empty text means that the server omitted it.
 fn word_or_nothing(text: &str) -> EvidenceValue {
     if text.is_empty() {
         EvidenceValue::Nothing

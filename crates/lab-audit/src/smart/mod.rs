@@ -10,7 +10,8 @@ use serde_json::Value as Json;
 ///
 /// Manufacturers commonly rate disks for 0.3 drive writes per day over five years (JESD218 and data sheets).
 const ASSUMED: f64 = 0.3 * 365.0 * 5.0;
-/// The fraction of wear below which whole percentages are too coarse to compute the endurance.
+/// The fraction of wear below which the endurance cannot be computed, because disks report whole
+/// percentages.
 const COARSE: f64 = 0.02;
 /// The maximum number of smartctl's messages that are shown.
 const MAX_MESSAGES: usize = 3;
@@ -24,13 +25,14 @@ pub struct Smart {
     pub failing: Option<bool>,
     /// The fraction of the rated endurance that has been used; can exceed 1.
     pub worn: Option<f64>,
-    /// The remaining fraction of the spare blocks.
+    /// The remaining fraction of the spare blocks, 0 to 1.
     pub spare: Option<f64>,
     /// The number of sectors that were reallocated or cannot be read.
     pub bad_sectors: Option<u64>,
     /// The number of bytes written over the disk's lifetime.
     pub written: Option<f64>,
-    /// True if smartctl does not know the model. The meaning of its attributes is then uncertain, so none were read.
+    /// True if smartctl does not know the model. In that case, no attributes were read, because
+    /// their meaning is uncertain.
     pub unnamed: bool,
 }
 
@@ -39,7 +41,7 @@ pub struct Smart {
 pub struct Endurance {
     /// The number of bytes that can still be written.
     pub left: f64,
-    /// The method by which the endurance was determined, in words.
+    /// The method that determined the endurance, in words.
     pub by: &'static str,
 }
 
@@ -105,7 +107,7 @@ fn by_smartctl(root: &Root, disk: &str) -> Result<Smart, String> {
     }
 }
 
-/// Returns smartctl's own messages about why it provides no data.
+/// Returns smartctl's own messages about the reason for missing data.
 fn smartctl_error(json: &Json) -> String {
     let messages = json["smartctl"]["messages"]
         .as_array()
@@ -169,17 +171,18 @@ fn is_amount(number: &f64) -> bool {
     number.is_finite() && *number >= 0.0
 }
 
-/// Returns true if smartctl knows the meaning of the model's attributes, because its database contains the model.
+/// Returns true if smartctl's database contains the model, so that the meaning of its attributes is
+/// known.
 ///
-/// Hard disks agree on the meaning of the few attributes that are used here, so they always count as known. For other
-/// unknown models, smartctl only guesses the names.
+/// Hard disks always count as known, because they agree on the meaning of the few attributes that
+/// are used here. For other unknown models, smartctl only guesses the names.
 fn has_known_names(json: &Json) -> bool {
     let in_database = json["in_smartctl_database"].as_bool();
     let spins = json["rotation_rate"].as_u64().is_some_and(|rate| rate > 0);
     spins || in_database.unwrap_or(json.get("model_family").is_some())
 }
 
-/// Returns the attributes with their names, or nothing if the names are guesses.
+/// Returns the attributes with their names. Returns no attributes if the names are guesses.
 fn named_attributes(json: &Json) -> impl Iterator<Item = (&str, &Json)> {
     let table = json["ata_smart_attributes"]["table"].as_array();
     let table = table.filter(|_| has_known_names(json));

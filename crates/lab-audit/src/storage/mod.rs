@@ -17,7 +17,7 @@ use turns::{DEPTH, Round, StorageWork};
 
 /// The number of rounds; a 95 % interval requires at least six.
 pub const ROUNDS: u64 = 12;
-/// The minimum latency of a flash read, in ns (NAND data sheets: 40 to 100 µs per page).
+/// The minimum latency of a flash read, in ns. NAND data sheets specify 40 to 100 µs per page.
 const FLASH_NS: f64 = 40e3;
 /// The duration of half a rotation at 15,000 rpm, in ns.
 const PLATTER_NS: f64 = 2e6;
@@ -192,7 +192,11 @@ impl StorageFigures {
     }
 }
 
-/// Returns the class of reads that a cache below this system serves, according to their latencies.
+/// Returns the kind of reads that a cache outside this system serves, judging by their latencies:
+/// `all reads`, `repeated reads` or `nothing`.
+///
+/// `read_ns` is the median latency of random reads, and `first_and_second` are the median latencies
+/// of the first and the second read of the same blocks, all in ns.
 pub fn cache(medium: &str, scratch: bool, read_ns: f64, first_and_second: [f64; 2]) -> Value {
     let fastest_ns = match medium {
         "memory" => 0.0,
@@ -330,13 +334,14 @@ fn chart(results: &[StorageFigures]) -> Option<EvidenceBars> {
     })
 }
 
-/// The maximum length of a target's name in a chart. A label has about 24 characters, including the kind of work.
+/// The maximum length of a target's name in a chart, in characters. A label has room for about 24
+/// characters, including the kind of work.
 const SHOWN: usize = 14;
 
 /// Shortens the names of multiple targets for a chart.
 ///
-/// The common directory is removed. If a name is still too long, only its end is kept. If names are then equal, they
-/// become numbers.
+/// Removes their common directory, and keeps only the end of a name that is still too long. Names
+/// that are then equal are replaced by numbers.
 fn short_names(names: &[&str]) -> Vec<String> {
     let first = names.first().copied().unwrap_or_default();
     let folders = first.match_indices('/').map(|(index, _)| &first[..=index]);

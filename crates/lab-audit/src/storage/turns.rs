@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 
 /// The duration of a turn.
 const TURN: Duration = Duration::from_millis(60);
-/// The minimum number of operations in a turn, even if they exceed its duration.
+/// The minimum number of operations in a turn. It applies even if the turn then takes longer than
+/// [`TURN`].
 const MIN_OPERATIONS: usize = 8;
 /// The queue depth of [`StorageWork::RandomDeep`].
 pub const DEPTH: usize = 32;
@@ -91,7 +92,7 @@ impl StorageWork {
     }
 }
 
-/// Runs one round of a kind of work: all targets once, then once more in reverse order.
+/// Runs one round of a kind of work: once on all targets, then once more in reverse order.
 ///
 /// # Errors
 ///

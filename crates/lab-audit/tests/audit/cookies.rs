@@ -71,9 +71,9 @@ fn har_of_year(year: u16, entry_has_time: bool) -> String {
     har.to_string()
 }
 
-/// A cookie with Secure is sent with requests over TLS, including WebSocket.
+/// A cookie with `Secure` is sent with requests over TLS, including WebSocket.
 ///
-/// A request without TLS that carries the name must carry another cookie.
+/// If a request without TLS has a cookie with this name, it must be another cookie.
 #[test]
 fn cookies_of_a_har_are_secure_where_there_is_tls() {
     let cookies = |scheme: &str| {
@@ -140,8 +140,8 @@ fn cookies_that_an_exporter_joined_are_split() {
     }
 }
 
-/// Findings about cookies with the same name add their domain and path; the line that deletes a cookie has only the
-/// name.
+/// Findings about cookies with equal names include the domain and the path. The line that deletes a
+/// cookie contains only the name.
 #[test]
 fn cookies_of_one_name_have_places_of_their_own() {
     let audit = audit_of(&observe(&har(&[
@@ -167,7 +167,7 @@ fn cookies_of_one_name_have_places_of_their_own() {
     );
 }
 
-/// The Cookie field of this page has 583 bytes, 448 of which were reported as Google Analytics.
+/// The `Cookie` field of this page has 583 bytes, of which 448 were reported as Google Analytics.
 #[test]
 fn separators_and_quantcast_are_not_google_analytics() {
     let google_by_name: [(&str, usize); 11] = [
@@ -466,7 +466,7 @@ fn every_rule_has_a_good_and_a_bad_site() {
     }
 }
 
-/// Returns the observation of a rule on a HAR, and the first line of its fix.
+/// Returns the observation of a rule about a HAR, and the first line of the rule's fix.
 fn seen_and_fix(text: &str, rule: &str) -> (String, String) {
     let audit = audit_of(&observe(text));
     let finding = audit.findings.into_iter().find(|f| f.rule == rule);
@@ -557,7 +557,8 @@ fn each_request_carries_the_cookies_of_its_domain_path_and_scheme() {
     }
 }
 
-/// If a session grows, each request costs the bytes that it carried.
+/// If a session cookie grows, each request is counted with the size that its cookie had at the
+/// time.
 #[test]
 fn a_cookie_costs_what_it_was_when_it_was_sent() {
     let values = [
@@ -595,7 +596,7 @@ fn cookies_that_a_browser_does_not_have_are_not_sent() {
     assert_eq!((observation.cookies.len(), observation.skipped), (2, 1));
 }
 
-/// At most 100,000 cookies of an untrusted file are stored.
+/// An audit stores at most 100,000 cookies of an untrusted file.
 #[test]
 fn a_request_beyond_the_most_cookies_counts_none_in_place_of_its_own() {
     let mut collector = Collector::new().expect("random numbers");
@@ -655,7 +656,7 @@ fn domains_tell_what_is_there_twice() {
     assert_eq!(counts_of("b.example"), [1.0, 0.0, 0.0]);
 }
 
-/// The table shows an owner's fraction of the whole head in addition to the fraction of the field.
+/// The table shows an owner's bytes as a fraction of the whole head and as a fraction of the field.
 #[test]
 fn an_owner_s_part_of_the_request_is_told() {
     let text = har(&[("https://a.example/", "document", "_ga=123; k=1", &[])]);

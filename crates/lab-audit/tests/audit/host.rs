@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Tests every rule about a machine on directory trees.
 //!
-//! The trees are those of a well-configured machine, with one change for each case of each rule.
+//! Each tree contains the files of a well-configured machine, with one change for each case of each
+//! rule.
 
 use crate::measured::MEASURED;
 use crate::well_set_up::GOOD;
@@ -14,7 +15,7 @@ use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// A rule, a thing, the state that the rule must find, and the file and content that cause it.
+/// A rule, a thing, the expected state, and the file with the content that causes this state.
 const CHANGED: &[(&str, &str, State, &str, &str)] = &[
     (
         "disk-scheduler",
@@ -595,7 +596,7 @@ fn every_case_of_every_rule_is_tested() {
     assert!(untested.is_empty(), "{untested:?}");
 }
 
-/// Rules about features that a machine may lack, in which case the rules do not apply.
+/// Rules about features that a machine may lack. Without the feature, the rule does not apply.
 const OPTIONAL: [&str; 10] = [
     "cpu-governor",
     "cpu-quota",
@@ -629,7 +630,7 @@ fn what_every_linux_has_is_unknown_where_it_cannot_be_seen() {
     }
 }
 
-/// If any single file of a machine is missing, nothing becomes bad and nothing fails.
+/// If any single file of a machine is missing, no finding becomes bad and no probe fails.
 #[test]
 fn a_file_that_is_missing_makes_nothing_bad() {
     for (path, _) in GOOD {
@@ -660,7 +661,7 @@ fn a_copy_without_the_folders_of_timers_tells_nothing_of_timers() {
     );
 }
 
-/// An LVM or encrypted volume is mounted by a name that /sys shows in `dm/name`.
+/// An LVM or encrypted volume is mounted under the name that /sys shows in `dm/name`.
 #[test]
 fn a_mapped_device_is_told_what_is_free_as_its_disk_is() {
     let folder = good();

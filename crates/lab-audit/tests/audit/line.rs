@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A network link that delays or drops packets, in user space.
+//! A network link in user space that delays or drops packets.
 //!
-//! It has a TUN device at each end (Documentation/networking/tuntap.rst in Linux), because not every kernel has
-//! tc-netem(8).
+//! It has a TUN device at each end (Documentation/networking/tuntap.rst in Linux), because some
+//! kernels lack tc-netem(8).
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
@@ -26,7 +26,7 @@ struct Request {
     rest: [u8; 22],
 }
 
-/// Creates a device with a name in the thread's namespace, which exists until the file is closed.
+/// Creates a device in the thread's namespace. The device exists until the file is closed.
 pub fn device(name: &str) -> Result<File, String> {
     let opened = OpenOptions::new()
         .read(true)

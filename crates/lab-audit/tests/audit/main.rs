@@ -12,7 +12,7 @@ mod site;
 mod well_set_up;
 mod wording;
 
-/// Prints that a test is skipped. Panics unless the reason is something that this machine lacks.
+/// Prints that a test is skipped. Panics unless the reason is that this machine lacks a feature.
 fn left_out(reason: &str) {
     const LACKING: [&str; 3] = ["takes root", "is not installed", "/dev/net/tun"];
     assert!(LACKING.iter().any(|word| reason.contains(word)), "{reason}");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tests the measurements and observations of `audit host`, both the rules about them and real files.
+//! Tests the measurements and observations of `audit host`: the rules about them, and their results
+//! for real files.
 
 use lab_audit::host::{self, CLASSES};
 use lab_audit::hot::{self, WatchedFolders};
@@ -200,7 +201,7 @@ fn latencies_below_those_of_a_medium_are_those_of_a_cache() {
     assert_eq!(cache_of("memory", true, 1e3, [1e3, 1e3]), "nothing");
 }
 
-/// Benchlab writes its scratch file but not the user's file, and leaves nothing behind.
+/// Benchlab writes its scratch file but not the user's file, and leaves no files behind.
 #[test]
 fn a_folder_and_a_file_are_measured_side_by_side() {
     let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tests the network audit on this machine's own addresses, each rule in a good and a bad case.
+//! Tests the network audit on this machine's own addresses, with a good and a bad case for each
+//! rule.
 
 use lab_audit::net::{self, NetObservation, NetTarget};
 use lab_audit::{Thing, Value, judge};
@@ -63,7 +64,8 @@ fn both_loopbacks_answer_and_are_compared() {
     );
 }
 
-/// Without IPv6, or with the loopback interface down, missing values are unknown and the rest is reported.
+/// Without IPv6, or if the loopback interface is down, the missing values are unknown and the
+/// others are reported.
 #[test]
 fn an_address_that_this_machine_lacks_is_unknown() {
     let in_space = |change: &[&str], file: Option<&str>| -> Result<NetObservation, String> {
@@ -109,7 +111,8 @@ fn an_address_that_this_machine_lacks_is_unknown() {
     assert_eq!(down.count(State::Bad), 0);
 }
 
-/// With root, the link between two namespaces supports both families and loses no packets.
+/// With root privileges, the link between two namespaces supports both families and loses no
+/// packets.
 #[test]
 fn two_namespaces_are_compared_where_that_is_allowed() {
     let before = std::fs::read_link("/proc/thread-self/ns/net").expect("a namespace");
@@ -286,9 +289,9 @@ fn what_does_not_answer_is_bad_and_what_nobody_can_look_up_is_unknown() {
     assert_eq!(nobody.count(State::Bad), 0, "no network is never bad");
 }
 
-/// The finding about requests describes how a request failed, not how a connection failed.
+/// The finding about requests describes failed requests, not failed connections.
 ///
-/// The second and the fourth connection end without a response, and after that nothing listens.
+/// The second and the fourth connection end without a response. After that, the port is closed.
 #[test]
 fn the_last_failure_that_is_told_is_that_of_the_step() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -349,7 +352,8 @@ fn a_family_that_fails_silently_is_told_from_one_that_refuses() {
     assert_eq!(state(&audit, "net-families"), State::Unknown);
 }
 
-/// If no packet gets a reply and there is no resolver, nothing is reported as bad or slow.
+/// If no packet gets a reply and there is no resolver, no finding is bad, and only the resolver
+/// gets advice.
 #[test]
 fn without_a_network_all_is_unknown() {
     let observation = NamespacePair::new().and_then(|pair| {
@@ -400,7 +404,7 @@ fn each_family_s_addresses_are_looked_up_in_each_turn() {
     assert!(!steps("127.0.0.1").contains(&"name lookup".to_owned()));
 }
 
-/// If TLS is used on a port with plain HTTP, connections succeed but handshakes never do.
+/// If TLS is used on a port with plain HTTP, connections succeed but all handshakes fail.
 #[test]
 fn a_handshake_that_always_fails_is_bad() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -428,7 +432,8 @@ fn a_handshake_that_always_fails_is_bad() {
     assert_eq!(state(&by_address, "net-answers"), State::Good);
 }
 
-/// A server that resets connections after accepting them does not refuse them, but never responds.
+/// A server that accepts connections and then resets them does not refuse them, but it never
+/// responds.
 #[test]
 fn a_server_that_takes_connections_and_answers_nothing_is_bad() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tests the audit of a link that is slower for one family and loses its echo requests.
+//! Tests the audit of a link that delays packets of one family and drops echo requests.
 
 use crate::line;
 use lab_audit::net::{self, NetObservation};
@@ -21,8 +21,8 @@ fn family(packet: &[u8]) -> IpFamily {
     }
 }
 
-/// Returns true for an echo request of the default 56 bytes; requests that measure the maximum packet size have other
-/// lengths.
+/// Returns true for an echo request of the default 56 bytes. Requests that measure the maximum
+/// packet size have other lengths.
 fn is_usual_echo(packet: &[u8]) -> bool {
     match family(packet) {
         IpFamily::V4 => packet.len() == 84 && packet[9] == 1 && packet[20] == 8,

@@ -54,7 +54,7 @@ fn answer(findings: Vec<AuditFinding>) -> Answer {
     document(&report).answer
 }
 
-/// Each rule is listed once, with its object, and with the fix if there is only one.
+/// Each rule is listed once, with its object. The fix is included if it is the only one.
 #[test]
 fn the_worst_rules_are_told_once_with_their_places() {
     let sentences = |findings: Vec<AuditFinding>| {
@@ -185,8 +185,8 @@ fn what_only_one_audit_looked_at_is_neither_better_nor_worse() {
     assert_eq!(csv.matches("looked-at=in-one-only").count(), 2, "{csv}");
 }
 
-/// A rule with a finding about multiple objects is compared as a whole, because the list of names differs between
-/// audits.
+/// A rule with a finding about multiple objects is compared as a whole, because the audits may list
+/// different names.
 #[test]
 fn rules_that_tell_several_things_at_once_are_compared_by_the_worst() {
     let several = |place: &str, state: State| AuditFinding {
@@ -210,7 +210,8 @@ fn rules_that_tell_several_things_at_once_are_compared_by_the_worst() {
     );
 }
 
-/// An audit has no threads and no memory of a subject, so XML omits their attributes.
+/// An audit measures neither the threads nor the memory of a subject, so the XML omits these
+/// attributes.
 #[test]
 fn xml_of_an_audit_has_no_filler() {
     let document = compared(vec![finding("a", "b", &[])], Vec::new());

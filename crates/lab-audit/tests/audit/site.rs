@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tests the audit of a site on local servers, each rule in a good and a bad case, and malicious servers.
+//! Tests the audit of a site on local servers, with a good and a bad case for each rule, and with
+//! malicious servers.
 
 use base64::prelude::{BASE64_STANDARD as BASE64, Engine};
 use lab_audit::cookies::input::Collector;
@@ -22,7 +23,7 @@ use std::time::{Duration, Instant};
 /// Responses by path; other paths get 404.
 type Pages = HashMap<&'static str, Vec<u8>>;
 
-/// The first lines of requests.
+/// The request lines that a server received.
 type RequestLog = Arc<Mutex<Vec<String>>>;
 
 /// Serves pages until the process exits, and returns the port.
@@ -364,7 +365,7 @@ fn a_good_site_is_good_and_each_rule_finds_what_is_not() {
     }
 }
 
-/// The expectations of `redirects_are_counted_and_end`.
+/// The states that `redirects_are_counted_and_end` expects.
 const TWO_REDIRECTS: [(&str, State); 1] = [("server-redirects", State::Advice)];
 
 #[test]
@@ -392,7 +393,7 @@ fn redirects_are_counted_and_end() {
     assert_eq!(bad(&circle), ["server-redirects"]);
 }
 
-/// Rules that need a name, a default port or a certificate are tested on values.
+/// Tests rules on values if they need a host name, a default port or a certificate.
 #[test]
 fn rules_about_tls_and_names_have_a_good_case_and_one_that_is_not() {
     use State::{Advice, Bad, Good};
@@ -467,7 +468,8 @@ fn rules_about_tls_and_names_have_a_good_case_and_one_that_is_not() {
     }
 }
 
-/// In the test's own network namespace the default ports are free, so plain HTTP runs without any TLS.
+/// In the test's own network namespace the default ports are free, so the page is served over plain
+/// HTTP and never over TLS.
 #[test]
 fn plain_http_that_leads_nowhere_is_bad() {
     let space = match Namespace::new() {
@@ -510,7 +512,8 @@ fn bind_mount(file: &Path, path: &CStr) -> Result<(), String> {
         .ok_or_else(|| format!("a mount takes root: {}", std::io::Error::last_os_error()))
 }
 
-/// If one of two families is unreachable, the audit reports that, and tries the other family first from then on.
+/// If one of two families is unreachable, the audit reports that, and its later requests try the
+/// other family first.
 #[test]
 fn a_family_that_is_dead_is_bad_and_is_tried_last() {
     for (alive, other, expected) in [
@@ -538,7 +541,8 @@ fn a_family_that_is_dead_is_bad_and_is_tried_last() {
     }
 }
 
-/// The server closes its port after sending the page; the family over which the page came still counts as reachable.
+/// The server closes its port after sending the page. The family that loaded the page still counts
+/// as reachable.
 #[test]
 fn the_family_of_the_page_is_reached() {
     let result = with_hosts(["127.0.0.1", "::1"], || {
@@ -561,7 +565,7 @@ fn the_family_of_the_page_is_reached() {
     }
 }
 
-/// The cookies of a site are judged as in `audit cookies`.
+/// A site audit judges cookies like `audit cookies`.
 #[test]
 fn a_site_s_cookies_are_audited_too() {
     let mut pages = good();
@@ -592,7 +596,7 @@ fn a_site_s_cookies_are_audited_too() {
     assert!(none.tables.iter().all(|table| table.title != "Cookies"));
 }
 
-/// An audit changes nothing, and sends no request to hosts that were not named.
+/// An audit changes no data, and sends no requests to hosts that the user did not name.
 #[test]
 fn a_site_is_only_read_and_only_the_named_host_is_asked() {
     let (other, asked_of_other) = serve_at("127.0.0.2:0", good());
@@ -623,7 +627,8 @@ fn a_site_is_only_read_and_only_the_named_host_is_asked() {
     assert!(asked_of_other.lock().expect("a log").is_empty());
 }
 
-/// At four requests per second the fourth starts 0.75 s after the first, however fast the responses are.
+/// At four requests per second, the fourth request starts 0.75 s after the first, even if all
+/// responses are fast.
 #[test]
 fn requests_are_at_least_as_far_apart_as_the_rate_says() {
     let (port, requests) = serve_at("127.0.0.1:0", good());
@@ -689,7 +694,7 @@ fn ajp_is_found_at_each_address_of_a_name() {
     }
 }
 
-/// A panic inside a network namespace fails the test, rather than skipping it.
+/// A panic inside a network namespace makes the test fail, rather than skipping it.
 #[test]
 fn a_panic_inside_a_namespace_goes_through() {
     let space = match Namespace::new() {
@@ -701,7 +706,7 @@ fn a_panic_inside_a_namespace_goes_through() {
     assert_eq!(panic.downcast_ref(), Some(&"as wanted"));
 }
 
-/// An audit of cookies loads the page and each of its files once, and nothing else.
+/// An audit of cookies loads the page and each of its files once, and sends no other requests.
 #[test]
 fn cookies_take_the_page_and_its_files() {
     let mut pages = good();
@@ -796,7 +801,8 @@ fn a_policy_is_unknown_where_the_page_could_restrict_scripts() {
     }
 }
 
-/// A page in any requested encoding is read, and a page in another encoding is unknown. A HAR contains decoded pages.
+/// A page in any requested encoding is decoded. A page in another encoding is unknown. A HAR
+/// contains decoded pages.
 #[test]
 fn an_encoded_page_is_read() {
     const HTML: &[u8] =
@@ -879,7 +885,7 @@ fn only(answer: &[u8]) -> Pages {
     Pages::from([("/", answer.to_vec())])
 }
 
-/// If a response cannot be read, other requests are still made, and its values are unknown.
+/// If a response cannot be read, its values are unknown, and the other requests are still sent.
 #[test]
 fn an_answer_that_cannot_be_read_is_a_finding() {
     let many = format!(

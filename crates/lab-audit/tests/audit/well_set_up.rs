@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The files of a machine on which no rule finds a problem.
 //!
-//! The fuzz targets of `lab-fuzz` start from them, too. Their inputs name a file by its index, so new files must come
-//! last.
+//! The fuzz targets of `lab-fuzz` also start from these files. Fuzz inputs refer to a file by its
+//! index, so new files must come last.
 
 /// The paths and contents of a well-configured machine with an NVMe disk, a spinning disk and two NUMA nodes.
 pub const GOOD: &[(&str, &str)] = &[

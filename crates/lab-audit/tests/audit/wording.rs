@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Every sentence of reports with sample values, as a reviewed snapshot, and a check that reports have no other
-//! sentences.
-//!
-//! `INSTA_UPDATE=always` writes the snapshot.
+//! A reviewed snapshot of every sentence of reports with sample values, and a check that reports
+//! contain no other sentences. `INSTA_UPDATE=always` writes the snapshot.
 
 use lab_audit::wording::*;
 use lab_model::audit::{AuditFinding, AuditKind, State, Waiver};
@@ -241,7 +239,7 @@ fn the_snapshot_has_every_name() {
     }
 }
 
-/// Files whose sentences are all in `wording.rs`, in addition to those of `report`.
+/// Files that keep all their sentences in `wording.rs`. The files of `report` do, too.
 const FILES: [&str; 5] = [
     "condition.rs",
     "judge.rs",
@@ -250,7 +248,8 @@ const FILES: [&str; 5] = [
     "user_rules.rs",
 ];
 
-/// No file has three words in a row, or a word and a period, in a string literal outside of its unit tests.
+/// Outside unit tests, no string literal of these files contains three consecutive words, or a word
+/// and a period.
 #[test]
 fn no_sentence_stands_elsewhere() {
     let entries = fs::read_dir(src().join("report")).expect("a folder");
