@@ -49,7 +49,7 @@ impl Format {
     }
 }
 
-/// Two formats are equal if their names are equal.
+/// Compares formats by name.
 impl PartialEq for Format {
     fn eq(&self, other: &Format) -> bool {
         self.name == other.name

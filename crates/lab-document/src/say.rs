@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Formats numbers and names for sentences.
 //!
-//! Texts of documents must format numbers only with this module.
+//! The texts of documents must use this module to format numbers.
 
 use crate::Quantity;
 use crate::format::quantity;
@@ -12,7 +12,7 @@ use lab_model::{Interval, Unit};
 pub struct IntervalText {
     /// The estimate with its unit.
     pub value: String,
-    /// The interval in parentheses, with its level if the level is below the requested one.
+    /// The interval in parentheses. Includes its level if it is below the requested level.
     pub range: String,
 }
 
@@ -44,7 +44,8 @@ pub fn times(ratio: &Interval, of: &str, asked: f64) -> String {
     format!("{value} times {of} {range}")
 }
 
-/// Formats a range of ratios: `0.90 to 0.91`, or one number if both ratios round to the same text.
+/// Formats a range of ratios: `0.90 to 0.91`. If both ratios round to the same text, it is written
+/// once.
 pub fn span(low: f64, high: f64) -> String {
     let [low, high] = [low, high].map(|ratio| reading(ratio, &Unit::Ratio));
     if low == high {
@@ -79,12 +80,13 @@ pub fn has_level(interval: &Interval, asked: f64) -> bool {
     interval.level >= asked - 1e-9
 }
 
-/// Returns true if both bounds are known, so that the interval is usable. The lower bound of a ratio must be above 0.
+/// Returns true if both bounds are known, so that the interval is usable. The lower bound of a
+/// ratio must be greater than 0.
 pub fn is_bounded(interval: &Interval) -> bool {
     Quantity::ratio(interval).bounds().is_some()
 }
 
-/// Inverts a ratio: divides `of` by the estimate and by each bound. The bounds swap places.
+/// Inverts a ratio: divides `of` by the estimate and by each bound, and exchanges the bounds.
 pub fn inverse(interval: &Interval, of: f64) -> Interval {
     let inverse = |value: f64| {
         if value > 0.0 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Bar charts: one bar per row with its interval, grouped into panels with headings.
 //!
-//! Bars are plain or stacked. On a logarithmic scale, which has no zero to start a bar from, a dot replaces the bar.
+//! Bars are plain or stacked. A logarithmic scale has no zero from which a bar could start, so a
+//! dot replaces the bar.
 
 use super::canvas::{
     self, Canvas, Dot, DrawResult, Legend, Pixel, TextAnchor, Type, color_and_dot, fit, width_of,
@@ -20,7 +21,7 @@ const HEAD: f64 = 26.0;
 const FOOT: f64 = 32.0;
 /// The maximum number of panels in one column. More panels are arranged in two columns.
 const ONE_COLUMN: usize = 3;
-/// If the maxima of the panels differ by more than this factor, each panel has its own scale.
+/// The ratio between the maxima of two panels above which each panel has its own scale.
 const FAR: f64 = 4.0;
 
 pub fn draw(id: &str, bars: &Bars, room: f64) -> Result<String, Error> {
@@ -155,7 +156,8 @@ impl BarPanel<'_> {
         Ok(())
     }
 
-    /// Draws a bar with its interval, and returns the rightmost position of both, in pixels.
+    /// Draws a bar with its interval. Returns the right end of whichever extends further, as a
+    /// horizontal position in pixels.
     fn bar(&self, canvas: &Canvas, row: &BarRow, (left, right): Pixel, y: f64) -> DrawResult<f64> {
         let across = |value: f64| left + self.span.clamped(value) * (right - left);
         let scale = self.bars.axis.scale;

@@ -9,10 +9,11 @@ use plotters::element::{DashedPathElement, Drawable, PointCollection};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-/// The number of drawing units per pixel, since the drawing library supports only integer coordinates.
+/// The number of drawing units per pixel. The drawing library supports only integer coordinates, so
+/// fractions of a pixel need smaller units.
 const UNIT: f64 = 4.0;
 
-/// The result of drawing. The error is a text.
+/// The result of drawing, with an error in words.
 pub type DrawResult<T = ()> = Result<T, String>;
 
 /// A position in pixels, from the upper left corner.
@@ -43,7 +44,7 @@ pub enum TextAnchor {
     Middle,
 }
 
-/// The shape of a dot. When the colors repeat, another shape is used.
+/// The shape of a dot. Subjects whose colors repeat have different shapes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Dot {
     /// A disc.
@@ -54,7 +55,7 @@ pub enum Dot {
     Ring,
 }
 
-/// Draws a picture of the given size in pixels, and returns the `svg` element.
+/// Draws a picture of the given size in pixels. Returns the `svg` element.
 pub fn draw(
     id: &str,
     (width, height): (f64, f64),
@@ -76,13 +77,13 @@ pub fn draw(
 }
 
 impl<'a> Canvas<'a> {
-    /// Draws a line through the given positions.
+    /// Draws a line through the given positions. `width` is in pixels.
     pub fn path(&self, places: &[Pixel], color: RGBColor, width: f64) -> DrawResult {
         let style = color.stroke_width((width * UNIT) as u32);
         self.shape(&PathElement::new(units(places), style))
     }
 
-    /// Draws a dashed line.
+    /// Draws a dashed line through the given positions. `width` is in pixels.
     pub fn dashes(&self, places: &[Pixel], color: RGBColor, width: f64) -> DrawResult {
         let style = color.stroke_width((width * UNIT) as u32);
         let (dash, gap) = ((5.0 * UNIT) as i32, (4.0 * UNIT) as i32);
@@ -100,7 +101,7 @@ impl<'a> Canvas<'a> {
         self.shape(&Rectangle::new(corners, color.mix(strength).filled()))
     }
 
-    /// Draws a dot with the given radius.
+    /// Draws a dot with the given radius in pixels.
     pub fn dot(&self, (x, y): Pixel, radius: f64, color: RGBColor, dot: Dot) -> DrawResult {
         let r = (radius * UNIT) as i32;
         match dot {
@@ -117,7 +118,7 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// Draws a horizontal interval with end marks.
+    /// Draws a horizontal interval with end marks. All positions are in pixels.
     pub fn whisker(&self, (low, high): (f64, f64), y: f64) -> DrawResult {
         self.path(&[(low, y), (high, y)], INK, 1.0)?;
         self.path(&[(low, y - 3.0), (low, y + 3.0)], INK, 1.0)?;
@@ -188,7 +189,7 @@ pub struct Legend {
 }
 
 impl Legend {
-    /// Creates a legend whose lines have at most the given width in pixels.
+    /// Creates a legend whose lines are at most `width` pixels wide.
     pub fn new(entries: Vec<(String, RGBColor, Dot)>, width: f64) -> Legend {
         Legend { entries, width }
     }
@@ -215,7 +216,7 @@ impl Legend {
         Ok(())
     }
 
-    /// Returns the entries' horizontal positions and line numbers.
+    /// Returns the horizontal position of each entry in pixels, and the number of its line.
     fn places(&self) -> Vec<(f64, u32)> {
         let (mut x, mut line) = (0.0, 0);
         let place = |(name, ..): &(String, RGBColor, Dot)| {
@@ -251,7 +252,8 @@ const BOLD: f64 = 8.0;
 
 /// Moves label positions so that they are at least `gap` apart.
 ///
-/// The positions stay as close as possible to the `wanted` ones. They stay within the limits if there is enough room.
+/// The positions stay as close as possible to the `wanted` ones, and between `top` and `bottom` if
+/// there is enough room.
 pub fn spread_out(wanted: &[f64], gap: f64, (top, bottom): (f64, f64)) -> Vec<f64> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by(|&a, &b| wanted[a].total_cmp(&wanted[b]));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Colors that people with color blindness can distinguish, in light and in dark mode.
 //!
-//! The indexed colors are from M. Okabe and K. Ito (*Color Universal Design*, 2008). Some are slightly darker or
-//! lighter, so that each has a contrast of at least 3:1 with the background.
+//! The indexed colors are from M. Okabe and K. Ito (*Color Universal Design*, 2008). Some are
+//! slightly darker or lighter than the originals, so that each has a contrast of at least 3:1 with
+//! the background.
 
 use crate::document::{NEUTRAL, Tone};
 use plotters::style::RGBColor;
@@ -19,7 +20,7 @@ pub const GRID: RGBColor = PAIRS[3].light;
 pub const BAND: RGBColor = PAIRS[4].light;
 /// The gray that [`NEUTRAL`] selects.
 const GRAY: RGBColor = PAIRS[5].light;
-/// The index of the first numbered color in `PAIRS`.
+/// The position of the first indexed color in `PAIRS`.
 const FIRST: usize = 6;
 /// The number of indexed colors. Higher indexes repeat them.
 pub const COLORS: usize = PAIRS.len() - FIRST;

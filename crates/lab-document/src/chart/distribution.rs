@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Cumulative distributions as lines: for each value, the fraction of values at or below it.
 //!
-//! On a linear scale, the vertical axis shows the fractions. On a percentile scale, the horizontal axis shows them as
-//! in HdrHistogram's plots, where the values beyond each step are ten times rarer.
+//! On a linear scale, the vertical axis shows the fractions. On a percentile scale, the horizontal
+//! axis shows them, as in HdrHistogram's plots: with each step, the fraction of values beyond it
+//! becomes ten times smaller.
 
 use super::scale::drawable;
 use crate::document::{
@@ -10,8 +11,8 @@ use crate::document::{
 };
 use lab_model::Unit;
 
-/// The number of values at the upper end that are not drawn if a line has many values, because they
-/// are mostly random.
+/// The number of the highest values that are not drawn if a line has many values, because their
+/// positions are mostly random.
 const BEYOND: f64 = 10.0;
 
 /// Converts a distribution to step functions.
@@ -57,8 +58,8 @@ fn even(line: &DistributionLine, values: &Axis, most: f64) -> Vec<(f64, Quantity
     all.map(share).collect()
 }
 
-/// Returns the points of a line on a percentile scale, with each value at the fraction of smaller
-/// values, and without the random upper end.
+/// Returns the points of a line on a percentile scale. Each value is at the fraction of values
+/// below it, and the random upper end is omitted.
 fn rarer(line: &DistributionLine, values: &Axis) -> Vec<(f64, Quantity)> {
     let shares = shares(line, values.scale);
     let total: f64 = line.counts.iter().map(|(_, n)| *n as f64).sum();

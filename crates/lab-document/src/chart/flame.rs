@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Flame graphs (B. Gregg, *The Flame Graph*, CACM 59(6), 2016).
 //!
-//! The width of a frame is its function's cost. A frame is drawn above the frame of its caller, so the outermost
-//! function is at the bottom. With [`SCRIPT`], flame graphs can be searched and zoomed; without it, they are still
-//! readable.
+//! The width of a frame is its function's cost. A frame is drawn above the frame of its caller, so
+//! the outermost function is at the bottom. [`SCRIPT`] makes flame graphs searchable and zoomable.
+//! Without it, they are still readable.
 
 use super::canvas::{fit, legal};
 use super::color::{INK, MUTED, PAPER, hex, numbered};

@@ -90,7 +90,7 @@ fn legend(forest: &Forest, width: f64) -> Legend {
     Legend::new(entries.collect(), width - 16.0)
 }
 
-/// Returns the shape of the dot for a tone, so that the tone is visible without color.
+/// Returns the shape of the dot for a tone. The shape shows the tone without color.
 fn dot(tone: Tone) -> Dot {
     match tone {
         Tone::Undecided => Dot::Ring,

@@ -59,7 +59,8 @@ impl PlotFrame {
         canvas.text(&title, Type::Small, TextAnchor::Right, (8.0, 12.0))
     }
 
-    /// Draws names on the right, moved apart so that they do not overlap, with leader lines to the ends of their lines.
+    /// Draws names on the right, with a leader line from each name to the end of its line. The
+    /// names are moved apart so that they do not overlap.
     pub fn names(&self, canvas: &Canvas, names: &[(&str, RGBColor)], ends: &[Pixel]) -> DrawResult {
         let heights: Vec<f64> = ends.iter().map(|end| end.1).collect();
         let places = spread_out(&heights, 16.0, (self.top, self.bottom));
@@ -77,7 +78,7 @@ impl PlotFrame {
     }
 }
 
-/// Returns the space needed for names on the right, in pixels.
+/// Returns the width that names on the right need, in pixels.
 pub fn room_for<'n>(names: impl Iterator<Item = &'n str>) -> f64 {
     let widths = names.map(|name| width_of(&cut(name, NAME)));
     widths.fold(0.0, f64::max) + 28.0

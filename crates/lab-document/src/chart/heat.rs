@@ -54,7 +54,7 @@ pub fn draw(id: &str, heat: &HeatMaps) -> Result<String, Error> {
     })
 }
 
-/// Returns the opacity of a cell, given the fraction of its column's values that it contains.
+/// Returns the opacity of a cell, 0 to 1, for its fraction of the column's values.
 ///
 /// A fraction of 1 in 10,000 is still visible.
 fn darkness(part: f64) -> f64 {
@@ -135,7 +135,7 @@ impl HeatPanel<'_> {
     }
 }
 
-/// Returns the value axis that all maps share.
+/// Returns the common value axis of all maps.
 fn span(heat: &HeatMaps) -> Span {
     let columns = heat.maps.iter().flat_map(|map| &map.columns);
     let values = columns.flat_map(|column| column.counts.iter().map(|(value, _)| *value));

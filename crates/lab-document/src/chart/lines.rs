@@ -12,7 +12,7 @@ const HEIGHT: f64 = 400.0;
 const TOP: f64 = 34.0;
 /// The maximum number of points of a line that are drawn as dots. Longer lines have no dots.
 const DOTS: usize = 32;
-/// The maximum number of values that each get their own tick on an axis.
+/// The maximum number of values for which an axis has a tick at each value.
 const VALUES: usize = 16;
 
 pub fn draw(id: &str, lines: &Lines) -> Result<String, Error> {
@@ -59,7 +59,8 @@ pub fn draw(id: &str, lines: &Lines) -> Result<String, Error> {
 
 /// Returns the lines that can be drawn and have a name.
 ///
-/// If multiple lines share a name, only the first is returned, such as the measured line and not its model.
+/// Among lines with the same name, only the first is returned: for example, the measured line but
+/// not its model.
 fn named(lines: &Lines) -> Vec<&Line> {
     let mut named: Vec<&Line> = Vec::new();
     for line in &lines.lines {
@@ -97,7 +98,7 @@ fn ticks(lines: &Lines, span: &Span) -> Vec<(f64, String)> {
     }
 }
 
-/// Splits a line into segments at the values that cannot be drawn.
+/// Splits a line into segments, which end at values that cannot be drawn.
 fn stretches<'l>(frame: &PlotFrame, line: &'l Line) -> Vec<Vec<(Pixel, &'l Quantity)>> {
     let mut stretches = vec![Vec::new()];
     for (x, y) in &line.points {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Charts as SVG.
 //!
-//! One drawing serves light and dark mode, because a style sheet maps each light color to a dark one. Values that are
-//! not finite are never drawn. The same chart always produces the same SVG text.
+//! One drawing serves light and dark mode, because a style sheet maps each light color to a dark
+//! one. Values that are not finite are never drawn. Equal charts produce equal SVG text.
 
 mod bars;
 mod canvas;

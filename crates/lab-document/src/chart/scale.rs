@@ -14,7 +14,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// Creates an axis that covers all the values, with a small margin.
+    /// Creates an axis that covers all values, with a small margin.
     ///
     /// Values that cannot be drawn are skipped.
     pub fn new(axis: &Axis, values: impl IntoIterator<Item = f64>) -> Span {
@@ -94,7 +94,7 @@ impl Span {
         }
     }
 
-    /// Converts a value to linear coordinates, in which equal differences have equal lengths on the axis.
+    /// Converts a value to a linear coordinate: equal differences have equal lengths on the axis.
     fn even(&self, value: f64) -> f64 {
         match self.scale {
             Scale::Linear | Scale::LinearFromLeast => value,
@@ -132,7 +132,8 @@ impl Span {
     }
 }
 
-/// Returns a value with its lower and upper bound, limited to the range that a chart shows.
+/// Returns a value with its lower and upper bound. The bounds are limited to the range that a chart
+/// shows.
 ///
 /// A bound far from its value would compress the rest of the chart.
 pub fn reach(quantity: &Quantity, scale: Scale) -> [f64; 3] {
@@ -202,7 +203,7 @@ fn log_ticks(low: f64, high: f64) -> Vec<f64> {
     enough.next().unwrap_or_else(|| linear_ticks(low, high))
 }
 
-/// Returns round numbers for a linear axis, four to eight of them.
+/// Returns four to eight round numbers for a linear axis.
 fn linear_ticks(low: f64, high: f64) -> Vec<f64> {
     let decade = 10f64.powf((high - low).log10().floor());
     let steps = [5.0, 2.0, 1.0, 0.5, 0.2, 0.1].map(|s| s * decade);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Chart specifications, independent of how each format draws them.
+//! Chart specifications, independent of the output format.
 //!
-//! Every kind of run uses these six kinds of charts.
+//! All kinds of runs use these six kinds of charts.
 
 use super::{Quantity, Tone};
 use lab_model::Unit;
@@ -13,12 +13,12 @@ pub const NEUTRAL: usize = 255;
 /// A chart.
 #[derive(Clone, Debug, Serialize)]
 pub struct Chart {
-    /// The ID, which is unique in the document and names the chart's file. It consists of lowercase letters, digits and
-    /// `-`.
+    /// The ID, which is unique in the document and serves as the file name. It consists of
+    /// lowercase letters, digits and `-`.
     pub id: String,
     /// The title.
     pub title: String,
-    /// A sentence that says what the chart shows, which is also its alternative text.
+    /// A sentence that describes the chart. It is also the chart's alternative text.
     pub caption: String,
     /// The kind of chart and its data.
     pub drawing: Drawing,
@@ -82,7 +82,7 @@ pub struct Lines {
 /// A line with a band that shows the intervals of its points.
 #[derive(Clone, Debug, Serialize)]
 pub struct Line {
-    /// The name at the end of the line. If multiple lines share a name, only the first is labeled.
+    /// The name at the end of the line. Among lines with the same name, only the first is labeled.
     pub name: String,
     /// The color index. A subject has the same color in all charts of a document.
     pub color: usize,
@@ -90,7 +90,7 @@ pub struct Line {
     pub stroke: Stroke,
     /// The points as x and y, in ascending order of x. A value that is not finite breaks the line.
     pub points: Vec<(f64, Quantity)>,
-    /// The drawing of the intervals.
+    /// The visibility of the intervals.
     pub band: Band,
 }
 
@@ -132,7 +132,7 @@ pub struct Bars {
 pub struct BarRow {
     /// The name.
     pub name: String,
-    /// The heading above this row if a new group of rows starts here, otherwise empty.
+    /// The heading above this row if it is the first row of a group, otherwise empty.
     pub group: String,
     /// The color index, if the bar is not stacked.
     pub color: usize,
@@ -182,11 +182,11 @@ pub struct ForestRow {
     pub value: Quantity,
     /// The tone of the verdict, shown as a color.
     pub tone: Tone,
-    /// The label at the end of the row. If it is empty, the value is shown.
+    /// The label at the end of the row. An empty label means the value itself.
     pub label: String,
 }
 
-/// Heat maps, one below the other, that share a value axis.
+/// Heat maps, one below the other, with a common value axis.
 #[derive(Clone, Debug, Serialize)]
 pub struct HeatMaps {
     /// The value axis, which is vertical.
@@ -211,9 +211,10 @@ pub struct HeatMap {
 /// A column of a heat map.
 #[derive(Clone, Debug, Serialize)]
 pub struct HeatColumn {
-    /// The label below the column, drawn if there is room.
+    /// The label below the column. It is drawn only if there is room.
     pub label: String,
-    /// Values in the axis's unit, in ascending order, each with the number of occurrences.
+    /// Pairs of a value in the axis's unit and its number of occurrences, in ascending order of
+    /// values.
     pub counts: Vec<(f64, u64)>,
 }
 
@@ -235,7 +236,8 @@ pub struct DistributionLine {
     pub name: String,
     /// The color index.
     pub color: usize,
-    /// Values in the axis's unit, in ascending order, each with the number of occurrences.
+    /// Pairs of a value in the axis's unit and its number of occurrences, in ascending order of
+    /// values.
     pub counts: Vec<(f64, u64)>,
 }
 
@@ -245,7 +247,8 @@ pub struct Flame {
     /// The unit of the costs.
     #[serde(serialize_with = "super::unit_name::serialize_unit")]
     pub unit: Unit,
-    /// Call stacks, outermost function first, each with the self cost of its innermost function.
+    /// Call stacks, each with the self cost of its innermost function. The outermost function comes
+    /// first.
     pub stacks: Vec<(Vec<String>, u64)>,
 }
 
@@ -272,7 +275,8 @@ impl Bars {
 }
 
 impl Forest {
-    /// Creates a forest plot of ratios compared with 1, in one group without heading and without a margin.
+    /// Creates a forest plot of ratios compared with 1. It has one group without a heading, and no
+    /// margin.
     pub fn of_ratios(title: &str, scale: Scale, rows: Vec<ForestRow>) -> Forest {
         Forest {
             axis: Axis::new(title, Unit::Ratio, scale),

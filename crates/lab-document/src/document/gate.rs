@@ -13,8 +13,7 @@ use serde::Serialize;
 pub struct Gate {
     /// The condition as the user wrote it, such as `time>+5%`, or the option `--gate`.
     pub condition: String,
-    /// The subject, page or rule that was judged, such as `head at n=10`. Empty for the whole
-    /// report.
+    /// The judged subject, page or rule, such as `head at n=10`. Empty for the whole report.
     pub name: String,
     /// The decision.
     pub decision: Decision,
@@ -29,7 +28,7 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// The ID of the metric of gates' rows.
+    /// The metric ID of rows about gates.
     pub const METRIC: &str = "gate";
 
     /// Creates a gate. `statement` describes the result, without a period: `head takes 1.08 times
@@ -62,7 +61,7 @@ impl Gate {
         }
     }
 
-    /// Adds the limit, which ends the sentence.
+    /// Adds the limit, which is stated at the end of the sentence.
     pub fn limited(self, limit: f64, unit: Unit) -> Gate {
         let text = match unit {
             // Limits such as 1.0025 are written in full.
@@ -109,7 +108,8 @@ impl Gate {
         }
     }
 
-    /// Returns the gate as a row of data: its value, the decision as the verdict, and the sentence as the note.
+    /// Returns the gate as a row of data. The value is the judged value, the verdict is the
+    /// decision, and the note is the sentence.
     pub(super) fn row(&self) -> Row {
         let unit = self.value.as_ref().or(self.limit.as_ref());
         let unit = unit.map_or(Unit::Ratio, |quantity| quantity.unit.clone());

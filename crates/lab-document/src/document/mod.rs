@@ -33,7 +33,7 @@ use serde::Serialize;
 /// A report.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Document {
-    /// The title of what was measured, such as the experiment's title. Never empty.
+    /// The title of the measurement, such as the experiment's title. Never empty.
     pub title: String,
     /// The question that the report answers. May be empty.
     pub question: String,
@@ -66,14 +66,14 @@ pub struct Document {
 /// The content of the first screen.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Answer {
-    /// The answer in one sentence with its most important number. If it is empty, the first sentence of the first
-    /// finding serves as the answer.
+    /// The answer in one sentence with its most important number. If it is empty, the first
+    /// sentence of the first finding is the answer.
     pub headline: String,
     /// A table of the values that the question asks for, if a table shows them better than a chart.
     pub table: Option<Table>,
     /// The chart that answers the question.
     pub chart: Option<Chart>,
-    /// A chart of the distribution behind the values, in addition to the table or the chart.
+    /// A chart of the distribution of the values, in addition to the table or the chart.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub distribution: Option<Chart>,
     /// Findings in plain sentences, the most important first. Without a table and a chart, they are
@@ -81,7 +81,7 @@ pub struct Answer {
     pub findings: Vec<Finding>,
     /// A sentence that names the inconclusive comparisons and the command that would resolve them.
     pub undecided: Option<String>,
-    /// Sentences that name what has no result, such as a subject that failed.
+    /// Sentences about missing results, such as the result of a subject that failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub omitted: Option<String>,
 }
@@ -100,7 +100,7 @@ impl Answer {
             && self.omitted.is_none()
     }
 
-    /// Returns what the answer leaves open as findings: the inconclusive comparisons, and what has no result.
+    /// Returns findings about the inconclusive comparisons and the missing results.
     pub fn open_findings(&self) -> Vec<Finding> {
         let undecided = self.undecided.iter().map(|text| ("Inconclusive", text));
         let omitted = self.omitted.iter().map(|text| ("", text));
@@ -134,8 +134,8 @@ impl Answer {
     }
 }
 
-/// Splits a text after its first sentence. A sentence ends at a period before a space and a capital letter or a
-/// backtick.
+/// Splits a text after its first sentence. A sentence ends at a period that is followed by a space
+/// and then a capital letter or a backtick.
 fn first_sentence(text: &str) -> (&str, &str) {
     let begins = |rest: &str| rest.starts_with(|c: char| c.is_uppercase() || c == '`');
     let mut stops = text.match_indices(". ").map(|(at, _)| at);
@@ -305,7 +305,7 @@ impl Document {
         }
     }
 
-    /// Returns all charts in reading order, starting with the answer's charts.
+    /// Returns all charts in reading order. The answer's charts come first.
     pub fn charts(&self) -> Vec<&Chart> {
         let charts = self.items().filter_map(|item| match item {
             Item::Chart(chart) => Some(chart),
@@ -315,7 +315,7 @@ impl Document {
         answer.into_iter().flatten().chain(charts).collect()
     }
 
-    /// Returns all tables in reading order, starting with the answer's table.
+    /// Returns all tables in reading order. The answer's table comes first.
     pub fn tables(&self) -> Vec<&Table> {
         let tables = self.items().filter_map(|item| match item {
             Item::Table(table) => Some(table),
@@ -333,8 +333,8 @@ impl Document {
         warnings.collect()
     }
 
-    /// Returns the document without the findings whose data has this code, for example because the user has just seen
-    /// them.
+    /// Returns the document without the findings whose data has this code. Callers use it to omit
+    /// findings that the user has just seen.
     pub fn without_findings(mut self, code: &str) -> Document {
         fn remove(sections: &mut [Section], code: &str) {
             for section in sections {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Numbers with a unit and an interval. Each format writes them in its own way.
+//! Numbers with a unit and an interval. Each format has its own way of writing them.
 
 use super::unit_name;
 use lab_model::{Interval, Unit};
@@ -76,7 +76,7 @@ impl Quantity {
         }
     }
 
-    /// Returns the number as an interval, of level 0 without finite bounds.
+    /// Returns the number as an interval. The level is 0 if there are no finite bounds.
     pub fn to_interval(&self) -> Interval {
         match self.interval() {
             Some([low, high, level]) => Interval {

@@ -14,7 +14,8 @@ pub struct Row {
     pub run: String,
     /// The subject's name.
     pub subject: String,
-    /// The role of the subject: `baseline`, `control`, `limit`, `overhead`, `imported`, or empty.
+    /// The role of the subject: `baseline`, `control`, `reference`, `overhead`, `imported`, or
+    /// empty.
     pub role: String,
     /// The target, such as `postgresql`.
     pub target: String,
@@ -25,7 +26,7 @@ pub struct Row {
     /// The metric.
     #[serde(serialize_with = "metric")]
     pub metric: Metric,
-    /// The value, or `None` if it could not be measured. [`Row::note`] gives the reason.
+    /// The value, or `None` if it could not be measured. [`Row::note`] contains the reason.
     pub value: Option<Quantity>,
     /// The ratio to the baseline. A value below 1 is better.
     pub ratio: Option<Quantity>,

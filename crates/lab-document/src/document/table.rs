@@ -25,7 +25,7 @@ pub struct Table {
 pub struct Column {
     /// The heading without the unit.
     pub title: String,
-    /// The unit of all quantities in the column, if they share one.
+    /// The common unit of all quantities in the column, if there is one.
     ///
     /// A format may use the same magnitude for the whole column.
     #[serde(serialize_with = "super::unit_name::serialize_unit_of")]
@@ -37,7 +37,7 @@ pub struct Column {
 pub struct Cell {
     /// The content.
     pub content: CellContent,
-    /// A note that is shown as a second, smaller line. May be empty.
+    /// A note that is shown on a second line in smaller text. May be empty.
     pub note: String,
     /// The tone, which is shown as a color.
     pub tone: Tone,

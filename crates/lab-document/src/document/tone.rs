@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-/// The tone of a cell or a line, shown as a color. The text always expresses it, too.
+/// The tone of a cell or a line, shown as a color. The text always expresses the tone, too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tone {

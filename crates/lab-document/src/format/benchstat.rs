@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A document's times in the Go benchmark data format, for benchstat.
 //!
-//! Each block or process is a line, so that benchstat computes its own interval. The subject is a configuration key:
-//! `benchstat -col subject FILE` compares subjects. Source: golang.org/design/14313-benchmark-format.
+//! Each block or process is a line, because benchstat computes its own intervals. The subject is a
+//! configuration key, so `benchstat -col subject FILE` compares subjects. Source:
+//! golang.org/design/14313-benchmark-format.
 
 use super::named::valued;
 use super::text::clean;

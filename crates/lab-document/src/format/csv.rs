@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A document's rows as tidy CSV (RFC 4180), with plain numbers.
 //!
-//! Text is written unchanged, for programs. For spreadsheets, use the workbook, in which text never becomes a formula.
+//! Text is written unchanged, so the format is for programs. In spreadsheets, such text could
+//! become a formula. The workbook prevents that.
 
 use super::tidy::{COLUMNS, Field, fields};
 use crate::document::Document;

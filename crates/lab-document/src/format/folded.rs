@@ -14,8 +14,8 @@ pub const FORMAT: Format = Format {
     render: |document, _| render(document).map(Rendered::Text),
 };
 
-/// Renders the stacks: functions separated by `;`, a space and the cost. With multiple flame
-/// graphs, each stack starts with the graph's title.
+/// Renders each stack as its functions, separated by `;`, a space, and the cost. If there are
+/// multiple flame graphs, each stack starts with the title of its graph.
 ///
 /// Returns an error if the document has no flame graph.
 pub fn render(document: &Document) -> Result<String, Error> {
@@ -48,7 +48,7 @@ pub(super) fn graphs(document: &Document) -> Result<Vec<(String, &Flame)>, Error
     Ok(flames)
 }
 
-/// Returns the name of a frame without `;`, which would end the frame.
+/// Returns the name of a frame. Replaces `;`, which would end the frame.
 fn frame(name: &str) -> String {
     clean(name).replace(';', ":")
 }

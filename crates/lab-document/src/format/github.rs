@@ -9,7 +9,8 @@ use super::text::clean;
 use crate::document::{Document, Issue, Severity};
 use crate::output::{Format, Rendered};
 
-/// The maximum number of annotations of each severity. GitHub shows no more annotations for a step.
+/// The maximum number of annotations of each severity. GitHub shows at most this number for each
+/// step.
 const MAX_ANNOTATIONS: usize = 10;
 
 /// The maximum size of a step's summary in bytes.
@@ -106,7 +107,9 @@ fn name(severity: Severity) -> &'static str {
     }
 }
 
-/// Escapes the message of a command, as @actions/core does. `##[` begins a command of older runners anywhere in a line.
+/// Escapes the message of a command, as @actions/core does.
+///
+/// Also escapes `##[`, which begins a command of older runners anywhere in a line.
 fn message(text: &str) -> String {
     clean(text).replace('%', "%25").replace("##[", "## [")
 }

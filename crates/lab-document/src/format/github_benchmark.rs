@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A document's values for github-action-benchmark, as its tool `customSmallerIsBetter` reads them.
 //!
-//! Values for which more is better are omitted, because a file has only one direction.
+//! A file has only one direction, so values for which more is better are omitted.
 
 use super::named::{name, valued};
 use super::text::clean;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tables as sanitized text. If all numbers of a column share a magnitude, its heading contains the unit.
+//! Tables as sanitized text. If all numbers of a column can have the same magnitude, the heading
+//! contains the unit.
 
 use super::quantity::{self, Magnitude};
 use super::text::clean;
@@ -18,7 +19,7 @@ pub struct Grid {
 /// A column.
 #[derive(Clone, Debug)]
 pub struct GridColumn {
-    /// The heading, with the unit if all cells share one.
+    /// The heading, with the unit if all cells have the same unit.
     pub heading: String,
     /// True if the cells are numbers, which are right-aligned.
     pub numeric: bool,
@@ -96,7 +97,7 @@ impl Grid {
     }
 }
 
-/// Returns the unit of all quantities of a column, if they share one.
+/// Returns the common unit of all quantities of a column, if there is one.
 ///
 /// If the column's definition has no unit, the column must not contain text.
 fn unit(table: &Table, i: usize) -> Option<&Unit> {
@@ -119,7 +120,7 @@ fn holds_numbers(table: &Table, i: usize) -> bool {
     !words && contents.any(|c| c.quantity().is_some())
 }
 
-/// Returns the magnitude that all quantities of a set of columns can share, if there is one.
+/// Returns the common magnitude for all quantities of some columns, if one suits all of them.
 fn common(table: &Table, unit: Option<&Unit>, columns: &[usize]) -> Option<Magnitude> {
     let cells = table
         .rows

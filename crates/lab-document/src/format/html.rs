@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A document as one self-contained HTML page.
 //!
-//! The page can be read without benchlab and without a network, in light and dark mode, on paper and on a phone. The
-//! template escapes all text.
+//! The page is readable without benchlab and without a network, in light and dark mode, on paper
+//! and on a phone. The template escapes all text.
 
 use super::Top;
 use super::grid::{Grid, GridCell, GridColumn};
@@ -124,7 +124,7 @@ fn short(text: &str) -> String {
 
 /// Returns a unique ID for each section.
 ///
-/// The ID consists of the words of the title. If another section has the same words, a number is added.
+/// The ID consists of the words of the title, with a number if another section has the same words.
 fn ids(sections: &[&Section]) -> Vec<String> {
     let mut ids: Vec<String> = Vec::new();
     for section in sections {
@@ -224,7 +224,7 @@ fn finding(finding: &Finding) -> Markup {
     }
 }
 
-/// Renders a chart that scrolls horizontally on small screens, unless there is a narrow version for them.
+/// Renders a chart. On small screens, a chart without a narrow version scrolls horizontally.
 fn figure(chart: &Chart, narrow: Option<String>) -> Result<Markup, Error> {
     let svg = chart::svg(chart)?;
     let wide = match narrow {

@@ -6,7 +6,7 @@ use crate::document::{Document, Gate, Issue, Severity};
 use lab_model::{Decision, GateEffect};
 use sha2::{Digest, Sha256};
 
-/// The maximum number of warnings of one kind. Warnings repeat for each subject.
+/// The maximum number of warnings of one kind, because warnings repeat for each subject.
 const MAX_ALIKE: usize = 10;
 
 /// Returns the problems: gates that did not pass, then [`problems`].
@@ -34,8 +34,8 @@ fn open_gate(gate: &Gate) -> Option<Issue> {
     })
 }
 
-/// Returns the problems without gates: first the problems that a product found, then warnings about
-/// the measurement.
+/// Returns the problems other than gates: first the problems that a product found, then the
+/// warnings about the measurement.
 pub fn problems(document: &Document) -> Vec<Issue> {
     let mut issues = document.issues.clone();
     let mut alike: Vec<(String, usize)> = Vec::new();
@@ -77,7 +77,8 @@ pub fn slug(text: &str) -> String {
     slug.trim_end_matches('-').to_owned()
 }
 
-/// Returns the path of the file with a problem. Without a file, the object's name serves as a path.
+/// Returns the path of the file with a problem. If the problem is not in a file, the object's name
+/// serves as a path.
 pub fn path(issue: &Issue, document: &Document) -> String {
     if let Some(location) = &issue.location {
         return location.file.clone();
@@ -88,8 +89,8 @@ pub fn path(issue: &Issue, document: &Document) -> String {
     }
 }
 
-/// Returns a fingerprint that stays the same when measured numbers change: SHA-256 of the rule and
-/// the location.
+/// Returns a fingerprint of a problem: the SHA-256 of the rule and the location. It stays the same
+/// when measured numbers change.
 pub fn fingerprint(issue: &Issue, document: &Document) -> String {
     let key = [&issue.rule, &issue.object, &path(issue, document)];
     let mut hash = Sha256::new();

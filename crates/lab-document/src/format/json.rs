@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A document as JSON for programs. Everything is included except for the drawings of charts.
+//! A document as JSON for programs. It contains everything except for the drawings of charts.
 //!
 //! docs/formats.md describes the schema.
 
@@ -25,7 +25,7 @@ pub const SCHEMA: &str = "benchlab-document";
 
 /// The version of the schema.
 ///
-/// The version increases if a name is removed or its meaning changes, but not if a name is added.
+/// Removing a name or changing its meaning increases the version. Adding a name does not.
 pub const VERSION: u32 = 1;
 
 /// Renders the document as one JSON object, with a line feed at the end.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A document as JUnit XML, with a test for each rule that was checked, each gate and each
-//! comparison.
+//! A document as JUnit XML, with a test for each checked rule, each gate and each comparison.
 //!
 //! A comparison passes regardless of its verdict, which is in the test's output. Only gates and
 //! problems make a test fail. Source of the format: the schema of the Jenkins xUnit plugin
@@ -106,7 +105,8 @@ fn tests(document: &Document) -> Vec<Test> {
     tests
 }
 
-/// Returns the test of a gate. A gate that is inconclusive without an effect on the exit code is a skipped test.
+/// Returns the test of a gate. An inconclusive gate that does not affect the exit code becomes a
+/// skipped test.
 fn gate(gate: &Gate) -> Test {
     let text = gate.sentence.clone();
     let name = match gate.name.as_str() {

@@ -16,10 +16,11 @@ pub const FORMAT: Format = Format {
     render: |document, _| Ok(Rendered::Text(render(document))),
 };
 
-/// The summary of what follows the answer, which is folded so that the answer fits into a comment.
+/// The title of the folded details below the answer. They are folded so that the answer fits into a
+/// comment.
 const DETAILS: &str = "Warnings, all tables, and how it was measured";
 
-/// Renders the document as Markdown, with a table of values in place of each chart.
+/// Renders the document as Markdown. Each chart becomes a table of its values.
 pub fn render(document: &Document) -> String {
     let mut page = MarkdownText {
         text: String::new(),
@@ -78,7 +79,7 @@ impl MarkdownText {
         }
     }
 
-    /// Writes text that users unfold.
+    /// Writes content that is hidden under a title until the user unfolds it.
     fn fold(&mut self, title: &str, content: impl FnOnce(&mut MarkdownText)) {
         let title = maud::html! { (clean(title)) }.into_string();
         self.end();
@@ -192,7 +193,7 @@ impl MarkdownText {
 
 /// Formats a table cell.
 ///
-/// Brackets around numbers are not escaped, because they cannot form links.
+/// Does not escape brackets around numbers, because they cannot form links.
 fn cell(cell: &GridCell) -> String {
     let interval = match cell.interval.as_str() {
         interval
@@ -211,7 +212,8 @@ fn cell(cell: &GridCell) -> String {
     }
 }
 
-/// Escapes text for the beginning of a line, where it must not start a list, a thematic break or a heading.
+/// Escapes text at the beginning of a line, so that it does not start a list, a thematic break or a
+/// heading.
 fn line(text: &str) -> String {
     let text = escape(text);
     let digits = text.chars().take_while(char::is_ascii_digit).count();
@@ -223,7 +225,8 @@ fn line(text: &str) -> String {
     }
 }
 
-/// Escapes text so that Markdown shows it unchanged and on one line (CommonMark 0.31, 2.4 Backslash escapes).
+/// Escapes text so that it appears unchanged and on one line (CommonMark 0.31, 2.4 Backslash
+/// escapes).
 fn escape(text: &str) -> String {
     let mut escaped = String::new();
     for c in clean(text).trim().chars() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Output formats. Each one renders any document, regardless of the kind of run.
+//! Output formats. Each format renders any document, regardless of the kind of run.
 
 pub mod bencher;
 pub mod benchstat;
@@ -36,7 +36,7 @@ use crate::document::{Document, Finding, Table, Tone};
 
 /// The top of a document.
 struct Top {
-    /// The result. Without a result, the question or the title.
+    /// The result. If there is none, the question or the title.
     headline: String,
     /// The question, the title and the date, unless the headline already contains them.
     about: String,
@@ -44,7 +44,8 @@ struct Top {
     findings: Vec<Finding>,
 }
 
-/// The maximum width of the question and of the title, which may be a long command line.
+/// The maximum width of the question and of the title, in columns. Either may be a long command
+/// line.
 const ABOUT: usize = 200;
 
 /// Returns the top of a document, which starts with the answer.
@@ -83,7 +84,7 @@ const MAX_WARNINGS: usize = 3;
 struct Warnings {
     /// The warnings that should change the user's next step, as sentences without duplicates.
     shown: Vec<String>,
-    /// The number of other warnings, which only the details show.
+    /// The number of other warnings, which are only in the details.
     others: usize,
 }
 
@@ -115,8 +116,8 @@ fn warnings(document: &Document) -> Warnings {
 }
 
 impl Warnings {
-    /// Formats the number of warnings that only the details show, such as `3 other warnings`.
-    /// Returns an empty text if there are none.
+    /// Formats the number of warnings that are only in the details, such as `3 other warnings`. The
+    /// text is empty if there are none.
     fn others(&self) -> String {
         let other = if self.shown.is_empty() { "" } else { "other " };
         match self.others {
@@ -125,7 +126,7 @@ impl Warnings {
         }
     }
 
-    /// Returns all warnings as one paragraph. `details` tells the user how to see the others.
+    /// Returns all warnings as one paragraph. `details` explains how to see the other warnings.
     fn paragraph(&self, details: &str) -> String {
         let others = match self.others() {
             others if others.is_empty() => None,
@@ -136,7 +137,8 @@ impl Warnings {
     }
 }
 
-/// Returns the table of the result, or its chart's values as a table.
+/// Returns the table of the result. If there is only a chart, returns the chart's values as a
+/// table.
 pub fn answer_table(document: &Document) -> Option<Table> {
     let answer = &document.answer;
     answer

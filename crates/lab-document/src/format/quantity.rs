@@ -4,16 +4,19 @@
 use crate::document::{Precision, Quantity};
 use lab_model::{Unit, grouped, trimmed};
 
-/// The minimum ratio of the bounds for which the estimate and each bound are rounded independently.
+/// The minimum ratio between the bounds for which the estimate and each bound are rounded
+/// independently.
 const FAR_APART: f64 = 20.0;
 
-/// The ratio of the bounds above which a positive interval is shown as very wide, because it is not informative.
+/// The ratio between the bounds above which a positive interval is not informative. Such an
+/// interval is described as very uncertain.
 const UNKNOWN: f64 = 1e4;
 
-/// The range in which all values of a column must lie to share a magnitude.
+/// The range of scaled values for which a column can use one magnitude.
 const FITTING: std::ops::Range<f64> = 0.01..10_000.0;
 
-/// The smallest number that is written with an exponent. Such numbers are not plausible measurements.
+/// The smallest number that is written with an exponent. Such large numbers are not plausible
+/// measurements.
 const ABSURD: f64 = 1e18;
 
 /// A divisor for numbers of a unit, and the name of the resulting unit, such as 1,000 and `µs` for nanoseconds.
@@ -25,7 +28,7 @@ pub struct Magnitude {
     pub name: String,
 }
 
-/// Formats an estimate with its interval for a sentence: `12.34 µs (12.29 to 12.41)`.
+/// Formats an estimate with its interval for use in a sentence: `12.34 µs (12.29 to 12.41)`.
 pub fn sentence(quantity: &Quantity) -> String {
     Digits::new(quantity, &magnitude(&quantity.unit, size(quantity))).sentence()
 }
@@ -49,9 +52,10 @@ pub fn short(quantity: &Quantity) -> String {
     Digits::new(quantity, &unnamed(&quantity.unit, size(quantity))).with_unit()
 }
 
-/// Formats an axis tick in the unit that suits `most`, a value of the same axis.
+/// Formats an axis tick. `most` is a value of the same axis that determines the unit.
 ///
-/// The text has at most four digits, and neither trailing zeros nor the name of the counted objects.
+/// The text has at most four digits. It contains neither trailing zeros nor the name of the counted
+/// objects.
 pub fn tick(value: f64, unit: &Unit, most: f64) -> String {
     if value == 0.0 {
         return "0".into();
@@ -73,7 +77,7 @@ pub fn level(level: f64) -> String {
     format!("{percent} %")
 }
 
-/// Returns the magnitude in which a value is easy to read.
+/// Returns the magnitude that makes a value easy to read.
 pub fn magnitude(unit: &Unit, value: f64) -> Magnitude {
     let mut all = magnitudes(unit);
     // A value that rounds up to the next magnitude uses that magnitude: 999.7 ns is 1.00 µs.
@@ -93,9 +97,10 @@ fn unnamed(unit: &Unit, value: f64) -> Magnitude {
     Magnitude { name, ..magnitude }
 }
 
-/// Returns the magnitude that all quantities of a column can share.
+/// Returns the common magnitude for all quantities of a column.
 ///
-/// Returns `None` if the values are too far apart for one magnitude, or if no quantity has this unit.
+/// Returns `None` if the values are too far apart for one magnitude, or if no quantity has this
+/// unit.
 pub fn common_magnitude<'q>(
     unit: &Unit,
     quantities: impl IntoIterator<Item = &'q Quantity>,
@@ -140,8 +145,8 @@ pub fn parts(quantity: &Quantity, column: Option<&Magnitude>) -> (String, String
 struct Digits {
     value: String,
     interval: ShownInterval,
-    /// The magnitude. Its name is empty if each number includes its own unit, or if the column's heading contains the
-    /// unit.
+    /// The magnitude. Its name is empty if each number includes its own unit, or if the column's
+    /// heading contains the unit.
     magnitude: Magnitude,
 }
 
@@ -271,8 +276,8 @@ fn magnitudes(unit: &Unit) -> Vec<Magnitude> {
     }
 }
 
-/// Returns the number that determines the magnitude: the value, or the half-width of an interval around 0 if that is
-/// larger.
+/// Returns the number that determines the magnitude: the value, or the half-width of an interval
+/// around 0 if the half-width is larger.
 fn size(quantity: &Quantity) -> f64 {
     let half = quantity.bounds().filter(|(low, _)| *low <= 0.0);
     let half = half.map_or(0.0, |(low, high)| half_width(quantity.value, low, high));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A document's problems as SARIF 2.1.0 (OASIS, *Static Analysis Results Interchange Format*).
 //!
-//! A waiver is a suppression.
+//! Waivers are written as suppressions.
 
 use super::issues::{fingerprint, issues, path, sentence};
 use super::text::clean;
@@ -113,8 +113,8 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-/// Escapes text for a URI reference (RFC 3986). Escapes all characters except unreserved and
-/// reserved ones, and the characters in `also`.
+/// Escapes text for a URI reference (RFC 3986). Unreserved characters, reserved characters and the
+/// characters in `also` are not escaped.
 fn uri(text: &str, also: &str) -> String {
     let mut uri = String::new();
     for byte in text.bytes() {

@@ -12,7 +12,7 @@ use super::text::{clean, wrap};
 use crate::document::{Answer, Chart, Document, Finding, Item, Section, Table, Tone};
 use crate::output::{Format, Rendered, Terminal};
 
-/// The minimum width in columns, since narrower text is not legible.
+/// The minimum width in columns. Narrower text would not be legible.
 const MIN_WIDTH: usize = 40;
 
 /// The terminal format.
@@ -31,7 +31,8 @@ pub fn section(section: &Section, terminal: Terminal) -> String {
     page.lines.join("\n") + "\n"
 }
 
-/// Renders the document as text: the answer, or all sections and then the answer. Nothing is cut to fit a screen.
+/// Renders the document as text: only the answer, or all sections followed by the answer. The text
+/// may be longer than a screen.
 ///
 /// Every line ends with a line feed.
 pub fn render(document: &Document, terminal: Terminal) -> String {
@@ -186,7 +187,7 @@ impl Screen {
         self.lines.extend(wrap(&clean(text), self.width));
     }
 
-    /// Writes text after a mark. The following lines are indented to align with the text.
+    /// Writes text after a mark, and aligns the following lines with the text.
     fn hanging_indent(&mut self, mark: &str, text: &str) {
         let lead = mark.chars().count();
         let lines = wrap(&clean(text), self.width - lead);

@@ -23,8 +23,8 @@ const WEEKDAYS: [&str; 7] = [
 
 /// Replaces control characters and bidirectional formatting characters with spaces.
 ///
-/// Names and log lines come from outside benchlab. A control character could move the cursor, and a bidirectional
-/// formatting character (Unicode Standard Annex 9) could change the displayed text.
+/// Names and log lines come from outside benchlab. A control character could move the cursor, and a
+/// bidirectional formatting character (Unicode Standard Annex 9) could change the displayed text.
 pub fn clean(text: &str) -> String {
     let legible = text
         .chars()
@@ -34,7 +34,7 @@ pub fn clean(text: &str) -> String {
         .collect()
 }
 
-/// Sanitizes each line of a text as [`clean`] does.
+/// Sanitizes each line of a text with [`clean`].
 pub fn clean_lines(text: &str) -> String {
     let harmful = |c| c != '\n' && is_harmful(c);
     text.chars()
@@ -48,7 +48,7 @@ fn is_harmful(c: char) -> bool {
     c.is_control() || turns || breaks
 }
 
-/// Truncates sanitized text to a width. `…` replaces the removed text.
+/// Truncates sanitized text to a width in columns. `…` replaces the removed text.
 pub fn cut(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.into();
@@ -72,10 +72,10 @@ pub fn pad_left(text: &str, width: usize) -> String {
     " ".repeat(width.saturating_sub(text.width())) + text
 }
 
-/// Wraps sanitized text to lines of at most `width`.
+/// Wraps sanitized text to lines of at most `width` columns.
 ///
-/// Lines break at spaces, but not between a number and its unit or within a date. A word is broken only if it is too long for a line. An
-/// empty text produces no lines.
+/// Lines break at spaces, but not between a number and its unit or within a date. A word is broken
+/// only if it is too long for a line. An empty text produces no lines.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let options = Options::new(width.max(2))
         .word_separator(WordSeparator::AsciiSpace)

@@ -96,8 +96,8 @@ fn numbers(quantity: Option<&Quantity>) -> [Field; 4] {
     [value, low, high, level]
 }
 
-/// Returns a number field, or an empty field if the number is missing or not finite. Other tools read `inf` and `NaN`
-/// as text.
+/// Returns a number field. The field is empty if the number is missing or not finite, because other
+/// tools read `inf` and `NaN` as text.
 fn number(number: Option<f64>) -> Field {
     match number {
         // Adding 0 turns -0 into 0.

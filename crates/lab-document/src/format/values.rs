@@ -9,7 +9,7 @@ use crate::document::{
 use lab_model::Unit;
 use std::collections::BTreeMap;
 
-/// The maximum number of points of a line in a table. Longer lines are thinned out.
+/// The maximum number of points of a line in a table. Longer lines are reduced to this number.
 const POINTS: usize = 24;
 /// The number of functions of a flame graph that are listed by name.
 const INNERMOST: usize = 12;
@@ -40,7 +40,7 @@ pub fn places(lines: &Lines) -> Vec<f64> {
     places
 }
 
-/// Returns at most `most` of the values, evenly spaced, with the first and the last.
+/// Returns at most `most` of the values, evenly spaced, including the first and the last.
 pub fn thinned<T: Clone>(values: &[T], most: usize) -> Vec<T> {
     if values.len() <= most {
         return values.to_vec();
@@ -105,7 +105,8 @@ pub fn forest_bars(forest: &Forest) -> Bars {
     Bars::whole(forest.axis.clone(), rows)
 }
 
-/// Returns a bar for each function with one of the highest self costs, and one bar for all other functions.
+/// Returns a bar for each of the functions with the highest self costs, and one bar for all other
+/// functions.
 pub fn flame_bars(flame: &Flame) -> Bars {
     let mut sums: BTreeMap<&str, u64> = BTreeMap::new();
     for (stack, cost) in &flame.stacks {
@@ -211,7 +212,8 @@ fn share_name(share: f64) -> String {
     }
 }
 
-/// Returns the smallest value such that at least a fraction `share` of all values is at or below it.
+/// Returns the smallest value for which at least the fraction `share` of all values is at or below
+/// it.
 fn quantile(counts: &[(f64, u64)], share: f64) -> Option<f64> {
     let total: u64 = counts.iter().map(|(_, count)| count).sum();
     let rank = (total as f64 * share).ceil().max(1.0) as u64;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Results in the XML format of earlier SQL benchmarks for Ada.
 //!
-//! The format is that of S. Carrez's sql-benchmark, which uses Util.Measures from his Ada Utility Library.
-//! `<benchmark>`, with memory in KiB and CPU time in ms, contains `<measures>` with elements `<time count time total
-//! title>`. In addition, every row of the document is written as a `<figure>`, which the earlier tools ignore.
+//! S. Carrez's sql-benchmark defines the format, with Util.Measures from his Ada Utility Library.
+//! `<benchmark>`, with memory in KiB and CPU time in ms, contains `<measures>` with elements `<time
+//! count time total title>`. In addition, every row of the document is written as a `<figure>`,
+//! which the earlier tools ignore.
 
 use super::tidy::{COLUMNS, Field, fields};
 use crate::chart::file_name;
@@ -13,12 +14,12 @@ use lab_model::Metric;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 
-/// 2^53, above which a floating-point number cannot represent every integer.
+/// The integer 2^53. Above it, a floating-point number cannot represent every integer.
 const MAX_INTEGER: f64 = 9_007_199_254_740_992.0;
 /// The longest time that other tools accept: a thousand years, in ns.
 const MAX_TIME: f64 = 3.2e19;
 
-/// The metrics that earlier tools read. Without them, a document is empty for these tools.
+/// The metrics that earlier tools read. For these tools, a document without any of them is empty.
 const MEASURED: [Metric; 7] = [
     Metric::MEAN_WALL,
     Metric::WALL,
@@ -57,7 +58,7 @@ pub fn per_subject(document: &Document) -> Vec<File> {
         .collect()
 }
 
-/// The results of a subject on a target.
+/// The results of one subject on one target.
 struct Benchmark<'d> {
     subject: &'d str,
     target: &'d str,
@@ -91,7 +92,8 @@ impl<'d> Benchmark<'d> {
 
     /// Returns the maximum value of a metric as a whole number in a unit, or 0 if it is unknown.
     ///
-    /// Missing attributes must be written as 0, because the earlier tools would use the value from the previous file.
+    /// An attribute without a value must be 0. If it were missing, the earlier tools would use the
+    /// value from the previous file.
     fn most(&self, metric: &Metric, unit: f64) -> String {
         let rows = self.rows_of(metric).into_iter();
         let values = rows.filter_map(|row| row.value.as_ref().map(|q| q.value));
@@ -115,7 +117,8 @@ impl<'d> Benchmark<'d> {
         rows.filter(|row| row.metric == *metric).collect()
     }
 
-    /// Returns the mean times, as the format expects, or the typical time at a point without a mean.
+    /// Returns the mean times, as the format expects. A point without a mean has the typical time
+    /// instead.
     fn times(&self) -> Vec<&'d Row> {
         let mut times = self.rows_of(&Metric::MEAN_WALL);
         for typical in self.rows_of(&Metric::WALL) {
@@ -183,8 +186,8 @@ impl<'d> Benchmark<'d> {
 
 /// Formats the title of a row, which describes the point.
 ///
-/// The earlier tools interpret a number at the end of a title as the number of rows, so the last numeric parameter
-/// comes last.
+/// The earlier tools interpret a number at the end of a title as the number of rows, so the title
+/// ends with the last numeric parameter.
 fn title(row: &Row) -> String {
     let number = |(_, value): &(String, String)| value.parse::<f64>().is_ok();
     let last = row.params.iter().rposition(number);
@@ -265,8 +268,8 @@ fn tag<'k>(
 
 /// Formats a duration as a number, a space and a unit.
 ///
-/// Microseconds have enough decimals for picoseconds if the time is below one second. The earlier tools' duration type
-/// has a resolution of nanoseconds.
+/// Times below one second are in microseconds with a resolution of picoseconds. The earlier tools'
+/// duration type has a resolution of nanoseconds.
 fn duration(ns: f64) -> String {
     if ns < 1e9 {
         format!("{:.6} us", ns / 1e3)

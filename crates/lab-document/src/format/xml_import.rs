@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Imports results from XML files, within limits.
 //!
-//! Document types, and entities other than those predefined in XML, are rejected. Files that exceed the limits on size,
-//! depth or number of elements are also rejected.
+//! Rejects document types, and all entities except for those predefined in XML. Also rejects files
+//! that exceed the limits on size, depth or number of elements.
 
 use lab_model::{Imported, ImportedTime};
 use quick_xml::Reader;
@@ -317,7 +317,7 @@ fn position(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
-/// Creates an error with the position of a byte offset in the text.
+/// Creates an error at the position of a byte offset in the text.
 fn error_at(text: &str, byte: usize, message: String) -> ImportError {
     let mut byte = byte.min(text.len());
     while !text.is_char_boundary(byte) {

@@ -68,7 +68,8 @@ fn drawn(scale: Scale, unit: Unit, lines: &[(&str, &[f64])]) -> String {
     svg(&chart).expect("a drawing")
 }
 
-/// Returns the texts of a drawing with the given anchor, with their heights. Four drawing units are one pixel.
+/// Returns the texts of a drawing with the given anchor, and their heights in pixels. A pixel is
+/// four drawing units.
 fn texts(drawing: &str, anchor: &str) -> Vec<(f64, String)> {
     let drawing = roxmltree::Document::parse(drawing).expect("XML");
     let texts = drawing
@@ -146,7 +147,7 @@ fn names_do_not_overlap_and_stay_inside() {
     assert!(names.iter().all(|(y, _)| (0.0..=1600.0).contains(y)));
 }
 
-/// Parses red, green and blue of `#RRGGBB` at the beginning of a text.
+/// Parses the red, green and blue components of `#RRGGBB` at the beginning of a text.
 fn color(text: &str) -> [f64; 3] {
     [1, 3, 5].map(|at| {
         let part = u8::from_str_radix(&text[at..at + 2], 16);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Formats for CI systems and other tools, with hostile names in every field.
+//! Tests of the formats for CI systems and other tools, with hostile names in every field.
 
 use lab_document::{
     Chart, Document, Drawing, FORMATS, Finding, Flame, Gate, Issue, Item, Location, Quantity,
@@ -70,7 +70,7 @@ fn issue(rule: &str, text: &str, severity: Severity) -> Issue {
     }
 }
 
-/// Returns a document in which each text is `name`.
+/// Returns a document whose texts are all `name`.
 fn document(name: &str) -> Document {
     let mut document = Document {
         title: name.into(),

@@ -123,7 +123,8 @@ fn a_table_that_goes_on_below_repeats_what_names_its_rows() {
     }
 }
 
-/// A heat map with few values per column has one line per map, with the axis and its title below.
+/// A heat map with few values per column becomes one line per map, with the axis and its title
+/// below.
 #[test]
 fn a_map_of_single_values_has_a_row_and_an_axis() {
     let columns = (0..40).map(|second| HeatColumn {
@@ -293,7 +294,8 @@ fn quantity(unit: Unit) -> impl Strategy<Value = Quantity> {
     })
 }
 
-/// Generates a document from some texts and quantities, which appear in a table and in every suitable chart.
+/// Generates a document from some texts and quantities. They appear in a table and in every
+/// suitable chart.
 fn document() -> impl Strategy<Value = Document> {
     let texts = prop::collection::vec(
         "\\PC{0,40}|[ -~\\x00-\\x1f\u{80}-\u{9f}\u{202e}\u{fe0f}☺]{0,30}",

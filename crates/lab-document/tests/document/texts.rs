@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! External text is cut and wrapped to a width, and sanitized.
+//! Tests that external text is truncated and wrapped to a width, and sanitized.
 
 use lab_document::format::text::{clean, clean_lines, cut, wrap};
 use unicode_width::UnicodeWidthStr;

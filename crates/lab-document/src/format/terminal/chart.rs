@@ -18,10 +18,11 @@ use unicode_width::UnicodeWidthStr;
 const UPWARDS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// Blocks that fill a character in eighths, from the left.
 const RIGHTWARDS: [char; 8] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
-/// The fill characters for the segments of a bar, in order, so that segments differ even without colors.
+/// The fill characters for the segments of a bar, in order. They distinguish segments even without
+/// colors.
 const FILLS: [char; 4] = ['█', '▒', '▓', '░'];
 
-/// Draws a chart in lines of at most `width` columns, without its title and caption, which the caller writes.
+/// Draws a chart in lines of at most `width` columns. The caller writes the title and the caption.
 pub fn draw(chart: &Chart, width: usize, pen: Pen) -> Vec<String> {
     match &chart.drawing {
         Drawing::Forest(forest) => self::forest(forest, width, pen),
@@ -45,16 +46,16 @@ pub fn draw(chart: &Chart, width: usize, pen: Pen) -> Vec<String> {
 /// The characters of a heat map, from the smallest to the largest fraction.
 const SHADES: [char; 5] = [' ', '░', '▒', '▓', '█'];
 
-/// The maximum numbers of columns and rows of a heat map that is drawn cell by cell.
+/// The maximum numbers of columns and of rows for which a heat map is drawn cell by cell.
 const MAX_CELLS: (usize, usize) = (31, 31);
 
-/// The width of a heat map's column, with the gap to the next one.
+/// The width of a heat map's column including the gap to the next one, in characters.
 const HEAT_COLUMN: usize = 4;
 
-/// The gap between two heat maps.
+/// The gap between two heat maps, in characters.
 const HEAT_GAP: usize = 3;
 
-/// Returns the values of all cells' rows in ascending order.
+/// Returns the distinct row values of all heat maps in ascending order.
 fn heat_rows(maps: &HeatMaps) -> Vec<f64> {
     let columns = maps.maps.iter().flat_map(|map| &map.columns);
     let mut rows: Vec<f64> = columns
@@ -65,7 +66,8 @@ fn heat_rows(maps: &HeatMaps) -> Vec<f64> {
     rows
 }
 
-/// Returns true if a heat map's rows are few and not a distribution of times, so that its cells can be drawn.
+/// Returns true if the heat maps are small enough to be drawn cell by cell, and do not show
+/// distributions of times.
 fn is_small(maps: &HeatMaps) -> bool {
     let columns = maps.maps.iter().map(|map| map.columns.len()).max();
     maps.axis.unit != Unit::Nanoseconds
@@ -73,7 +75,8 @@ fn is_small(maps: &HeatMaps) -> bool {
         && heat_rows(maps).len() <= MAX_CELLS.1
 }
 
-/// Draws heat maps cell by cell, next to each other as far as they fit. A darker cell has a larger fraction of its column.
+/// Draws heat maps cell by cell, next to each other if there is room. A darker cell has a larger
+/// fraction of its column.
 fn heat(maps: &HeatMaps, width: usize, pen: Pen) -> Vec<String> {
     let rows = heat_rows(maps);
     let most = rows.last().copied().unwrap_or(0.0);
@@ -209,7 +212,7 @@ impl Layout {
 
     /// Formats the lines of a row whose label is already truncated to its column.
     ///
-    /// A name that is wider than its column is written above.
+    /// If a name is wider than its column, it is written on a line above the plot.
     fn styled(self, name: &str, plot: &str, label: &str) -> Vec<String> {
         let (above, name) = if name.width() > self.name {
             let indent = name.len() - name.trim_start().len();
@@ -375,7 +378,8 @@ fn bars(bars: &Bars, width: usize, pen: Pen) -> Vec<String> {
     lines
 }
 
-/// Returns the character columns of an interval, if the interval is wide enough to be visible.
+/// Returns the character columns of an interval. Returns `None` if the interval is too narrow to be
+/// visible.
 fn uncertain(row: &BarRow, ruler: &Ruler) -> Option<(usize, usize)> {
     let (low, high) = row.total.bounds()?;
     let (low, high) = (ruler.column(low), ruler.column(high));
@@ -409,10 +413,12 @@ fn parted_bar(row: &BarRow, bars: &Bars, ruler: &Ruler, pen: Pen) -> String {
     plot + &" ".repeat(ruler.columns.saturating_sub(used))
 }
 
-/// The maximum width of the title of the horizontal axis, in columns. `instructions` fits.
+/// The maximum width of the horizontal axis's title, in columns. There is enough room for
+/// `instructions`.
 const TITLE: usize = 14;
 
-/// Draws a line chart. `ends` replaces the labels at both ends of the horizontal axis, if they are not numbers.
+/// Draws a line chart. If the ends of the horizontal axis are not numbers, `ends` contains their
+/// labels.
 fn lines(lines: &Lines, ends: Option<[String; 2]>, width: usize, pen: Pen) -> Vec<String> {
     let names: Vec<String> = lines.lines.iter().map(|line| clean(&line.name)).collect();
     let labels: Vec<String> = lines.lines.iter().map(from_to).collect();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Text styles for a terminal. Without color, text has no style.
+//! Text styles for a terminal. If color is off, all styles are omitted.
 
 use crate::document::{NEUTRAL, Tone};
 use anstyle::{AnsiColor, Effects, Style};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Lays out tables within a line width.
 //!
-//! A table that is too wide is transposed if it then fits. Otherwise, its columns continue below
-//! the first ones.
+//! A table that is too wide is transposed if it then fits. Otherwise, its remaining columns
+//! continue below the first ones.
 
 use super::pen::Pen;
 use crate::document::Tone;
@@ -11,7 +11,7 @@ use crate::format::text::{cut, pad, pad_left, wrap};
 use std::collections::HashSet;
 use unicode_width::UnicodeWidthStr;
 
-/// The maximum width of text in a cell, in columns, for a table that is too wide.
+/// The maximum width of text in the cells of a table that is too wide, in columns.
 const WORDS: usize = 32;
 
 /// The layout of a column.
@@ -26,8 +26,8 @@ struct ColumnShape {
 
 /// Lays out a table in lines of at most `width` columns.
 ///
-/// The gap between columns is two spaces, or one space if only that fits. Columns that do not fit continue below, where
-/// the columns that name the rows are repeated.
+/// The gap between columns is two spaces, or one space if two do not fit. Columns that do not fit
+/// continue below, next to a copy of the columns that name the rows.
 pub fn lines(grid: &Grid, width: usize, pen: Pen) -> Vec<String> {
     let turned = grid.turned();
     let few = grid.rows.len() < grid.columns.len();
@@ -104,9 +104,10 @@ fn shapes(grid: &Grid, width: usize) -> Vec<ColumnShape> {
     shapes
 }
 
-/// Returns the number of leading text columns that are needed to identify the rows.
+/// Returns the number of leading text columns that identify the rows.
 ///
-/// Returns 1 if no number of columns suffices, or if no other column would fit next to them.
+/// Returns 1 if no number of columns identifies them, or if there is no room for another column
+/// next to them.
 fn names(grid: &Grid, shapes: &[ColumnShape], width: usize) -> usize {
     let words = grid.columns.iter().take_while(|column| !column.numeric);
     let most = words.count().min(grid.columns.len() - 1);
@@ -123,7 +124,7 @@ fn names(grid: &Grid, shapes: &[ColumnShape], width: usize) -> usize {
     (1..=most).find(apart).filter(fit).unwrap_or(1)
 }
 
-/// Groups the columns after the row names, so that each group fits the width.
+/// Groups the columns after the row names so that each group fits into the width.
 fn parts(
     shapes: &[ColumnShape],
     names: usize,
@@ -198,7 +199,7 @@ fn row(
     (0..height).map(line).collect()
 }
 
-/// Lays out a cell in lines that are at most as wide as its column.
+/// Lays out a cell in lines that fit into its column.
 fn cell(cell: &GridCell, shape: ColumnShape) -> Vec<String> {
     let mut lines = if !shape.numeric {
         wrap(

@@ -171,7 +171,7 @@ fn block(
         .map(|column| ChartRange::new_from_range(super::CHART_DATA, first, column, last, column)))
 }
 
-/// Returns a value, and the distances from the value to its lower and upper bound.
+/// Returns a value, followed by the distances to its lower and upper bound.
 fn with_errors(quantity: &Quantity) -> Vec<CellValue> {
     let errors = match quantity.bounds() {
         Some((low, high)) => {
@@ -207,7 +207,8 @@ fn scale(native: &mut ChartAxis, axis: &Axis) {
     }
 }
 
-/// Converts cumulative fractions to rarities, because a native axis cannot spread out percentages near 100 %.
+/// Converts cumulative fractions to rarities, because a native axis cannot spread out percentages
+/// near 100 %.
 ///
 /// The rarity of a fraction is 1 / (1 - fraction).
 fn rarity(lines: Lines) -> Lines {

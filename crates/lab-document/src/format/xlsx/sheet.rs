@@ -167,7 +167,7 @@ impl Sheet {
         Ok(())
     }
 
-    /// Returns the finished sheet, with columns as wide as their content.
+    /// Returns the finished sheet. Each column is as wide as its content.
     pub fn finish(mut self) -> Result<Worksheet, XlsxError> {
         self.sheet.set_autofit_max_width(MAX_WIDTH).autofit();
         for (row, column, text, format) in &self.prose {
@@ -182,7 +182,7 @@ impl Sheet {
 /// The sheet columns that represent one column of a table.
 struct ColumnParts {
     column: usize,
-    /// True if there is a separate column for units, because the cells do not share one unit.
+    /// True if the cells have different units, so that the units need a separate column.
     units: bool,
     bounds: bool,
     notes: bool,
@@ -304,10 +304,10 @@ pub fn excel(text: &str) -> String {
     text.chars().filter(legal).take(32_767).collect()
 }
 
-/// Returns a sheet name that is valid in Excel and not yet used.
+/// Returns a sheet name that is valid in Excel and not in `taken`.
 ///
-/// A name has at most 31 characters without `[]:*?/\'`, is not `History`, and differs from all other names regardless
-/// of case.
+/// A name has at most 31 characters, contains none of `[]:*?/\'`, is not `History`, and differs
+/// from all other names regardless of case.
 pub fn sheet_name(title: &str, taken: &[String]) -> String {
     // An apostrophe is valid in Excel, but the library does not escape it in a chart's cell references.
     let legal = excel(title).replace(['\'', '[', ']', ':', '*', '?', '/', '\\', '\n'], " ");

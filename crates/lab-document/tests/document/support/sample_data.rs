@@ -166,7 +166,7 @@ fn line(name: &str, color: usize, stroke: Stroke, points: Vec<(f64, Quantity)>) 
     }
 }
 
-/// Returns a chart of throughput against connections, with models and one gap.
+/// Returns a chart of throughput against connections, with model lines and one gap.
 pub fn lines() -> Chart {
     let rate = |value: f64, part: f64| {
         let unit = Unit::PerSecond("requests".into());
@@ -216,7 +216,7 @@ pub fn lines() -> Chart {
     )
 }
 
-/// Returns a chart of time in a sweep, with both axes logarithmic.
+/// Returns a chart of the time over a sweep, with two logarithmic axes.
 pub fn sweep() -> Chart {
     let line = |name: &str, color, fixed: f64, each: f64| {
         let points = [1.0, 10.0, 100.0, 1000.0].map(|n| (n, time(fixed + each * n, 0.08)));
@@ -240,7 +240,7 @@ pub fn sweep() -> Chart {
     )
 }
 
-/// Returns a step chart over time, with an axis from the minimum value.
+/// Returns a step chart over time, whose value axis starts at the minimum value.
 pub fn steps() -> Chart {
     let line = |name: &str, color, phase: usize| {
         let share = |i: usize| 0.2 + 0.1 * (((i + phase) * 37) % 11) as f64 / 11.0;
@@ -386,7 +386,7 @@ pub fn forest() -> Chart {
     )
 }
 
-/// Returns response times around a moving center, with a tail.
+/// Returns response times that are spread around `middle`, with a long tail.
 fn counts(middle: f64, seed: u64) -> Vec<(f64, u64)> {
     let value = |i: u64| middle * 1.08f64.powi(i as i32 - 8);
     let count = |i: u64| {

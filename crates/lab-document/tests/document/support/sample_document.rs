@@ -44,7 +44,8 @@ fn requests() -> Unit {
     Unit::PerSecond("requests".into())
 }
 
-/// Returns ratios to a baseline in two groups, with a subject without an interval and an inconclusive one.
+/// Returns ratios to a baseline in two groups. One subject has no interval, and another is
+/// inconclusive.
 pub fn forest() -> Chart {
     let groups = vec![
         ForestGroup {
