@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Errors with the place in the file.
+//! Errors with their location in the file.
 
 use std::fmt;
 
-/// A problem at a place in a file.
+/// A problem at a location in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The place, such as `line 3, column 7` or `results[2].times[0]`. Empty for the whole file.
+    /// The location, such as `line 3, column 7` or `results[2].times[0]`. Empty for the whole file.
     pub place: String,
     /// The defect and its remedy.
     pub message: String,
@@ -18,7 +18,7 @@ impl Problem {
         Problem::with_location("", message)
     }
 
-    /// Creates a problem at a place.
+    /// Creates a problem at a location.
     pub fn with_location(place: impl Into<String>, message: impl Into<String>) -> Problem {
         Problem {
             place: place.into(),
@@ -67,7 +67,7 @@ pub enum ImportError {
     Invalid {
         /// The path.
         path: String,
-        /// The problem with its place.
+        /// The problem with its location.
         problem: Problem,
         /// The format's name.
         format: &'static str,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Units of other tools, and the metrics that they stand for.
+//! Metrics for the units of other tools.
 
 use lab_model::{Direction, Metric, Unit};
 use std::borrow::Cow;
@@ -36,7 +36,8 @@ pub fn duration(text: &str) -> Option<f64> {
     (!text.trim().is_empty()).then_some(total)
 }
 
-/// Returns a metric with an ID of letters, digits, `_`, `-` and `.`.
+/// Returns a metric with a name. Its ID is the name with all characters replaced by `_`, except for
+/// letters, digits, `-` and `.`.
 pub fn named(name: &str, unit: Unit, better: Direction) -> Metric {
     let id: String = name
         .chars()
@@ -56,7 +57,7 @@ pub fn named(name: &str, unit: Unit, better: Direction) -> Metric {
     }
 }
 
-/// Returns the metric of a rate of `counted` things per second.
+/// Returns the metric of a rate. `counted` names the counted events, such as `requests`.
 pub fn rate(counted: &str) -> Metric {
     Metric {
         unit: Unit::PerSecond(Cow::Owned(counted.to_owned())),
@@ -64,7 +65,8 @@ pub fn rate(counted: &str) -> Metric {
     }
 }
 
-/// Returns the metric of a percentile such as 99 or 99.9, and its value's rank among known percentiles.
+/// Returns the metric of a percentile such as 99 or 99.9. This is a predefined metric, if there is
+/// one.
 pub fn percentile(percent: f64) -> Metric {
     let known = [
         (50.0, Metric::P50),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Reads a file in the format that it is in.
+//! Reads a file of another tool, in any known format.
 
 use crate::error::{ImportError, Problem};
 use crate::format::{FORMATS, ImportFormat};
@@ -17,7 +17,8 @@ pub struct ImportedFile {
     pub format: ImportFormat,
     /// The results, one entry for each subject; never empty.
     pub imports: Vec<Imported>,
-    /// The time of the measurement in seconds since 1970: as the file states it, else the file's modification time.
+    /// The time of the measurement, in seconds since 1970. If the file does not state it, this is
+    /// the file's modification time.
     pub measured_unix_s: f64,
 }
 
@@ -52,7 +53,8 @@ pub fn read(
     Ok(imported)
 }
 
-/// Parses the content of a file. `path` is for messages, and for Criterion's directory.
+/// Parses the content of a file. `path` appears in messages, and is the location of Criterion's
+/// directory.
 ///
 /// The time of the measurement is 0 if the content does not state it.
 ///
@@ -97,7 +99,8 @@ pub fn parse(
     })
 }
 
-/// Joins files of the same tool to one result: each file is one more process of the benchmarks that it contains.
+/// Joins files of the same tool into one result. Each file counts as one more process of the
+/// benchmarks that it contains.
 ///
 /// # Errors
 /// Returns an error if the files are of different tools.
@@ -198,7 +201,7 @@ fn unknown(path: String, source: Source) -> ImportError {
     }
 }
 
-/// Checks the number of benchmarks and values, and that there are any.
+/// Returns an error if there are no benchmarks, or too many benchmarks or values.
 fn check(imports: &[Imported], limits: &Limits) -> Result<(), Problem> {
     let series = || imports.iter().flat_map(|import| &import.series);
     let benchmarks = series().count() + imports.iter().map(|i| i.times.len()).sum::<usize>();

@@ -37,7 +37,7 @@ impl Source {
         value.is_ok_and(|value| keys.iter().all(|key| value.get(key).is_some()))
     }
 
-    /// Returns true if the first elements of the JSON array are objects with all of these keys.
+    /// Returns true if the first element of the JSON array is an object with all of these keys.
     pub fn has_items_with(&self, keys: &[&str]) -> bool {
         let first = self.json.as_ref().ok().and_then(|value| value.get(0));
         first.is_some_and(|first| keys.iter().all(|key| first.get(key).is_some()))

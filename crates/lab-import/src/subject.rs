@@ -47,7 +47,7 @@ pub fn with_params(
     }
 }
 
-/// Adds a single value, which has no repetition.
+/// Adds a value that was measured only once.
 pub fn single(imported: &mut Imported, metric: Metric, value: Option<f64>) {
     series(
         imported,
@@ -98,7 +98,7 @@ impl Collector {
         processes[process].push(value);
     }
 
-    /// Returns the results, without processes that measured other benchmarks.
+    /// Returns the results. Each series omits the processes that measured only other benchmarks.
     pub fn finish(self) -> Imported {
         let mut imported = self.imported;
         for series in &mut imported.series {

@@ -16,7 +16,8 @@ const CYCLES: [(&str, u64); 5] = [
     ("LL", 100),
 ];
 
-/// The maximum relative change that counts as no change. This is the same as the margin of a comparison.
+/// The maximum relative change that counts as no change. It is the same as the default margin of a
+/// comparison.
 const MARGIN: f64 = 0.02;
 
 /// Estimates the number of cycles. Returns `None` if an event was not simulated.

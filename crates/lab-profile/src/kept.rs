@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Profiles in a run file: the output of each tool, from which reports are computed, and facts that it lacks.
+//! Profiles in a run file. It stores the output of each tool, from which reports are computed, and
+//! facts that the output lacks.
 
 use crate::layouts::EventRanges;
 use crate::profile::Profile;
@@ -30,14 +31,14 @@ pub struct ProfiledPrograms {
     pub facts: Vec<(String, String)>,
     /// Caveats, such as failed runs, or programs that did different work.
     pub caveats: Vec<Caveat>,
-    /// The ranges of events over builds, of each program. Empty with one build.
+    /// The ranges of each program's events over builds. Empty with one build.
     pub ranges: Vec<EventRanges>,
 }
 
-/// A caveat of a profile as a sentence.
+/// A caveat of a profile, as a sentence with a label.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Caveat {
-    /// The topic in a few words.
+    /// The topic, in a few words.
     pub label: String,
     /// The sentence.
     pub text: String,
@@ -96,7 +97,8 @@ pub fn kept(programs: &ProfiledPrograms, runs: &[ValgrindRun]) -> io::Result<Kep
 impl ProfiledPrograms {
     /// Reads the profiles in a run file.
     ///
-    /// Output that its tool left incomplete is skipped, as when the program was profiled: the notes have a caveat.
+    /// Output that a tool left incomplete is skipped, as it was when the program was profiled. The
+    /// notes contain a caveat about it.
     ///
     /// # Errors
     /// Returns the reason if the notes cannot be read, or if they do not match the output.

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Counts of events over layouts of one program: over multiple builds, or environments of different sizes.
+//! Counts of events in different layouts of one program. A layout is a build, or an environment of
+//! a certain size.
 //!
-//! The addresses of code and data change some counts without any change of the program, for example those of string
-//! functions, which handle aligned data differently, and all counts of cache misses (Mytkowicz et al., *Producing Wrong
-//! Data Without Doing Anything Obviously Wrong*, ASPLOS 2009). A change is judged by the range of the counts: it is real
-//! if it is beyond what layouts alone explain.
+//! The addresses of code and data affect some counts although the program is the same. Examples are
+//! all counts of cache misses, and the instructions of string functions, which handle aligned data
+//! differently (Mytkowicz et al., *Producing Wrong Data Without Doing Anything Obviously Wrong*,
+//! ASPLOS 2009). A change is judged by the range of the counts. It is real if it exceeds the
+//! differences between layouts.
 
 use lab_model::{Decision, Interval, Relation};
 use lab_valgrind::CostProfile;
@@ -47,7 +49,7 @@ pub struct CountRange {
     pub most: u64,
 }
 
-/// The layouts over which a program's instructions are counted.
+/// The kind and number of layouts in which a program's instructions are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layouts {
     /// A number of builds of each command.
@@ -84,8 +86,11 @@ impl CountRange {
         })
     }
 
-    /// Returns the relative change from an earlier range as an interval: from the least count after the greatest, to
-    /// the greatest after the least. The level of 1 means that it contains all pairs of layouts.
+    /// Returns the relative change from an earlier range as an interval.
+    ///
+    /// The lower bound is the change from the earlier maximum to the later minimum, and the upper
+    /// bound is the change from the earlier minimum to the later maximum. The level is 1, because
+    /// the interval contains the change between any two layouts.
     pub fn change_from(self, before: CountRange) -> Interval {
         let change = |before: u64, after: u64| match (before, after) {
             (0, 0) => 0.0,
@@ -99,12 +104,12 @@ impl CountRange {
         }
     }
 
-    /// Decides whether the change from an earlier range has a relation to a bound, whatever the layouts.
+    /// Decides whether the change from an earlier range satisfies a condition in all layouts.
     pub fn judge(self, before: CountRange, relation: Relation, bound: f64) -> Decision {
         Decision::of_interval(relation, &self.change_from(before), bound, 1.0)
     }
 
-    /// Decides whether the count has a relation to a bound, whatever the layout.
+    /// Decides whether the count satisfies a condition in all layouts.
     pub fn judge_value(self, relation: Relation, bound: f64) -> Decision {
         let interval = Interval {
             estimate: self.middle() as f64,

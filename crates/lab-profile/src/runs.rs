@@ -18,7 +18,7 @@ pub struct ProgramRuns {
     pub profiles: Vec<Profile>,
     /// The outcome of each run.
     pub runs: Vec<RunRecord>,
-    /// True if all runs wrote the same standard output, not counting runs that were stopped.
+    /// True if all runs wrote the same standard output. Runs that were stopped are ignored.
     pub same_output: bool,
     /// Caveats for users.
     pub warnings: Vec<RunWarning>,

@@ -41,7 +41,7 @@ pub enum Tool {
     Cachegrind,
     /// Cachegrind's events, plus calls.
     Callgrind,
-    /// Instructions alone, counted by Cachegrind without its caches, which is faster.
+    /// Only instructions, counted by Cachegrind without simulated caches, which is faster.
     Instructions,
 }
 
@@ -66,7 +66,7 @@ impl Tool {
         }
     }
 
-    /// Returns the name of this tool's directories and of its output in run files, which no other tool uses.
+    /// Returns the unique ID of this tool, which names its directories and its output in run files.
     pub fn id(self) -> &'static str {
         match self {
             Tool::Massif(TimeUnit::Milliseconds) => "massif-by-time",
@@ -173,10 +173,13 @@ pub fn runs_of(tools: &[Tool], commands: usize) -> Vec<(Tool, usize)> {
     runs.collect()
 }
 
-/// Runs commands under tools: for each run, the tool and the index of the command. Each run writes into its own
-/// subdirectory.
+/// Runs commands under tools.
 ///
-/// If `progress` returns false, all runs are stopped and the result is `None`. No process is left running.
+/// `requested` contains the tool and the index of the command for each run. Each run writes into
+/// its own subdirectory of `folder`.
+///
+/// If `progress` returns false, all runs are stopped and the result is `None`. No process is left
+/// running.
 ///
 /// # Errors
 /// Returns an error if Valgrind cannot be started, or if its files cannot be read.

@@ -251,7 +251,8 @@ pub const OUTPUT_FACT: (&str, &str) = ("standard output", "the same in all runs"
 pub const COUNTERS_FACT: &str = "hardware counters";
 pub const COUNTERS_IN_TABLE: &str = "in the table of resources per run";
 
-/// States the nature of the counts, and where they are.
+/// States that the counts have no noise, and names the file that contains the tools' output, if
+/// there is one.
 pub fn origin(file: Option<&str>) -> String {
     let counts = "Valgrind counts on a simulated processor, so its counts have no noise.";
     match file {
@@ -371,7 +372,8 @@ pub fn churn(churn: &Churn) -> String {
     }
 }
 
-/// Describes churn as the first sentence about a program. `name` is the program's name, if it has to be given.
+/// Describes churn as the first sentence about a program. `name` is the program's name, if the
+/// sentence must contain it.
 pub fn first_churn(name: Option<&str>, of: &Churn) -> String {
     let sentence = churn(of);
     say::capital(&name.map_or(sentence.clone(), |name| with_name(name, &sentence)))

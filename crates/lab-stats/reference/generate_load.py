@@ -19,12 +19,12 @@ def line(name: str, numbers, **keys) -> None:
 
 
 def quantile(times, part: float) -> float:
-    """Returns the smallest time that at least the fraction `part` of the times does not exceed."""
+    """Returns a quantile: the smallest time that is at least as large as the fraction `part` of the times."""
     return numpy.quantile(times, part, method="inverted_cdf")
 
 
 def median_interval(values) -> tuple:
-    """Returns the median with bounds at the order statistics given by the binomial distribution."""
+    """Returns the median and its interval: the bounds, which are order statistics, and the level."""
     n = len(values)
     rank = int(stats.binom.ppf(ALPHA / 2, n, 0.5))
     while rank > 0 and 2 * stats.binom.cdf(rank - 1, n, 0.5) > ALPHA:
@@ -35,7 +35,7 @@ def median_interval(values) -> tuple:
 
 
 def statistic(values, center: float, signs):
-    """Returns the statistic of Huber's limited scores about the center: Student's t on a normal scale (Wallace)."""
+    """Returns Student's t of Huber's limited scores about the center, for each row of signs, on Wallace's normal scale."""
     away = numpy.asarray(values) - center
     limit = 2.5 * numpy.median(abs(away))
     scores = numpy.clip(away, -limit, limit)
@@ -46,7 +46,7 @@ def statistic(values, center: float, signs):
 
 
 def together(comparisons, alpha: float) -> list:
-    """Returns estimates, simultaneous intervals and p-values, by flipping the signs of all blocks in all ways."""
+    """Returns estimates, simultaneous intervals and p-values, using all combinations of the blocks' signs."""
     n = len(comparisons[0])
     signs = numpy.array(list(itertools.product([1, -1], repeat=n)))
     walsh = [[(a + b) / 2 for a, b in itertools.combinations_with_replacement(logs, 2)] for logs in comparisons]
@@ -83,9 +83,9 @@ def excess(blocks, value: float, part: float):
 
 
 def quantile_interval(blocks, part: float, alpha: float) -> tuple:
-    """Returns the bounds within which empirical likelihood and Student's t do not both reject the fraction.
+    """Returns the interval of a quantile: the values that empirical likelihood and Student's t do not both reject.
 
-    The upper bound also allows for stalls: with fewer than 29 blocks, a tenth of all blocks may stall unseen.
+    The upper bound also allows for missed stalls: with fewer than 29 blocks, a tenth of all blocks may stall unseen.
     """
     values = numpy.unique(numpy.concatenate(blocks))
     critical = stats.t.ppf(1 - alpha / 2, len(blocks) - 1) ** 2

@@ -49,7 +49,7 @@ pub fn upper_tail(all: u64, chance: f64, at_least: u64) -> f64 {
 pub fn interval(successes: u64, all: u64, level: f64) -> Interval {
     let tail = (1.0 - level) / 2.0;
     let estimate = successes as f64 / all.max(1) as f64;
-    // The chance at which `successes` or fewer, or else fewer than `successes`, have this probability.
+    // The chance of success for which at most `at_most` trials succeed with this probability.
     let chance_with = |at_most: u64, probability: f64| {
         let (mut low, mut high) = (0.0, 1.0);
         for _ in 0..60 {

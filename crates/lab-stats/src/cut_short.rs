@@ -2,7 +2,7 @@
 //! Excludes subjects with a JIT compiler whose pilots ran out of time before they could show a
 //! steady state.
 //!
-//! The times of these subjects may be those of cold code, so the subjects are not compared.
+//! These subjects may have run cold code when they were measured, so they are not compared.
 
 use crate::analysis::{Exclusion, ExclusionReason, FirstPoint};
 use crate::helpers;
@@ -75,8 +75,8 @@ fn others(plan: &Plan, subject: SubjectId, point: PointId) -> impl Iterator<Item
     all.filter(move |&other| other != subject && plan.takes_part(other, point))
 }
 
-/// Returns the minimum time budget, in s, for pilots of sufficient length, or `None` if the run had
-/// no budget.
+/// Returns the minimum time budget, in s, that would let all pilots finish, or `None` if the run
+/// had no budget.
 ///
 /// The budget is estimated from the number of missing batches.
 fn needed_budget_s(run: &Run, plan: &Plan) -> Option<f64> {

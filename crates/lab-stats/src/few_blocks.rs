@@ -41,8 +41,8 @@ const SCALES: [f64; 2] = [1.0, 3.0];
 
 /// The numerator of the smallest scale, chosen by simulation.
 ///
-/// With half of this value, intervals from three blocks of 1 × 8 miss the true value in 7% of runs
-/// in which every third subject has 8 times the standard deviation.
+/// With half of this value, intervals from three blocks of one point and eight subjects miss the
+/// true value in 7% of runs in which every third subject has 8 times the standard deviation.
 const FINEST: f64 = 1.6;
 
 /// Values whose relative deviations from their mean do not exceed this fraction count as equal.

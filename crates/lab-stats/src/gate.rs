@@ -311,8 +311,9 @@ fn names(plan: &Plan) -> Vec<(String, Metric)> {
 
 /// Judges the conditions of a run's plan for every subject and point.
 ///
-/// Conditions on a change are judged for all subjects but the baselines. Conditions on a value are judged for all
-/// servers of a load; in other runs the baseline is judged only if there is nothing else.
+/// Conditions on a change are judged for all subjects but the baselines. Conditions on a value are
+/// judged for all servers of a load. In other runs, the baseline is judged only if there are no
+/// other subjects.
 pub fn judge(conditions: &[GateCondition], results: &Results, plan: &Plan) -> Vec<JudgedGate> {
     let judged = conditions
         .iter()

@@ -21,7 +21,7 @@ pub struct MeasuringHost<'r> {
     pub lost: Vec<u32>,
 }
 
-/// Hosts with the same processor and operating system.
+/// A kind of hosts: hosts with the same processor and operating system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostKind {
     /// The facts that distinguish this kind from others, such as `AMD EPYC 7B13`.

@@ -3,8 +3,8 @@
 
 /// Returns true if empirical likelihood and Student's t do not both reject a mean of 0.
 ///
-/// `critical` is the critical value for squares, such as that of t². If all values are equal, their
-/// mean may be 0 only if they are 0.
+/// `critical` is the critical value of a squared statistic, such as t². If all values are equal,
+/// their mean may be 0 only if they are 0.
 ///
 /// Source: Owen, *Empirical Likelihood*, 2001, chapter 2.
 pub fn is_mean_zero(values: &[f64], critical: f64) -> bool {

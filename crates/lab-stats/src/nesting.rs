@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Chooses how many sets of processes a run uses, and how many blocks each set serves, to get the
-//! narrowest intervals in a given time.
+//! Chooses the number of sets of processes of a run, and the number of blocks that each set serves,
+//! for the narrowest intervals in a given time.
 //!
 //! The process is the unit of replication: the value of a set of processes is the mean of its
 //! blocks' log ratios. Its variance is σp² + σb² / k, where σp² is the variance between processes,

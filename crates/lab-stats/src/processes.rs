@@ -56,9 +56,10 @@ pub struct ProcessChange {
     pub verdict: Option<Verdict>,
 }
 
-/// Returns the change of a metric between two series, whose intervals hold for `family` comparisons together.
+/// Returns the change of a metric between two series.
 ///
-/// Returns `None` if a value is not positive, because there is no ratio then.
+/// The intervals are simultaneous over `family` comparisons. Returns `None` if a value is not
+/// positive, because there is no ratio then.
 pub fn changed(
     first: &ImportedSeries,
     second: &ImportedSeries,

@@ -113,7 +113,7 @@ fn spread(means: &[(f64, f64)], multiple: f64) -> f64 {
         .sum()
 }
 
-/// Finds the argument at which a function that decreases from 0 on reaches a value.
+/// Finds the argument at which a function reaches a value. The function must decrease from 0 on.
 ///
 /// Returns 0 if the function starts below the value, and infinity if it stays above.
 fn falls_to(function: &dyn Fn(f64) -> f64, value: f64) -> f64 {

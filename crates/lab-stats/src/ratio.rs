@@ -85,7 +85,7 @@ impl Ratio {
     }
 }
 
-/// Returns the ratio whose logarithms in each block are `logs`, in chronological order.
+/// Estimates a ratio from its logarithm in each block, in chronological order.
 ///
 /// The estimate is the Hodges-Lehmann estimate with the signed-rank interval, after blocks that
 /// depend on each other were merged. With too few blocks for that, [`few_blocks::interval`] is

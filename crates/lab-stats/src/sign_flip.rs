@@ -35,7 +35,8 @@ pub struct Logs {
     /// The standard error of the mean estimated from the turns within blocks, or 0 if it is
     /// unknown.
     pub error: f64,
-    /// The subjects that share the variance, which matters if there are few blocks.
+    /// The subjects whose variances determine the variance of this comparison if there are few
+    /// blocks.
     pub scatter: Scatter,
 }
 

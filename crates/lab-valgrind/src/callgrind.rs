@@ -79,7 +79,8 @@ struct FileParts<R> {
     /// The number of calls whose costs are on the next line.
     calls: Option<u64>,
     counted: Vec<u64>,
-    /// The costs of the current part: from `summary:`, from `totals:`, and as the sum of its lines.
+    /// The costs of the current part as stated by `summary:` and by `totals:`, and the sum of its
+    /// lines.
     summary: Option<Vec<u64>>,
     totals: Option<Vec<u64>>,
     summed: Vec<u64>,
@@ -148,7 +149,7 @@ impl<R: BufRead> FileParts<R> {
         self.end_part()
     }
 
-    /// Parses a line. The inner error says what is wrong with the line.
+    /// Parses a line. The inner error describes a defect of the line.
     fn line(&mut self, line: &[u8]) -> Result<Result<(), &'static str>, ProfileError> {
         match line {
             [] | [b'#', ..] => Ok(Ok(())),

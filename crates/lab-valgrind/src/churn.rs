@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Churn: memory that is allocated again and again, where most blocks are freed before the next ones are allocated.
+//! Churn: memory that a program allocates repeatedly, while it frees most blocks before it
+//! allocates the next ones.
 
 use crate::dhat::Dhat;
 use crate::names::Frame;
 use std::collections::HashMap;
 
-/// The minimum of two counts: of all blocks, and of all blocks per block that is live at the same time.
+/// The minimum number of blocks, both in total and for each block that is live at the same time.
 const MIN_BLOCKS: u64 = 10;
 /// The minimum fraction of the program's allocated bytes.
 const MIN_FRACTION: f64 = 0.01;

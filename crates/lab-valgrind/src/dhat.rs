@@ -83,8 +83,8 @@ pub struct AllocationPoint {
 impl AllocationPoint {
     /// Returns true if all blocks probably have the same size.
     ///
-    /// Without a statement in the file, this is the case if the mean size of the live blocks is the same at up to three
-    /// moments.
+    /// The file may state this. If not, it is assumed if the mean size of the live blocks is the same
+    /// at up to three moments.
     pub fn has_one_size(&self) -> bool {
         let moments = [
             (self.most_bytes, self.most_blocks),
@@ -102,7 +102,7 @@ impl AllocationPoint {
                 && self.bytes.is_multiple_of(self.blocks.max(1))
     }
 
-    /// Returns the bytes that were written, if none of the blocks was ever read, otherwise 0.
+    /// Returns the number of bytes written if no byte of the blocks was ever read, or else 0.
     pub fn unread_bytes(&self) -> u64 {
         if self.read_bytes == 0 {
             self.written_bytes
@@ -113,7 +113,8 @@ impl AllocationPoint {
 }
 
 impl Dhat {
-    /// Returns the bytes that a point allocated if its blocks are short-lived on average, otherwise 0.
+    /// Returns the number of bytes that a point allocated if its blocks are short-lived on average,
+    /// or else 0.
     pub fn short_lived_bytes(&self, point: &AllocationPoint) -> u64 {
         let mean = point.lifetime.checked_div(point.blocks);
         if mean.is_some_and(|mean| mean <= self.short) {

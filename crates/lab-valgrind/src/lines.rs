@@ -7,7 +7,7 @@ use std::io::BufRead;
 /// The maximum length of a line in bytes. Even C++ and Rust names with parameters are far shorter.
 const MAX_LINE_BYTES: u64 = 1 << 20;
 
-/// A reader of lines.
+/// Reads lines, counts them, and rejects lines that are too long.
 pub struct LineReader<R> {
     from: R,
     /// The number of the most recently read line, from 1.

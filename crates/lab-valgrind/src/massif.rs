@@ -53,7 +53,7 @@ pub struct Snapshot {
     pub stacks: u64,
 }
 
-/// A location that allocated memory, or one of its callers.
+/// A location that allocated memory, or a caller of such a location.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AllocationSite {
     /// 1 for the location that allocated, and higher for its callers.
@@ -118,7 +118,7 @@ pub fn read(from: impl BufRead) -> Result<Massif, ProfileError> {
     let mut current: Option<Snapshot> = None;
     // Each bit represents one of the snapshot's five fields that has been read.
     let (mut fields, mut is_kept, mut has_peak) = (0u8, false, false);
-    // The number of tree lines that are still to come.
+    // The number of remaining tree lines.
     let mut tree_lines_due = 0u64;
     let mut line = Vec::new();
     while lines.next(&mut line)? {

@@ -92,7 +92,8 @@ impl<'p> Graph<'p> {
         })
     }
 
-    /// Builds the stacks. They start at functions that cost more than the calls to them explain.
+    /// Builds the stacks. They start at functions whose inclusive cost exceeds the cost of the
+    /// calls to them.
     fn stacks(&self, total: f64) -> Vec<Stack> {
         let mut stacks = Vec::new();
         let beyond = |node: &Node| (node.inclusive() - node.called).max(0.0);

@@ -51,7 +51,7 @@ fn read(source: &Source) -> Result<Vec<Imported>, Problem> {
         if let Some(message) = benchmark.find_text("error_message") {
             let name = benchmark.find_text("name").unwrap_or("?");
             let remark = format!("{name} failed: {message}.");
-            // Each repetition fails.
+            // Every repetition of the benchmark has the same error.
             if !values.imported.remarks.contains(&remark) {
                 values.imported.remarks.push(remark);
             }

@@ -29,7 +29,8 @@ pub struct ImportFormat {
     pub name: &'static str,
     /// The tool and the option that writes the file.
     pub title: &'static str,
-    /// Advice on measuring in multiple processes, as a sentence. Empty if the tool always does.
+    /// Advice on measuring in multiple processes, as a sentence. Empty if the tool always uses
+    /// multiple processes.
     pub advice: &'static str,
     /// Returns true if the content is in this format. The content may still be damaged.
     pub(crate) is_format: fn(&Source) -> bool,

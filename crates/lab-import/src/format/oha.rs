@@ -38,7 +38,7 @@ fn json(source: &Source) -> Result<Vec<Imported>, Problem> {
     single(&mut imported, Metric::MEAN_WALL, seconds("average")?);
     for (key, value) in root.get("latencyPercentiles")?.members()? {
         let percent = key.strip_prefix('p').and_then(|p| p.parse::<f64>().ok());
-        // A test without responses has null.
+        // The value is null if the test had no responses.
         if let Some(percent) = percent.filter(|_| !value.value().is_null()) {
             single(
                 &mut imported,

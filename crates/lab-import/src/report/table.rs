@@ -19,7 +19,7 @@ pub fn typical(series: &ImportedSeries) -> Option<Quantity> {
     Some(quantity(&interval, &series.metric.unit))
 }
 
-/// Returns an estimate. Without a level it is a plain number.
+/// Converts an interval to a quantity. If its level is 0, the result is a plain number.
 pub fn quantity(interval: &Interval, unit: &Unit) -> Quantity {
     if interval.level > 0.0 {
         Quantity::estimate(interval, unit.clone())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Tests that files that are truncated, foreign, empty, hostile or enormous cause a clear error
-//! with the place, and no panic.
+//! with its location, and no panic.
 
 use super::{file, path, text};
 use lab_import::{FORMATS, Limits, read};

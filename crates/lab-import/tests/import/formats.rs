@@ -279,7 +279,7 @@ fn the_time_of_the_measurement_comes_from_the_file() {
     assert!((1.795e9..1.8e9).contains(&file("pytest-benchmark.json").measured_unix_s));
     let facts = file("pytest-benchmark.json").imports[0].facts.clone();
     assert!(facts.iter().all(|(name, _)| name != "measured_unix_s"));
-    // Otherwise it is the file's own.
+    // If the file does not contain the time, its modification time is used.
     assert!(
         read(&path("wrk.txt"), None, &Limits::default())
             .unwrap()

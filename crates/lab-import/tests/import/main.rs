@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tests with files that each tool wrote, with damaged files, and of the reports.
+//! Tests of files that the tools wrote, of damaged files, and of the reports.
 //!
 //! `../files` holds the output of hyperfine 1.20, JMH 1.37, Go 1.26, Criterion 0.5,
 //! google/benchmark 1.9, pytest 8 with pytest-benchmark, pyperf, k6 1.8, wrk 4.1, vegeta 12,

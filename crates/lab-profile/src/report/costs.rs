@@ -20,7 +20,7 @@ const THRESHOLD: f64 = 0.001;
 const UNKNOWN: f64 = 0.05;
 /// Events that get tables by function and line. Some are sums of other events.
 const RANKED: [&str; 5] = ["Ir", "D1mr", "D1mw", "LL", "mispredicts"];
-/// The metrics in the answer's chart.
+/// The metrics in the chart at the top of the report.
 const CHARTED: [&str; 9] = [
     "Ir",
     "Dr",

@@ -13,7 +13,7 @@ use lab_model::Unit;
 use lab_valgrind::{AllocationPoint, Dhat, Massif, TimeUnit, churn};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The ID of the heap chart in the answer.
+/// The ID of the heap chart at the top of the report.
 const MAIN: &str = "heap";
 /// The maximum number of rows of a table.
 const MAX_ROWS: usize = 15;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The history of metrics that have almost no noise, such as those of a profile.
+//! The history of metrics that have almost no noise, such as the metrics of a profile.
 
 use crate::wording;
 use lab_document::say;
@@ -18,8 +18,8 @@ const COLUMNS: [&str; 8] = [
     "D1mw",
 ];
 
-/// The minimum change that is reported, as a fraction of the previous value. Smaller changes may come from a different
-/// path or environment.
+/// The minimum change that is reported, as a fraction of the previous value. A different path or
+/// environment may cause smaller changes.
 const MIN_CHANGE: f64 = 0.001;
 
 /// The profile metrics of a run, for a history.

@@ -21,7 +21,7 @@ use lab_document::{
 };
 use lab_model::{Direction, Metric, Unit};
 
-/// The figures of the heap, and the simulated costs, that the first screen shows.
+/// The heap metrics and the simulated costs on the first screen.
 const HEAP: [&str; 3] = ["peak", "total", "allocations"];
 const COSTS: [&str; 6] = ["Ir", "Dr", "Dw", "D1mr", "D1mw", "LL"];
 
@@ -30,7 +30,7 @@ const COSTS: [&str; 6] = ["Ir", "Dr", "Dw", "D1mr", "D1mw", "LL"];
 pub struct ProfileReport<'a> {
     /// One program, or two programs (before and after the change).
     pub programs: &'a ProfiledPrograms,
-    /// The document of benchlab's own timing comparison of the same commands, if it was made.
+    /// The document of benchlab's own timing comparison of the same commands, if there is one.
     pub measured: Option<Document>,
     /// The creation time of the profiles, in seconds since 1970.
     pub made_unix_s: f64,
@@ -93,8 +93,9 @@ pub fn document(report: &ProfileReport) -> Document {
     document
 }
 
-/// Returns the chart of the largest change: of the heap or of the costs. A single program's heap
-/// comes first.
+/// Returns the chart of the heap or of the costs, whichever changed more.
+///
+/// For a single program, returns the chart of the heap, if there is one.
 fn answer_chart(pair: &ProfilePair) -> Option<Chart> {
     let greatest_change = |names: &[&str]| {
         let changes = names.iter().filter_map(|name| match pair.figure(name) {
@@ -113,7 +114,7 @@ fn answer_chart(pair: &ProfilePair) -> Option<Chart> {
     }
 }
 
-/// One program, or the programs before and after a change.
+/// One program, or a program before and after a change.
 struct ProfilePair<'a> {
     before: &'a Profile,
     after: Option<&'a Profile>,
@@ -229,7 +230,8 @@ fn figure_text(pair: &ProfilePair, name: &str) -> Option<String> {
     }
 }
 
-/// Returns the answer's findings: memory, misses and measured time, with their explanations.
+/// Returns the findings at the top of the report: memory, misses and measured time, with their
+/// explanations.
 fn answer_findings(pair: &ProfilePair, report: &ProfileReport) -> Vec<Finding> {
     let figures = |label: &str, names: &[&str]| {
         let texts = names.iter().filter_map(|name| figure_text(pair, name));

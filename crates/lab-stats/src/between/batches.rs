@@ -12,7 +12,7 @@ use crate::table::BatchTable;
 use crate::verdict::verdict;
 use lab_model::{Interval, Metric, PointId};
 
-/// Two runs with their reduced samples.
+/// Two runs with their samples, reduced to the values of blocks.
 pub(crate) struct Batches<'s> {
     sides: &'s Sides<'s>,
     tables: [BatchTable; 2],

@@ -195,7 +195,7 @@ impl BisectionSearch {
         if let Some(levels) = levels {
             let of_level = self.alpha_left / f64::from(levels.max(1));
             self.alpha_left -= of_level;
-            // Ranges that are open may be decided later, with more time.
+            // Open ranges may be decided later, if there is more time.
             self.alpha_each = of_level / (self.level.len() + 2 * self.open.len()) as f64;
         }
     }

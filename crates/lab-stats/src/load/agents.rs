@@ -43,7 +43,7 @@ pub struct AgentResult {
     pub p99: Option<u64>,
     /// The 99th percentile of the send delay, in ns.
     pub lag_p99: Option<u64>,
-    /// The agent's median service time divided by that of the other agents in the same slice; the
+    /// The agent's median service time divided by the other agents' in the same slice. This is the
     /// median over all slices.
     pub path: Option<Interval>,
     /// The failed fraction of the other agents' requests, from 0 to 1.

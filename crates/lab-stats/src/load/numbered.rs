@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Fits the fixed cost of a request and the cost per unit of a number in its path, such as the
+//! Fits the fixed cost of a request, and its cost per unit of a number in its path, such as the
 //! number of included files.
 
 use super::visits::{Visit, Visits};

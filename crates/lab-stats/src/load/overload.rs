@@ -39,7 +39,7 @@ pub(crate) fn is_overloaded(plan: &Plan, point: PointId, blocks: &[&Visit]) -> b
     parts(blocks) < MIN_SERVED_FRACTION && 2 * behind > with_requests.count()
 }
 
-/// Returns a high percentile of the service time.
+/// Returns a high percentile of the service time, in ns.
 ///
 /// The service time excludes the wait for a connection, which a backlog prolongs.
 fn usual_service_ns(blocks: &[&Visit]) -> f64 {

@@ -46,7 +46,7 @@ struct ClosedLoop {
 
 /// Returns the number of blocks that determine the peaks.
 ///
-/// In the last of these blocks, the peaks are known after the closed loops.
+/// The peaks are known once the last of these blocks has run its closed loops.
 pub fn calibrating_blocks(plan: &Plan) -> u32 {
     let measure = &plan.measure;
     let replicates = measure.max_process_sets.unwrap_or(measure.max_blocks);

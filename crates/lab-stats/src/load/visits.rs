@@ -278,7 +278,8 @@ impl<'r> Visit<'r> {
         self.errors.values().copied().fold(0, add)
     }
 
-    /// Returns true if every request was sent when it was due.
+    /// Returns true if every request was sent when it was due, without waiting for a free
+    /// connection.
     pub fn waits_for_nothing(&self) -> bool {
         self.slices.iter().all(|s| s.response == s.service)
     }

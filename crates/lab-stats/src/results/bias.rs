@@ -172,8 +172,8 @@ fn average(values: impl Iterator<Item = f64>) -> Option<f64> {
     (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64)
 }
 
-/// Adds an unadjusted interval to each subject, and whether the bias exceeds the margin at the
-/// level of the family.
+/// Adds an unadjusted interval for each subject, and determines whether the bias exceeds the margin
+/// at the level of the family.
 fn judged(plan: &Plan, kind: BiasKind, logs: Vec<(SubjectId, Vec<f64>)>) -> Vec<Bias> {
     let family = logs.len();
     let at = |logs: &[f64], family: usize| {

@@ -142,7 +142,7 @@ fn add_wrong(
     let [calls, lost, doubled, unreported, _] = counts;
     let wrong = lost + doubled + unreported;
     let wrong = match level {
-        // A call may be wrong in two ways.
+        // A call may be wrong in two ways, so there may be more errors than calls.
         Some(level) if wrong <= *calls => {
             Value::Estimate(binomial::interval(wrong as u64, *calls as u64, level))
         }

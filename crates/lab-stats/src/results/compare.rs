@@ -44,7 +44,7 @@ pub(crate) struct Pair {
     pub ratio: Ratio,
 }
 
-/// For each subject, the family member that compares two points of the subject.
+/// For each subject, the index of the family member that compares two points of the subject.
 type Within = Vec<(SubjectId, usize)>;
 
 /// The comparisons of a run, which are collected first and then judged together.
@@ -64,7 +64,7 @@ pub(crate) struct Pooled<'b> {
     /// True if both quantiles have an interval, so that the ratio uses its fraction of the run's
     /// alpha.
     pub has_interval: bool,
-    /// Computes the ratio with an interval at a confidence level of 1 minus the argument.
+    /// Computes the ratio with an interval. The argument is 1 minus the interval's level.
     pub ratio: Box<dyn Fn(f64) -> Option<Ratio> + 'b>,
 }
 
@@ -506,7 +506,7 @@ fn skeleton(key: Key, baseline: SubjectId, margin: Margin) -> Comparison {
 
 /// Collects the ratio of two points for each subject, in ascending order.
 ///
-/// `members` contains the family member that compares the points of each subject.
+/// `members` contains, for each subject, the index of the family member that compares the points.
 fn spread(
     (from, to): (PointId, PointId),
     members: Vec<(SubjectId, usize)>,

@@ -163,7 +163,7 @@ fn at_end(run: &Run, subject: SubjectId, value: fn(&Resources) -> u64) -> Blocks
     run.complete_blocks().map(last).collect()
 }
 
-/// Returns the maximum in each block over the points.
+/// Returns the maximum over the points in each block.
 fn most_of(
     visits: &Visits,
     subject: SubjectId,

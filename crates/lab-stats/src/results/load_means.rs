@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The mean cost of a request over multiple points, and the cost of a new connection for each
-//! request.
+//! The mean cost of a request over multiple points, and the cost of opening a new connection for
+//! each request.
 
 use super::Effect;
 use super::compare::ComparisonFamily;

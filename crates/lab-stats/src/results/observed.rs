@@ -2,8 +2,8 @@
 //! Computes results from observations of arbitrary metrics.
 //!
 //! The results contain values, comparisons, controls, means over points, effects of factors and
-//! warnings. A kind of run that takes one number from each block of a subject at a point needs
-//! nothing else.
+//! warnings. This is all that a kind of run needs if each block yields one number for a subject at
+//! a point.
 
 use super::compare::{Compared, ComparisonFamily, Question};
 use super::completed::completed;

@@ -6,7 +6,8 @@ use crate::ratio::Ratio;
 use crate::verdict::{Ahead, Margin, ahead};
 use lab_model::{Interval, SubjectId};
 
-/// The position of a subject's ratio to the baseline once all comparisons are judged.
+/// The index of a subject's ratio to the baseline among the family's members or among the pending
+/// comparisons.
 #[derive(Clone, Copy)]
 pub(crate) enum Index {
     Member(usize),
@@ -17,7 +18,7 @@ pub(crate) enum Index {
 pub(crate) struct UnorderedRanking {
     pub ranking: Ranking,
     pub margin: Margin,
-    /// The member, or the pending comparison, that compares each subject with the baseline.
+    /// For each subject, the index of its comparison with the baseline.
     pub against: Vec<(SubjectId, Index)>,
     /// The member that compares the first subject with the second.
     pub between: Vec<(SubjectId, SubjectId, usize)>,

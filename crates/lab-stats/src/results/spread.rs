@@ -55,7 +55,8 @@ fn factor_pairs(run: &Run, plan: &Plan) -> Vec<(PointId, PointId)> {
     others.filter_map(from).collect()
 }
 
-/// Returns the largest swept value that does not exceed the number of cores, or the smallest value.
+/// Returns the largest swept value that does not exceed the number of cores or, if all exceed it,
+/// the smallest value.
 fn x_of_pairs(run: &Run, groups: &[Sweep]) -> Option<f64> {
     let cores = run.host.cores().unwrap_or(f64::INFINITY);
     let all = groups.iter().flat_map(|group| &group.points);

@@ -32,7 +32,7 @@ fn noise(program: &str) -> Vec<[f64; 3]> {
     });
     let blocks: Vec<[f64; 3]> = of_program.collect();
     assert!(blocks.len() >= 50, "{program}");
-    // The copies are equal, so a difference of their means belongs to that run.
+    // The copies are equal, so any difference between their means comes from that run.
     let mean =
         |subject: usize| blocks.iter().map(|b| b[subject]).sum::<f64>() / blocks.len() as f64;
     let means = [0, 1, 2].map(mean);

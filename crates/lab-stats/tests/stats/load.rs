@@ -1139,7 +1139,7 @@ fn blocks_with_known_server_usage_are_reported() {
         block.slices[0].server_cpu_ns = None;
     }
     assert_eq!(warned(&results(&run), "agents"), Some(unknown(0)));
-    // If one of the agents is left out, it is never known.
+    // If an agent is left out, the resource usage is never known.
     run.agents = ["gen1", "gen2"].map(agent).into();
     run.agents[AgentId(1)].is_left_out = true;
     let left_out = json!({"code": "agents-left-out", "agents": ["gen2"]});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! All tests are in one program, because each further program would be compiled and linked with the
-//! whole library again.
+//! One test program for all tests, because each additional program would be compiled and linked
+//! with the whole library.
 
 mod ages;
 mod behavior;

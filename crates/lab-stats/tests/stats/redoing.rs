@@ -73,8 +73,8 @@ struct Found {
     lost: f64,
 }
 
-/// A probability and a mean length, in ms, with which sections are disturbed about half of the
-/// time.
+/// The probability and the mean length, in ms, of disturbances that affect about half of the
+/// sections.
 const OFTEN: (f64, f64) = (0.4, 2.0);
 
 #[test]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The results of every kind of run: a whole run has the results of its parts, and nothing that its
-//! kind lacks.
+//! The results of every kind of run.
+//!
+//! A whole run has the results of its parts, and nothing that its kind lacks.
 
 use crate::simulator;
 use crate::simulator::figures::{interval_if_any, judged, reading};
@@ -537,7 +538,7 @@ fn results_without_samples() {
     assert!(results(&run).cells.is_empty());
 }
 
-/// Values that a kind lacks are absent, not invented.
+/// Values that a kind of run lacks are absent instead of invented.
 #[test]
 fn values_are_finite_and_intervals_contain_their_estimates() {
     for run in [

@@ -324,7 +324,7 @@ fn three_blocks_resolve_clear_differences() {
     assert_eq!(warning(&results, "few-blocks")["replicates"], 3);
 }
 
-/// Three of the twelve allowed blocks find the peak, but there are only two.
+/// Finding the peak takes three of the twelve allowed blocks, but the run has only two.
 #[test]
 fn a_run_that_ends_before_peaks_are_known_says_so() {
     let mut run = World::new(&[2.0]).run(1, 2);

@@ -21,7 +21,7 @@ fn heavy(_: usize, random: &mut Random) -> f64 {
     random.normal() / (-random.uniform().ln()).sqrt().max(1e-9)
 }
 
-/// One run out of five has few blocks.
+/// Draws a value. One run out of five varies three times as much, as if it had few blocks.
 fn unlike(run: usize, random: &mut Random) -> f64 {
     random.normal() * if run % 5 == 2 { 3.0 } else { 1.0 }
 }

@@ -12,7 +12,7 @@ use lab_stats::analysis::ExclusionKind;
 use lab_stats::exclusions::exclusions;
 use lab_stats::power::forecast;
 
-/// The spread of a turn of 1 ms compared with its neighbor.
+/// The spread of a turn of 1 ms relative to its neighbor.
 const TURN: f64 = 0.05;
 /// The number of turns of a pilot.
 const PILOT_TURNS: usize = 8;

@@ -114,8 +114,8 @@ fn true_changes_are_found() {
     publish("changed", "change named", rows.collect());
 }
 
-/// The reason why the rank-sum interval alone does not suffice: it assumes that both runs have the
-/// same spread.
+/// The rank-sum interval alone does not suffice, because it assumes that both runs have the same
+/// spread.
 #[test]
 fn runs_with_different_spreads_keep_the_level() {
     let level = Level {

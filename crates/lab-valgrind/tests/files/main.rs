@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A single test program, because each additional one would be compiled and linked with the whole library again.
+//! One test program for all tests, because each additional program would be compiled and linked
+//! with the whole library.
 
 mod formats;
 mod tools;

@@ -29,7 +29,7 @@ impl<'e> Loaded<'e> {
         }
     }
 
-    /// Returns the servers and points that satisfy a condition.
+    /// Returns the cells of the servers and points that satisfy a condition.
     pub fn cells(&self, which: impl Fn(&ServerCells) -> bool) -> Vec<&ServerCells<'e>> {
         self.servers.iter().filter(|cell| which(cell)).collect()
     }

@@ -21,8 +21,7 @@ pub struct World {
     pub ratios: Vec<f64>,
     /// The swept values. There is one point for each x, with fixed + marginal · x ns per operation.
     pub sweep: Vec<f64>,
-    /// The random effect of a fresh process: how its whole block differs from that of another
-    /// process.
+    /// The spread of the random effect that each fresh process has on its whole block.
     pub process: f64,
     /// The distribution of the process effect.
     pub tails: Tails,
@@ -39,9 +38,11 @@ pub struct World {
     pub drift: f64,
     /// The spread of batches.
     pub batch: f64,
-    /// The probability of a spike, and how much longer it makes the batch.
+    /// The probability of a spike in a batch, and the maximum fraction by which it prolongs the
+    /// batch.
     pub spikes: (f64, f64),
-    /// The slowdown of the first turn of a pass relative to the last, the same for all subjects.
+    /// The slowdown of the first turn of a pass relative to the last. It affects all subjects
+    /// equally.
     pub slot: f64,
 }
 
