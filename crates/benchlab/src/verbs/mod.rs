@@ -34,8 +34,8 @@ use crate::exit::Exit;
 use lab_plan::{Experiment, Project};
 use std::path::{Path, PathBuf};
 
-/// Returns the project of `--project`, or else the nearest one in the current directory or its
-/// parents.
+/// Returns the project of `--project`, or else the project of the current directory or its nearest
+/// parent directory that has one.
 pub fn project(cli: &Cli) -> Result<Project, Exit> {
     let current = std::env::current_dir().map_err(Exit::wrong)?;
     let project = Project::find(cli.project.as_deref().unwrap_or(&current)).map_err(Exit::from);
@@ -49,12 +49,14 @@ pub fn project(cli: &Cli) -> Result<Project, Exit> {
     })
 }
 
-/// Returns true if the argument for an experiment is a directory: it is `.` or contains a slash.
+/// Returns true if the argument for an experiment is a directory, that is, if it is `.` or `..`, or
+/// contains a slash.
 pub fn is_path(experiment: &str) -> bool {
     experiment == "." || experiment == ".." || experiment.contains('/')
 }
 
-/// Returns an experiment and its project. `name` is that of an experiment in the project, or a directory.
+/// Returns an experiment and its project. `name` is either the name of an experiment in the
+/// project, or a directory.
 pub fn experiment(cli: &Cli, name: &str) -> Result<(Project, Experiment), Exit> {
     let (project, name) = if is_path(name) {
         Project::of_experiment(Path::new(name))?
@@ -65,7 +67,8 @@ pub fn experiment(cli: &Cli, name: &str) -> Result<(Project, Experiment), Exit> 
     Ok((project, experiment))
 }
 
-/// Returns the project of a run file in its `runs/`, or else the project of the current directory.
+/// Returns the project whose `runs/` contains a run file, or else the project of the current
+/// directory.
 pub fn project_of_run(cli: &Cli, file: &Path) -> Result<Project, Exit> {
     let path = std::path::absolute(file).map_err(Exit::wrong)?;
     let folder = path.parent().filter(|folder| folder.ends_with("runs"));
@@ -76,7 +79,8 @@ pub fn project_of_run(cli: &Cli, file: &Path) -> Result<Project, Exit> {
     }
 }
 
-/// Returns the directory of an installed package's experiments, which must be copied before they are built.
+/// Returns the directory in which an installed package keeps the experiments. They must be copied
+/// before they can be built.
 fn packaged_experiments() -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?;
     let folder = program.parent()?.parent()?.join("share/benchlab");
@@ -85,8 +89,8 @@ fn packaged_experiments() -> Option<PathBuf> {
 
 /// Returns the directory of run files, which need not exist.
 ///
-/// This is the given directory, or the project's `runs/`, or outside of a project `benchlab/runs` in the user's
-/// data directory (XDG Base Directory Specification).
+/// This is the given directory, or else the project's `runs/`. Outside a project, it is
+/// `benchlab/runs` in the user's data directory (XDG Base Directory Specification).
 pub fn runs_folder(cli: &Cli, given: Option<&Path>) -> Result<PathBuf, Exit> {
     match (given, project(cli)) {
         (Some(folder), _) => Ok(folder.to_path_buf()),

@@ -18,7 +18,8 @@ use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// The code of a warning about an unfit host, which measuring commands print before they measure.
+/// The code of the warning about an unfit host. Measuring commands print this warning before they
+/// measure.
 const UNFIT_HOST: &str = "unfit-host";
 
 /// Shows a run.
@@ -86,7 +87,7 @@ fn deliver(rendered: Rendered, format: Format, output: Option<&Path>) -> Result<
     }
 }
 
-/// Writes a document according to the options; a file always contains the full document.
+/// Writes a document according to the options. A file always contains the full document.
 pub fn deliver_document(document: &Document, display: &DisplayArgs) -> Result<(), Exit> {
     let (format, output) = (display.format, display.output.as_deref());
     let terminal = Terminal {
@@ -96,8 +97,8 @@ pub fn deliver_document(document: &Document, display: &DisplayArgs) -> Result<()
     deliver(render(document, format, terminal)?, format, output)
 }
 
-/// Writes the HTML page of a run next to the run file, prints the result on standard output, and returns the exit code
-/// of the run's gates.
+/// Writes the HTML page of a run next to the run file, and prints the result on standard output.
+/// Returns the exit code of the run's gates.
 pub fn after_run(path: &Path) -> Result<ExitCode, Exit> {
     with_report(path, &[], |report| {
         let document = lab_kinds::document(report);
@@ -128,7 +129,7 @@ pub fn show_unless(document: &Document, path: &Path, is_quiet: bool) -> Result<(
     // On a terminal, the message before measuring is still on the screen.
     let was_told = std::io::stderr().is_terminal() && std::io::stdout().is_terminal();
     if is_quiet {
-        // `benchlab ci` writes one report about everything.
+        // `benchlab ci` writes a single report about all entries.
     } else if was_told {
         print_answer(&document.clone().without_findings(UNFIT_HOST))?;
     } else {
@@ -160,7 +161,7 @@ pub fn with_report<T>(
     with_report_without(path, &[], others, make)
 }
 
-/// Builds the report of a run without these agents and passes it to `make`.
+/// Builds the report of a run without the data of these agents, and passes it to `make`.
 ///
 /// # Errors
 /// Returns an error if an agent is unknown, or if no agent would be left.
@@ -204,7 +205,7 @@ pub fn terminal(color: Color) -> Terminal {
     }
 }
 
-/// Writes a report to a file, or its files to a directory.
+/// Writes a report to a file or, if the format has multiple files, to a directory.
 pub fn write(rendered: Rendered, path: &Path) -> Result<(), Exit> {
     let save = || match rendered {
         Rendered::Text(text) => std::fs::write(path, text),

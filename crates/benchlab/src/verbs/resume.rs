@@ -29,7 +29,7 @@ const NO_LIMIT: Duration = Duration::from_secs(10 * 365 * 86_400);
 /// Continues a run.
 ///
 /// # Errors
-/// Returns an error if the run is complete or has no plan, or if its subjects have changed.
+/// Returns an error if the run is complete, if it has no plan, or if its subjects have changed.
 pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
     if let Some(file) = BisectionFile::find(&args.file) {
         only_for_loads(&args.load)?;
@@ -41,7 +41,7 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
     }
     let earlier = lab_store::load(&args.file)?;
     let earlier_blocks = earlier.complete_blocks().count() as u32;
-    // Drop the blocks, because they keep the file open.
+    // Drop the blocks here, because they keep the file open.
     drop(earlier.blocks);
     let file = args.file.display();
     let Content::Measured(content) = earlier.content else {
@@ -72,8 +72,8 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
     let open_writer = || -> Result<RunWriter, Exit> {
         let writer = RunWriter::resume(&args.file)?;
         if earlier.ending == Some(Ending::Budget) {
-            // Once a result was shown, continuing the run turns that result into an interim analysis, for which the
-            // intervals are widened.
+            // Once a result has been shown, continuing the run turns that result into an interim
+            // analysis, for which the intervals are widened.
             writer.look(earlier_blocks)?;
         }
         Ok(writer)
@@ -175,7 +175,7 @@ fn only_for_loads(args: &ResumedLoadArgs) -> Result<(), Exit> {
 /// Returns the command that started a run.
 ///
 /// # Errors
-/// Returns an error if its command line is not stored.
+/// Returns an error if the run's command line is not stored.
 fn original_command(file: &Path) -> Result<Cli, Exit> {
     let words = lab_store::command_line(file)?.ok_or_else(|| {
         Exit::wrong(format!(
@@ -195,7 +195,8 @@ fn original_command(file: &Path) -> Result<Cli, Exit> {
 /// Prepares the subjects.
 ///
 /// # Errors
-/// Returns an error if a program has changed, because samples of two programs cannot be combined.
+/// Returns an error if a program has changed, because samples of different programs cannot be
+/// combined.
 fn same_subjects(
     project: &lab_plan::Project,
     experiment: &Experiment,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab run`: plan, build, measure, report.
+//! `benchlab run`: plans, builds, measures and reports.
 
 use crate::cli::{Cli, RunArgs};
 use crate::dry_run;
@@ -32,17 +32,18 @@ use std::time::Duration;
 
 /// The number of blocks of a quick run.
 ///
-/// Fewer blocks give no simultaneous intervals for all comparisons without assuming a normal
+/// With fewer blocks, simultaneous intervals for all comparisons would require assuming a normal
 /// distribution.
 const QUICK_BLOCKS: u32 = 12;
 
 /// The number of blocks of a run whose default time is too short for more blocks.
 ///
-/// Intervals of up to five blocks assume a normal distribution, and are narrower than those of six to ten blocks.
+/// Intervals from up to five blocks assume a normal distribution, and are narrower than intervals
+/// from six to ten blocks.
 const FEW_BLOCKS: u32 = 5;
 
-/// The equivalence margins of a quick run and of a longer run, which look for differences of twice the margin: 20 %
-/// and 4 %.
+/// The equivalence margins of a quick run and of a longer run. The runs are meant to detect
+/// differences of twice the margin: 20 % and 4 %.
 const QUICK_MARGIN: f64 = 0.1;
 const MARGIN: f64 = 0.02;
 
@@ -52,19 +53,19 @@ const MAX_WARM_UP_NS: u64 = 500_000_000;
 /// The maximum duration of a run if no option specifies the duration.
 const MAX_DEFAULT_BUDGET: Duration = Duration::from_secs(600);
 
-/// The time of a quick run, including about ten seconds for the pilot.
+/// The time limit of a quick run, including about ten seconds for the pilot.
 ///
-/// If fewer blocks fit into this time, the run has fewer.
+/// If fewer than [`QUICK_BLOCKS`] blocks fit into this time, the run has fewer blocks.
 const QUICK_BUDGET: Duration = Duration::from_secs(70);
 
-/// The time of a quick run of servers.
+/// The time limit of a quick run of servers.
 const QUICK_SERVERS_BUDGET: Duration = Duration::from_secs(60);
 
 /// The number of process sets in a run of servers: the minimum for intervals that do not assume a
 /// normal distribution.
 const PROCESS_SETS: u32 = 12;
 
-/// The number of mirrored pairs of passes of servers in a block.
+/// The number of mirrored pairs of passes over the servers in a block.
 const SERVER_PAIRS: u32 = 1;
 
 /// The maximum number of blocks that a process set serves.
@@ -89,7 +90,8 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
         installs: args.install,
     };
     let mut plan = match args.dry_run {
-        // Without building the fixtures, which find out what this machine supports.
+        // A dry run does not build the fixtures, so it does not know which states this machine
+        // supports.
         true => selection.plan(&experiment)?,
         false => fixtures.plan(&mut selection)?,
     };
@@ -173,7 +175,8 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
     Ok(exit_code)
 }
 
-/// Returns what a run needs in addition to its subjects, for `--dry-run`: services, fixtures, and what is not installed.
+/// Returns the requirements of a run in addition to its subjects, for `--dry-run`: services,
+/// fixtures, and missing toolchains.
 fn needed(
     project: &Project,
     experiment: &Experiment,
@@ -228,8 +231,8 @@ fn fail_if(args: &RunArgs, plan: &Plan) -> Vec<String> {
         .collect()
 }
 
-/// Sets the duration of a plan and the number of measurements, which depend on its targets and
-/// servers.
+/// Sets the duration of a plan and the number of measurements. Both depend on the plan's targets
+/// and servers.
 fn set_measure(plan: &mut Plan, args: &RunArgs, quick_s: Option<u32>) {
     let turn_ns = visit_ns(plan, 2 * args.pairs.unwrap_or(SERVER_PAIRS), args.quick);
     match plan.load_mut() {
@@ -250,7 +253,7 @@ fn set_measure(plan: &mut Plan, args: &RunArgs, quick_s: Option<u32>) {
 pub enum Measurers {
     /// This machine.
     Local {
-        /// The directory of databases.
+        /// The directory for databases.
         scratch: Scratch,
         /// The services that subjects use.
         servers: Servers,
@@ -294,7 +297,7 @@ impl Measurers {
     }
 }
 
-/// Measures the missing blocks of a run and reports the result.
+/// Measures the remaining blocks of a run and reports the result.
 pub fn run_plan(
     fixtures: Fixtures,
     plan: &Plan,
@@ -357,7 +360,7 @@ fn points_left_out(quick: Selection, experiment: &Experiment, plan: &Plan) -> Re
     Ok(points(&usual).difference(&points(plan)).count())
 }
 
-/// Identifies a point across two plans: its case, target and parameters.
+/// The key that identifies a point across two plans: its case, target and parameters.
 type PointKey<'a> = (&'a str, TargetId, &'a [(String, String)]);
 
 fn points(plan: &Plan) -> HashSet<PointKey<'_>> {
@@ -393,9 +396,10 @@ fn selection(args: &RunArgs, places: &[Place]) -> Result<Selection, Exit> {
     })
 }
 
-/// Returns the time budget of the run in ns, or `None` if the run takes as long as its blocks.
+/// Returns the time budget of the run in ns, or `None` if the number of blocks determines how long
+/// the run takes.
 ///
-/// The budget is that of `--budget`, or else the default for this number of targets.
+/// The budget is the value of `--budget`, or else the default for this number of targets.
 fn budget_ns(args: &RunArgs, targets: usize, quick_s: Option<u32>) -> Option<u64> {
     let by_targets = Duration::from_secs(300) * targets.max(1) as u32;
     let usual = if args.quick {

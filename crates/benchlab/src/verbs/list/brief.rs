@@ -7,7 +7,7 @@ use crate::output::{SCREEN, hanging_indent, say, widest};
 use lab_plan::{Experiment, Subject, Toolchains};
 use std::collections::BTreeSet;
 
-/// Marks a truncated text.
+/// The mark at the end of a truncated text.
 const MORE: &str = " …";
 
 pub fn show(experiment: &Experiment, toolchains: &Toolchains) -> Result<(), Exit> {
@@ -40,7 +40,7 @@ fn line(lead: &str, text: &str) -> String {
     format!("{beginning}{MORE}")
 }
 
-/// Prints the values of each parameter, once for all cases with the same values.
+/// Prints the values of each parameter. Cases with the same values are listed together.
 fn values(experiment: &Experiment) -> Result<(), Exit> {
     let mut all: Vec<(&str, String, Vec<&str>)> = Vec::new();
     for case in &experiment.cases {
@@ -68,8 +68,8 @@ fn values(experiment: &Experiment) -> Result<(), Exit> {
     Ok(())
 }
 
-/// Prints the subjects by language, those that only run if requested last. A subject that does not run on all targets is
-/// shown with its targets.
+/// Prints the subjects by language. Subjects that only run if requested come last. A subject that
+/// does not run on all targets is shown with its targets.
 fn subjects(experiment: &Experiment) -> Result<(), Exit> {
     let targets: Vec<&str> = experiment.targets.iter().map(|t| t.kind.title()).collect();
     match targets.as_slice() {

@@ -69,7 +69,7 @@ fn missing_json(toolchains: &Toolchains, program: &Subject) -> Value {
     missing.map(toolchain_json).collect()
 }
 
-/// Returns the runs in a directory. A file that cannot be read has an `error`.
+/// Returns the runs in a directory. A run whose file cannot be read has a key `error`.
 pub fn runs(folder: &Path) -> Value {
     let files = run_files(folder).into_iter();
     let described = files.map(|path| {

@@ -26,7 +26,7 @@ pub fn check(plan: &Plan, servers: &LoadedServers) -> Result<(), Exit> {
     Ok(())
 }
 
-/// Reports the responses to the agents' first requests, like [`check`].
+/// Reports the responses to the agents' first requests in the same way as [`check`].
 pub fn check_agents(plan: &Plan, agents: &LoadAgents) -> Result<(), Exit> {
     for (agent, answers) in agents.first_answers() {
         for (subject, errors) in plan.subjects.iter().zip(answers) {
@@ -50,7 +50,7 @@ fn check_answer(server: &str, errors: &[(ErrorKind, Option<String>)]) -> Result<
 /// Returns a note for the user if the response is unexpected.
 ///
 /// # Errors
-/// Returns the reason and advice if there was no response.
+/// Returns the reason, with advice, if there was no response.
 fn judge_answer(errors: &[(ErrorKind, Option<String>)]) -> Result<Option<String>, String> {
     let Some((kind, words)) = errors.first() else {
         return Ok(None);

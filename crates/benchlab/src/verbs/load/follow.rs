@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Progress of a load: a view that is redrawn on a terminal, lines otherwise.
+//! Progress of a load. On a terminal, a view that is redrawn; otherwise, lines.
 //!
 //! A line is printed for each second of load, and at least every ten seconds while benchlab waits.
 
@@ -11,7 +11,7 @@ use lab_model::{Failure, Plan, Slice};
 use std::collections::HashMap;
 use std::time::Instant;
 
-/// The load time that a line covers, in ns.
+/// The period of load that a line covers, in ns.
 const LINE_NS: u64 = 1_000_000_000;
 
 /// Shows the progress of a load run.
@@ -24,12 +24,12 @@ pub struct LoadFollower<'a> {
 
 enum Display<'a> {
     View(Box<(LoadStatus<'a>, LoadView)>),
-    /// The sums of the slices since the last line.
+    /// The sums of the slices since the last line was printed.
     Lines(HashMap<SubjectAtPoint, Sum>),
 }
 
 impl<'a> LoadFollower<'a> {
-    /// Creates a follower for a run of this plan, which writes to standard error.
+    /// Creates a follower for a run of this plan. It writes to standard error.
     pub fn new(plan: &'a Plan) -> LoadFollower<'a> {
         let display = match LoadView::on_terminal() {
             Some(view) => Display::View(Box::new((LoadStatus::new(plan), view))),
@@ -80,7 +80,8 @@ impl<'a> LoadFollower<'a> {
         }
     }
 
-    /// Prints a permanent line. Text from servers may contain control sequences.
+    /// Prints a line that stays on the screen. Escapes control characters, because the text may
+    /// come from a server.
     fn note(&mut self, text: &str) {
         if let Display::View(display) = &mut self.display {
             display.1.clear();

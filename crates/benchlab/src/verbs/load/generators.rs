@@ -70,7 +70,8 @@ impl<'a> LoadGenerators<'a> {
         Ok(())
     }
 
-    /// Reports each unfit machine of the load once. With `strict`, an unfit machine is an error.
+    /// Reports each unfit machine of the load once. If `strict` is set, an unfit machine is an
+    /// error.
     pub fn report_unfit(&self, plan: &Plan, host: &Host, strict: bool) -> Result<(), Exit> {
         let agents = match self {
             LoadGenerators::Local(_) => IdVec::new(),
@@ -91,7 +92,8 @@ impl<'a> LoadGenerators<'a> {
         Ok(())
     }
 
-    /// Returns the reason why the load failed: all agents were lost, or with `strict` at least one.
+    /// Returns the reason why the load failed: all agents were lost or, if `strict` is set, at
+    /// least one.
     pub fn failed(&self, strict: bool) -> Option<String> {
         let LoadGenerators::Agents(agents) = self else {
             return None;

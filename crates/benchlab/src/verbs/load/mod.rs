@@ -51,7 +51,7 @@ pub fn loaded(cli: &Cli, args: &LoadArgs) -> Result<Document, Exit> {
     run_load(&session(cli, args)?)
 }
 
-/// Prints what would be requested. Sends nothing.
+/// Prints the planned load without sending any request.
 fn print_plan(args: &LoadArgs, session: &LoadSession) -> Result<(), Exit> {
     let SessionFile::New(runs) = &session.file else {
         return Ok(());
@@ -200,7 +200,8 @@ fn run_load(session: &LoadSession) -> Result<Document, Exit> {
     };
     generators.describe(&writer)?;
     let path = writer.path().to_path_buf();
-    // The run file of a resumed load has the host of its first session. The machine's ID changes with a restart.
+    // The run file of a resumed load contains the host of its first session. A restart changes the
+    // machine's ID.
     let run = Run {
         host,
         ..writer.load()?
@@ -208,7 +209,7 @@ fn run_load(session: &LoadSession) -> Result<Document, Exit> {
     let workload = LoadWorkload::new(plan, load, &run, generators.all(), watches);
     let ending = measure(plan, writer, run, workload)?;
     let failed = generators.failed(session.strict);
-    // The agents exit before the report is made.
+    // The agents exit before the report is built.
     drop(generators);
     report::with_report(&path, &[], |report| {
         let document = lab_kinds::document(report);
@@ -227,16 +228,16 @@ fn run_load(session: &LoadSession) -> Result<Document, Exit> {
     })
 }
 
-/// Returns the advice to resume a run, for the end of a message.
+/// Returns advice on how to resume a run, for the end of a message.
 fn resume_hint(resumable: Option<&Path>) -> String {
     resumable.map_or(String::new(), |file| {
         format!("; continue with `benchlab resume {}`", file.display())
     })
 }
 
-/// Measures the missing part of a load.
+/// Measures the remaining part of a load.
 ///
-/// Returns the reason why it ended, or a message if all agents were lost.
+/// Returns the reason why the load ended, or a message if all agents were lost.
 fn measure(
     plan: &Plan,
     writer: RunWriter,

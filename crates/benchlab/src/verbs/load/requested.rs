@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Turns the options of a load into its stored specification and the requests to each server.
+//! Converts the options of a load to its stored specification and to the requests for each server.
 
 use super::servers::{ServerUrls, families, server_urls};
 use crate::cli::LoadArgs;
@@ -120,7 +120,7 @@ pub fn requested_load(args: &LoadArgs, seed: u64) -> Result<RequestedLoad, Exit>
     })
 }
 
-/// Returns a server and the requests to it. With `--requests`, the URL only specifies the server.
+/// Returns a server and the requests to it. With `--requests`, the URL only identifies the server.
 fn request_list(
     args: &LoadArgs,
     group: &ServerUrls,
@@ -183,7 +183,7 @@ fn stored_path(file: &Path) -> Result<PathBuf, Exit> {
     }
 }
 
-/// Replaces equal process IDs with a single one, which then applies to all servers.
+/// Reduces a list of equal process IDs to a single ID, which then applies to all servers.
 fn one_for_all(pids: &[i32]) -> Vec<i32> {
     match pids {
         [first, others @ ..] if others.iter().all(|pid| pid == first) => vec![*first],

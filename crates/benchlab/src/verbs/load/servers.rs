@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use lab_load::{IpFamily, LoadUrl, Origin};
 use std::collections::HashSet;
 
-/// The URLs of one server, with their weights, if there are any.
+/// The URLs of one server, with their weights if any were specified.
 #[derive(Default)]
 pub struct ServerUrls {
     pub urls: Vec<String>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A session of a load: a new load, or the rest of a load that was stopped or killed.
+//! A session of a load: a new load, or the remaining part of a load that was stopped or killed.
 
 use crate::cli::AgentLoss;
 use crate::exit::Exit;

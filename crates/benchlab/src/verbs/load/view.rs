@@ -9,24 +9,24 @@ use lab_model::{Plan, PointId, Slice, SubjectId, grouped};
 use std::collections::{HashMap, VecDeque};
 use std::io;
 
-/// The width of the view and its minimum width, in columns.
+/// The maximum width of the view and the minimum width of the terminal, in columns.
 const WIDTH: usize = 80;
 const MIN_WIDTH: usize = 60;
 
-/// The rows of the heat map.
+/// The number of rows of the heat map.
 const ROWS: usize = 9;
 
-/// The rows of the whole view.
+/// The number of rows of the whole view.
 const HEIGHT: usize = 7 + ROWS + 1;
 
 /// The width of the heat map's labels, in columns.
 const LABEL: usize = 10;
 
-/// The load time that the view sums up in its latest values, in ns.
+/// The period of load that the view's latest values cover, in ns.
 const LAST_NS: u64 = 1_000_000_000;
 
-/// Shades by the fraction of a column's requests, in descending order: minimum fraction, character,
-/// color (0 to 255).
+/// The shades of the heat map, by fraction of a column's requests, in descending order. Each has a
+/// minimum fraction, a character and a color (0 to 255).
 const SHADES: [(f64, &str, u8); 5] = [
     (0.5, "█", 208),
     (0.2, "▓", 142),
@@ -45,7 +45,7 @@ pub struct LoadStatus<'a> {
     plan: &'a Plan,
     done: u32,
     of: u32,
-    /// The server and point of the last slice.
+    /// The server and the point of the latest slice.
     current: SubjectAtPoint,
     all: HashMap<SubjectAtPoint, Sum>,
     /// The latest slices of the current server and point, which cover one second of load.
@@ -55,7 +55,7 @@ pub struct LoadStatus<'a> {
 
 /// A column of the heat map, which shows one slice.
 struct SliceColumn {
-    /// Requests by the [`level`] of their response time.
+    /// The number of requests for each [`level`] of the response time.
     counts: HashMap<usize, u64>,
     errors: bool,
 }
@@ -93,7 +93,7 @@ impl<'a> LoadStatus<'a> {
         }
     }
 
-    /// Returns the seconds left, assuming that no slice takes longer than planned.
+    /// Returns the remaining seconds, assuming that no slice takes longer than planned.
     fn seconds_left(&self) -> u64 {
         let slices = u64::from(self.of.saturating_sub(self.done));
         (slices * self.plan.measure.turn_ns).div_ceil(1_000_000_000)
@@ -180,7 +180,7 @@ impl LoadStatus<'_> {
         let row = |row: usize| {
             let level = top - row;
             let bound = format!("{:>8}  ", time(Some(bound_ns(level))));
-            // The lowest row includes all faster requests.
+            // The lowest row also includes all faster requests.
             let from = if row + 1 == ROWS { 0 } else { level };
             let cells = self.heat.iter().map(|column| column.cell(from, level));
             format!("{}{}", DIM.apply_to(bound), cells.collect::<String>())
@@ -193,8 +193,8 @@ impl LoadStatus<'_> {
 }
 
 impl SliceColumn {
-    /// Returns the cell for the levels `from` to `to`, inclusive. Its shade shows the fraction of
-    /// the requests.
+    /// Returns the cell for the levels `from` to `to`, inclusive. Its shade shows which fraction of
+    /// the column's requests is in these levels.
     fn cell(&self, from: usize, to: usize) -> String {
         let within = self
             .counts
@@ -258,7 +258,8 @@ pub struct LoadView {
 }
 
 impl LoadView {
-    /// Creates a view on standard error, or `None` if that is not a terminal of the required size.
+    /// Creates a view on standard error, or returns `None` if standard error is not a large enough
+    /// terminal.
     pub fn on_terminal() -> Option<LoadView> {
         let terminal = Term::buffered_stderr();
         let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");

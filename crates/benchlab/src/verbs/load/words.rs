@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Formats values of a load in progress. They have few digits, because they have no intervals.
+//! Formats values of a load in progress. The values have few digits, because their confidence
+//! intervals are unknown.
 
 use lab_model::{ErrorKind, Plan, PointId, Slice, SubjectId, grouped};
 use std::collections::BTreeMap;
@@ -15,7 +16,7 @@ pub struct Sum {
     pub errors: BTreeMap<ErrorKind, u64>,
     pub cpu_ns: u64,
     pub server_cpu_ns: u64,
-    /// The count of served requests by response time in ns.
+    /// The number of served requests by response time in ns.
     times: BTreeMap<u64, u64>,
 }
 
@@ -52,12 +53,12 @@ impl Sum {
         self.times.iter().find(reached).map(|(ns, _)| *ns)
     }
 
-    /// Returns the requests due per second.
+    /// Returns the number of requests due per second.
     pub fn offered_per_second(&self) -> f64 {
         self.offered as f64 * 1e9 / self.wall_ns.max(1) as f64
     }
 
-    /// Returns the requests served per second.
+    /// Returns the number of requests served per second.
     pub fn served_per_second(&self) -> f64 {
         self.served as f64 * 1e9 / self.served_in_ns.max(1) as f64
     }
@@ -117,8 +118,8 @@ fn two_digits(value: f64) -> String {
 
 /// Returns the label of a server and a point, such as `A connections=8`.
 ///
-/// The server's name is included if there are multiple servers, the parameters if there are
-/// multiple points.
+/// The label contains the server's name if there are multiple servers, and the parameters if there
+/// are multiple points.
 pub fn label(plan: &Plan, (subject, point): SubjectAtPoint) -> String {
     let name = (plan.subjects.len() > 1).then(|| plan.subjects[subject].name.clone());
     let params = plan.points[point].params.iter();

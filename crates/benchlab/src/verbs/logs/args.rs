@@ -108,7 +108,7 @@ impl LogsArgs {
     /// Rejects combinations of options in which `--parquet` cannot save the records.
     ///
     /// # Errors
-    /// Returns an error that says what to do instead.
+    /// Returns an error with advice on what to do instead.
     pub fn check(&self) -> Result<(), Exit> {
         let message = match (&self.parquet, &self.agents.on, self.follow) {
             (Some(_), Some(_), _) => {

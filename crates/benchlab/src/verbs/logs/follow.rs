@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `--follow`: redraws a screen while logs grow, or prints lines if the output is not a terminal.
+//! `--follow`: redraws a screen as logs grow, or prints lines if the output is not a terminal.
 
 use super::{LogsCommand, with_progress};
 use crate::exit::Exit;
@@ -9,9 +9,9 @@ use lab_logs::{Follower, LogSource};
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-/// Interval between two reads of the files.
+/// The interval between two reads of the files.
 const POLL: Duration = Duration::from_millis(250);
-/// Interval between two screens on a terminal, and between two lines otherwise.
+/// The interval between two screens on a terminal, and between two lines otherwise.
 const SCREEN: Duration = Duration::from_secs(1);
 const LINE: Duration = Duration::from_secs(10);
 

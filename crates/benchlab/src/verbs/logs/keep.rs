@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Writes the run file of a log analysis and the page next to it. A file that cannot be written completely is
-//! removed.
+//! Writes the run file of a log analysis and the page next to it. A file that could not be written
+//! completely is removed.
 
 use crate::cli::{Cli, LogsArgs};
 use crate::exit::Exit;
@@ -43,7 +43,7 @@ fn fill(path: &Path, run: &Run, analysis: &LogAnalysis) -> Result<(), StoreError
     writer.finish(None, None)
 }
 
-/// Removes the file and the files that SQLite creates next to an unfinished file.
+/// Removes a file, and the files that SQLite creates next to an unfinished file.
 fn remove(path: &Path) {
     for ending in ["lab", "lab-wal", "lab-shm", "lab-journal"] {
         let _ = fs::remove_file(path.with_extension(ending));

@@ -59,13 +59,13 @@ fn check(args: &LogsArgs) -> Result<ExitCode, Exit> {
     let analysis = command.session.end();
     let unread = command.session.unread();
     let status = nagios(&args.fail_if, &args.warn_if, &analysis, unread);
-    // If the pipe was closed, the exit code still contains the status.
+    // If the pipe was closed, the exit code still shows the status.
     let _ = to_stdout(status.line.as_bytes());
     Ok(ExitCode::from(status.code))
 }
 
 /// Reads the logs, saves the analysis, and reports it. Returns the report and the exit code of the
-/// first file that could not be written.
+/// first failed write, or 0 if all files were written.
 pub fn read_and_report(cli: &Cli, args: &LogsArgs) -> Result<(Document, u8), Exit> {
     let mut command = read(args)?;
     let analysis = command.session.end();
@@ -141,7 +141,7 @@ impl LogsCommand<'_> {
             .for_each(|reason| report(reason));
     }
 
-    /// Returns the value, or `None` after reporting that a file could not be written.
+    /// Returns the value of a successful write. Reports a failed write and returns `None`.
     ///
     /// A failed write, for example on a full disk, does not prevent other files from being written.
     fn ok_or_report<T>(&mut self, outcome: Result<T, Exit>) -> Option<T> {
@@ -154,7 +154,8 @@ impl LogsCommand<'_> {
         outcome.ok()
     }
 
-    /// Returns a run without a host, which the screens of `--follow` do not show.
+    /// Returns a run without data about the host, because the screens of `--follow` do not show the
+    /// host.
     ///
     /// Reading a log is not a measurement, so a disturbed host does not matter.
     fn run(&self) -> Run {
@@ -166,7 +167,7 @@ impl LogsCommand<'_> {
         }
     }
 
-    /// Builds the report on a run; `file` is its run file, if it is saved.
+    /// Builds the report on a run. `file` is the path of the run file, if the run is saved.
     fn document(
         &self,
         run: &Run,

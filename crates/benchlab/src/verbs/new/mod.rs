@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab new`: creates an experiment, or a subject of one.
+//! `benchlab new`: creates an experiment, or adds a subject to one.
 
 pub mod args;
 
@@ -82,7 +82,8 @@ fn print_files(project: &Project, files: &[PathBuf], current: &Path) -> Result<(
     Ok(())
 }
 
-/// Returns a path relative to the current directory if it is in that directory.
+/// Returns the path relative to the current directory if it is in that directory, or else the path
+/// itself.
 fn shown_path(path: &Path, current: &Path) -> String {
     let below = path.strip_prefix(current).ok();
     let below = below.filter(|below| below.components().next().is_some());

@@ -25,8 +25,8 @@ use std::time::Duration;
 /// The maximum duration of a build.
 const SETUP_LIMIT: Duration = Duration::from_secs(3600);
 
-/// Runs the commands under Valgrind, saves the results in a run file, then measures the commands without
-/// Valgrind. Returns the report of the file, with the gates.
+/// Runs the commands under Valgrind, saves the results in a run file, and then measures the
+/// commands without Valgrind. Returns the report on the file, with the gates.
 pub fn profile_commands(cli: &Cli, args: &ProfileArgs) -> Result<Document, Exit> {
     let compared = Cli::try_parse_from(compare_command_line(args)).map_err(Exit::wrong)?;
     let Verb::Compare(compare) = &compared.verb else {
@@ -36,7 +36,8 @@ pub fn profile_commands(cli: &Cli, args: &ProfileArgs) -> Result<Document, Exit>
     if args.rev.len() > 2 {
         return Err(Exit::wrong(wording::TOO_MANY_REVISIONS));
     }
-    // The worktrees must exist until the sources are read and the commands are measured.
+    // The worktrees must exist until the sources have been read and the commands have been
+    // measured.
     let (_worktrees, plan) = if args.rev.is_empty() {
         (None, plan(compare, None)?)
     } else {
@@ -138,7 +139,8 @@ fn layouts(plan: &Plan, ids: &[SubjectId], folders: &[PathBuf]) -> Vec<Layout> {
     all.map(layout).collect()
 }
 
-/// Returns the ranges of each program's events over its builds, or none with one build.
+/// Returns the ranges of each program's event counts over its builds. The list is empty if there is
+/// only one build.
 fn ranges(
     layouts: &[Layout],
     ids: &[SubjectId],
@@ -172,7 +174,8 @@ fn tools(args: &ProfileArgs) -> Vec<Tool> {
     Tool::ALL.into_iter().filter(is_chosen).collect()
 }
 
-/// Runs the --setup command of each program, such as its build, in the directory of each of its builds.
+/// Runs each program's `--setup` command, which may for example build the program, in the directory
+/// of each of the program's builds.
 fn set_up(plan: &Plan, ids: &[SubjectId], scratch: &Path) -> Result<(), Exit> {
     let error = |reason: String| Exit::failed(reason);
     let errors = scratch.join("setup");
@@ -225,7 +228,7 @@ fn set_up(plan: &Plan, ids: &[SubjectId], scratch: &Path) -> Result<(), Exit> {
     Ok(())
 }
 
-/// Writes the totals of the profiles into a run file, where `benchlab history` finds them.
+/// Writes the totals of the profiles to a run file, in which `benchlab history` finds them.
 fn write_figures(
     writer: &RunWriter,
     subjects: &[SubjectId],
