@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Builds the files that are embedded in benchlab: the command starter, and the library that counts allocations.
+//! Builds the two binaries that benchlab embeds: the command starter, and the library that counts
+//! allocations.
 
 use std::path::Path;
 
@@ -9,7 +10,7 @@ fn main() {
     compile("src/explain/allocations.c", "allocations.so", &["-shared"]);
 }
 
-/// Compiles one file. Tries the link options in order, and uses the first that work.
+/// Compiles one file. Tries the linker options in order and uses the first ones that work.
 fn compile(source: &str, name: &str, linkings: &[&str]) {
     println!("cargo::rerun-if-changed={source}");
     let variable = |name| std::env::var(name).expect("cargo sets it");

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Measures the overhead that benchlab adds to a batch.
 //!
-//! This is the round trip of a `noop` batch of one operation, alone and with waking and freezing the process. Usage:
-//! round_trip PROGRAM [ARGUMENT…]
+//! The overhead is the round trip of a `noop` batch with a single operation. It is measured twice:
+//! on its own, and together with waking and freezing the process. Usage: round_trip PROGRAM
+//! [ARGUMENT…]
 
 use lab_bench::{SubjectProcess, monotonic_ns, share_core};
 use lab_host::allowed_cores;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Executes a plan: builds subjects, exchanges messages with them, freezes and wakes them, and verifies that they do
-//! the same work.
+//! Executes a plan: builds subjects, exchanges messages with them, freezes and wakes them, and
+//! verifies that they do the same work.
 //!
-//! Every sample is written to the run file before the next one is measured. A [`Session`] decides which blocks are
-//! missing, an [`Executor`] measures them, and a [`Workload`] defines what a block measures. This crate computes no
-//! confidence intervals. At an interim analysis, `lab_stats::stop` decides whether the run may end.
+//! Every sample is written to the run file before the next one is measured. A [`Session`]
+//! determines the missing blocks, an [`Executor`] measures them, and a [`Workload`] defines the
+//! contents of a block. This crate computes no confidence intervals. At an interim analysis,
+//! `lab_stats::stop` decides if the run may end.
 
 mod batches;
 pub mod build;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Fixtures that violate the protocol. benchlab reports the violation, and no process remains.
+//! Tests fixtures that violate the protocol. benchlab reports the violation, and no process keeps
+//! running.
 
 use lab_bench::{Checked, Fault, FixturePlace, SubjectResult, check_states};
 use lab_model::{Fixture, FixtureState};
@@ -8,8 +9,8 @@ use std::path::Path;
 const HELLO: &str = "echo '@lab hello protocol=1 fixture=x'; ";
 const OPENED: &str = "read line; echo '@lab opened'; ";
 
-/// Asks a fixture, which is a shell script, about one state whose argument contains encoded
-/// characters.
+/// Asks a fixture about one state. The fixture is a shell script, and the state's argument contains
+/// encoded characters.
 fn ask(script: &str) -> SubjectResult<Vec<Checked>> {
     let fixture = Fixture {
         name: "x".into(),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A separate test program, because a request to stop stays in effect until the process exits.
+//! Tests a request to stop. This is a separate program, because a request stays in effect until the
+//! process exits.
 
 use lab_bench::interrupt;
 use nix::sys::signal::{Signal, raise};

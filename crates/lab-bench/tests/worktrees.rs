@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Tests the worktrees of real repositories: the files that are checked out, and that nothing else
-//! changes or remains.
+//! is changed or left behind.
 
 use lab_bench::{Revision, WorktreeError, Worktrees, interrupt};
 use lab_host::procfs;
@@ -87,7 +87,7 @@ impl Repository {
         assert_eq!(self.registered(), 1);
     }
 
-    /// Starts this test program as a process that creates worktrees of `HEAD` and keeps them. See
+    /// Starts this test program as a process that creates a worktree of `HEAD` and keeps it. See
     /// [`holder`].
     fn holder(&self) -> Child {
         let mut holder = Command::new(std::env::current_exe().unwrap());
@@ -105,8 +105,8 @@ impl Repository {
     }
 }
 
-/// The program that [`Repository::holder`] starts. It is not a test. It reports its result and
-/// waits.
+/// The program that [`Repository::holder`] starts. It reports its result and waits. It is not a
+/// test.
 #[test]
 #[ignore]
 fn holder() {
@@ -249,7 +249,7 @@ fn what_is_no_repository() {
     assert!(matches!(error, Err(WorktreeError::Place(..))));
 }
 
-/// Control characters in a commit message, which anyone can write, do not reach the terminal.
+/// A commit message can contain control characters from anyone. They do not reach the terminal.
 #[test]
 fn words_of_commits_are_clean() {
     let place = Repository::new();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Verifies that all subjects do the same work: the expected check value and units of each point.
+//! Checks that all subjects do the same work, by the check value and the number of units that each
+//! point must produce.
 
 use crate::subject::fault::{Fault, SubjectResult};
 use crate::subject::process::BatchResult;
@@ -9,10 +10,8 @@ use std::collections::HashMap;
 /// A check value and a number of units.
 pub type Checked = (u64, u64);
 
-/// The expected results of points.
-///
-/// Contains the outcome of each point for each requested number of operations, and the rows that a single operation
-/// must leave in a fresh target.
+/// The expected results of all points: the outcome for each number of operations, and the rows that
+/// a single operation must leave in a fresh target.
 #[derive(Default)]
 pub struct Expected {
     outcomes: HashMap<(PointId, u64), Checked>,
@@ -21,7 +20,7 @@ pub struct Expected {
 }
 
 impl Expected {
-    /// Adds an outcome that a trusted subject (one that agrees with the majority) computed.
+    /// Adds an outcome computed by a trusted subject, which is one that agrees with the majority.
     pub fn insert(&mut self, point: PointId, operations: u64, outcome: Checked) {
         self.outcomes.insert((point, operations), outcome);
     }
@@ -90,7 +89,8 @@ pub fn compare(wanted: Checked, found: Checked, operations: u64) -> SubjectResul
     }
 }
 
-/// Returns the outcome of most subjects. In a tie, the baseline's outcome takes precedence, then the first subject's.
+/// Returns the outcome that most subjects agree on. A tie goes to the baseline's outcome, or else
+/// to the outcome that comes first.
 pub fn majority(outcomes: &[(SubjectId, Checked)], baseline: SubjectId) -> Option<Checked> {
     let votes = |outcome: Checked| outcomes.iter().filter(|(_, o)| *o == outcome).count();
     let of_baseline = outcomes

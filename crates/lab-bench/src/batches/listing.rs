@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Reads listings that builds of subjects write, such as the machine instructions of a loop.
+//! Reads the listings that subjects' builds write, such as the machine instructions of a loop.
 
 use lab_model::{IdVec, Run, Setting, Subject, SubjectId};
 use std::fs::File;
@@ -9,7 +9,7 @@ use std::path::Path;
 /// The maximum size of a listing in bytes.
 const MAX_BYTES: u64 = 64 * 1024;
 
-/// Reads the listings that the run does not contain yet. Returns each subject's listing or an error.
+/// Reads the listings that are not in the run yet. Returns a listing or an error for each subject.
 pub fn listings(
     subjects: &IdVec<SubjectId, Subject>,
     run: &Run,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A workload of subjects that implement the protocol: runs pilots, verifies the subjects' work,
-//! and measures it in batches.
+//! Measures subjects that implement the protocol: runs pilots, verifies the subjects' work, and
+//! measures it in batches.
 
 mod expected;
 mod listing;
@@ -43,22 +43,22 @@ use yardstick::Yardstick;
 /// The number of operations in the trial that compares the work of subjects before any measurement.
 const TRIAL: u64 = 3;
 
-/// The divisor of the pilot's warm-up that yields the minimum warm-up of a process at each point.
+/// Divides the pilot's warm-up to give the minimum warm-up at each point.
 ///
-/// It applies even if the process is already warm from other points of the case.
+/// A process runs this minimum even if it is already warm from other points of the case.
 const WARM_UP_AGAIN: u32 = 4;
 
-/// The number of mirrored pairs after which a fresh process takes over a subject's turns, if starting the subject is
-/// cheap.
+/// The number of mirrored pairs after which a fresh process takes over a subject's turns, if the
+/// subject is cheap to start.
 ///
-/// The random locations of a process's code, stack and heap change its speed by 2 %. Using multiple processes averages
-/// this out.
+/// The random addresses of a process's code, stack and heap change its speed by 2 %. Using multiple
+/// processes averages this effect out.
 const PAIRS_OF_A_PROCESS: u32 = 10;
 
-/// The maximum time of start and warm-up for which starting a process is considered cheap.
+/// The maximum time for start and warm-up at which a subject counts as cheap to start, in ns.
 const CHEAP_NS: u64 = 20_000_000;
 
-/// Numbers of operations with their outcomes.
+/// The outcome for each number of operations.
 type Outcomes = Vec<(u64, Checked)>;
 
 /// The subjects of a run.
@@ -104,7 +104,7 @@ impl<'a> BatchWorkload<'a> {
         })
     }
 
-    /// Attributes a fault to the server of the target if that server was lost.
+    /// Blames the target's server for a fault if the server no longer responds.
     fn attribute(&self, fault: Fault, point: PointId) -> Fault {
         let target = self
             .surroundings
@@ -151,8 +151,8 @@ impl<'a> BatchWorkload<'a> {
         Ok(())
     }
 
-    /// Pilots each subject that has no pilot yet at a point. A subject whose work differs from the
-    /// majority's is recorded as failed.
+    /// Runs the missing pilots of all subjects, point by point. A subject whose work differs from
+    /// the majority's is recorded as failed.
     fn pilot_points(
         &mut self,
         run: &mut RunContext,
@@ -235,7 +235,8 @@ impl<'a> BatchWorkload<'a> {
         Ok(())
     }
 
-    /// Keeps a point's server and the fixtures off the measured core, unless the point's subjects may use all cores.
+    /// Keeps a point's server and the fixtures off the measured core, unless the point's case runs
+    /// on all cores.
     fn place_server(&self, point: PointId, core: usize) {
         let target = self
             .surroundings
@@ -255,7 +256,7 @@ impl<'a> BatchWorkload<'a> {
     /// Returns true if the pilots of other subjects alternate with the baseline at a point.
     ///
     /// This requires that the subjects' times are compared, that no faults are injected, and that
-    /// no fixture has a state for a subject. Such states are set only during turns in blocks.
+    /// no fixture has states that subjects select. Such states are set only during turns in blocks.
     fn has_yardstick(&self, run: &RunContext, baseline: SubjectId, point: PointId) -> bool {
         let plan = self.plan;
         self.pilots.contains_key(&(baseline, point))
@@ -299,7 +300,8 @@ impl<'a> BatchWorkload<'a> {
         }
     }
 
-    /// Pilots one subject at one point, in a new process or in the process of the previous pilot.
+    /// Runs the pilot of one subject at one point, in a new process or in the process of the
+    /// previous pilot.
     ///
     /// Returns the outcome of the trial, and the process if the next pilot can reuse it.
     fn pilot_one(
@@ -354,7 +356,8 @@ impl<'a> BatchWorkload<'a> {
         }
     }
 
-    /// Pilots a subject at a point. `is_fresh` is true if the process has not opened any other point.
+    /// Runs a subject's pilot at a point. `is_fresh` is true if the process has not opened any
+    /// other point.
     fn try_point(
         &self,
         process: &mut SubjectProcess,
@@ -405,9 +408,11 @@ impl<'a> BatchWorkload<'a> {
         Ok((pilot, outcome, settings))
     }
 
-    /// Returns the range of warm-up batches at a point. The maximum applies while the process compiles.
+    /// Returns the minimum and maximum number of warm-up batches at a point. After the minimum,
+    /// warm-up continues only while the process compiles.
     ///
-    /// `had` is the number of warm-up batches that the process already ran at other points of the case.
+    /// `had` is the number of warm-up batches that the process has already run at other points of
+    /// the case.
     fn warm_up_batches(&self, pilot: &Pilot, had: u32) -> RangeInclusive<u32> {
         let own = pilot.warmup_batches;
         let (min, all) = match (had, pilot.cold_ns > 0) {
@@ -428,10 +433,11 @@ impl<'a> BatchWorkload<'a> {
         min.min(max)..=all.min(max)
     }
 
-    /// Returns the number of warm-up batches for a fresh process, if the pilot's own process had already been warmed up
-    /// at other points.
+    /// Returns the number of warm-up batches that a fresh process needs. Used for pilots that ran
+    /// in a process that other points had already warmed up.
     ///
-    /// This is the longest warm-up of the subject's pilots in fresh processes, preferably for the same case.
+    /// The number is the longest warm-up of the subject's pilots in fresh processes, preferably for
+    /// the same case.
     fn fresh_warm_up(&self, pilot: &Pilot) -> u32 {
         let case = |point: PointId| self.plan.points[point].case;
         let fresh = self.pilots.values();
@@ -451,7 +457,7 @@ impl<'a> BatchWorkload<'a> {
         original.unwrap_or(pilot)
     }
 
-    /// Lets a trusted subject compute the expected results of every batch.
+    /// Runs a trusted subject to compute the expected results of every batch.
     fn expect_outcomes(&mut self, run: &mut RunContext) -> Result<(), Stop> {
         let plan = self.plan;
         for point in plan.points.ids() {
@@ -482,8 +488,9 @@ impl<'a> BatchWorkload<'a> {
         Ok(())
     }
 
-    /// Returns the outcome of the first operation on a fresh target, the outcome for each operation count, and the content
-    /// that the first operation leaves.
+    /// Runs a trusted subject at a point. Returns the outcome of its first operation on a fresh
+    /// target, the outcome for each number of operations, and the content that the first operation
+    /// leaves.
     fn outcomes_by(
         &self,
         trusted: SubjectId,
@@ -515,7 +522,7 @@ impl<'a> BatchWorkload<'a> {
     }
 }
 
-/// Shuts down a pilot's process, or freezes it for the next pilot, whose time is `share`.
+/// Shuts down a pilot's process, or freezes it for reuse by the next pilot, which may take `share`.
 fn end_or_keep(
     mut process: SubjectProcess,
     share: Option<Duration>,
@@ -599,7 +606,8 @@ impl Workload for BatchWorkload<'_> {
         Ok(())
     }
 
-    /// Keeps the server and the fixtures off the measured core, unless the point's subjects may use all cores.
+    /// Keeps the server and the fixtures off the measured core, unless the point's case runs on all
+    /// cores.
     fn begin_point(&mut self, _: &mut BlockContext, point: PointId) {
         self.place_server(point, self.core);
     }
@@ -633,10 +641,10 @@ impl Workload for BatchWorkload<'_> {
         2 * self.plan.pairs(2 * (pass_ns + pass_ns / LEAD_IN))
     }
 
-    /// Lets a fresh process take over the turns of each subject that is cheap to start.
+    /// Starts a fresh process to take over the turns of each subject that is cheap to start.
     ///
-    /// The processes are started in the random order of the coming pass. If the same one of two
-    /// identical subjects was always started first, their times differed by 0.5 %.
+    /// The processes are started in the random order of the coming pass. With a fixed order, the
+    /// times of two identical subjects differed by 0.5 %.
     fn before_pass(&mut self, _: &mut BlockContext, turn: Turn, remaining: u32) -> Done<()> {
         let Turn {
             subject,
@@ -764,8 +772,8 @@ impl Workload for BatchWorkload<'_> {
     }
 }
 
-/// Returns the values that a batch reported for its case's metrics, without metrics of events that
-/// did not occur in the batch.
+/// Returns the batch's values of its case's metrics. Skips metrics of events that did not occur in
+/// the batch.
 fn readings(plan: &Plan, turn: Turn, result: &BatchResult) -> Vec<Reading> {
     let metrics = plan.case(turn.point).metrics.iter();
     let reported = metrics.zip(&result.metrics);
@@ -808,7 +816,7 @@ mod tests {
         plan
     }
 
-    /// Returns a pilot. If `cold_ns` is 0, the pilot's process had already visited another point.
+    /// Returns a pilot. If `cold_ns` is 0, the pilot's process had already opened another point.
     fn pilot((subject, point): (SubjectId, PointId), warmup_batches: u32, cold_ns: u64) -> Pilot {
         let batch = Batch {
             operations: 1,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A subject with one point open on its own target: runs batches and verifies the work.
+//! A subject that has opened a point on its own target: runs batches and verifies the work.
 
 use crate::batches::surroundings::Surroundings;
 use crate::batches::thread_spread::ThreadSpread;
@@ -14,8 +14,8 @@ use crate::targets::reported::Reported;
 use lab_model::{Check, Cores, Plan, PointId, SubjectId};
 use std::time::Duration;
 
-/// The divisor of a turn's operations that yields the number of operations to run, unrecorded,
-/// after waking.
+/// Divides a turn's number of operations to give the lead-in: the unrecorded operations that a
+/// subject runs after waking.
 pub const LEAD_IN: u64 = 10;
 
 /// A subject with an open case.
@@ -33,13 +33,13 @@ pub struct OpenCase {
     effects: Option<Effects>,
     /// The wall time per operation of the fastest batch, in ns.
     operation_ns: Option<f64>,
-    /// The metrics of the last batch that fixtures report.
+    /// The metrics that fixtures reported for the last batch.
     observed: Vec<f64>,
 }
 
 impl OpenCase {
-    /// Prepares the fixtures, and opens the point in a subject on a fresh target. Returns the open case and the
-    /// settings in the subject's reply.
+    /// Prepares the fixtures, and opens the point in a subject on a fresh target. Returns the open
+    /// case and the settings that the subject reports.
     pub fn begin(
         process: &mut SubjectProcess,
         plan: &Plan,
@@ -120,7 +120,7 @@ impl OpenCase {
         Ok((check, units))
     }
 
-    /// Runs a batch without measuring the server's cost.
+    /// Runs a batch without measuring the server's CPU time.
     pub fn run(
         &mut self,
         process: &mut SubjectProcess,
@@ -153,7 +153,8 @@ impl OpenCase {
         Ok(result)
     }
 
-    /// Runs a batch. A measured batch is expected to take about `expected`.
+    /// Runs a batch. `expected` is the approximate duration of a measured batch, and `None`
+    /// otherwise.
     fn run_expected(
         &mut self,
         process: &mut SubjectProcess,
@@ -213,9 +214,8 @@ impl OpenCase {
         self.database.as_ref().map_or(0, VisitTarget::round_trips)
     }
 
-    /// Returns the metrics of the last measured batch that the subject does not report.
-    ///
-    /// These are the effects of calls that may fail, and what fixtures observed.
+    /// Returns the metrics of the last measured batch that the subject does not report itself: the
+    /// effects of calls that may fail, and the observations of fixtures.
     pub fn lab_metrics(&self) -> Vec<f64> {
         let effects = self.effects.iter().flat_map(|effects| effects.counts());
         effects.chain(self.observed.iter().copied()).collect()
@@ -245,7 +245,7 @@ impl OpenCase {
         Some(self.database.as_ref()?.server()?)
     }
 
-    /// Makes the next check cover only the subject's work from now on.
+    /// Excludes all work so far from the next check.
     fn begin_anew(&mut self) -> SubjectResult<()> {
         match (&mut self.database, self.reported.operations) {
             (Some(database), 0) => database.begin_anew(),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The pilot: determines the number of operations per batch, and the number of batches until a subject is steady.
+//! The pilot of a subject: finds the number of operations per batch, and the number of batches
+//! until the subject is steady.
 
 use crate::batches::open_case::OpenCase;
 use crate::subject::fault::SubjectResult;
@@ -16,7 +17,8 @@ use std::time::{Duration, Instant};
 /// comes after 1.5 times as many batches.
 const FIRST_CHECK: usize = 30;
 
-/// A subject is steady if at most 1 / `UNSTEADY_DIVISOR` of its batches came before the steady state.
+/// The maximum unsteady part of a pilot: a subject is steady if at most 1 / `UNSTEADY_DIVISOR` of
+/// its batches came before its steady state.
 const UNSTEADY_DIVISOR: usize = 2;
 
 /// Like [`UNSTEADY_DIVISOR`], for a subject whose helper threads compile.
@@ -32,7 +34,7 @@ const COMPILED_LANGUAGES: [&str; 12] = [
     "Ada", "C", "C++", "D", "Fortran", "Go", "Haskell", "Nim", "OCaml", "Rust", "Swift", "Zig",
 ];
 
-/// The number of most recent batches in which a warm-up checks for compiling helper threads.
+/// The number of latest warm-up batches that are examined for compiling helper threads.
 const LAST_BATCHES: usize = 8;
 
 /// The maximum duration of a pilot's batch in ns, regardless of the length of measured batches.
@@ -43,20 +45,22 @@ const MAX_PILOT_BATCH_NS: u64 = 20_000_000;
 /// The maximum number of operations of a batch.
 const MAX_OPERATIONS: u64 = 1 << 32;
 
-/// The minimum number of batches in a pilot whose time is used up.
+/// The minimum number of batches in a pilot that has run out of time.
 const MIN_BATCHES_WITHOUT_TIME: usize = 4;
 
-/// The number of batches that are checked together. On a server, a check takes longer than a batch.
+/// The number of batches per check of the subject's work. On a server, a check takes longer than a
+/// batch.
 const CHECKED_TOGETHER: usize = 16;
 
 /// The maximum number of attempts to find a batch that takes at least half a turn.
 const MAX_FITTINGS: u32 = 8;
 
-/// A truncated pilot is repeated if its available time is at least this many times the duration of its batches.
+/// The minimum time for repeating a truncated pilot, as a multiple of the time that its batches
+/// took.
 const LONGER: u32 = 2;
 
-/// Returns a note if pilots took more than their fraction of the budget although each was as short
-/// as possible.
+/// Returns a note if the pilots exceeded their fraction of the budget although each was as short as
+/// possible.
 pub fn overrun(plan: &Plan, pilots: usize, took: Duration) -> Option<String> {
     let budget = Duration::from_nanos(plan.measure.budget_ns?);
     let part = part_of_budget(budget, pilots);
@@ -70,22 +74,21 @@ pub fn overrun(plan: &Plan, pilots: usize, took: Duration) -> Option<String> {
     })
 }
 
-/// Returns true if the pilot of an earlier session must be repeated because it was truncated and more time is
-/// available.
+/// Returns true if the pilot of an earlier session must be repeated, because it was truncated and
+/// now has more time.
 pub fn is_repeated(earlier: &Pilot, share: Option<Duration>) -> bool {
     let took_ns = earlier.own_batches().iter().map(|b| b.wall_ns).sum();
     let took = Duration::from_nanos(took_ns);
     earlier.class == WarmUp::CutShort && share.is_none_or(|share| share > took * LONGER)
 }
 
-/// Returns true if a process is reused by the next pilots because of its long start-up time.
-///
-/// Each of these pilots has `share`, and starting another process would use up most of it.
+/// Returns true if the next pilots reuse a process because starting another one takes too long:
+/// more than a quarter of `share`, the time that each of these pilots may take.
 pub fn keeps_process(startup_ns: u64, share: Option<Duration>) -> bool {
     share.is_some_and(|share| Duration::from_nanos(startup_ns) > share / (2 * SHARES))
 }
 
-/// Runs batches of a point until the subject is steady, the number of batches reaches its maximum,
+/// Runs batches of a point until the subject is steady, the maximum number of batches is reached,
 /// or the time `longest` has passed.
 ///
 /// Returns the pilot and its last batch.
@@ -209,8 +212,8 @@ pub fn pilot(
     Ok((pilot, last))
 }
 
-/// Runs batches until one lasts about a turn, starting with `first` operations. It takes multiple
-/// batches, because the compiler may become busy and change the speed.
+/// Runs batches until one lasts about a turn, starting with `first` operations. One batch is not
+/// always enough, because the compiler may become active and change the speed.
 fn fitting(
     process: &mut SubjectProcess,
     visit: &mut OpenCase,
@@ -234,19 +237,19 @@ fn fitting(
     Ok(last)
 }
 
-/// Returns the number of operations that fill a turn of this length, judging by the last batch. The
-/// result is at most eight times the last number.
+/// Returns the number of operations that fill a turn of `turn_ns`, based on the last batch. The
+/// result is at most eight times the number of operations in that batch.
 fn operations(last: &BatchResult, turn_ns: u64) -> u64 {
     let per_operation = last.wall_ns.max(1) as f64 / last.operations as f64;
     let fitting = (turn_ns as f64 / per_operation) as u64;
     fitting.clamp(1, (last.operations * 8).min(MAX_OPERATIONS))
 }
 
-/// Returns true if a process's helper threads still compile during its warm-up, unlike in the last batches of its
-/// pilot.
+/// Returns true if a process's helper threads still compile during its warm-up. The last batches of
+/// its pilot show the CPU usage without compiling.
 ///
-/// Total CPU usage does not show this: a process that waits for a server may use less than one core
-/// even while the compiler runs.
+/// Total CPU usage alone does not show this: a process that waits for a server may use less than
+/// one core even while the compiler runs.
 pub fn still_compiles(pilot: &Pilot, warm_up: &[Batch]) -> bool {
     let own = pilot.own_batches();
     let last = &warm_up[warm_up.len().saturating_sub(LAST_BATCHES)..];
@@ -262,8 +265,8 @@ struct ThreadTimes {
 }
 
 impl ThreadTimes {
-    /// Reads the CPU times of a process. Returns `None` if it has at most `workers` threads. The busiest `workers`
-    /// threads count as the working ones.
+    /// Reads the CPU times of a process. Returns `None` if it has at most `workers` threads. The
+    /// `workers` threads with the most CPU time count as the working threads.
     fn read(process: Pid, workers: usize) -> Option<ThreadTimes> {
         let threads = procfs::tasks(process).into_iter();
         let mut used: Vec<u64> = threads.map(|t| procfs::ran_ns(process, t)).collect();

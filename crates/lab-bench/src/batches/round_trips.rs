@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Counts how often an operation waits for its server. A proxy counts before any measurement.
+//! Counts how often an operation waits for its server, using a proxy. Counting takes place before
+//! any measurement.
 
 use crate::batches::open_case::OpenCase;
 use crate::batches::surroundings::Surroundings;
@@ -8,10 +9,12 @@ use crate::subject::process::SubjectProcess;
 use crate::targets::TargetMaker;
 use lab_model::{Plan, PointId, Setting, SubjectId};
 
-/// The number of operations before counting starts. Drivers prepare a statement at its fifth execution.
+/// The number of operations before counting starts. Drivers prepare a statement at its fifth
+/// execution.
 const WARM_UP: u64 = 6;
 
-/// The number of operations in the smaller of two batches. The difference of their counts is used.
+/// The number of operations in the smaller of two batches. The larger batch has twice as many, and
+/// the difference between the two counts is used.
 const OPERATIONS: u64 = 4;
 
 /// Counts the round trips per operation, and returns them as the setting [`Setting::ROUND_TRIPS`].
@@ -53,7 +56,8 @@ pub fn round_trips(
 
 /// Returns true if the experiment requests round trips and they can be counted.
 ///
-/// Faults cause further round trips, and a Unix socket has no proxy.
+/// They are not counted at points with faults, which cause additional round trips, or over a Unix
+/// socket, which the proxy does not support.
 fn is_counted(plan: &Plan, point: PointId) -> bool {
     let target = plan.targets.get(plan.points[point].target);
     let proofs = target

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A subject that implements the protocol, within a block: its process and the open case.
+//! A subject that implements the protocol, during a block: its process and its open case.
 //!
 //! The process is frozen except during its turns.
 
@@ -64,10 +64,11 @@ pub struct WarmUpPlan<'a> {
 }
 
 impl WarmUpPlan<'_> {
-    /// Opens the point in a process, verifies the work, runs warm-up batches, and freezes the process.
+    /// Opens the point in a process, verifies the work, runs warm-up batches, and freezes the
+    /// process.
     ///
-    /// Runs the minimum number of batches, and more while the process compiles. Returns the open case and the number of
-    /// batches.
+    /// Runs the minimum number of batches, and continues while the process compiles, up to the
+    /// maximum. Returns the open case and the number of batches.
     pub fn visit(
         &self,
         process: &mut SubjectProcess,
@@ -133,7 +134,7 @@ impl RunningSubject {
 
     /// Wakes the process, runs a batch, freezes the process, and checks the work.
     ///
-    /// The batch is preceded by a lead-in of `lead_in` operations.
+    /// Runs `lead_in` unrecorded operations before the batch.
     pub fn batch(
         &mut self,
         plan: &Plan,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The surroundings of subjects that run batches: their targets, and the fixtures that change them.
+//! The surroundings of subjects that run batches: their targets, and the fixtures that change the
+//! environment.
 
 use crate::driver::session::BenchError;
 use crate::fixture::running::{Fixtures, SharedFixtures};
@@ -67,7 +68,7 @@ fn targets(
     plan.targets.enumerated().map(target).collect()
 }
 
-/// Creates a scratch directory at each location.
+/// Creates a scratch directory in each directory that subjects work in.
 fn folders(plan: &Plan) -> Result<TargetMaker, BenchError> {
     let places = plan.subjects.iter().filter_map(|s| s.place.as_ref());
     let mut folders = HashMap::new();

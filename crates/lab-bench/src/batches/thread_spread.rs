@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Pins each thread that works concurrently in a subject to its own core, if there are enough cores.
+//! Pins each thread that works concurrently in a subject to its own core, if there are enough
+//! cores.
 //!
-//! The scheduler needs some milliseconds to move one of two threads away from a shared core. By
-//! then, a batch may be over, and its threads have run one after another.
+//! When two threads share a core, the scheduler needs some milliseconds to move one of them away.
+//! By then, a batch may be over, with its threads having run one after another.
 
 use crate::host::sys;
 use lab_host::procfs;
@@ -13,8 +14,8 @@ use std::collections::HashMap;
 /// threads use less.
 const WORKS: f64 = 0.5;
 
-/// The CPU time, in ns, that the busiest thread must have used before workers can be distinguished
-/// from the thread that waits for them.
+/// The minimum CPU time of the busiest thread, in ns. Below it, working threads cannot be
+/// distinguished from the thread that waits for them.
 const MIN_NS: u64 = 1_000_000;
 
 /// The CPU times and cores of a process's threads.

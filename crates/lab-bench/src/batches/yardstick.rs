@@ -10,10 +10,10 @@ use crate::subject::process::{BatchResult, SubjectProcess};
 use lab_model::{Age, Batch, Pilot, Plan};
 use std::time::{Duration, Instant};
 
-/// The number of turns of each subject, in the order A B B A.
+/// The number of turns of each subject. The turns are in the order A B B A.
 const PAIRS: usize = 8;
 
-/// The minimum number of turns for a level.
+/// The minimum number of turns that determine a subject's level.
 const MIN_PAIRS: usize = lab_stats::steady::MIN_PAIRS;
 
 /// The baseline's process with the point open.
@@ -35,8 +35,8 @@ impl Yardstick {
         }
     }
 
-    /// Alternates a warm subject with the baseline, and adds the turns to the subject's pilot. Does
-    /// nothing if `longest` is too short.
+    /// Runs turns of a warm subject alternately with turns of the baseline, and adds the subject's
+    /// turns to its pilot. Does nothing if `longest` is too short.
     pub fn compare(
         &mut self,
         plan: &Plan,
@@ -102,7 +102,8 @@ impl Yardstick {
         Ok(())
     }
 
-    /// Closes the point. Returns the process, pinned to `core` if given, unless the baseline failed.
+    /// Closes the point. Returns the process, pinned to `core` if given, or `None` if the baseline
+    /// failed.
     pub fn close(mut self, core: Option<usize>) -> Option<SubjectProcess> {
         let woken = self.process.wake();
         let closed = woken.and_then(|()| self.process.close());
@@ -132,7 +133,7 @@ impl Yardstick {
     }
 }
 
-/// Runs a turn as in a block: wakes the process, runs an uncounted partial batch and a batch, and freezes the
+/// Runs a turn as in a block: wakes the process, runs the lead-in and then a batch, and freezes the
 /// process.
 fn take_turn(
     plan: &Plan,

@@ -4,7 +4,7 @@
 use super::worktree::{Commit, GitFault, WorktreeError, answer, clean, git, repository, resolve};
 use std::path::Path;
 
-/// The commits of a range, starting with the one that the others are compared with.
+/// The commits of a range, from a good commit to a bad one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitRange {
     /// The commits, in order. The first commit is the good one, and the last is the bad one.
@@ -14,10 +14,11 @@ pub struct CommitRange {
 /// Returns the commits from `good` to `bad`, in order.
 ///
 /// Only first parents are followed, as with `git log --first-parent`. The commits of a merged
-/// branch lack the other changes of the range, so they cannot be compared with their neighbors.
+/// branch lack the other changes in the range, so they cannot be compared with their neighbors.
 ///
 /// # Errors
-/// Returns an error if a revision is unknown or is the working tree, or if `good` is not an ancestor of `bad`.
+/// Returns an error if a revision is unknown or is the working tree, or if `good` is not an
+/// ancestor of `bad`.
 pub fn commit_range(folder: &Path, good: &str, bad: &str) -> Result<CommitRange, WorktreeError> {
     let (top, _) = repository(folder)?;
     let commit = |written: &str| {

@@ -61,7 +61,8 @@ struct TemporaryFile {
 }
 
 impl TemporaryFile {
-    /// Creates the file, unless it already exists: then the machine's owner has decided.
+    /// Creates the file unless it already exists. An existing file is the choice of the machine's
+    /// owner.
     fn new((path, text): (&str, &str)) -> io::Result<TemporaryFile> {
         let path = Path::new(path);
         let mut file = TemporaryFile {

@@ -32,7 +32,7 @@ pub struct Unready {
     pub message: String,
     /// The last lines of the log of a failed build.
     pub log: Vec<String>,
-    /// The missing toolchains and services.
+    /// The toolchains and services that the subject lacks.
     pub lacks: Vec<Toolchain>,
 }
 
@@ -54,7 +54,7 @@ pub struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    /// Creates a builder for the subjects of this experiment. `external` contains the kinds of
+    /// Creates a builder for the subjects of an experiment. `external` contains the kinds of
     /// servers that the user runs.
     pub fn new(
         project: &'a Project,
@@ -90,10 +90,11 @@ impl<'a> Builder<'a> {
         recipes.len()
     }
 
-    /// Builds the subjects whose sources or tools have changed. Returns each subject's key, in order.
+    /// Builds the subjects whose sources or tools have changed. Returns each subject's key, in
+    /// order.
     ///
-    /// The key is the SHA-256 digest of all inputs of the build. Subjects whose builds share files are built one
-    /// after the other.
+    /// The key is the SHA-256 digest of all inputs of the build. Subjects whose builds share files
+    /// are built one after another.
     pub fn ready(
         &self,
         subjects: &[&Subject],
@@ -208,7 +209,8 @@ impl<'a> Builder<'a> {
         self.project.folder().join("build").join(name)
     }
 
-    /// Hashes the sources, the build commands, and the paths, sizes and times of the tools.
+    /// Returns the SHA-256 digest of the sources, the build commands, and the paths, sizes and
+    /// times of the tools.
     fn key(&self, recipe: &Recipe) -> String {
         let mut hash = Sha256::new();
         for source in &recipe.sources {
@@ -336,8 +338,8 @@ fn stopped() -> Unready {
     }
 }
 
-/// Groups subjects whose builds may share files: subjects in the same language, and subjects with a
-/// common build command.
+/// Groups subjects whose builds may share files. These are subjects in the same language, and
+/// subjects with a common build command.
 fn sharing_files(subjects: &[&Subject]) -> Vec<Vec<usize>> {
     let share = |a: usize, b: usize| {
         let [a, b] = [a, b].map(|i| subjects[i]);
@@ -382,7 +384,7 @@ pub fn in_path(program: &str) -> Option<PathBuf> {
         .find(|p| p.is_file())
 }
 
-/// Hashes the names and contents of a file, or of all files in a directory sorted by name.
+/// Adds the names and contents of a file, or of all files in a directory sorted by name, to a hash.
 fn hash_tree(path: &Path, hash: &mut Sha256) -> io::Result<()> {
     if path.is_file() {
         hash.update(path.as_os_str().as_encoded_bytes());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Worktrees of a git repository, one for each compared revision. They are created in a temporary directory and
-//! removed with it.
+//! Worktrees of a git repository, one for each compared revision. They are created in a temporary
+//! directory and are removed with that directory.
 
 use crate::host::interrupt;
 use crate::host::random::random;
@@ -19,7 +19,8 @@ const WORKING_TREE: &str = ".";
 /// The maximum number of worktrees that can be added one by one with names of the same length.
 const MAX_ADDED: usize = 26 * 26 * 26;
 
-/// The exclusive maximum of the padding in the names of builds' directories.
+/// The upper bound, exclusive, of the number of characters that pad the name of a build's
+/// directory.
 const MAX_PADDING: u64 = 64;
 
 /// Checked-out revisions. Dropping them removes their worktrees.
@@ -30,8 +31,7 @@ pub struct Worktrees {
     revisions: Vec<Revision>,
     /// The root of the repository's working tree.
     top: PathBuf,
-    /// Worktrees that are, or may be, registered in git. An interrupted git may have registered a
-    /// worktree.
+    /// Worktrees that are registered in git, or may be because git was interrupted.
     created: Vec<PathBuf>,
     /// The number of worktrees that were added with [`Worktrees::add_commit`].
     added: usize,
@@ -51,7 +51,7 @@ pub struct Revision {
     pub builds: Vec<PathBuf>,
 }
 
-/// A commit. Control characters in its texts are replaced.
+/// A commit. Control characters in its message are replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commit {
     /// The full hash.
@@ -110,14 +110,14 @@ pub enum WorktreeError {
 impl Worktrees {
     /// Checks out revisions of the repository that contains a directory.
     ///
-    /// The worktrees are in the temporary directory (TMPDIR) and not in memory, because builds may be large. A
-    /// revision may be named twice.
+    /// The worktrees are in the temporary directory (TMPDIR) and not in memory, because builds may
+    /// be large. The same revision may be given twice.
     pub fn new(folder: &Path, revisions: &[String]) -> Result<Worktrees, WorktreeError> {
         Worktrees::new_in(&std::env::temp_dir(), folder, revisions)
     }
 
-    /// Checks out each revision `builds` times. With multiple builds, the directory names have
-    /// different lengths, which depend on the seed.
+    /// Checks out each revision `builds` times. With multiple builds, the names of the directories
+    /// are padded to lengths that depend on the seed.
     pub fn of_builds(
         folder: &Path,
         revisions: &[String],
@@ -214,7 +214,7 @@ impl Worktrees {
         }
     }
 
-    /// Returns the revisions in their given order.
+    /// Returns the revisions in the order in which they were given.
     pub fn revisions(&self) -> &[Revision] {
         &self.revisions
     }
@@ -275,8 +275,9 @@ impl Worktrees {
 
     /// Removes a worktree.
     ///
-    /// It needs two `--force` options: the worktree contains built files, and git locks a worktree whose creation was
-    /// interrupted. git runs in its own process group, so that Ctrl-C does not interrupt the removal.
+    /// Passes `--force` twice: once because the worktree contains built files, and once because git
+    /// locks a worktree whose creation was interrupted. git runs in its own process group, so that
+    /// Ctrl-C does not interrupt the removal.
     fn remove(&self, place: &Path) {
         let mut remove = git(&self.top);
         remove.args(["worktree", "remove", "--force", "--force"]);
@@ -291,10 +292,11 @@ impl Drop for Worktrees {
     }
 }
 
-/// Resolves revisions without checking them out. Their directories are `folder`.
+/// Resolves revisions without checking them out. The directory of each is `folder`.
 ///
 /// # Errors
-/// Returns an error if the directory is not in a repository, or if a revision does not name a commit.
+/// Returns an error if the directory is not in a repository, or if a revision does not name a
+/// commit.
 pub fn resolve_revisions(
     folder: &Path,
     revisions: &[String],
@@ -370,10 +372,11 @@ fn is_shallow(top: &Path) -> bool {
     shallow.is_ok_and(|line| line.starts_with(b"true"))
 }
 
-/// Returns `a`, `b`, …, all with the same length.
+/// Returns the name at an index in the sequence `a`, `b`, …, in which all names have the same
+/// length.
 ///
-/// The length of a path can change a program's speed (Mytkowicz et al., *Producing Wrong Data Without Doing Anything
-/// Obviously Wrong!*, ASPLOS 2009).
+/// The length of a path can change a program's speed (Mytkowicz et al., *Producing Wrong Data
+/// Without Doing Anything Obviously Wrong!*, ASPLOS 2009).
 fn name(index: usize, count: usize) -> String {
     let length = (1..).find(|&length| 26usize.pow(length) >= count);
     let digits = (0..length.expect("powers grow")).rev();
@@ -389,8 +392,8 @@ pub(super) enum GitFault {
     Other(WorktreeError),
 }
 
-/// Creates a git command for a directory. It ignores repositories in environment variables, and
-/// runs no programs that the repository configures.
+/// Creates a git command for a directory. The command ignores repositories that are set in
+/// environment variables, and runs no programs that the repository configures.
 ///
 /// Git sets such variables for hooks (githooks(5), `git rev-parse --local-env-vars`).
 pub(super) fn git(folder: &Path) -> Command {

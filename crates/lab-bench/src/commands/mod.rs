@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A workload of whole commands. Every turn is one process, from start to exit.
+//! Measures whole commands. Every turn is one process, from start to exit.
 
 mod outputs;
 pub mod starter;
@@ -25,19 +25,22 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The maximum number of pilot processes per command and point. Fewer run if they take [`PILOT_NS`] in total.
+/// The maximum number of pilot processes per command and point. No more are started once they have
+/// taken [`PILOT_NS`] in total.
 const PILOT_RUNS: usize = 3;
 const PILOT_NS: u64 = 300_000_000;
 
-/// A command is parallel if its CPU time divided by its wall time exceeds this ratio.
+/// The minimum ratio of CPU time to wall time for a command to count as parallel.
 const PARALLEL: f64 = 1.1;
 
 /// The minimum CPU time per process for a command to count as parallel, in ns.
 ///
-/// It excludes short processes, because the kernel does some of the work of process start and exit on other cores.
+/// Shorter processes do not count, because the kernel does some of the work of process start and
+/// exit on other cores.
 const MIN_CPU_NS: u64 = 5_000_000;
 
-/// The exclusive maximum of the environment's padding with multiple builds: one page.
+/// The upper bound, exclusive, of the padding in the environment with multiple builds: one page, in
+/// bytes.
 const MAX_PADDING: u64 = 4096;
 
 /// The maximum number of lines and bytes stored from the end of a failed command's standard error.
@@ -184,7 +187,7 @@ impl<'a> CommandWorkload<'a> {
         }
     }
 
-    /// Returns environment variables for multiple builds.
+    /// Returns the environment variables that vary the layout if there are multiple builds.
     fn variables(&self, subject: SubjectId) -> Vec<(&'static str, String)> {
         if self.plan.builds() == 1 {
             return Vec::new();
@@ -244,8 +247,7 @@ impl<'a> CommandWorkload<'a> {
         })
     }
 
-    /// Returns the cores for commands: a single core, unless a command used more than one core
-    /// concurrently.
+    /// Returns the cores for commands: a single core, or all cores if a command used more than one.
     fn cores_of_commands(&self) -> Cores {
         let mut batches = self.pilots.values().flat_map(|pilot| &pilot.batches);
         let any_parallel = batches.any(is_parallel);
@@ -310,10 +312,11 @@ impl<'a> CommandWorkload<'a> {
     }
 }
 
-/// Returns environment variables that vary the layout of a command's process: a seed for the build, and a padding.
+/// Returns environment variables that vary the memory layout of a command's process: the number of
+/// the build, a seed for it, and a padding.
 ///
-/// The padding's length depends on `start`, because the length of the environment determines the start of the stack
-/// (Mytkowicz et al., ASPLOS 2009).
+/// The length of the padding depends on `start`, because the length of the environment determines
+/// where the stack starts (Mytkowicz et al., ASPLOS 2009).
 pub fn layout_variables(
     plan: &Plan,
     subject: SubjectId,

@@ -17,7 +17,7 @@ pub struct Outputs {
 }
 
 impl Outputs {
-    /// Creates the comparison. The commands' outputs are stored in `folder`.
+    /// Creates a comparison of outputs, which stores them in `folder`.
     pub fn new(folder: &Path) -> Outputs {
         Outputs {
             folder: folder.to_path_buf(),
@@ -77,7 +77,7 @@ fn sha256(path: &Path) -> io::Result<[u8; 32]> {
     Ok(hash.finalize().into())
 }
 
-/// Returns the number of the first line, from 1, in which two files differ.
+/// Returns the number of the first line that differs between two files, counted from 1.
 fn first_difference(first: &Path, other: &Path) -> io::Result<usize> {
     let open = |path| File::open(path).map(BufReader::new);
     let (mut first, mut other) = (open(first)?, open(other)?);

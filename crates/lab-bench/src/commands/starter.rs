@@ -21,7 +21,8 @@ use std::time::{Duration, Instant};
 /// The program, built from `starter.c`.
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/starter"));
 
-/// The maximum time without a response after a command's time limit. After that, the starter counts as lost.
+/// The maximum delay of a response after a command's time limit. After that, the starter counts as
+/// lost.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The number of 64-bit numbers in a response.
@@ -48,10 +49,10 @@ pub struct StartRequest {
     pub time_limit: Duration,
 }
 
-/// A process that exited. Times and counts include children for which the process has waited.
+/// A process that has exited. Times and counts include the children that the process waited for.
 #[derive(Clone, Copy, Debug)]
 pub struct Ended {
-    /// The time from just before the start until the exit was observed, in ns.
+    /// The wall time from just before the start until the exit was observed, in ns.
     pub wall_ns: u64,
     /// User CPU time in ns.
     pub user_ns: u64,

@@ -22,13 +22,13 @@ pub struct Wrapper {
     pub program: String,
     /// The file of the program.
     pub file: PathBuf,
-    /// True if the file is a shell script that ends with the other program.
+    /// True if the file is a shell script whose last command starts the other program.
     pub is_script: bool,
 }
 
 impl Wrapper {
     /// Returns the wrapper if a program only starts another one. A name without `/` is searched for
-    /// in PATH; other paths are relative to `folder`.
+    /// in PATH, and any other path is relative to `folder`.
     pub fn find(program: &[String], folder: &Path) -> Option<Wrapper> {
         let name = program.first()?;
         let file = if name.contains('/') {

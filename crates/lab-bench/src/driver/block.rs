@@ -14,11 +14,11 @@ const OVERHEAD_PASSES: u32 = 2;
 
 /// The maximum fraction of a block's turns that may be repeated.
 ///
-/// On a machine that is always disturbed, more repetitions would not help.
+/// On a machine that is disturbed all the time, more repetitions would not help.
 const MAX_REDONE_FRACTION: f64 = 0.25;
 
-/// The number of points after which benchlab starts to check whether a block is too disturbed. The
-/// host's counters are too coarse for fewer points.
+/// The number of points after which benchlab starts to check whether a block is too disturbed. With
+/// fewer points, the host's counters are too coarse.
 const MIN_POINTS_SEEN: usize = 2;
 
 /// A block during its measurement.
@@ -32,15 +32,15 @@ pub struct BlockRun<'a, 'b> {
     pace: BlockPace,
     machine: &'a dyn Machine,
     passes_ns: u64,
-    /// The monitor of the host, if a disturbed block would be repeated, and the usual duration of a
-    /// block in ns.
+    /// The monitor of the host and the usual duration of a block in ns, if a disturbed block would
+    /// be repeated.
     host: Option<(&'a dyn HostWatch, u64)>,
     began_ns: u64,
     is_given_up: bool,
 }
 
 impl<'a, 'b> BlockRun<'a, 'b> {
-    /// Creates a block that records into `block`. `pace` determines its length.
+    /// Creates a block that writes its records to `block`. `pace` determines its length.
     pub fn new(
         plan: &'a Plan,
         workload: &'a mut dyn Workload,
@@ -63,7 +63,7 @@ impl<'a, 'b> BlockRun<'a, 'b> {
         }
     }
 
-    /// Makes the block stop as soon as it is too disturbed to count.
+    /// Abandons the block as soon as it is too disturbed to count.
     ///
     /// `usual_ns` is the usual duration of such a block, in ns.
     pub fn watching(self, host: &'a dyn HostWatch, usual_ns: u64) -> BlockRun<'a, 'b> {
@@ -78,8 +78,8 @@ impl<'a, 'b> BlockRun<'a, 'b> {
         self.is_given_up
     }
 
-    /// Returns true if the block is already too disturbed to count, even without further
-    /// disturbances.
+    /// Returns true if the block is already so disturbed that it cannot count, even if no further
+    /// disturbances occur.
     fn is_lost(&self, done: usize, of: usize) -> bool {
         let Some((host, usual_ns)) = self.host.filter(|_| (MIN_POINTS_SEEN..of).contains(&done))
         else {
@@ -121,7 +121,7 @@ impl<'a, 'b> BlockRun<'a, 'b> {
         Ok(())
     }
 
-    /// Opens the subjects of a target, if the workload opens them for a whole target.
+    /// Opens the subjects of a target, if the workload opens subjects per target.
     fn open_all(&mut self, target: TargetId) -> Result<(), Stop> {
         if self.workload.opening() != Opening::Target {
             return Ok(());
@@ -234,7 +234,7 @@ impl<'a, 'b> BlockRun<'a, 'b> {
         Ok(())
     }
 
-    /// Runs a step for the turn of each subject that still takes part.
+    /// Runs a step for each turn whose subject still takes part.
     fn for_each_participant(
         &mut self,
         turns: &[Turn],

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Records of a run and a block. Each record is written to the run file before it is added in
-//! memory.
+//! The records of a run and of a block. Each record is written to the run file before it is added
+//! in memory.
 
 use crate::driver::participants::Participants;
 use crate::subject::fault::Fault;
@@ -26,7 +26,7 @@ pub enum Progress<'a> {
         /// The total number of pilots.
         of: usize,
     },
-    /// A block is at a point.
+    /// Measuring continues at another point of a block.
     Point {
         /// The block's index, from 0.
         block: u32,
@@ -69,7 +69,7 @@ pub enum Stop {
     Store(StoreError),
     /// A server no longer responds. Contains a description.
     ServerLost(String),
-    /// Measuring agents were lost, and the run cannot continue without them. Contains a description.
+    /// Measuring agents were lost, and the run cannot continue without them. Contains the reason.
     AgentsLost(String),
 }
 
@@ -87,7 +87,7 @@ pub struct RunContext<'a> {
     pub run: Run,
     /// The subjects that still take part.
     pub participants: Participants,
-    /// The time that the run has taken so far.
+    /// The time that the run has taken so far, in ns.
     pub spent_ns: u64,
     plan: &'a Plan,
 }
@@ -162,7 +162,7 @@ impl<'a> RunContext<'a> {
 /// The result of a turn.
 #[derive(Clone, Debug)]
 pub enum TurnRecord {
-    /// The result of a batch of a subject that implements the protocol.
+    /// The result of a batch, for a subject that implements the protocol.
     Batch {
         /// The batch and its position in the schedule.
         sample: Sample,
@@ -172,12 +172,13 @@ pub enum TurnRecord {
         check: u64,
         /// The latency of each operation, if multiple operations run concurrently.
         latencies: Option<Latencies>,
-        /// The latency of the operations over time, if they are due at a fixed rate.
+        /// The latency of the operations over time, if they are due at a fixed rate and the subject
+        /// reports it.
         timeline: Option<Timeline>,
         /// Values of the metrics that the batch's case defines.
         readings: Vec<Reading>,
     },
-    /// The result of a process that exited.
+    /// The result of a process that has exited.
     Process {
         /// The process as a batch of one operation.
         sample: Sample,
@@ -315,15 +316,17 @@ impl BlockContext<'_> {
 }
 
 impl TurnRecord {
-    /// Returns true if the result of a disturbed turn can be recorded without counting it.
+    /// Returns true if the result of a disturbed turn can be recorded without counting it, so that
+    /// the turn can be repeated.
     ///
-    /// The other kinds of results have so many turns that disturbed turns need no repetition.
+    /// Workloads with other kinds of results run many turns, and tolerate a few disturbed ones.
     pub fn is_repeatable(&self) -> bool {
         matches!(self, TurnRecord::Slice(_) | TurnRecord::Readings(_))
     }
 }
 
-/// Records a fault as a failure, with the last log lines. Returns `Stop` if no subject is to blame.
+/// Records a fault as a failure, with the last log lines. Returns an error if the fault is not the
+/// subject's.
 fn failure(
     run: &RunWriter,
     fault: Fault,

@@ -34,10 +34,10 @@ pub trait Executor {
     /// Does the work required before the first block, unless the run file already contains its results.
     fn prepare(&mut self, run: &mut RunContext, on_progress: OnProgress) -> Result<(), Stop>;
 
-    /// Measures missing blocks until one more block is recorded, whether or not it is valid.
+    /// Measures missing blocks until one more block is recorded, whether valid or not.
     fn block(&mut self, run: &mut RunContext, on_progress: OnProgress) -> Result<(), Stop>;
 
-    /// Returns true if the processes of the last block serve at least one more block.
+    /// Returns true if the processes of the last block continue with another block.
     fn is_amid_set(&self) -> bool {
         false
     }
@@ -45,13 +45,13 @@ pub trait Executor {
     /// Cleans up after the last block, even if the run was stopped.
     fn finish(&mut self, run: &mut RunContext) -> Result<(), Stop>;
 
-    /// Returns true if a run that the user stops can be resumed. If false, the run ends.
+    /// Returns true if a run can be resumed after the user stops it. If false, the run ends.
     fn can_resume(&self) -> bool {
         true
     }
 }
 
-/// Returns the next block to measure and the number of earlier attempts at it.
+/// Returns the number of the next block to measure, and the number of earlier attempts at it.
 ///
 /// This is the first block that is neither valid nor in `under_way`.
 pub fn missing_block(run: &Run, under_way: &[u32]) -> (u32, u32) {
@@ -83,8 +83,8 @@ impl<'a> LocalExecutor<'a> {
         }
     }
 
-    /// Configures the executor for a host that measures single blocks on request and does not know the total time of
-    /// the run.
+    /// Configures the executor for a host that measures single blocks on request, without knowing
+    /// the total time of the run.
     pub fn for_single_blocks(self) -> LocalExecutor<'a> {
         LocalExecutor {
             pace: BlockPace::planned(),
@@ -97,7 +97,7 @@ impl<'a> LocalExecutor<'a> {
         LocalExecutor { machine, ..self }
     }
 
-    /// Returns the required outcomes of batches.
+    /// Returns the outcomes that batches must have.
     pub fn outcomes(&self) -> Vec<Outcome> {
         self.workload.outcomes()
     }
@@ -210,8 +210,8 @@ impl<'a> LocalExecutor<'a> {
 
     /// Returns true if the block may be measured again after a disturbance.
     ///
-    /// The number of attempts is limited. If the last valid block was also disturbed, the host is
-    /// considered always disturbed: blocks are not repeated, and the report mentions the
+    /// The number of attempts is limited. If the last valid block was disturbed, too, the host
+    /// counts as permanently disturbed: blocks are not repeated, and the report mentions the
     /// disturbance.
     fn may_redo(&self, run: &Run, attempt: u32) -> bool {
         let last = run.complete_blocks().last();
@@ -220,8 +220,8 @@ impl<'a> LocalExecutor<'a> {
         can_redo && attempt < self.plan.measure.redo && !is_always_disturbed
     }
 
-    /// Restarts a lost server, so that the interrupted work can be repeated. Returns any other
-    /// reason to stop as an error.
+    /// Restarts a server that no longer responds, so that the interrupted work can be repeated.
+    /// Returns an error for any other reason to stop.
     fn recover(&mut self, stop: Stop, on_progress: OnProgress) -> Result<(), Stop> {
         let Stop::ServerLost(reason) = stop else {
             return Err(stop);

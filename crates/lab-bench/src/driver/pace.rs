@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Chooses the number of mirrored pairs of passes per block, so that enough blocks fit into the time of a run.
+//! Chooses the number of mirrored pairs of passes per block, so that enough blocks fit into the
+//! time of a run.
 //!
-//! A plan counts only the turns of a block. Starts, warm-up and verification take additional time: with three
-//! databases, more than twice the time of the turns. The first block is therefore short, and its duration is measured.
-//! The following blocks are as long as the remaining time allows. Their length depends only on elapsed time, never on
-//! measured results.
+//! A plan counts only the turns of a block. Starts, warm-up and verification take additional time.
+//! With three databases, this is more than twice the time of the turns. The first block is
+//! therefore short, and its duration is measured. The following blocks are as long as the remaining
+//! time allows. Their length depends only on elapsed time, never on measured results.
 
 use lab_model::Plan;
 
 /// The number of blocks that should fit into the time of a run.
 const BLOCKS: u32 = 16;
 
-/// The fraction of the planned pairs in the first block.
+/// The number of pairs in the first block, as a fraction of the planned number.
 const FIRST: f64 = 0.25;
 
 /// The durations of a block in ns.
@@ -19,7 +20,7 @@ const FIRST: f64 = 0.25;
 pub struct BlockTimes {
     /// The total duration.
     pub total_ns: u64,
-    /// The duration of the passes, which depends on their number.
+    /// The duration of all passes. It depends on the number of passes.
     pub passes_ns: u64,
 }
 
@@ -33,8 +34,8 @@ pub struct BlockPace {
 }
 
 impl BlockPace {
-    /// Returns the pace of the first block. If the user specified the number of pairs or blocks
-    /// instead of a time, blocks are as planned.
+    /// Returns the pace of the first block. Blocks have the planned length if the user specified
+    /// the number of pairs or blocks instead of a time.
     pub fn new(plan: &Plan) -> BlockPace {
         let measure = &plan.measure;
         let goal = measure.budget_ns.filter(|_| measure.block_ns.is_some());
@@ -45,8 +46,8 @@ impl BlockPace {
         }
     }
 
-    /// Returns the pace for a host that measures single blocks and does not know the total time of the run: blocks are
-    /// as planned.
+    /// Returns the pace for a host that measures single blocks without knowing the total time of
+    /// the run. Blocks have the planned length.
     pub fn planned() -> BlockPace {
         BlockPace {
             goal: None,
@@ -54,7 +55,7 @@ impl BlockPace {
         }
     }
 
-    /// Returns the number of pairs in a block, at least one, for `planned` pairs.
+    /// Returns the number of pairs in a block, at least 1, if the plan has `planned` pairs.
     pub fn pairs(&self, planned: u32) -> u32 {
         ((f64::from(planned) * self.fraction).round() as u32).clamp(1, planned.max(1))
     }
@@ -101,7 +102,8 @@ mod tests {
 
     /// Returns the number of pairs in each block of a simulated run.
     ///
-    /// Fixed costs such as starts take `fixed` seconds, and a pair takes `pair` seconds.
+    /// Fixed costs such as starts take `fixed` seconds per block, and each pair takes `pair`
+    /// seconds.
     fn run(
         mut pace: BlockPace,
         planned: u32,

@@ -4,9 +4,9 @@
 use lab_model::{Failure, Plan, PointId, SubjectId};
 use std::collections::HashSet;
 
-/// The subjects that do not take part, either by plan or because they failed.
+/// The subjects that do not take part, either because of the plan or because they failed.
 ///
-/// A subject that failed at a point is not tried again at this point in the same run.
+/// A subject that failed at a point is not tried again at that point in the same run.
 #[derive(Default)]
 pub struct Participants {
     excluded: HashSet<SubjectId>,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A run from its first pilot to its end. Measures the blocks that are missing in the run file, one after another.
+//! A run from its first pilot to its end. Measures the blocks that the run file lacks, one after
+//! another.
 
 use crate::driver::context::{RunContext, Stop};
 use crate::driver::executor::{Executor, LocalExecutor, OnProgress};
@@ -7,8 +8,8 @@ use crate::driver::workload::Workload;
 use lab_model::{Ending, Plan, Run};
 use lab_store::{RunWriter, StoreError};
 
-/// The divisor of the budget that yields the maximum overrun. A run may exceed the budget to reach
-/// the number of blocks that its confidence level needs.
+/// Divides the budget to give the maximum overrun. A run may exceed its budget to reach the number
+/// of blocks that its confidence level needs.
 const OVERRUN: u64 = 4;
 
 /// The minimum number of process sets for a confidence interval.
@@ -17,7 +18,7 @@ const MIN_SETS: usize = 2;
 /// The reason why a run failed. All measurements so far are in the run file.
 #[derive(Debug, thiserror::Error)]
 pub enum BenchError {
-    /// The run file failed.
+    /// The run file cannot be written.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// An operating system call failed.
@@ -29,7 +30,7 @@ pub enum BenchError {
     /// A fixture of the experiment failed before the first measurement.
     #[error("{0}")]
     Fixture(String),
-    /// A server that subjects use was lost too often or cannot be restarted.
+    /// A server that subjects use stopped responding too often, or cannot be restarted.
     #[error("{0}")]
     ServerLost(String),
     /// Measuring agents were lost, and the run cannot continue without them.
@@ -38,7 +39,7 @@ pub enum BenchError {
 }
 
 impl BenchError {
-    /// Prefixes an operating system error with what failed.
+    /// Converts an operating system error, prefixed with a description of the failed operation.
     pub(crate) fn system(what_failed: &str) -> impl FnOnce(std::io::Error) -> BenchError {
         move |error| BenchError::System(what_failed.to_owned(), error)
     }
@@ -190,8 +191,8 @@ impl<'a> Session<'a> {
 
     /// Returns true if another block would not fit into the budget.
     ///
-    /// A run may exceed the budget by a quarter. It may exceed it further if it would otherwise
-    /// have fewer blocks than its confidence level needs.
+    /// A run with fewer blocks than its confidence level needs may exceed the budget by a quarter,
+    /// or without limit if the plan requires that level.
     fn is_out_of_time(&self, spent_ns: u64, complete: u32) -> bool {
         let measure = &self.plan.measure;
         let Some(budget_ns) = measure.budget_ns else {

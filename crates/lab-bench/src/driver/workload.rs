@@ -26,7 +26,7 @@ use lab_store::StoreError;
 /// A fault excludes its subject, either at the point where it happened or as [`Workload::exclude`] decides. Waiting
 /// code must check [`crate::host::interrupt::requested`] and return [`Fault::Interrupted`].
 pub trait Workload {
-    /// Returns the cores that the blocks use in turn; at least one.
+    /// Returns the cores among which the blocks rotate. There is at least one.
     fn cores(&self) -> &[usize];
 
     /// Returns the metrics whose readings the turns record.
@@ -49,7 +49,8 @@ pub trait Workload {
         Vec::new()
     }
 
-    /// Restores a lost prerequisite of a run, such as a server. Returns an error with the reason if this fails.
+    /// Restores a prerequisite of the run, such as a server that no longer responds. Returns an
+    /// error with the reason if this fails.
     fn restore(&mut self) -> Result<(), String> {
         Ok(())
     }
@@ -59,12 +60,13 @@ pub trait Workload {
         Ok(())
     }
 
-    /// Returns the set of processes that serves the next block, or `None` if the block has its own processes.
+    /// Returns the set of processes for the next block, or `None` if the block has its own
+    /// processes.
     fn process_set(&mut self, _context: &mut RunContext) -> Option<u32> {
         None
     }
 
-    /// Returns true if the processes of the last block serve at least one more block.
+    /// Returns true if the processes of the last block continue with another block.
     fn is_amid_set(&self) -> bool {
         false
     }
@@ -80,7 +82,7 @@ pub trait Workload {
     /// Called after all turns of a block.
     fn end_block(&mut self, _block: &mut BlockContext) {}
 
-    /// Returns true if a run that the user stops can be resumed. If false, the run ends.
+    /// Returns true if a run can be resumed after the user stops it. If false, the run ends.
     fn can_resume(&self) -> bool {
         true
     }
@@ -96,8 +98,8 @@ pub trait Workload {
         true
     }
 
-    /// Returns the CPU time of agents and servers on this machine that benchlab did not start, in
-    /// ns. This time does not count as a disturbance.
+    /// Returns the CPU time of agents on this machine, and of servers that benchlab did not start,
+    /// in ns. This time does not count as a disturbance.
     ///
     /// `None` means that the time is unknown. In this case, no CPU time of other processes counts
     /// as a disturbance.
@@ -115,7 +117,7 @@ pub trait Workload {
         true
     }
 
-    /// Returns when the subjects are opened.
+    /// Returns the time at which subjects are opened.
     fn opening(&self) -> Opening {
         Opening::Target
     }
@@ -130,7 +132,7 @@ pub trait Workload {
         Ok(())
     }
 
-    /// Warms up a subject again, because it was idle while the others were warmed up.
+    /// Warms up a subject again that was idle while the others were warmed up.
     fn refresh_opened(&mut self, _block: &mut BlockContext, _subject: SubjectId) -> Done<()> {
         Ok(())
     }
@@ -151,8 +153,8 @@ pub trait Workload {
     /// Returns the number of passes at a point. Passes 2k and 2k+1 are a mirrored pair.
     fn passes(&self, point: PointId, subjects: &[SubjectId]) -> u32;
 
-    /// Called before a pass, for each subject's turn in it. `remaining` is the number of remaining passes, including
-    /// this one.
+    /// Called before a pass, for the turn of each subject in the pass. `remaining` is the number of
+    /// passes to go, including this one.
     fn before_pass(&mut self, _block: &mut BlockContext, _turn: Turn, _remaining: u32) -> Done<()> {
         Ok(())
     }
@@ -197,7 +199,7 @@ pub trait Workload {
     }
 }
 
-/// The time when a workload's subjects are opened.
+/// The time at which a workload's subjects are opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opening {
     /// All subjects are opened in a random order before the first point of their target. [`Workload::open`] also
@@ -225,8 +227,8 @@ pub struct Turn {
 pub struct TurnResult {
     /// The record to store, or `None` if it is already stored.
     pub record: Option<TurnRecord>,
-    /// True if other processes disturbed the turn. The session repeats such a turn, within its
-    /// limits.
+    /// True if other processes disturbed the turn. The driver repeats such a turn a limited number
+    /// of times.
     pub disturbed: bool,
 }
 

@@ -20,7 +20,8 @@ const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/allocations.so"
 /// Languages whose runtimes have their own heap. Their kits report the runtime's counters (docs/protocol.md).
 const OWN_HEAPS: [&str; 3] = ["Go", "Java", "Node.js"];
 
-/// The size of the counter file in bytes: two native-endian numbers of eight bytes each, blocks and bytes.
+/// The size of the counter file in bytes. It contains two native-endian numbers of eight bytes
+/// each: blocks and bytes.
 const COUNTS_BYTES: usize = 16;
 
 impl Explainer<'_> {
@@ -70,7 +71,7 @@ impl Explainer<'_> {
     }
 }
 
-/// Returns the allocated bytes, and the number of blocks if the runtime counts them.
+/// Returns the number of allocated bytes, and the number of blocks if the runtime counts them.
 fn allocation_figures(allocated: Allocated) -> SubjectResult<Vec<f64>> {
     let bytes = allocated.bytes;
     let bytes = bytes
@@ -79,7 +80,7 @@ fn allocation_figures(allocated: Allocated) -> SubjectResult<Vec<f64>> {
     Ok(figures.map(|figure| figure as f64).collect())
 }
 
-/// Returns true if a language's runtime allocates little memory through the C library.
+/// Returns true if a language's runtime allocates hardly any memory through the C library.
 pub(super) fn has_own_heap(language: &str) -> bool {
     OWN_HEAPS.contains(&language)
 }
@@ -92,7 +93,7 @@ pub(super) struct CountingLibrary {
 }
 
 impl CountingLibrary {
-    /// Writes the library and the counters into a directory. The counters start at 0.
+    /// Writes the library and the counter file into a directory. The counters start at 0.
     pub(super) fn new(folder: &Path) -> SubjectResult<CountingLibrary> {
         let [library, path] = ["allocations.so", "allocations"].map(|name| folder.join(name));
         let counts = std::fs::write(&library, LIBRARY)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Counts the events of one run of a whole command, in a few runs without a tracer, and a few runs
-//! under each tool.
+//! Counts the events of a whole command: in a few runs without a tracer, and in a few runs under
+//! each tool.
 
 use super::allocations::{CountingLibrary, has_own_heap};
 use super::counting::{Adding, REPEATS, USED, missing, read_events, read_trace_file, tracing};
@@ -19,10 +19,11 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
 
-/// The number of runs under each tool. Tools slow the command down.
+/// The number of runs under each tool. It is small because tools slow the command down.
 const UNDER_TOOLS: usize = 2;
 
-/// The maximum duration of a command for the full number of runs without a tracer.
+/// The maximum duration of a command for the full number of runs without a tracer. Longer commands
+/// run less often.
 const LONG: Duration = Duration::from_secs(2);
 
 /// Counts the events of a plan's commands.
@@ -36,7 +37,7 @@ pub struct CommandExplainer<'a> {
 }
 
 impl<'a> CommandExplainer<'a> {
-    /// Creates a counter for a plan of commands.
+    /// Creates an explainer for the commands of a plan.
     pub fn new(
         plan: &'a Plan,
         options: &'a Commands,

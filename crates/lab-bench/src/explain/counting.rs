@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Derives values per operation from pairs of batches, and creates and reads traces.
+//! Derives values per operation from pairs of batches. Also writes and reads traces.
 
 use super::trace::{SystemCalls, TraceError};
 use crate::host::hardware::HardwareCounters;
@@ -12,12 +12,12 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
-/// The number of pairs of batches. The median of their differences is used.
+/// The number of pairs of batches. The result is the median of their differences.
 ///
 /// The range of six differences is a confidence interval of the median at 1 - 2/2^6 = 96.9 %.
 pub(super) const REPEATS: usize = 6;
 
-/// The number of characters of a message that strace shows.
+/// The maximum number of characters that strace shows of a message.
 pub(super) const SHOWN: &str = "48";
 
 /// The sizes of the batches that a process runs at a point.
@@ -25,7 +25,7 @@ pub(super) const SHOWN: &str = "48";
 pub(super) struct ExplainedBatches {
     /// The number of operations before the first counted batch.
     pub(super) warm_up: u64,
-    /// The operations of a batch of the smaller size.
+    /// The number of operations of the smaller batch in a pair.
     pub(super) operations: u64,
 }
 
@@ -68,7 +68,7 @@ pub(super) fn read_events(counters: Option<&HardwareCounters>) -> SubjectResult<
     }
 }
 
-/// The metrics of a process's resource usage: its wall time, then the metrics of [`used`].
+/// The metrics of a process's resource usage: the wall time, followed by the metrics of [`used`].
 pub(super) static USED: [Metric; 6] = [
     Metric::MEAN_WALL,
     Metric::MEAN_CPU,
@@ -95,17 +95,19 @@ pub(super) fn used(cpu_ns: u64, before: &ProcessUsage, after: &ProcessUsage) -> 
 
 /// Adds results to the counts of a subject.
 pub(super) trait Adding {
-    /// Records that a quantity could not be counted, with the reason. Returns other errors, such as
-    /// an interruption.
+    /// Records that a quantity could not be counted, with the reason. Returns errors of other
+    /// kinds, such as an interruption.
     fn note_missing(&mut self, quantity: &str, outcome: SubjectResult<()>) -> SubjectResult<()>;
 
-    /// Adds values of the metrics that the rows contain. Each row belongs to a pair of batches.
+    /// Adds values of metrics. Each row contains the values from one pair of batches, in the order
+    /// of `metrics`.
     fn figures<'m>(&mut self, metrics: impl Iterator<Item = &'m Metric>, rows: &[Vec<f64>]);
 
-    /// Adds the calls of all batches. The last batch has a single operation.
+    /// Adds the system calls of all batches. The last batch has a single operation.
     fn add(&mut self, batches: ExplainedBatches, calls: Vec<SystemCalls>);
 
-    /// Adds values of calls. Each item contains calls and the number of operations that made them.
+    /// Adds the metrics of system calls. Each item contains calls and the number of operations that
+    /// made them.
     fn calls(&mut self, counted: &[(SystemCalls, f64)]);
 }
 

@@ -26,8 +26,8 @@ const OPERATIONS: (u64, u64) = (200, 2);
 /// The target duration of the smaller batch without a tracer.
 const BATCH_NS: u64 = 50_000_000;
 
-/// The number of operations before the first counted batch. In this time, runtimes compile, and
-/// drivers prepare statements on the server.
+/// The maximum number of operations before the first counted batch. During these operations,
+/// runtimes compile, and drivers prepare statements on the server.
 const WARM_UP: u64 = 2000;
 
 /// The maximum duration of the warm-up operations without a tracer.
@@ -45,7 +45,7 @@ pub struct Explainer<'a> {
 }
 
 impl<'a> Explainer<'a> {
-    /// Creates a counter for subjects that run batches. `folder` is the project's directory.
+    /// Creates an explainer for subjects that run batches. `folder` is the project's directory.
     pub fn new(
         plan: &'a Plan,
         folder: &'a Path,
@@ -70,9 +70,9 @@ impl<'a> Explainer<'a> {
 
     /// Counts the events of one subject at one point.
     ///
-    /// `operations` is the size of the smaller batch. `None` chooses a size that takes little time.
-    /// `tracer` is the path of strace, or `None` if strace is not installed. Returns a fault if the
-    /// subject cannot run the point at all.
+    /// `operations` is the size of the smaller batch, or `None` to choose a size that takes little
+    /// time. `tracer` is the path of strace, or `None` if strace is not installed. Returns a fault
+    /// if the subject cannot run the point at all.
     pub fn count(
         &self,
         subject: SubjectId,
@@ -101,8 +101,8 @@ impl<'a> Explainer<'a> {
         Ok(counted)
     }
 
-    /// Counts CPU time, context switches, page faults and processor events without a tracer, whose
-    /// cost would dominate.
+    /// Counts CPU time, context switches, page faults and processor events. Runs without a tracer,
+    /// because its cost would dominate.
     fn count_usage(
         &self,
         counted: &mut Counted,
@@ -142,7 +142,7 @@ impl<'a> Explainer<'a> {
         Ok(batches)
     }
 
-    /// Measures the cost of an operation in multiple metrics, from pairs of batches in a warm process.
+    /// Measures multiple metrics per operation, from pairs of batches in a warm process.
     pub(super) fn differences(
         &self,
         process: &mut SubjectProcess,
@@ -222,7 +222,8 @@ impl<'a> Explainer<'a> {
         Ok(batches)
     }
 
-    /// Counts the calls of the same batches under strace, and of a batch with a single operation.
+    /// Counts the system calls of the same batches under strace, and of a batch with a single
+    /// operation.
     fn count_calls(
         &self,
         counted: &mut Counted,

@@ -2,8 +2,9 @@
 //! Counts the events of one operation of a subject, separately from all measurements.
 //!
 //! The events are system calls, round trips, context switches, page faults, allocations,
-//! instructions and cache misses. Subtracting the values of a batch from those of a batch of twice
-//! its length cancels the cost of starting, of opening the case, and of the protocol.
+//! instructions and cache misses. They are counted for a batch, and for another batch of twice the
+//! length. In the difference, the costs of starting, of opening the case, and of the protocol
+//! cancel out.
 
 mod allocations;
 mod commands;

@@ -22,7 +22,7 @@ use std::time::Duration;
 /// The duration of load before the first counted period.
 const WARM_UP: Duration = Duration::from_secs(2);
 
-/// A period of load. Its events are divided by the number of requests.
+/// The length of a counted period of load. Its events are divided by the number of requests.
 const STRETCH: Duration = Duration::from_millis(300);
 
 /// Counts the events of a plan's servers.
@@ -42,7 +42,7 @@ struct ExplainedServer {
 }
 
 impl<'a> ServerExplainer<'a> {
-    /// Creates a counter for a plan of servers. `folder` is the project's directory.
+    /// Creates an explainer for the servers of a plan. `folder` is the project's directory.
     pub fn new(
         plan: &'a Plan,
         serving: &'a Serving,
@@ -131,7 +131,7 @@ impl<'a> ServerExplainer<'a> {
         Ok(proven)
     }
 
-    /// Counts the calls of each period by their start time.
+    /// Counts the system calls of each period, by the time at which they started.
     fn count_calls(
         &self,
         counted: &mut Counted,
@@ -235,7 +235,7 @@ impl ExplainedServer {
         (0..REPEATS).map(|_| count(self)).collect()
     }
 
-    /// Applies load for a period. Returns the number of requests served.
+    /// Applies load for one period. Returns the number of requests served.
     fn served(&mut self) -> SubjectResult<u64> {
         let record = self.server.load(&mut self.engine, STRETCH)?;
         match record.served {

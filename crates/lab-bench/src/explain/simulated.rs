@@ -67,7 +67,7 @@ impl Explainer<'_> {
         Ok(())
     }
 
-    /// Runs a process that does a batch of `times` times the usual size.
+    /// Runs a process with one batch, which has `times` times the operations of the smaller batch.
     fn run_under_callgrind(
         &self,
         counted: &Counted,
@@ -107,7 +107,7 @@ pub(super) fn under_callgrind(file: &Path) -> Vec<String> {
     words.into_iter().chain(CACHES.map(str::to_owned)).collect()
 }
 
-/// Returns the functions with the highest costs.
+/// Returns the most expensive functions, with their costs.
 pub(super) fn most_costly(functions: impl Iterator<Item = (String, f64)>) -> Vec<(String, f64)> {
     let mut functions: Vec<(String, f64)> = functions.filter(|(_, cost)| *cost > 0.0).collect();
     functions.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
@@ -115,7 +115,8 @@ pub(super) fn most_costly(functions: impl Iterator<Item = (String, f64)>) -> Vec
     functions
 }
 
-/// Returns the instructions in the program and in each library, by the last component of its path.
+/// Returns the number of instructions in the program and in each library, by the last component of
+/// its path.
 pub(super) fn by_library(profile: &CostProfile) -> HashMap<String, u64> {
     let mut sums: HashMap<String, u64> = HashMap::new();
     for (object, cost) in profile.objects() {
@@ -127,7 +128,7 @@ pub(super) fn by_library(profile: &CostProfile) -> HashMap<String, u64> {
     sums
 }
 
-/// Returns the instructions of each function's own code.
+/// Returns the number of instructions in each function's own code.
 pub(super) fn by_function(profile: &CostProfile) -> HashMap<String, u64> {
     let mut sums: HashMap<String, u64> = HashMap::new();
     for function in profile.functions() {

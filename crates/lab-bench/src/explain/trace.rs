@@ -31,7 +31,7 @@ pub enum TraceError {
     /// A line does not have strace's format.
     #[error("line {0} of the trace is not strace output: {1}")]
     Malformed(u64, &'static str),
-    /// The trace ends before the last batch does.
+    /// The trace ends in the middle of a batch.
     #[error("the trace ends in the middle of a batch")]
     Truncated,
 }
@@ -51,7 +51,7 @@ pub struct SystemCalls {
     pub futex_waits: i64,
     /// The first messages on sockets, in order.
     pub messages: Vec<Message>,
-    /// Sockets on which the last message was sent rather than received.
+    /// The sockets on which the last message was sent rather than received.
     awaiting_reply: HashSet<u64>,
 }
 
@@ -96,7 +96,7 @@ pub(super) fn read_windows(
     Ok(reader.batches)
 }
 
-/// The state of reading a trace.
+/// The state of a parser that reads a trace.
 #[derive(Default)]
 struct TraceReader<'w> {
     batches: Vec<SystemCalls>,
@@ -104,7 +104,7 @@ struct TraceReader<'w> {
     open: Option<SystemCalls>,
     /// For each thread, the start of a call whose line was interrupted by another thread's line.
     unfinished: BTreeMap<u32, String>,
-    /// True if the protocol's commands and replies count as ordinary calls.
+    /// True if the protocol's commands and replies are treated as ordinary calls.
     ignores_batches: bool,
     /// Time windows, each of which counts as a batch. If present, every line starts with its time.
     windows: Option<&'w [(f64, f64)]>,

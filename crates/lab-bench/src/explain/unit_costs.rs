@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Measures what the cheapest system call and page fault cost on this host.
+//! Measures the cost of the cheapest system call and of the cheapest page fault on this host.
 
 use lab_model::UnitCosts;
 use std::num::NonZeroUsize;
@@ -7,7 +7,7 @@ use std::os::raw::c_void;
 use std::ptr::NonNull;
 use std::time::Instant;
 
-/// The number of repetitions. Only the fastest counts, because the others may have been
+/// The number of repetitions. Only the fastest one counts, because the others may have been
 /// interrupted.
 const REPEATS: usize = 7;
 
@@ -17,7 +17,8 @@ const CALLS: usize = 2_000;
 /// The number of pages in a repetition.
 const PAGES: usize = 500;
 
-/// Measures the costs, which takes a few milliseconds. Returns `None` if memory cannot be mapped.
+/// Measures the unit costs. This takes a few milliseconds. Returns `None` if memory cannot be
+/// mapped.
 pub fn unit_costs() -> Option<UnitCosts> {
     let calls = (0..REPEATS)
         .map(|_| system_calls_ns())

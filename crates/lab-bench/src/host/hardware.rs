@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Reads the processor's counters (perf_event_open(2)): the instructions, cycles and misses of a process's own code,
-//! without the kernel.
+//! Reads the processor's counters (perf_event_open(2)). They count the instructions, cycles and
+//! misses of a process's own code, without the kernel's.
 
 use lab_model::Metric;
 use nix::unistd::Pid;
@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::FromRawFd;
 
-/// The counted metrics, in the order of the values.
+/// The counted metrics, in the order in which [`HardwareCounters::read`] returns them.
 pub static COUNTED: [Metric; 4] = [
     Metric::INSTRUCTIONS,
     Metric::CYCLES,
@@ -20,8 +20,8 @@ pub static COUNTED: [Metric; 4] = [
 /// BRANCH_MISSES.
 const EVENTS: [(u32, u64); 4] = [(0, 1), (0, 0), (0, 3), (0, 5)];
 
-/// PERF_FORMAT_TOTAL_TIME_ENABLED and _RUNNING. These times show whether counters were multiplexed
-/// because there were too few.
+/// PERF_FORMAT_TOTAL_TIME_ENABLED and _RUNNING. The two times differ if the kernel multiplexed the
+/// events because there were too few counters.
 const TIMES: u64 = 1 | 2;
 
 /// PERF_FLAG_FD_CLOEXEC.
@@ -75,8 +75,8 @@ impl HardwareCounters {
         Ok(HardwareCounters { threads })
     }
 
-    /// Reads the counts so far, in the order of [`COUNTED`]. Counts are scaled up if the counters
-    /// were multiplexed.
+    /// Reads the counts so far, in the order of [`COUNTED`]. Scales the counts up if the kernel
+    /// multiplexed the events.
     pub fn read(&self) -> io::Result<Vec<f64>> {
         let width = self.threads.first().map_or(0, Vec::len);
         let mut sums = vec![0.0; width];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Records Ctrl-C and similar signals. All waiting code checks for them.
+//! Records requests to stop, such as Ctrl-C. All code that waits checks for them.
 
 use crate::host::sys;
 use nix::sys::eventfd::{EfdFlags, EventFd};
@@ -10,7 +10,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Signals within this many ns count as one request, because `timeout` signals its command and then its process group.
+/// The time in ns within which multiple signals count as one request. `timeout` signals its command
+/// and then its process group.
 const ONE_REQUEST_NS: u64 = 500_000_000;
 
 /// The exit status that shells report: 128 + SIGINT.
@@ -19,13 +20,13 @@ const INTERRUPTED: i32 = 130;
 /// The time of the first request to stop in ns, or 0 before any request.
 static REQUESTED: AtomicU64 = AtomicU64::new(0);
 
-/// Becomes readable once benchlab has been asked to stop.
+/// An event that becomes readable once benchlab has been asked to stop.
 static STOP_EVENT: OnceLock<EventFd> = OnceLock::new();
 
 /// Makes SIGINT, SIGTERM and SIGHUP request a stop instead of terminating benchlab.
 ///
-/// If a second signal arrives more than half a second after the first, benchlab exits immediately, and the subjects are
-/// killed with it.
+/// A second signal more than half a second after the first makes benchlab exit immediately, which
+/// also kills the subjects.
 pub fn watch() -> io::Result<()> {
     let event = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)?;
     if STOP_EVENT.set(event).is_err() {
@@ -45,10 +46,10 @@ fn on_signal() {
     }
 }
 
-/// Records a request to stop, and returns the time of the first request in ns.
+/// Records a request to stop. Returns the time of the first request in ns.
 ///
-/// Also ends a wait in [`readable`]. The signal itself interrupts a wait in progress, but not a
-/// wait that is about to start.
+/// Also ends a wait in [`readable`]. A signal itself interrupts a wait in progress, but not a wait
+/// that is about to start.
 fn note_request(now: u64) -> u64 {
     let first = REQUESTED.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
     if let Some(event) = STOP_EVENT.get() {

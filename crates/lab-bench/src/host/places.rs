@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Directories that subjects work in, and the block device on which each of them is.
+//! Finds directories for subjects to work in, and the block device that contains each directory.
 
 use lab_host::disk::{disk_of, whole_disk};
 use lab_host::not_a_disk;
@@ -9,7 +9,7 @@ use std::os::linux::fs::MetadataExt;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-/// The minimum free space for a directory to be used, in bytes. Multiple subjects write to it
+/// The minimum free space in a directory for subjects, in bytes. Multiple subjects write to it
 /// concurrently.
 const MIN_FREE: u64 = 2 << 30;
 
@@ -63,7 +63,8 @@ impl Place {
         })
     }
 
-    /// Returns a place on every disk with a writable filesystem, and a place in memory as the reference.
+    /// Returns a directory on every disk with a writable filesystem, and a directory in memory as
+    /// the reference.
     pub fn all() -> Vec<Place> {
         let text = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let on_disks = mounts(&text);
@@ -78,7 +79,7 @@ impl Place {
         places
     }
 
-    /// Returns true if the place is in memory.
+    /// Returns true if the directory is in memory.
     pub fn is_in_memory(&self) -> bool {
         ["tmpfs", "ramfs"].contains(&&*self.filesystem)
     }
@@ -142,7 +143,7 @@ fn unescaped(word: &str) -> String {
         .fold(word, |word, (from, to)| word.replace(from, to))
 }
 
-/// Returns a directory on the filesystem mounted at `mounted`, if there is enough space.
+/// Returns a directory on the filesystem mounted at `mounted`, if the filesystem has enough space.
 fn usable(mounted: &Path) -> Option<Place> {
     let folder = writable_inside(mounted)?;
     let free = nix::sys::statvfs::statvfs(&folder).ok()?;
@@ -177,8 +178,8 @@ fn is_writable(folder: &Path) -> bool {
 
 /// Returns the whole disk that contains a directory.
 ///
-/// The disk is found by the directory's device number, or else by the mount's source, because btrfs uses different
-/// numbers.
+/// Looks for the directory's device number first, and then for the mount's source, because btrfs
+/// uses different numbers.
 fn disk_below(folder: &Path, source: &str) -> Option<String> {
     let of_folder = fs::metadata(folder).ok().map(|m| m.st_dev());
     let of_source = fs::metadata(source).ok().map(|m| m.st_rdev());
@@ -187,7 +188,8 @@ fn disk_below(folder: &Path, source: &str) -> Option<String> {
     lowest(disks.next()?)
 }
 
-/// Returns the underlying disk if a device consists of exactly one other device, such as an encrypted device.
+/// Returns the underlying disk of a device that consists of exactly one other device, such as an
+/// encrypted device.
 fn lowest(disk: String) -> Option<String> {
     let slaves = fs::read_dir(Path::new("/sys/block").join(&disk).join("slaves"))
         .into_iter()

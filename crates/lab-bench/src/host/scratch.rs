@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A directory for a run's target files or worktrees, which is removed at the end of the run.
+//! A directory for a run's target files or worktrees. It is removed at the end of the run.
 
 use nix::fcntl::{Flock, FlockArg};
 use std::fs::{self, File};
@@ -15,7 +15,8 @@ const TEMPORARY: &str = "temporary";
 /// The pause between two attempts to remove a directory.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// A run's directory. Dropping it removes the directory. If benchlab is killed, the next run removes it.
+/// The scratch directory of a run. Dropping it removes the directory. If benchlab is killed, the
+/// next run removes it.
 pub struct Scratch {
     folder: PathBuf,
     memory: bool,
@@ -23,8 +24,8 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Creates a directory in `parent` or, without `parent`, in shared memory or the temporary
-    /// directory.
+    /// Creates a directory in `parent`. If `parent` is `None`, creates it in shared memory or in
+    /// the temporary directory.
     pub fn new(parent: Option<&Path>) -> io::Result<Scratch> {
         let shared = Path::new("/dev/shm");
         let parent = match parent {
@@ -60,7 +61,8 @@ impl Scratch {
         self.memory
     }
 
-    /// Returns true if a path is in the scratch directory of another run, next to this one, that no longer exists.
+    /// Returns true if a path is in a scratch directory that no longer exists. Checks only scratch
+    /// directories with the same parent as this one.
     pub fn is_abandoned(&self, path: &Path) -> bool {
         let is_sibling = |folder: &&Path| folder.parent() == self.folder.parent();
         let folder = path.ancestors().find(is_sibling);
@@ -74,8 +76,8 @@ impl Drop for Scratch {
     }
 }
 
-/// Removes a directory. Repeats the attempt, because a killed process may still complete a system call that creates a
-/// file.
+/// Removes a directory. Tries repeatedly, because a killed process may still complete a system call
+/// that creates a file.
 fn remove(folder: &Path) {
     for _ in 0..100 {
         match fs::remove_dir_all(folder) {
@@ -90,7 +92,8 @@ fn remove(folder: &Path) {
 
 /// Creates a directory and locks it.
 ///
-/// Another benchlab process may clean up the directory before it is locked. In this case, the next name is tried.
+/// Another benchlab process may remove the directory before it is locked. In this case, tries the
+/// next name.
 fn create(parent: &Path) -> io::Result<(PathBuf, Flock<File>)> {
     for number in 0.. {
         let folder = parent.join(format!("{PREFIX}{}-{number}", std::process::id()));
@@ -107,7 +110,7 @@ fn create(parent: &Path) -> io::Result<(PathBuf, Flock<File>)> {
     unreachable!("there are infinitely many numbers")
 }
 
-/// Removes the directories of killed runs. No process holds their locks.
+/// Removes the scratch directories of killed runs. These are the ones that no process has locked.
 fn clear_abandoned(parent: &Path) {
     let entries = fs::read_dir(parent).into_iter().flatten().flatten();
     for folder in entries.map(|e| e.path()).filter(|f| is_ours(f)) {
@@ -163,7 +166,7 @@ mod tests {
         assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0);
     }
 
-    /// Creates directories in some threads while other threads clean up.
+    /// Creates directories in multiple threads while other threads remove abandoned ones.
     #[test]
     fn labs_that_start_at_once_do_not_take_each_others_folders() {
         let parent = tempfile::tempdir().unwrap();

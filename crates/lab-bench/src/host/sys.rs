@@ -23,7 +23,7 @@ pub fn readable<'f>(
     Ok(poll(&mut files.collect::<Vec<_>>(), time)? > 0)
 }
 
-/// Returns CLOCK_MONOTONIC in ns.
+/// Returns the time of CLOCK_MONOTONIC in ns.
 pub fn monotonic_ns() -> u64 {
     let now = clock_gettime(ClockId::CLOCK_MONOTONIC).expect("Linux has CLOCK_MONOTONIC");
     now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64
@@ -35,10 +35,11 @@ pub fn unix_seconds() -> f64 {
     since.map(|d| d.as_secs_f64()).unwrap_or_default()
 }
 
-/// Pins this thread, and all threads and processes that it starts, to one of `parts` equal parts of the cores. `part`
-/// counts from 0.
+/// Pins this thread to one of `parts` equal groups of cores. `part` is the index of the group.
+/// Threads and processes that this thread starts inherit the cores.
 ///
-/// If there are too few cores, all cores may be used. Must be called before the cores are first queried.
+/// Has no effect if there are fewer cores than groups. Must be called before the cores are first
+/// queried.
 pub fn keep_to_part(part: usize, parts: usize) -> io::Result<()> {
     let set = sched_getaffinity(Pid::from_raw(0))?;
     let cores = (0..CpuSet::count()).filter(|&core| set.is_set(core).unwrap_or(false));
@@ -54,15 +55,16 @@ fn part_of(cores: usize, part: usize, parts: usize) -> std::ops::Range<usize> {
     part * cores / parts..(part + 1) * cores / parts
 }
 
-/// Returns a function that lets a new process use all cores again, to be called between fork and exec.
+/// Returns a function that lets a new process use all cores again. It is called between fork and
+/// exec.
 ///
-/// This prevents a subject's helper threads from inheriting benchlab's pinning.
+/// Without it, a subject's helper threads would inherit benchlab's pinning.
 pub fn all_cores() -> io::Result<impl Fn() -> io::Result<()> + Send + Sync + use<>> {
     let set = allowed_set()?;
     Ok(move || Ok(sched_setaffinity(Pid::from_raw(0), &set)?))
 }
 
-/// Pins a thread to some cores.
+/// Pins a thread to the given cores.
 pub fn pin(thread: Pid, cores: &[usize]) -> io::Result<()> {
     let mut set = CpuSet::new();
     for &core in cores {
@@ -71,7 +73,7 @@ pub fn pin(thread: Pid, cores: &[usize]) -> io::Result<()> {
     Ok(sched_setaffinity(thread, &set)?)
 }
 
-/// Pins all threads of a process to some cores. Threads started later inherit the cores.
+/// Pins all threads of a process to the given cores. Threads started later inherit the cores.
 pub fn pin_all(process: Pid, cores: &[usize]) -> io::Result<()> {
     for task in std::fs::read_dir(format!("/proc/{process}/task"))? {
         let name = task?.file_name();
@@ -87,8 +89,9 @@ pub fn pin_all(process: Pid, cores: &[usize]) -> io::Result<()> {
 
 /// Pins benchlab itself to the measured core.
 ///
-/// benchlab sleeps while a batch runs, and the subject sleeps while benchlab works, so the two never compete. Switching
-/// between processes on one core takes a fifth of the time of waking another core.
+/// benchlab sleeps while a batch runs, and the subject sleeps while benchlab works, so the two
+/// never compete. Switching between processes on one core takes a fifth of the time that it takes
+/// to wake another core.
 pub fn share_core(core: usize) {
     // Without permission, the scheduler decides. benchlab then responds more slowly, but results stay correct.
     let _ = pin(Pid::from_raw(0), &[core]);
@@ -101,7 +104,8 @@ pub fn leave_measured_core() {
     }
 }
 
-/// Runs an action with this thread pinned to some cores. Threads and processes that it starts stay there.
+/// Runs an action with this thread pinned to the given cores. Threads and processes that the action
+/// starts stay pinned.
 pub fn on_cores<T>(cores: &[usize], action: impl FnOnce() -> T) -> T {
     let this_thread = Pid::from_raw(0);
     let before = sched_getaffinity(this_thread);

@@ -8,7 +8,7 @@ use lab_load::SliceRecord;
 use lab_model::{AgentId, ErrorKind, PointId, Slice, SubjectId};
 use std::time::Duration;
 
-/// A generator of load on one server at one point, with its connections open.
+/// Generates load on one server at one point, over connections that are already open.
 pub trait Generator: Send {
     /// Applies load for `length`, and passes every slice to `each` in chronological order. If
     /// `each` returns false, the load stops.
@@ -20,12 +20,12 @@ pub trait Generator: Send {
     ) -> Result<(), LoadFault>;
 }
 
-/// The reason why load could not be applied or was cut short.
+/// The reason why load could not be applied or ended early.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoadFault {
     /// Applying load failed for this reason.
     Failed(String),
-    /// Agents were lost, and the run cannot continue without them. Contains a description.
+    /// Agents were lost, and the run cannot continue without them. Contains the reason.
     AgentsLost(String),
 }
 
@@ -38,10 +38,10 @@ impl From<LoadFault> for StepError {
     }
 }
 
-/// A report of a generator: a slice of load, or notes that the user must see before the next slice.
+/// A report of a generator. It contains a slice of load, notes for the user, or both.
 #[derive(Clone, Debug, Default)]
 pub struct Piece {
-    /// The slice, without the subject, the point and the server's usage.
+    /// The slice. It lacks the subject, the point and the server's resource usage.
     pub slice: Option<Slice>,
     /// The first error of each kind in the slice.
     pub errors: Vec<(ErrorKind, String)>,
@@ -64,8 +64,8 @@ pub trait Generators {
     ) -> Result<Box<dyn Generator>, LoadFault>;
 }
 
-/// Returns the first error of each kind in a record, except for errors whose message only repeats
-/// the kind.
+/// Returns the first error of each kind in a record. Skips errors whose message only repeats the
+/// kind.
 pub fn first_errors(record: &SliceRecord) -> Vec<(ErrorKind, String)> {
     let kinds = ErrorKind::ALL.into_iter().zip(&record.words);
     kinds

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A workload of load on running servers.
+//! Measures load on running servers.
 //!
-//! Each slice is written to the run file before the next one is handled. Multiple servers or points take turns. A
-//! single server at a single point is loaded without pauses, and each of its slices counts as a block.
+//! Each slice is written to the run file before the next one is handled. Multiple servers or points
+//! take turns. A single server at a single point is loaded without pauses, and each of its slices
+//! counts as a block.
 
 mod generator;
 mod running_load;
@@ -33,7 +34,7 @@ pub struct LoadWorkload<'a> {
     plan: &'a Plan,
     load: &'a LoadSpec,
     generators: &'a dyn Generators,
-    /// The generators for the current point. They stay connected until another point is visited.
+    /// The generators for the current point. Their connections stay open until the point changes.
     connected: HashMap<SubjectId, Box<dyn Generator>>,
     current_point: PointId,
     /// The load on a single server, which runs without pauses.
@@ -48,7 +49,7 @@ pub struct LoadWorkload<'a> {
     of: u32,
 }
 
-/// The parts of a load that run on this machine.
+/// The participants in a load that run on this machine.
 struct LocalParts {
     is_any: bool,
     agents: Vec<AgentId>,
@@ -56,11 +57,12 @@ struct LocalParts {
     server: bool,
 }
 
-/// Measurements of the servers apart from their responses.
+/// The resource usage of the servers.
 struct ServerUsage<'a> {
     watches: Watches<'a>,
     last: HashMap<SubjectId, Usage>,
-    /// The reading of the accept queues at the start of the current slice, if the servers are on this machine.
+    /// The number of accept-queue overflows at the start of the current slice, if the servers are
+    /// on this machine.
     last_overflows: Option<u64>,
     are_here: bool,
 }
@@ -115,7 +117,7 @@ impl<'a> LoadWorkload<'a> {
         visits * self.load.stretch_ns.div_ceil(turn_ns) as u32
     }
 
-    /// Returns the generator for a server at a point in a block, and starts it if necessary.
+    /// Returns the generator for a server at a point in a block. Starts it if necessary.
     fn generator(
         &mut self,
         (subject, point): (SubjectId, PointId),
@@ -136,8 +138,8 @@ impl<'a> LoadWorkload<'a> {
 
     /// Returns the next slice of a load without pauses.
     ///
-    /// If slices are still missing when the load ends, because some were repeated or the run was resumed, another
-    /// stretch of load measures them.
+    /// The load may end before all slices have been measured, because some were repeated or the run
+    /// was resumed. In this case, starts another period of load.
     fn next_slice(&mut self, block: &mut BlockContext, turn: Turn) -> Done<Slice> {
         loop {
             let mut stretch = match self.stretch.take() {
@@ -239,7 +241,7 @@ impl<'a> LoadWorkload<'a> {
         Ok(())
     }
 
-    /// Reports and logs the first error of each kind.
+    /// Shows and logs the first error of each kind.
     fn report(
         &mut self,
         block: &mut BlockContext,
@@ -301,7 +303,7 @@ impl Workload for LoadWorkload<'_> {
         }
     }
 
-    /// Returns one pass for a single server, which needs no mirrored passes.
+    /// Returns one pass for a single server, because it needs no mirrored passes.
     fn passes(&self, _: PointId, _: &[SubjectId]) -> u32 {
         match self.plan.subjects.len() {
             1 => 1,
@@ -343,7 +345,8 @@ impl ServerUsage<'_> {
         Ok(())
     }
 
-    /// Reads how often accept queues of this machine have overflowed. `None` if the servers are elsewhere.
+    /// Reads how often the accept queues of this machine have overflowed. Returns `None` if the
+    /// servers are on other machines.
     fn queue_overflows(&self) -> Option<u64> {
         self.are_here.then(netstat::queue_overflows).flatten()
     }
@@ -365,7 +368,8 @@ impl ServerUsage<'_> {
         Ok(with_server(slice, before, now))
     }
 
-    /// Reads the resource usage of the server's processes. If they have exited, reports this once.
+    /// Reads the resource usage of the server's processes. If they have exited, reports this the
+    /// first time.
     fn read(
         &mut self,
         subject: SubjectId,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Load that runs without pauses while the caller waits for one slice at a time.
+//! Load that runs without pauses while the caller receives its slices one at a time.
 
 use super::generator::{Generator, LoadFault, Piece};
 use crate::host::interrupt;
@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// The generator, and the result of its load.
+/// The generator of a load that has ended, and the result of the load.
 type Ended = (Box<dyn Generator>, Result<(), LoadFault>);
 
 /// A load in progress. Dropping it stops the load.
@@ -20,7 +20,7 @@ pub struct RunningLoad {
 }
 
 impl RunningLoad {
-    /// Starts a thread that applies load for a time.
+    /// Starts a thread that applies load for the given time.
     pub fn begin(
         mut generator: Box<dyn Generator>,
         length: Duration,

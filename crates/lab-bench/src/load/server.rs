@@ -10,7 +10,7 @@ use std::time::Duration;
 /// The duration of the load that checks a server. Only one request is due in this time.
 const CHECK: Duration = Duration::from_millis(1);
 
-/// The servers of a load , with the addresses that this machine uses, in the order of the plan's
+/// The servers of a load, with the addresses that this machine uses, in the order of the plan's
 /// subjects.
 pub struct LoadedServers(IdVec<SubjectId, LoadJob>);
 
@@ -41,13 +41,15 @@ impl LoadedServers {
         self.0.ids()
     }
 
-    /// Opens the connections of a generator to a server. Returns an error if the generator cannot be started.
+    /// Creates a load generator with open connections to a server. Returns an error if the
+    /// generator cannot be started.
     pub fn open(&self, server: SubjectId, share: &LoadShare) -> Result<Engine, String> {
         let job = self.job(server)?.with_share(share);
         Engine::start(job).map_err(|e| e.to_string())
     }
 
-    /// Sends one request to a server and returns the result. Returns an error if it cannot be sent.
+    /// Sends one request to a server and returns the result. Returns an error if the request cannot
+    /// be sent.
     pub fn ask(&self, server: SubjectId) -> Result<SliceRecord, String> {
         let mut engine = Engine::start(self.job(server)?.once()).map_err(|e| e.to_string())?;
         let mut total = SliceRecord::new();
@@ -66,7 +68,7 @@ impl LoadedServers {
     }
 }
 
-/// The generators of a plan's load in this process.
+/// The generators of a plan's load, if this process generates it.
 pub struct LocalGenerators<'a> {
     /// A plan with a load.
     pub plan: &'a Plan,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The files that servers serve. They contain random bytes derived from a run's seed.
+//! The files that servers serve. They contain random bytes that depend on the run's seed.
 
 use lab_model::ServedFile;
 use rand_chacha::ChaCha8Rng;
@@ -8,7 +8,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A directory with the files.
+/// A directory with files for servers to serve.
 pub struct ServedFiles {
     folder: PathBuf,
     contents: Vec<(String, Vec<u8>)>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A workload of servers: verifies the servers, warms them up, and loads them in turns.
+//! Measures servers: verifies them, warms them up, and loads them in turns.
 
 mod files;
 mod others;
@@ -38,7 +38,7 @@ use std::path::Path;
 use std::time::Duration;
 use usage::with_server;
 
-/// The divisor of a visit's length that yields the length of the unrecorded load before the visit.
+/// Divides the length of a visit to give the length of the unrecorded load that precedes it.
 const LEAD_IN: u32 = 10;
 
 /// The servers of a run.
@@ -49,7 +49,7 @@ pub struct ServerWorkload<'a> {
     pilots: HashMap<(SubjectId, CaseId), Pilot>,
     proven: HashMap<SubjectId, Proven>,
     peaks: Peaks,
-    /// True if the current block helps to determine the peaks.
+    /// True if the current block contributes to finding the peaks.
     is_calibrating: bool,
     /// The cores of the server and the generator in the current block.
     split: Split,
@@ -59,12 +59,12 @@ pub struct ServerWorkload<'a> {
     may_nest: bool,
     set: ProcessSet,
     costs: SetCosts,
-    /// The load generators of the current point. Their connections stay open from pass to pass.
+    /// The load generators of the current point. Their connections stay open between passes.
     engines: HashMap<SubjectId, Engine>,
     _scratch: Scratch,
 }
 
-/// Returns true if some points refer to peaks that further blocks must determine.
+/// Returns true if some points depend on peaks that have not been found yet.
 pub fn finds_peaks(plan: &Plan, run: &Run) -> bool {
     let mut points = plan.points.ids();
     let has_parts = points.any(|point| plan.part_of_peak(point).is_some());
@@ -152,10 +152,10 @@ impl<'a> ServerWorkload<'a> {
         self.end_pilot(subject, server, run, progress)
     }
 
-    /// Pilots the cases of a subject that have no pilot yet, in a fresh process.
+    /// Runs the missing pilots of a subject in a fresh process.
     ///
-    /// `baseline` is the baseline's server after its own pilots, if available. Returns the server, unless nothing had
-    /// to be piloted or it failed.
+    /// `baseline` is the baseline's server after its own pilots, if available. Returns the server,
+    /// or `None` if no pilot was missing or the server failed.
     fn pilot(
         &mut self,
         subject: SubjectId,
@@ -196,7 +196,7 @@ impl<'a> ServerWorkload<'a> {
         }
     }
 
-    /// Pilots the cases that have no pilot yet. Warms up the server for the other cases.
+    /// Runs a server's missing pilots. Warms up the server for the other cases.
     fn pilot_cases(
         &self,
         (subject, server): (SubjectId, &mut RunningServer),
@@ -233,7 +233,8 @@ impl<'a> ServerWorkload<'a> {
         Ok(pilots)
     }
 
-    /// Returns the maximum length of the next pilot, after all completed ones and `more`.
+    /// Returns the maximum length of the next pilot. `more` contains completed pilots that have not
+    /// been stored yet.
     fn pilot_length(&self, more: &[Pilot]) -> Duration {
         let plan = self.setup.plan;
         let done = self.pilots.values().chain(more);
@@ -245,8 +246,8 @@ impl<'a> ServerWorkload<'a> {
         pilot::max_length(plan, Duration::from_nanos(spent_ns), left, all)
     }
 
-    /// Starts to warm up a server at a point. `baseline` is the baseline's server, unless this
-    /// server is the baseline.
+    /// Prepares the warm-up of a server at a point. `baseline` is the baseline's server, or `None`
+    /// if this server is the baseline.
     fn warming<'c, 'y>(
         &self,
         (subject, server): (SubjectId, &mut RunningServer),
@@ -281,7 +282,7 @@ impl<'a> ServerWorkload<'a> {
         }
     }
 
-    /// Returns a fault if another server responds differently to a request without a required response.
+    /// Returns a fault if servers respond differently to a request without a required response.
     fn same_as_others(&self, proven: &Proven) -> SubjectResult<()> {
         let difference = |(&other, other_proof): (&SubjectId, &Proven)| {
             proven
@@ -319,9 +320,9 @@ impl<'a> ServerWorkload<'a> {
 impl ServerWorkload<'_> {
     /// Warms up a server, one case after another.
     ///
-    /// The server is warm when it reaches the level of the pilot, or when it has served the number
-    /// of requests that the run requires. With `refresh`, the server was already warm, and only has
-    /// to return to that level.
+    /// The server is warm when it reaches the level of its pilot, or when it has served the number
+    /// of requests that the run requires. `refresh` is true for a server that was already warm and
+    /// only has to return to that level.
     fn warm_up_cases(
         &self,
         block: &mut BlockContext,
@@ -381,7 +382,8 @@ impl ServerWorkload<'_> {
             .generator(server, point, proven, rate, block.block.number)
     }
 
-    /// Runs `work` with a running server and the baseline's server, unless the server is the baseline.
+    /// Runs `work` with a running server and the baseline's server. The latter is `None` if the
+    /// server is the baseline itself.
     fn with_baseline(
         &mut self,
         subject: SubjectId,
@@ -497,7 +499,7 @@ impl Workload for ServerWorkload<'_> {
             .learn(self.setup.plan, block.number, &block.slices);
     }
 
-    /// Returns true for load at a fraction of the peak, which must come after the peak is known.
+    /// Returns true for load at a fraction of a peak, because the peak must be found first.
     fn comes_last(&self, point: PointId) -> bool {
         self.is_calibrating && self.setup.plan.part_of_peak(point).is_some()
     }
@@ -512,8 +514,7 @@ impl Workload for ServerWorkload<'_> {
         }
     }
 
-    /// Returns false for load at a fraction of a peak that is unknown or that the server does not
-    /// have.
+    /// Returns false for load at a fraction of a peak, if the server has no peak or it is unknown.
     fn has_turns(&self, subject: SubjectId, point: PointId) -> bool {
         let plan = self.setup.plan;
         let peak = || self.peaks.peak(plan, subject, point);
@@ -626,7 +627,7 @@ impl Workload for ServerWorkload<'_> {
     }
 
     /// Excludes a faulty server. A server that cannot be loaded at a point is excluded only from
-    /// this point; any other fault excludes it from all points.
+    /// that point. Any other fault excludes it from all points.
     fn exclude(
         &mut self,
         block: &mut BlockContext,
@@ -665,7 +666,8 @@ pub(crate) fn pin_lab(split: &Split) {
     let _ = sys::pin(nix::unistd::Pid::from_raw(0), &split.generator);
 }
 
-/// Returns a server's reported settings, the number of verified responses, and its cores.
+/// Returns settings for the run file: those that a server reports, the number of verified
+/// responses, and the server's cores.
 fn settings(
     subject: SubjectId,
     server: &RunningServer,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Measures the CPU time of other processes during a server's turn.
+//! Measures the CPU time of unrelated processes during a server's turn.
 //!
-//! All cores belong to the server or the generator, so any other busy process delays the server or
-//! the generator.
+//! All cores belong to the server or the generator, so any other busy process delays one of them.
 
 use lab_host::{CpuClock, kernel, procfs};
 use nix::unistd::Pid;
@@ -14,7 +13,7 @@ use std::collections::HashMap;
 /// percentile.
 const MAX_OTHER_FRACTION: f64 = 0.01;
 
-/// All other processes that may use a core.
+/// The processes that may disturb a server or the generator.
 #[derive(Default)]
 pub struct Others {
     /// The processes seen so far. `None` stands for a kernel thread or an exited process.
@@ -22,7 +21,8 @@ pub struct Others {
 }
 
 impl Others {
-    /// Returns the clocks of the existing processes, except the server's. Processes that start later are not counted.
+    /// Returns the clocks of all existing processes except benchlab and the server. Processes that
+    /// start later are not counted.
     pub fn clocks(&mut self, server: Pid) -> Clocks {
         let mut ours = procfs::with_descendants(server);
         ours.push(Pid::this());
@@ -51,9 +51,11 @@ impl Clocks {
 pub struct CpuReading(Vec<Option<u64>>);
 
 impl CpuReading {
-    /// Returns the CPU time of the busiest process since an earlier reading of the same clocks, in ns.
+    /// Returns the CPU time of the busiest process since an earlier reading of the same clocks, in
+    /// ns.
     ///
-    /// The sum would be misleading: many processes with a little CPU time each cause no pause.
+    /// The sum over all processes would be misleading, because many processes with a little CPU
+    /// time each cause no pause.
     pub fn most_since(&self, earlier: &CpuReading) -> u64 {
         let pairs = self.0.iter().zip(&earlier.0);
         let used = pairs.filter_map(|(now, before)| Some((*now)?.saturating_sub((*before)?)));

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The warm-up and the pilot of a server. The pilot determines the steady level of the server, and the number of
-//! requests until the level is reached.
+//! The warm-up and the pilot of a server. The pilot finds the steady level of the server, and the
+//! number of requests until the server reaches that level.
 //!
-//! The speed of a shared machine changes while a server warms up. Therefore, the baseline's server is also loaded after
-//! each period of load. The level is the cost of a request relative to the baseline's.
+//! The level is the cost of a request as a multiple of its cost on the baseline's server. The
+//! baseline's server is therefore loaded after each period of load, because the speed of a shared
+//! machine changes while a server warms up.
 
 use super::proof::Proven;
 use super::running_server::{RunningServer, ServerSetup};
@@ -15,73 +16,78 @@ use lab_stats::pilot_time::PilotTime;
 use lab_stats::steady::{Steady, log_levels, steady_rounds};
 use std::time::{Duration, Instant};
 
-/// The length of a round's evaluated period while a server still compiles. The period has as many
-/// connections as the comparisons.
+/// The length of the evaluated period in a round while a server still compiles. The generator uses
+/// about [`CONNECTIONS`] connections.
 const CROWDED: Duration = Duration::from_millis(50);
 
-/// The length of a round's evaluated period after the server has finished compiling.
+/// The length of the evaluated period in a round after the server has finished compiling.
 const LOADED: Duration = Duration::from_millis(80);
 
-/// The length of a round's period in which the baseline's server is loaded.
+/// The length of the period in a round in which the baseline's server is loaded.
 const BASELINE: Duration = Duration::from_millis(20);
 
-/// The length of a round's period with only one connection at a time.
+/// The length of the period in a round with only one connection at a time.
 ///
 /// If the case uses both keep-alive connections and a connection per request, the period is divided
 /// between them. Without this period, the compiler of a virtual machine competes with full load and
 /// takes a minute instead of ten seconds.
 const ALONE: Duration = Duration::from_millis(120);
 
-/// The length of the idle period at the end of a round. A server that uses CPU time in this period
-/// is still compiling.
+/// The length of the idle period at the end of a round. A server that is busy in this period is
+/// still compiling.
 ///
-/// The period is shorter than the 50 ms after which HotSpot gives up compiling code that is no longer called.
+/// The period is shorter than 50 ms, the time after which HotSpot gives up compiling code that is
+/// no longer called.
 const IDLE: Duration = Duration::from_millis(30);
 
 /// The approximate length of a warm-up round, used in a plan's estimates.
 const ROUND: Duration = Duration::from_millis(200);
 
-/// The number of consecutive rounds with an idle end after which a server has finished compiling.
+/// The number of consecutive idle ends of rounds after which a server counts as having finished
+/// compiling.
 const QUIET: usize = 8;
 
-/// Like [`QUIET`], for a server that was never seen compiling.
+/// The counterpart of [`QUIET`] for a server that was never seen compiling.
 const NEVER_BUSY: usize = 3;
 
-/// The number of connections in the crowded period, or the nearest number that the plan's points have.
+/// The preferred number of connections in the evaluated period. The plan's point with the nearest
+/// number is used.
 const CONNECTIONS: usize = 64;
 
-/// The maximum excess of the last rounds' cost over the steady level, as a difference of logarithms.
+/// The maximum excess of the last rounds' cost over the steady level, as a difference of natural
+/// logarithms.
 const TOLERANCE: f64 = 0.05;
 const LAST_ROUNDS: usize = 6;
 
-/// The maximum factor by which the machine may be slower than in the pilot, if no baseline shows its speed.
+/// The factor by which the machine may be slower than in the pilot, if no baseline shows its speed.
 const MACHINE_FACTOR: f64 = 1.3;
 
-/// The maximum number of rounds to bring a warm process back to its steady level after it was idle.
+/// The maximum number of rounds that bring a warm process back to its steady level after it was
+/// idle.
 const MAX_REFRESHING: usize = 10;
 
-/// The maximum number of requests for reaching the level, as a multiple of the pilot's number.
-/// After that, the process is measured anyway.
+/// The maximum number of requests before a server reaches its level, as a multiple of the pilot's
+/// number.
 ///
-/// Its turns then show whether it is steady.
+/// After that, the process is measured anyway, and its turns show whether it is steady.
 const MAX_FACTOR: u32 = 2;
 const MAX_EXTRA: Duration = Duration::from_secs(2);
 
-/// The length of the load periods until a server reaches its required age. The server exceeds the
+/// The length of the load periods that bring a server to its required age. The server exceeds the
 /// age by less than this length.
 const STEP: Duration = Duration::from_millis(2);
 
-/// The number of requests up to which a pilot continues although the server is already steady.
+/// The number of requests that a pilot serves even if the server is steady earlier.
 const REPORTED_REQUESTS: u64 = 100_000;
 const REPORTED_DIVISOR: u32 = 4;
 
-/// The divisor of a run's budget that yields the approximate time for all pilots.
+/// Divides a run's budget to give the approximate time for all pilots.
 const PILOTS_DIVISOR: u32 = 3;
 /// The minimum length of each pilot.
 const MIN_PILOT: Duration = Duration::from_secs(3);
 
-/// Returns the point at which a case is piloted: in a closed loop, and with keep-alive connections if the case uses
-/// them.
+/// Returns the point for the pilot of a case. It has a closed loop, and keep-alive connections if
+/// the case uses them.
 pub fn point(plan: &Plan, case: CaseId) -> Option<PointId> {
     let points = plan.points.ids();
     let closed = points.filter(|&p| plan.points[p].case == case && !plan.is_open(p));
@@ -100,8 +106,8 @@ pub fn most(plan: &Plan) -> Duration {
 
 /// Returns the maximum length of the next pilot.
 ///
-/// `left` is the number of remaining pilots out of `pilots`, including this one. `spent` is the time of the earlier
-/// pilots. A pilot that needs more than an equal part of the time may use the time of pilots that need less.
+/// `left` is the number of remaining pilots out of `pilots`, including this one. `spent` is the
+/// time that the earlier pilots took. A pilot may use the time that other pilots do not need.
 pub fn max_length(plan: &Plan, spent: Duration, left: usize, pilots: usize) -> Duration {
     let Some(budget_ns) = plan.measure.budget_ns else {
         return most(plan);
@@ -132,7 +138,7 @@ impl<'y> Yardstick<'y> {
         })
     }
 
-    /// Loads the baseline. Returns the number of requests and the CPU time of these requests.
+    /// Loads the baseline. Returns the number of requests and their CPU time in ns.
     fn read(&mut self) -> SubjectResult<(u64, u64)> {
         self.server.process.wake()?;
         let before = self.server.read()?;
@@ -150,13 +156,13 @@ pub struct Warming<'a, 'y> {
     alone: Vec<Engine>,
     crowded: Engine,
     yardstick: Option<Yardstick<'y>>,
-    /// The CPU time and requests of each round's crowded period.
+    /// The CPU time and requests of each round's evaluated period.
     batches: Vec<Batch>,
     /// The age of the server at the end of each round.
     ages: Vec<Age>,
     began: Instant,
     cpu_before_ns: u64,
-    /// The last round, counted from 1, that ended with a busy server, or 0 if there was none.
+    /// The last round, counted from 1, at whose end the server was busy. 0 if there was none.
     last_busy: usize,
     /// True if the server has finished compiling and runs on its own cores.
     settled: bool,
@@ -194,7 +200,7 @@ impl<'a, 'y> Warming<'a, 'y> {
     }
 
     /// Runs rounds until the server is steady or the time `longest` has passed. The server may use
-    /// all cores until it has finished compiling.
+    /// all cores while it compiles.
     pub fn find_level(
         &mut self,
         server: &mut RunningServer,
@@ -216,7 +222,8 @@ impl<'a, 'y> Warming<'a, 'y> {
         }
     }
 
-    /// Runs rounds until the server has reached the pilot's level and has served as many requests as in the pilot.
+    /// Runs rounds until the server has reached the pilot's level and has served as many requests
+    /// as it did in the pilot.
     pub fn reach(&mut self, server: &mut RunningServer, pilot: &Pilot) -> SubjectResult<()> {
         let Some(level) = lab_stats::steady::steady(pilot) else {
             return Ok(());
@@ -245,9 +252,10 @@ impl<'a, 'y> Warming<'a, 'y> {
         server.keep_on(self.cores)
     }
 
-    /// Loads a server that was idle during the warm-up of others, until it has returned to its level.
+    /// Loads a server that was idle while others were warmed up, until it has returned to its
+    /// level.
     ///
-    /// While idle, some servers collect garbage or discard compiled code.
+    /// Some servers collect garbage or discard compiled code while they are idle.
     pub fn refresh(&mut self, server: &mut RunningServer, pilot: &Pilot) -> SubjectResult<()> {
         let level = lab_stats::steady::steady(pilot);
         server.keep_on(self.cores)?;
@@ -262,7 +270,8 @@ impl<'a, 'y> Warming<'a, 'y> {
         Ok(())
     }
 
-    /// Makes the server serve a number of requests, on the cores of its turns.
+    /// Sends load until the server has served a number of requests, on the cores that it uses in
+    /// its turns.
     pub fn reach_age(&mut self, server: &mut RunningServer, requests: u64) -> SubjectResult<()> {
         server.keep_on(self.cores)?;
         let mut served = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Sets of processes. The processes of all servers in a set are started and warmed up together, and serve one or more
-//! blocks.
+//! Sets of processes. The processes of all servers in a set are started and warmed up together, and
+//! serve one or more blocks.
 
 use super::pilot;
 use crate::driver::context::RunContext;
@@ -10,15 +10,15 @@ use lab_stats::steady::steady;
 use std::collections::HashMap;
 use std::time::Instant;
 
-/// The number of sets that must fit into the time of a run. A server with a longer warm-up is
-/// excluded.
+/// The number of sets that must fit into the time of a run. Servers whose warm-up is too long for
+/// this are excluded.
 const WANTED_SETS: f64 = 4.0;
 
-/// The time in seconds from the start of a process until it listens, if unknown.
+/// The assumed time from the start of a process until it listens, in seconds, if it is unknown.
 const START_S: f64 = 0.5;
 /// The minimum duration of a warm-up in seconds.
 const MIN_WARM_UP_S: f64 = 0.6;
-/// The duration of a turn in addition to its load, in seconds.
+/// The time that a turn takes in addition to its load, in seconds.
 const TURN_EXTRA_S: f64 = 0.012;
 
 /// The current set of processes.
@@ -30,9 +30,9 @@ pub struct ProcessSet {
     blocks: u32,
     /// The number of blocks served so far.
     served: u32,
-    /// True during a block, and after a block of this set was interrupted.
+    /// True during a block, and after an interrupted block of this set.
     in_block: bool,
-    /// True if the set has begun its first block, so that its processes are warm.
+    /// True if the set has begun its first block.
     began: bool,
     warm: bool,
 }
@@ -55,7 +55,7 @@ impl ProcessSet {
         self.warm
     }
 
-    /// Records the end of a block. A disturbed block is measured again.
+    /// Records the end of a block. A disturbed block does not count, because it is measured again.
     pub fn block_ended(&mut self, state: BlockState) {
         self.in_block = false;
         if state == BlockState::Complete {
@@ -70,7 +70,7 @@ pub struct SetCosts {
     starts_ns: HashMap<SubjectId, u64>,
     block_began: Option<Instant>,
     turns_began: Option<Instant>,
-    /// The duration of the last set's start and warm-up in seconds.
+    /// The time to start and warm up the processes of the last set, in seconds.
     set_s: Option<f64>,
     /// The duration of the last block's turns in seconds.
     block_s: Option<f64>,
@@ -87,7 +87,8 @@ impl SetCosts {
         (self.block_began, self.turns_began) = (Some(Instant::now()), None);
     }
 
-    /// Records the start of a point's turns. All processes are warm.
+    /// Records the start of the first turn in a block, when all processes are warm. Later calls in
+    /// the same block have no effect.
     pub fn turns_begin(&mut self) {
         self.turns_began.get_or_insert_with(Instant::now);
     }
@@ -106,10 +107,11 @@ impl SetCosts {
         }
     }
 
-    /// Returns the subjects that do not fit into the budget of a run. The baseline and its copy always stay.
+    /// Returns the subjects that do not fit into the budget of a run. The baseline and its copy are
+    /// never excluded.
     ///
-    /// A subject is excluded if its pilot did not find a steady level in time, or if the warm-up of
-    /// all processes is too long because of it.
+    /// A subject is excluded if its pilot did not find a steady level in time, or if its warm-up
+    /// would make the warm-up of all processes too long.
     pub fn left_out(&self, plan: &Plan, context: &RunContext) -> Vec<SubjectId> {
         let remaining_s = remaining_s(plan, context).filter(|_| plan.measure.age.is_none());
         let Some(remaining_s) = remaining_s else {
@@ -168,7 +170,7 @@ impl SetCosts {
         out
     }
 
-    /// Returns the next set of a run and its number of blocks.
+    /// Returns the next set of a run, with its number of blocks.
     pub fn next_set(&self, plan: &Plan, context: &RunContext) -> ProcessSet {
         let known = context
             .run
@@ -214,7 +216,7 @@ impl SetCosts {
         Some(design.blocks)
     }
 
-    /// Returns the time to start and warm up a subject's process in seconds.
+    /// Returns the time to start and warm up a process of a subject, in seconds.
     fn subject_s(&self, plan: &Plan, context: &RunContext, subject: SubjectId) -> f64 {
         let warm_ns = pilots(context, subject).filter_map(|pilot| {
             let level = steady(pilot)?;
@@ -251,7 +253,7 @@ fn remaining_s(plan: &Plan, context: &RunContext) -> Option<f64> {
     Some(budget_ns.saturating_sub(context.spent_ns) as f64 / 1e9)
 }
 
-/// Returns the duration in seconds of the turns of a number of subjects in a block.
+/// Returns the duration of the turns in a block for a number of subjects, in seconds.
 fn turns_s(plan: &Plan, subjects: usize) -> f64 {
     let turns = f64::from(2 * plan.measure.pairs) * subjects as f64;
     let points = plan.points.ids();

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Verifies the responses of a server before any measurement.
 //!
-//! Sends every request that the server must support. Requests are sent whole, byte by byte, and in
-//! groups.
+//! Sends every request that the server must support: in one piece, byte by byte, and in groups.
 
 use super::files::ServedFiles;
 use super::proof_connection::{ProofConnection, ProofResponse};
@@ -17,7 +16,7 @@ use std::io::Read;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant, SystemTime};
 
-/// The pause between two bytes of a request that is sent a byte at a time.
+/// The pause after each byte of a request that is sent byte by byte.
 const BETWEEN_BYTES: Duration = Duration::from_micros(200);
 
 /// The maximum difference between the server's clock and benchlab's on the same machine.
@@ -25,13 +24,13 @@ const BETWEEN_BYTES: Duration = Duration::from_micros(200);
 /// `Date` has whole seconds, and servers renew it about once a second.
 const MAX_CLOCK_DIFFERENCE: Duration = Duration::from_secs(3);
 
-/// The maximum time until `Date` must have advanced.
+/// The time within which `Date` must advance.
 const DATE_ADVANCE: Duration = Duration::from_millis(2_500);
 
 /// The maximum number of bytes compared in a decompressed body.
 const MAX_PLAIN: u64 = 64 << 20;
 
-/// The maximum time that closed connections may continue to exist.
+/// The maximum time for which the kernel may still count closed connections.
 const SETTLING: Duration = Duration::from_secs(2);
 
 /// The result of a successful verification.
@@ -46,14 +45,16 @@ pub struct Proven {
 }
 
 impl Proven {
-    /// Returns the body of the response to a request of the load, or an empty body if the request was not sent.
+    /// Returns the body of the response to a request of the load. The body is empty if the request
+    /// was not sent.
     pub fn body(&self, example: &Example) -> &[u8] {
         let mut bodies = self.bodies.iter();
         let answer = bodies.find(|(request, _)| request == example);
         answer.map_or(&[], |(_, body)| body)
     }
 
-    /// Returns the first request without a required response whose response differs from that of the other server.
+    /// Returns the first request to which the two servers respond differently, among the requests
+    /// without a required response.
     pub fn first_difference<'a>(&'a self, other: &Proven) -> Option<&'a Example> {
         let mut bodies = self.bodies.iter();
         let differs = |(example, body): &&(Example, Vec<u8>)| {
@@ -75,10 +76,10 @@ fn plain(body: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// The reason why the verification failed, and the last exchange.
+/// The reason why the verification failed, and the transcript of the last connection.
 #[derive(Debug)]
 pub struct FailedProof {
-    /// A description.
+    /// A description of the problem.
     pub reason: String,
     /// The lines of the last connection.
     pub transcript: Vec<String>,
@@ -168,7 +169,7 @@ impl Prover<'_> {
         checked
     }
 
-    /// Sends every example of every case over one connection.
+    /// Sends the examples of all cases over one connection.
     fn examples(&mut self, connection: &mut ProofConnection) -> Checked {
         for example in self.all_examples.clone() {
             let answer = self.exchange(connection, &example)?;
@@ -179,7 +180,8 @@ impl Prover<'_> {
         Ok(())
     }
 
-    /// Checks that HEAD returns the headers of GET without a body, so that the next response is complete.
+    /// Checks that HEAD returns the headers of GET without a body, so that the next response is
+    /// complete.
     fn heads(&mut self, connection: &mut ProofConnection) -> Checked {
         let gets = self.loaded.clone().into_iter();
         for example in gets.filter(|e| e.method == "GET" && e.headers.is_empty()) {
@@ -207,7 +209,7 @@ impl Prover<'_> {
         Ok(())
     }
 
-    /// Requests a missing path, and methods that paths do not support.
+    /// Requests a missing path, and paths with methods that they do not support.
     fn refusals(&mut self, connection: &mut ProofConnection) -> Checked {
         let missing = &self.serving.missing;
         connection.send(&rendered("GET", missing, None, false))?;
@@ -246,7 +248,7 @@ impl Prover<'_> {
         Ok(())
     }
 
-    /// Checks that multiple requests sent in one piece are answered in order.
+    /// Checks that the server responds in order to multiple requests that arrive together.
     fn pipelined(&mut self, connection: &mut ProofConnection) -> Checked {
         let loaded = self.loaded.clone();
         let twice = || loaded.iter().chain(&loaded);
@@ -259,7 +261,7 @@ impl Prover<'_> {
         Ok(())
     }
 
-    /// Checks that the server closes the connection after the response, if the client requests this.
+    /// Checks that the server closes the connection after the response if the client asks for this.
     fn closing(&mut self, connection: &mut ProofConnection) -> Checked {
         let example = self.loaded.first().expect("there is a case").clone();
         connection.send(&render(&example, true))?;
@@ -323,7 +325,7 @@ impl Prover<'_> {
 
     /// Sends a request and checks the response.
     ///
-    /// The server must keep the connection open. After an error response, the server may close the
+    /// The server must keep the connection open. Only after an error response may it close the
     /// connection, which is then reopened.
     fn exchange(
         &mut self,

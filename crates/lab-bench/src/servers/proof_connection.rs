@@ -21,7 +21,8 @@ const MAX_BODY: usize = 16 << 20;
 /// The maximum number of headers of a response.
 const MAX_HEADERS: usize = 100;
 
-/// The maximum number of bytes that the transcript shows of a message, and its maximum number of lines.
+/// The maximum number of bytes of a message that the transcript shows, and the maximum number of
+/// lines in the transcript.
 const SHOWN: usize = 200;
 const LINES: usize = 12;
 
@@ -157,7 +158,8 @@ impl ProofConnection {
         Ok(())
     }
 
-    /// Reads the next response. `head` is true for a response to HEAD, which has no body regardless of its headers.
+    /// Reads the next response. `head` is true for a response to HEAD, which has no body whatever
+    /// its headers say.
     pub fn answer(&mut self, head: bool) -> Result<ProofResponse, String> {
         if interrupt::requested() {
             return Err("benchlab was stopped".into());

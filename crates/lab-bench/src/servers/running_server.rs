@@ -22,10 +22,11 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-/// The minimum CPU usage of a server that counts as busy without requests, as a fraction of a core.
+/// The minimum CPU usage at which a server without requests counts as busy, as a fraction of a
+/// core.
 const BUSY: f64 = 0.2;
 
-/// The interval between checks whether a server is idle after its turn. The server may still be
+/// The interval between checks of whether a server has become idle after its turn. It may still be
 /// closing connections.
 const WATCH: Duration = Duration::from_millis(1);
 const MAX_WATCHES: usize = 10;
@@ -56,7 +57,7 @@ pub struct RunningServer {
 }
 
 impl ServerSetup<'_> {
-    /// Starts a server on some cores. Returns the server and its reply.
+    /// Starts a server on the given cores. Returns the server and its reply.
     pub fn start(
         &self,
         subject: SubjectId,
@@ -115,8 +116,8 @@ impl ServerSetup<'_> {
 
     /// Creates a load generator for a server at a point, with open connections.
     ///
-    /// `proven` contains the server's expected responses. `rate` is the number of requests per second in an open
-    /// loop. The arrivals depend on the block.
+    /// `proven` contains the expected responses. `rate` is the number of requests per second in an
+    /// open loop. The arrival times depend on the block.
     pub fn generator(
         &self,
         server: &RunningServer,
@@ -128,7 +129,7 @@ impl ServerSetup<'_> {
         begin(self.job(server, point, proven, rate)?.of_block(block))
     }
 
-    /// Creates a generator like that of a point, but with a single connection in a closed loop.
+    /// Like [`ServerSetup::generator`], but with a single connection in a closed loop.
     pub fn lone_connection(
         &self,
         server: &RunningServer,
@@ -203,7 +204,7 @@ impl RunningServer {
             .collect()
     }
 
-    /// Pins the server's processes to some cores.
+    /// Pins the server's processes to the given cores.
     pub fn keep_on(&self, cores: &[usize]) -> SubjectResult<()> {
         self.process.keep_all_on(cores)?;
         let others = self.served_by.iter();
@@ -221,8 +222,8 @@ impl RunningServer {
         self.keep_on(&cores)
     }
 
-    /// Returns true if the server uses or waits for a core without requests, for example to collect garbage or to
-    /// compile.
+    /// Returns true if the server uses a core or waits for one although it receives no requests. It
+    /// may be collecting garbage or compiling.
     ///
     /// Observes the server for `length`.
     pub fn is_busy(&mut self, length: Duration) -> SubjectResult<bool> {
@@ -234,9 +235,10 @@ impl RunningServer {
         Ok(has_computed || all.any(procfs::is_runnable))
     }
 
-    /// Ends the server's turn. A server that is still busy is frozen, so that it does not disturb other turns.
+    /// Ends the server's turn. If the server stays busy, freezes it so that it does not disturb
+    /// other turns.
     ///
-    /// An idle server is not frozen, because on waking all its threads would compete for the next
+    /// An idle server is not frozen. When it wakes, all of its threads would compete for the next
     /// connection, which costs more than in normal use.
     pub fn rest(&mut self) -> SubjectResult<()> {
         for _ in 0..MAX_WATCHES {
@@ -247,7 +249,7 @@ impl RunningServer {
         self.process.freeze()
     }
 
-    /// Applies load for a time, and returns a record of the load.
+    /// Applies load for the given time, and returns a record of the load.
     pub fn load(&mut self, engine: &mut Engine, length: Duration) -> SubjectResult<SliceRecord> {
         let mut total = SliceRecord::new();
         let loaded = engine.load(length, length, &mut |record| {
@@ -262,7 +264,8 @@ impl RunningServer {
         }
     }
 
-    /// Tells the server to finish pending work and close the case. Returns the values of some metrics.
+    /// Tells the server to finish pending work and close the case. Returns the values of the given
+    /// metrics.
     pub fn close(&mut self, metrics: &[Metric]) -> SubjectResult<Vec<f64>> {
         self.process.wake()?;
         let closed = self.process.close_with_metrics(metrics);
@@ -282,8 +285,8 @@ fn begin(job: LoadJob) -> SubjectResult<Engine> {
     Ok(engine)
 }
 
-/// Returns the address on which a server listens. With TLS, also returns a configuration that trusts only the
-/// certificate that the server reports.
+/// Returns the address on which a server listens. With TLS, also returns a configuration that
+/// trusts only the certificate reported by the server.
 fn listening_address(opened: &Reply) -> SubjectResult<(SocketAddr, Option<Tls>)> {
     let nonsense = |message: String| Fault::Failed("nonsense", message);
     let url = opened.get("url").map_err(nonsense)?;

@@ -7,9 +7,10 @@ use std::net::{IpAddr, SocketAddr};
 /// `ESTABLISHED` in `/proc/net/tcp`.
 const ESTABLISHED: &str = "01";
 
-/// Returns the number of a server's connections at an address of this machine, or `None` if it cannot be read.
+/// Returns the number of open connections to a server at an address of this machine, or `None` if
+/// it cannot be read.
 ///
-/// The server may listen on an IPv6 socket, which accepts IPv4 connections, too.
+/// A server that listens on an IPv6 socket also accepts IPv4 connections.
 pub fn established(server: SocketAddr) -> Option<usize> {
     let IpAddr::V4(address) = server.ip() else {
         return None;

@@ -13,7 +13,8 @@ pub struct Split {
 }
 
 impl Split {
-    /// Returns the split of a block: half of the cores for each, rotated from block to block.
+    /// Returns the split for a block. The server and the generator get half of the cores each, and
+    /// the halves rotate from block to block.
     ///
     /// With an odd number of cores, the server gets the extra core.
     pub fn new(cores: &[usize], seed: u64, block: u32) -> Split {

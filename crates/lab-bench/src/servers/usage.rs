@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The resource usage of a server on this machine. It covers the server's processes and their descendants, and comes
-//! from their CPU clocks and `/proc` (proc(5)).
+//! The resource usage of a server on this machine, from CPU clocks and `/proc` (proc(5)). It covers
+//! the server's processes and their descendants.
 
 use lab_host::{TreeCpu, procfs};
 use lab_model::Slice;
@@ -13,7 +13,8 @@ use std::fmt;
 pub struct Usage {
     /// The CPU time so far in ns. It never decreases, because the time of exited processes is included.
     pub cpu_ns: u64,
-    /// Resident memory, with shared memory counted once. `None` if this user may not read it.
+    /// Resident memory in bytes, with shared memory counted once. `None` if this user may not read
+    /// it.
     pub bytes: Option<u64>,
     /// The number of threads.
     pub threads: u32,
@@ -23,7 +24,7 @@ pub struct Usage {
 #[derive(Clone, Copy, Debug)]
 pub struct ProcessGone {
     pid: Pid,
-    /// True if the process existed at an earlier reading.
+    /// True if the process existed at an earlier reading, so that it has exited since.
     has_existed: bool,
 }
 
@@ -52,8 +53,8 @@ impl ServerWatch for Watch {
 
 /// Monitors the processes of a server on this machine.
 pub struct Watch {
-    /// Each process with its start time in clock ticks since boot, because the system may reuse the
-    /// ID for another process.
+    /// Each process with its start time in clock ticks since boot. The start time identifies the
+    /// process even if the system reuses its ID for another one.
     ///
     /// The start time is `None` before the first reading.
     mains: Vec<(Pid, Option<u64>)>,

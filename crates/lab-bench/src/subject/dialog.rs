@@ -16,26 +16,27 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// The maximum number of log lines stored per process, apart from its last lines.
+/// The maximum number of log lines stored per process, in addition to its last lines.
 const KEPT_LOG_LINES: usize = 200;
 /// The number of last log lines shown with a failure.
 const LAST_LOG_LINES: usize = 10;
 
-/// The effect of the exit of benchlab on a process.
+/// The effect on a process when benchlab exits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// The process is killed. A request to stop interrupts waiting for it.
+    /// The process is killed. A request to stop benchlab also ends a wait for the process.
     Killed,
-    /// The process undoes its changes when its input ends. A request to stop does not interrupt
-    /// waiting for it.
+    /// The process undoes its changes when its input ends. A request to stop benchlab does not end
+    /// a wait for the process.
     Undone,
 }
 
-/// A process and the lines exchanged with it. Dropping it kills the process and everything that it started.
+/// A process and the lines exchanged with it. Dropping it kills the process and all processes that
+/// it started.
 pub struct Dialog {
     child: Child,
     group: Pid,
-    /// `None` after the end of the input.
+    /// The standard input of the process. `None` after benchlab has closed it.
     input: Option<ChildStdin>,
     output: LineStream,
     errors: LineStream,
@@ -47,8 +48,10 @@ pub struct Dialog {
 }
 
 impl Dialog {
-    /// Starts a program in the project's directory. Its directory for temporary files is
-    /// `temporary`. Returns the process and the time when the program started.
+    /// Starts a program in the project's directory. Returns the process and the time when the
+    /// program started.
+    ///
+    /// `temporary` is the program's directory for temporary files.
     pub fn start(
         program: &[String],
         folder: &Path,
@@ -85,14 +88,15 @@ impl Dialog {
         self.group
     }
 
-    /// Returns true if the user requested a stop that ends waiting for the process.
+    /// Returns true if the user requested a stop and it ends a wait for this process.
     fn is_interrupted(&self) -> bool {
         self.ending == Ending::Killed && interrupt::requested()
     }
 
     /// Tells the process to exit, and waits until it has exited or the time limit is reached.
     ///
-    /// Does not wait until its output ends, because another process that it started may keep the output open.
+    /// Does not wait for the end of its output, which another process that it started may keep
+    /// open.
     pub fn quit(&mut self) -> SubjectResult<()> {
         self.send("quit\n")?;
         let deadline = Instant::now() + self.time_limit;
@@ -191,8 +195,8 @@ impl Dialog {
         }
     }
 
-    /// Ends the input of the process, and waits until the process has exited or the time limit is
-    /// reached.
+    /// Closes the standard input of the process, and waits until the process has exited or the time
+    /// limit is reached.
     pub fn end_input(&mut self, time: Duration) {
         self.input = None;
         let deadline = Instant::now() + time;
@@ -203,7 +207,7 @@ impl Dialog {
         }
     }
 
-    /// Returns true if the subject replies within `time`. Does not consume the reply.
+    /// Returns true if the process replies within `time`. Does not consume the reply.
     pub fn replies_within(&mut self, time: Duration) -> SubjectResult<bool> {
         let deadline = Instant::now() + time;
         while !self.has_reply() && !self.output.ended {
@@ -224,7 +228,7 @@ impl Dialog {
         end > 0 && lines.any(|line| !matches!(SubjectLine::parse(line), SubjectLine::Log(_)))
     }
 
-    /// Waits for output and reads it. Returns false at the end of the output.
+    /// Waits for output and reads it. Returns false if the output has ended.
     fn fill(&mut self, deadline: Instant, limit: Duration) -> SubjectResult<bool> {
         let remaining = deadline.saturating_duration_since(Instant::now());
         if remaining.is_zero() {
@@ -238,7 +242,7 @@ impl Dialog {
         Ok(!self.output.ended)
     }
 
-    /// Waits for output within a time limit, and reads what has arrived.
+    /// Waits for output within a time limit, and reads the output that has arrived.
     fn wait(&mut self, time: Duration) -> SubjectResult<()> {
         let files = [self.output.source.as_fd(), self.errors.source.as_fd()];
         // Standard error is not watched after its end, because it would always be readable.
@@ -339,7 +343,8 @@ pub fn connection_lost(e: io::Error) -> Fault {
     Fault::Failed("crash", format!("lost the connection to its process: {e}"))
 }
 
-/// Sets the directory for temporary files of Java, which ignores TMPDIR.
+/// Adds an option for the directory for temporary files to the command line of Java, which ignores
+/// TMPDIR.
 fn with_temporary(program: &[String], temporary: &Path) -> Vec<String> {
     let mut words = program.to_vec();
     let is_java = |word: &String| Path::new(word).file_name().is_some_and(|n| n == "java");
@@ -350,11 +355,12 @@ fn with_temporary(program: &[String], temporary: &Path) -> Vec<String> {
     words
 }
 
-/// Starts a program in its own process group. Returns the process and the time when the program started.
+/// Starts a program in its own process group. Returns the process and the time when the program
+/// started.
 ///
-/// Ctrl-C in the terminal therefore reaches only benchlab, and benchlab can kill everything that a subject started. A
-/// subject is killed when benchlab exits. The start time excludes the fork, which takes longer the more memory benchlab
-/// uses.
+/// With a group of its own, Ctrl-C in the terminal reaches only benchlab, and benchlab can kill
+/// everything that a subject started. A subject is killed when benchlab exits. The start time
+/// excludes the fork, whose duration grows with benchlab's memory.
 fn spawn(
     program: &[String],
     folder: &Path,

@@ -6,11 +6,11 @@
 pub enum Fault {
     /// The user requested benchlab to stop.
     Interrupted,
-    /// The server that the subject uses no longer responds. Contains a description.
+    /// The server that the subject uses no longer responds. Contains the reason.
     ServerLost(String),
-    /// The subject failed. Contains a word for [`lab_model::Failure::kind`] and a description.
+    /// The subject failed. Contains a word for [`lab_model::Failure::kind`] and the reason.
     Failed(&'static str, String),
 }
 
-/// A subject's response, or a fault.
+/// The result of an action of a subject, or a fault.
 pub type SubjectResult<T> = Result<T, Fault>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The process of a subject: starts it, drives it with the subject protocol (docs/protocol.md),
-//! freezes it between turns, and ensures that it does not outlive benchlab.
+//! The process of a subject: starts it, communicates with it through the subject protocol
+//! (docs/protocol.md), freezes it between turns, and ensures that it does not outlive benchlab.
 
 pub mod dialog;
 pub mod fault;

@@ -88,8 +88,8 @@ struct TemporaryFolder(PathBuf);
 impl TemporaryFolder {
     /// Creates a directory in `parent`.
     ///
-    /// All names have the same length, because the length of the environment can change a program's speed (Mytkowicz
-    /// et al., ASPLOS 2009).
+    /// The names of all directories have the same length, because the length of the environment can
+    /// change a program's speed (Mytkowicz et al., ASPLOS 2009).
     fn new(parent: &Path) -> io::Result<TemporaryFolder> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -107,8 +107,10 @@ impl Drop for TemporaryFolder {
 }
 
 impl SubjectProcess {
-    /// Starts a subject in the project's directory and waits for its hello. Creates a directory for
-    /// its temporary files in `temporary`, which is removed after the process has exited.
+    /// Starts a subject in the project's directory and waits for its hello.
+    ///
+    /// Creates a directory for the subject's temporary files in `temporary`. The directory is
+    /// removed after the process has exited.
     pub fn start(
         subject: &Subject,
         folder: &Path,
@@ -181,7 +183,7 @@ impl SubjectProcess {
         })
     }
 
-    /// Pins all threads of the process to some cores. Threads started later inherit the cores.
+    /// Pins all threads of the process to the given cores. Threads started later inherit the cores.
     pub fn keep_all_on(&self, cores: &[usize]) -> SubjectResult<()> {
         sys::pin_all(self.pid(), cores).map_err(|e| {
             let message = format!("cannot pin its threads to cores {cores:?}: {e}");
@@ -201,7 +203,7 @@ impl SubjectProcess {
         self.dialog.pid()
     }
 
-    /// Prepares a case. The reply contains the settings.
+    /// Prepares a case. The reply contains the subject's settings.
     pub fn open<'a>(
         &mut self,
         args: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -229,13 +231,13 @@ impl SubjectProcess {
 
     /// Runs a batch of a case.
     ///
-    /// Returns a fault if the subject's clock readings do not lie between benchlab's readings before and after the
-    /// batch, or if the reply lacks a metric of the case.
+    /// Returns a fault if the reply lacks a metric of the case, or if the subject's clock readings
+    /// are not between benchlab's readings before and after the batch.
     pub fn run(&mut self, case: &Case, operations: u64) -> SubjectResult<BatchResult> {
         self.run_while(case, operations, |_| Ok(()))
     }
 
-    /// Runs a batch and concurrently runs `meanwhile`.
+    /// Runs a batch, and runs `meanwhile` at the same time.
     pub fn run_while(
         &mut self,
         case: &Case,
@@ -303,7 +305,7 @@ impl SubjectProcess {
         self.dialog.ask("close\n", "closed").map(drop)
     }
 
-    /// Closes the case of a server, which reports these metrics.
+    /// Closes the case of a server. Returns the values of the given metrics.
     pub fn close_with_metrics(&mut self, metrics: &[Metric]) -> SubjectResult<Vec<f64>> {
         let reply = self.dialog.ask("close\n", "closed")?;
         let values = metrics.iter().map(|metric| value(&reply, metric));
@@ -335,7 +337,7 @@ impl SubjectProcess {
         Ok(())
     }
 
-    /// Returns the CPU time used by the process.
+    /// Returns the CPU time used by the process, in ns.
     pub fn cpu_ns(&self) -> SubjectResult<u64> {
         self.cpu.now_ns().map_err(connection_lost)
     }
@@ -355,8 +357,8 @@ impl SubjectProcess {
         self.dialog.replies_within(time)
     }
 
-    /// Returns the time limit for operations. If the operations have a fixed rate, the limit starts
-    /// when the last one is due.
+    /// Returns the time limit for operations. For operations at a fixed rate, the limit starts when
+    /// the last operation is due.
     fn limit(&self, case: &Case, operations: u64) -> Duration {
         let due_s = case
             .rate
@@ -392,12 +394,12 @@ pub fn value(reply: &Reply, metric: &Metric) -> Result<f64, String> {
     Ok(value / scale)
 }
 
-/// Parses an optional number.
+/// Parses an optional argument as a number.
 fn optional(reply: &Reply, key: &str) -> Result<Option<u64>, String> {
     reply.find(key).map(|_| reply.number(key)).transpose()
 }
 
-/// Returns the failed calls of a case whose calls may fail.
+/// Returns the failed calls of a case in which calls may fail.
 fn failed(reply: &Reply, case: &Case, operations: u64) -> Result<Failed, String> {
     if case.check == Check::Effects {
         effects::failed(reply, operations)

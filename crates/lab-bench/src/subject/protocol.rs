@@ -10,7 +10,7 @@ pub const MAX_LINE: usize = 65_536;
 /// Characters that are encoded as `%XX`.
 const SPECIAL: &AsciiSet = &RESERVED.remove(b'/').remove(b':').remove(b',').remove(b'+');
 
-/// A reply: its verb and its decoded arguments, in their original order.
+/// A reply: its verb and its decoded arguments, in the order in which they were sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reply {
     /// The verb, such as `ran`.

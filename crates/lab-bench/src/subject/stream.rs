@@ -5,7 +5,7 @@ use crate::subject::protocol::MAX_LINE;
 use std::io::{self, Read};
 use std::os::fd::AsFd;
 
-/// The number of reads of a full pipe: 64 KiB in chunks (pipe(7)).
+/// The number of reads that empty a full pipe: 64 KiB in chunks (pipe(7)).
 pub const PIPE_CHUNKS: usize = 65_536 / CHUNK;
 /// The number of bytes per read.
 const CHUNK: usize = 8192;
@@ -22,7 +22,7 @@ pub struct LineStream {
     pub ended: bool,
 }
 
-/// A source that can be read and polled.
+/// The readable end of a pipe, which can be polled.
 pub trait PipeEnd: Read + AsFd {}
 impl<T: Read + AsFd> PipeEnd for T {}
 

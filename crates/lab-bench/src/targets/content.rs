@@ -6,17 +6,17 @@ const ROWS: u64 = 500;
 
 /// Returns a query for a checksum of a whole `test_simple` table, as text.
 ///
-/// IDs stay below 2^20 and values below 2^31 in all cases, so the sum fits into 64 bits.
+/// In all cases, IDs are below 2^20 and values are below 2^31, so the sum fits into 64 bits.
 pub fn sum(table: &str) -> String {
     let product = "id * CAST(value AS DECIMAL(20))";
     format!("SELECT CAST(coalesce(sum({product}), 0) AS CHAR(40)) FROM {table}")
 }
 
-/// Characters with a UTF-8 length of one to four bytes.
+/// The characters of generated texts, with UTF-8 lengths of one to four bytes.
 const LETTERS: [char; 12] = ['a', 'e', 'n', 'R', ' ', '7', 'ß', 'é', 'Ж', '語', '€', '😀'];
 
-/// Returns statements that insert rows 1 to `rows` into `test_simple`, with values from 0 to 2^30-1
-/// derived from the seed.
+/// Returns statements that insert rows 1 to `rows` into `test_simple`. The values are from 0 to
+/// 2^30-1 and depend on the seed.
 pub fn simple(rows: u64, seed: u64) -> impl Iterator<Item = String> {
     insert("test_simple (id, value)", rows, move |id| {
         format!("({id},{})", mixed_bits(id, seed) >> 34)
@@ -56,7 +56,7 @@ fn row(id: u64, seed: u64) -> String {
     format!("({id},{small},{big},{sign}{integer}.{fraction:04},'{name}',NULL,'{moment}')")
 }
 
-/// Formats ms since 1970 as `2026-11-21 09:15:00.123`.
+/// Formats a time in ms since 1970 as `2026-11-21 09:15:00.123`.
 fn moment(ms: u64) -> String {
     let at = jiff::Timestamp::from_millisecond(ms as i64).expect("a time of this century");
     at.to_zoned(jiff::tz::TimeZone::UTC)
@@ -66,7 +66,7 @@ fn moment(ms: u64) -> String {
 
 /// Mixes the bits of a number with Fibonacci hashing.
 ///
-/// It takes two rounds with a shift to mix the lower bits, too.
+/// Runs two rounds with a shift, because one round does not mix the lower bits.
 fn mixed_bits(number: u64, seed: u64) -> u64 {
     let once = (number ^ seed).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (once ^ (once >> 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tables on a database server, and benchlab's own check of what the server did for a subject.
+//! The tables on a database server, and benchlab's own check of the work that the server did for a
+//! subject.
 use crate::host::sys;
 use crate::subject::fault::{Fault, SubjectResult};
 use crate::targets::content;
@@ -14,13 +15,14 @@ use std::collections::HashSet;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// The schema with the tables that all visits read and that no visit changes.
+/// The schema with the tables that visits only read.
 const FULL: &str = "benchlab_full";
 
 /// The table that stores the effects of calls.
 const EFFECT: &str = "effect";
 
-/// The maximum time to wait for locks of a killed subject when its schemas are removed, in seconds.
+/// The maximum time to wait for the locks of a killed subject while its schemas are removed, in
+/// seconds.
 const TIMEOUT_S: u32 = 10;
 
 /// The time without CPU usage after which a server counts as idle.
@@ -43,7 +45,8 @@ pub struct Server {
     seed: u64,
     /// The schemas created so far.
     schemas: RefCell<HashSet<String>>,
-    /// The number in the most recent schema name. Names are never reused, because a visit can outlive its server.
+    /// The number in the most recent schema name. Names are never reused, because a
+    /// visit can outlive its server.
     last_number: Cell<u64>,
     /// The schemas of completed visits, which can be reused.
     free_schemas: RefCell<Vec<String>>,
@@ -55,11 +58,11 @@ pub struct Server {
     closes_connections: Cell<bool>,
     /// The core that the server's processes must not use, if any.
     kept_off: Cell<Option<usize>>,
-    /// True if the round trips of the next visits are counted.
+    /// True if the round trips of subsequent visits are counted.
     counts_round_trips: Cell<bool>,
 }
 
-/// The table that one visit works on.
+/// The table for one visit.
 pub struct VisitTable {
     server: Rc<Server>,
     url: String,
@@ -72,7 +75,8 @@ pub struct VisitTable {
 }
 
 impl Server {
-    /// Creates the tables that all subjects read, on a server started by benchlab or run by the user.
+    /// Creates the tables that subjects only read, on a server that benchlab started or the user
+    /// runs.
     pub fn new(
         service: Service,
         request: Option<DaemonOptions>,
@@ -120,7 +124,7 @@ impl Server {
         service.admin().analyze(&format!("{FULL}.test_simple"))
     }
 
-    /// Creates an empty schema, and replaces an existing one.
+    /// Creates an empty schema. Drops an existing schema of this name first.
     fn create_empty(&self, schema: &str) -> Result<(), ServiceError> {
         let mut service = self.service.borrow_mut();
         self.schemas.borrow_mut().insert(schema.to_owned());
@@ -149,7 +153,7 @@ impl Server {
         Ok(())
     }
 
-    /// Returns the schema that all readers of a variant share.
+    /// Returns the schema of a variant, which all visits that only read share.
     fn shared_schema(&self, plan: &Plan, point: PointId) -> String {
         let variant = plan.points[point].param(VARIANT);
         let setup = self.target.setup.as_ref();
@@ -162,7 +166,8 @@ impl Server {
         number.map_or(FULL.to_owned(), variant_schema)
     }
 
-    /// Calls `study` with benchlab's own connection, on which unqualified names refer to the schema of a point.
+    /// Calls `study` with benchlab's own connection, on which unqualified names refer to a point's
+    /// schema.
     pub fn study<T>(
         &self,
         plan: &Plan,
@@ -192,7 +197,7 @@ impl Server {
             .try_for_each(|statement| admin.run_in(schema, &statement))
     }
 
-    /// Returns the table of a visit: the table shared by all readers, or a new one.
+    /// Returns the table for a visit: the shared table if the visit only reads, or else a new one.
     pub fn fresh(self: &Rc<Self>, plan: &Plan, point: PointId) -> SubjectResult<VisitTable> {
         let case = plan.case(point);
         self.is_current.set(false);
@@ -243,8 +248,8 @@ impl Server {
         Ok(table)
     }
 
-    /// Creates a schema for a single visit, with `test_simple` empty or full. A subject and its standby process use
-    /// separate schemas.
+    /// Creates a schema for a single visit. `test_simple` is empty or full. A subject and its
+    /// standby process use separate schemas.
     fn new_schema(&self, empty: bool) -> Result<String, ServiceError> {
         let free = self.free_schemas.borrow_mut().pop();
         let schema = free.unwrap_or_else(|| self.new_name());
@@ -270,7 +275,8 @@ impl Server {
         format!("benchlab_{number}")
     }
 
-    /// Creates the table for the effects of calls in a visit's schema, and runs the statements that make calls fail.
+    /// Creates the table for the effects of calls in a visit's schema, and executes the statements
+    /// that make calls fail.
     fn prepare_for_calls(&self, schema: &str, failing: &[String]) -> Result<(), ServiceError> {
         let mut service = self.service.borrow_mut();
         let admin = service.admin();
@@ -278,7 +284,7 @@ impl Server {
         statements.try_for_each(|statement| admin.run_in(schema, statement))
     }
 
-    /// Sets whether the round trips of new visits are counted.
+    /// Sets if the round trips of new visits are counted.
     pub fn count_round_trips(&self, is_counted: bool) {
         self.counts_round_trips.set(is_counted);
     }
@@ -294,8 +300,8 @@ impl Server {
         lab_host::cores_except(self.kept_off.get())
     }
 
-    /// Returns the CPU time of the server's processes in ns, including exited ones. It continues to grow after a
-    /// restart.
+    /// Returns the CPU time of the server's processes in ns, including exited ones. It keeps
+    /// growing after a restart.
     pub fn cpu_ns(&self) -> Option<u64> {
         let now = self.service.borrow().cpu_ns();
         now.map(|now| self.replaced_cpu_ns.get() + now)
@@ -308,13 +314,13 @@ impl Server {
         }
     }
 
-    /// Returns the memory of the server's processes, with shared memory counted once.
+    /// Returns the memory of the server's processes in bytes, with shared memory counted once.
     pub fn memory_bytes(&self) -> Option<u64> {
         self.service.borrow().memory_bytes()
     }
 
-    /// Waits until the server is idle if a batch closes connections, because closing a connection is part of the
-    /// batch.
+    /// Waits until the server is idle if batches close connections, because closing them is part of
+    /// a batch.
     pub fn settle(&self) {
         if self.closes_connections.get() {
             self.stand_still();
@@ -394,8 +400,8 @@ impl Server {
     }
 }
 
-/// On a server run by the user, removes benchlab's schemas. A private server's data is deleted as a
-/// whole.
+/// Removes benchlab's schemas from a server run by the user. The data of a private server is
+/// deleted as a whole.
 impl Drop for Server {
     fn drop(&mut self) {
         if self.request.is_some() {
@@ -421,11 +427,11 @@ impl VisitTable {
         &self.server
     }
 
-    /// Excludes from the next check the server's work for connecting and for opening cases.
+    /// Excludes the server's work for connecting and for opening cases from the next check.
     ///
-    /// On a private server, nothing else happens between turns, so everything that a subject causes after its reply
-    /// still counts as its work. A server run by the user has other clients, such as monitoring, so only events during
-    /// a turn count.
+    /// Nothing else happens on a private server between turns. Everything that a subject causes
+    /// after its reply therefore still counts as its work. A server run by the user has other
+    /// clients, such as monitoring, so only events during a turn count.
     pub fn begin_anew(&mut self) -> SubjectResult<()> {
         if self.server.is_current.get() && self.server.request.is_some() {
             return Ok(());
@@ -438,7 +444,8 @@ impl VisitTable {
         self.proxy.as_ref().map_or(0, RoundTripProxy::round_trips)
     }
 
-    /// Returns the effects of the calls in batches. Returns a fault if rows belong to other calls.
+    /// Returns the effects of the calls in batches. Returns a fault if there are rows of other
+    /// calls.
     pub fn effects(&self, batches: &[CallBatch]) -> SubjectResult<Effects> {
         // MariaDB closes a killed connection before its COMMIT is complete.
         self.server.stand_still();
@@ -447,7 +454,7 @@ impl VisitTable {
         Effects::new(batches, rows)
     }
 
-    /// Returns the rows of batch `first` and of all later batches.
+    /// Returns the effect rows of batch `first` and of all later batches.
     fn effect_rows(&self, first: u64) -> Result<Vec<Row>, ServiceError> {
         let mut service = self.server.service.borrow_mut();
         let admin = service.admin();
@@ -503,7 +510,8 @@ impl VisitTable {
         Ok(sum.into_iter().next().unwrap_or_default())
     }
 
-    /// Returns a checksum of each table of the user's workload, apart from columns that often hold the current time.
+    /// Returns a checksum of each table of the user's workload, without columns that often contain
+    /// the current time.
     fn own_content(&self) -> Result<String, ServiceError> {
         let mut service = self.server.service.borrow_mut();
         let admin = service.admin();
@@ -525,7 +533,8 @@ impl VisitTable {
         Ok(sums.join(" "))
     }
 
-    /// Returns the number of rows, the sum of `value`, and the highest ID among the rows added since the last call.
+    /// Returns the number of rows added since the last call, the sum of their `value`, and their
+    /// highest ID.
     fn added_rows(&self) -> Result<(u64, u64, i64), ServiceError> {
         let last = self.last_id;
         let row = self.read(&format!(
@@ -560,7 +569,7 @@ impl Drop for VisitTable {
     }
 }
 
-/// Returns the name of the schema that all readers of a variant share.
+/// Returns the name of a variant's schema.
 fn variant_schema(number: usize) -> String {
     format!("{FULL}_{}", number + 1)
 }

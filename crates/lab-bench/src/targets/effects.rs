@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Checks calls that may fail: whether the target contains the effect of each call once, more than once, or not at all
-//! (docs/protocol.md, "Calls that fail, and their effects").
+//! Counts the effects of calls that may fail. The target may contain the effect of a call once,
+//! more than once, or not at all (docs/protocol.md, "Calls that fail, and their effects").
 
 use crate::subject::fault::SubjectResult;
 use crate::subject::protocol::Reply;
@@ -21,10 +21,11 @@ pub struct CallBatch {
     pub failed: Failed,
 }
 
-/// The row of a call: its batch, its index, and how often the table contains it.
+/// A row that calls have written: its batch, the index of its call, and the number of times that
+/// the table contains it.
 pub type Row = (u64, u64, u64);
 
-/// Stands for a row with invalid numbers. No batch has this number.
+/// A placeholder for a row with invalid numbers. No batch has this number.
 pub const STRAY: Row = (u64::MAX, u64::MAX, 1);
 
 /// Returns the number of the first batch.
@@ -48,8 +49,8 @@ pub struct Effects {
 }
 
 impl Effects {
-    /// Counts the effects of the calls in batches, from the rows in the target. Returns a fault if there are rows of
-    /// calls that were not made.
+    /// Counts the effects of the calls in batches, from the rows in the target. Returns a fault if
+    /// there are rows of calls that were not made.
     pub fn new(
         batches: &[CallBatch],
         rows: impl IntoIterator<Item = Row>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Targets of any kind. benchlab creates a target for each visit, and checks it itself.
+//! Targets of any kind. benchlab creates a target for each visit and checks its contents itself.
 
 mod content;
 pub mod database;
@@ -22,26 +22,26 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-/// A plan's target, which creates the target of each visit.
+/// A target of the plan, which creates a separate target for each visit.
 pub enum TargetMaker {
     /// Database files.
     Files(Files),
     /// A server.
     Server(Rc<Server>),
-    /// A server that was not started. None of the subjects that need it can run.
+    /// A server that was not started, because none of the subjects that need it can run.
     Absent,
-    /// Private directories, by the location that contains them.
+    /// Scratch directories, by the directory that contains them.
     Folders(HashMap<String, Scratch>),
 }
 
 /// The target of one visit.
 pub enum VisitTarget {
-    /// A separate file, and the count of its opens if they are counted.
+    /// A separate file, and a counter of its opens if they are counted.
     File(Box<sqlite::DatabaseFile>, Option<Opens>),
     /// A table on a server.
     Table(VisitTable),
-    /// A directory of the run that all subjects of a location share. Files that take a long time to
-    /// create are created only once.
+    /// A scratch directory that subjects share. Files that take a long time to create are therefore
+    /// created only once.
     Folder(PathBuf),
 }
 
@@ -77,7 +77,7 @@ impl TargetMaker {
         })
     }
 
-    /// Returns the server if the target is one.
+    /// Returns the server if this target is on one.
     pub fn server(&self) -> Option<&Rc<Server>> {
         match self {
             TargetMaker::Files(_) | TargetMaker::Absent | TargetMaker::Folders(_) => None,
@@ -96,8 +96,8 @@ impl VisitTarget {
         }
     }
 
-    /// Returns a fault unless the target shows exactly the reported operations since the last
-    /// check.
+    /// Returns a fault unless the target's changes since the last check match the reported
+    /// operations exactly.
     pub fn check_work(
         &mut self,
         plan: &Plan,
@@ -137,7 +137,7 @@ impl VisitTarget {
         self.server().map_or(Ok(()), |server| server.start_again())
     }
 
-    /// Returns the effects of the calls of batches.
+    /// Returns the effects of the calls in batches.
     pub fn effects(&self, batches: &[CallBatch]) -> SubjectResult<Effects> {
         match self {
             VisitTarget::File(file, _) => file.effects(batches),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The user's own SQL: creates the schema, and studies each statement before subjects run it. benchlab itself finds out
-//! the types of the columns, the values to bind, and the database's plan.
+//! The user's own SQL: creates the schema, and examines each statement before subjects run it.
+//!
+//! benchlab itself determines the types of the columns, the values to bind, and the database's
+//! execution plan.
 
 use crate::targets::database::Servers;
 use lab_model::{
@@ -16,19 +18,19 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The maximum number of different values of a column that a parameter draws from.
+/// The maximum number of distinct values of a column from which a parameter draws.
 const MAX_VALUES: usize = 100_000;
 
-/// The maximum number of operations whose rows show the types of SQLite's columns.
+/// The maximum number of operations whose rows are examined to infer the types of SQLite's columns.
 const TYPED: usize = 1_000;
 
-/// The maximum time for finding out the types of SQLite's columns.
+/// The maximum time for inferring the types of SQLite's columns.
 const TYPING: Duration = Duration::from_millis(500);
 
-/// A statement of the setup that SQLite rejected.
+/// The rejection of a setup statement by SQLite.
 #[derive(Debug)]
 pub struct SetupError<'s> {
-    /// The statement, or `None` for those that benchlab adds.
+    /// The statement, or `None` for a statement that benchlab added.
     statement: Option<&'s SetupStatement>,
     /// SQLite's error.
     pub error: rusqlite::Error,
@@ -52,8 +54,8 @@ pub fn create<'s>(
     db.execute_batch("COMMIT").map_err(failed(None))
 }
 
-/// Returns a checksum of each table, apart from columns that often hold the current time. Equal checksums mean equal
-/// contents.
+/// Returns a checksum of each table, without columns that often contain the current time. Equal
+/// checksums mean equal contents.
 pub fn content(db: &Connection) -> rusqlite::Result<String> {
     let mut sums = Vec::new();
     for table in names(
@@ -90,7 +92,7 @@ pub fn content(db: &Connection) -> rusqlite::Result<String> {
     Ok(sums.join(" "))
 }
 
-/// The start of the hash FNV-1a with 64 bits (Fowler, Noll, Vo; RFC 9923).
+/// The initial value of the 64-bit hash FNV-1a (Fowler, Noll, Vo; RFC 9923).
 const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 
 fn folded(hash: u64, value: ValueRef) -> u64 {
@@ -118,8 +120,8 @@ fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// Writes the values to bind at each point into a file: a line for each operation, with the values of all parameters
-/// of all statements separated by tabs.
+/// Writes the values to bind at each point into a file. Each line has the values for one operation:
+/// the parameters of all statements, separated by tabs.
 pub fn write_inputs(plan: &Plan, folder: &Path) -> io::Result<HashMap<PointId, PathBuf>> {
     let mut files = HashMap::new();
     for (id, point) in plan.points.enumerated() {
@@ -138,11 +140,12 @@ pub fn write_inputs(plan: &Plan, folder: &Path) -> io::Result<HashMap<PointId, P
     Ok(files)
 }
 
-/// Finds out, for each point of the user's workload, the values to bind, the types of the columns, and the plans.
+/// Determines the values to bind, the types of the columns, and the execution plans for each point
+/// of the user's workload.
 ///
 /// # Errors
-/// Returns a message for the user: a statement that a database rejects, or a column whose type has no meaning in a
-/// workload.
+/// Returns a message for the user if a database rejects a statement, or if a workload cannot use
+/// the type of a column.
 pub fn study(plan: &mut Plan, servers: &Servers) -> Result<(), String> {
     let mut files: HashMap<(usize, String), Connection> = HashMap::new();
     let points: Vec<PointId> = plan.points.ids().collect();
@@ -188,12 +191,12 @@ pub fn study(plan: &mut Plan, servers: &Servers) -> Result<(), String> {
     Ok(())
 }
 
-/// A database that answers questions about statements.
+/// A database that describes statements and columns.
 trait Probe {
-    /// Returns the type and the different values of a column, without NULL, in any order.
+    /// Returns the type and the distinct values of a column, without NULL, in any order.
     fn values(&mut self, table: &str, column: &str) -> Result<(SqlType, Vec<String>), String>;
 
-    /// Returns the types of a statement's columns. `rows` has the values of its parameters.
+    /// Returns the types of a statement's columns. `rows` contains values of its parameters.
     fn columns(
         &mut self,
         statement: &SqlStatement,
@@ -201,7 +204,7 @@ trait Probe {
         rows: &[Vec<String>],
     ) -> Result<Vec<SqlType>, String>;
 
-    /// Returns the lines of EXPLAIN.
+    /// Returns the lines of the statement's EXPLAIN.
     fn explain(&mut self, statement: &str) -> Result<Vec<String>, String>;
 }
 
@@ -298,7 +301,7 @@ impl Probe for SqliteProbe<'_> {
         Ok((kind.unwrap_or_default(), texts))
     }
 
-    /// SQLite's columns have no types, so the values of some rows show them.
+    /// Infers the types from the values in some rows, because SQLite's columns have no types.
     fn columns(
         &mut self,
         statement: &SqlStatement,
@@ -380,8 +383,8 @@ impl Probe for SqliteProbe<'_> {
     }
 }
 
-/// Returns the names of the columns that are declared for numbers with decimals. SQLite stores 5.0 in a `decimal` column as
-/// a whole number (its manual, Datatypes In SQLite, 3.1).
+/// Returns the names of the columns that are declared with a type for fractional numbers. SQLite
+/// stores 5.0 in a `decimal` column as a whole number (its manual, Datatypes In SQLite, 3.1).
 fn fractional_columns(db: &Connection) -> rusqlite::Result<Vec<String>> {
     names(
         db,
@@ -472,7 +475,7 @@ impl Probe for ServerProbe<'_> {
         self.types(&statement.render(self.kind.placeholder()))
     }
 
-    /// Leaves out estimates and values, which differ from run to run.
+    /// Omits estimates and values, because they differ from run to run.
     fn explain(&mut self, statement: &str) -> Result<Vec<String>, String> {
         let explain = match self.kind {
             TargetKind::Mariadb => "EXPLAIN",
@@ -501,7 +504,8 @@ impl Probe for ServerProbe<'_> {
     }
 }
 
-/// Replaces literals in a line of PostgreSQL's EXPLAIN by `?`, since the values to bind depend on the seed.
+/// Replaces the literals in a line of PostgreSQL's EXPLAIN with `?`, because the values to bind
+/// depend on the seed.
 fn without_values(line: &str) -> String {
     let (mut text, mut rest) = (String::new(), line);
     while let Some(c) = rest.chars().next() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A subject's report of its work, checked against the rows that it added.
+//! A subject's report of its work, which is checked against the rows that it added.
 
 use crate::subject::fault::{Fault, SubjectResult};
 use lab_model::Writes;
@@ -11,7 +11,7 @@ pub struct Reported {
     pub operations: u64,
     /// The number of units produced.
     pub units: u64,
-    /// The sum of the values.
+    /// The sum of the values produced.
     pub sum: u64,
 }
 
@@ -35,7 +35,7 @@ impl Reported {
     }
 }
 
-/// Creates the fault of a subject whose writes differ from those that the case requires.
+/// Creates a fault for writes that differ from the case's requirements.
 pub fn wrong_writes(message: String) -> Fault {
     Fault::Failed("writes", message)
 }

@@ -13,7 +13,7 @@ use std::thread;
 /// The maximum number of bytes per read.
 const PIECE: usize = 16 * 1024;
 
-/// Listens on a port of the loopback interface. Dropping it closes its connections.
+/// A proxy that listens on a port of the loopback interface. Dropping it closes its connections.
 pub struct RoundTripProxy {
     port: u16,
     shared: Arc<ProxyState>,
@@ -21,7 +21,7 @@ pub struct RoundTripProxy {
 
 struct ProxyState {
     server: (String, u16),
-    /// The number of chunks that got a response.
+    /// The number of requests that the server has responded to.
     round_trips: AtomicU64,
     is_closed: AtomicBool,
     connections: Mutex<Vec<Arc<ProxiedConnection>>>,
@@ -35,7 +35,7 @@ struct ProxiedConnection {
 }
 
 impl RoundTripProxy {
-    /// Starts listening for connections to a server.
+    /// Starts to listen for connections, which are relayed to a server.
     pub fn start(service: &Service) -> SubjectResult<RoundTripProxy> {
         let fault = |reason: String| Fault::Failed("target", reason);
         let server = service.endpoint();
@@ -64,7 +64,8 @@ impl RoundTripProxy {
 
     /// Returns the number of responses to client requests.
     ///
-    /// Multiple chunks sent before a response count once, and so do multiple chunks of a response.
+    /// Multiple chunks that the client sends before a response count as one request. Multiple
+    /// chunks of a response count as one response.
     pub fn round_trips(&self) -> u64 {
         self.shared.round_trips.load(Ordering::Relaxed)
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The SQLite files that subjects work on, and benchlab's own check of the changes.
+//! The SQLite files that subjects work on, and benchlab's own check of the changes to them.
 
 use crate::subject::fault::{Fault, SubjectResult};
 use crate::targets::content;
@@ -14,8 +14,8 @@ use std::cell::Cell;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-/// Creates target files in a separate directory. Each visit gets a copy of either the full or the
-/// empty template.
+/// Creates database files in a separate directory. Each visit gets a copy of a template, which is
+/// full or empty.
 pub struct Files {
     folder: PathBuf,
     /// The statement that creates `test_simple`, or `None` for the user's own schema.
@@ -59,10 +59,10 @@ impl Files {
         Ok(files)
     }
 
-    /// Creates a fresh copy for one visit, under a name that no earlier visit used.
+    /// Creates a copy of a template for one visit, with a file name that no earlier visit used.
     ///
-    /// If all visits used the same name, the kernel's name cache would cost or save a subject the same few ns in every
-    /// block. Two copies of a program then differed by 0.1 %.
+    /// With the same name for all visits, the kernel's name cache cost or saved a subject the same
+    /// few ns in every block, and two copies of a program differed by 0.1 %.
     ///
     /// `variant` selects a variant of the user's own schema.
     pub fn fresh(&self, empty: bool, variant: Option<&str>) -> SubjectResult<DatabaseFile> {
@@ -87,7 +87,7 @@ fn template_name(empty: bool, variant: Option<&str>) -> String {
     }
 }
 
-/// One target file and its state at the last check.
+/// A target file, and its state at the last check.
 pub struct DatabaseFile {
     path: PathBuf,
     table: Option<String>,
@@ -125,7 +125,8 @@ impl DatabaseFile {
         &self.path
     }
 
-    /// Returns a fault unless the file changed since the last check exactly as the reported operations require.
+    /// Returns a fault unless the file's changes since the last check match the reported operations
+    /// exactly.
     pub fn check_work(&mut self, writes: Writes, reported: Reported) -> SubjectResult<()> {
         let operations = reported.operations;
         let now = self.counters()?;
@@ -160,7 +161,8 @@ impl DatabaseFile {
         self.check_table()
     }
 
-    /// Returns the number of rows, the sum of `value`, and the highest ID among the rows added since the last call.
+    /// Returns the number of rows added since the last call, the sum of their `value`, and their
+    /// highest ID.
     fn added_rows(&self) -> rusqlite::Result<(u64, u64, i64)> {
         let sql = "SELECT count(*), coalesce(sum(value), 0), coalesce(max(id), ?1)
                    FROM test_simple WHERE id > ?1";
@@ -175,13 +177,14 @@ impl DatabaseFile {
             })
     }
 
-    /// Returns the effects of the calls in batches. Returns a fault if rows belong to other calls.
+    /// Returns the effects of the calls in batches. Returns a fault if there are rows of other
+    /// calls.
     pub fn effects(&self, batches: &[CallBatch]) -> SubjectResult<Effects> {
         let rows = self.effect_rows(effects::first(batches));
         Effects::new(batches, rows.map_err(|e| target_fault(e.to_string()))?)
     }
 
-    /// Returns the rows of batch `first` and of all later batches.
+    /// Returns the effect rows of batch `first` and of all later batches.
     fn effect_rows(&self, first: u64) -> rusqlite::Result<Vec<Row>> {
         let sql = "SELECT batch, call, count(*) FROM effect WHERE batch >= ?1 GROUP BY batch, call";
         let mut statement = self.reader.prepare_cached(sql)?;
@@ -237,7 +240,7 @@ impl Drop for DatabaseFile {
     }
 }
 
-/// Counts how often any process opens a file.
+/// A counter of how often any process opens a file.
 pub struct Opens {
     inotify: Inotify,
 }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Verifies the work on a server. The server's counts must match the requirements of the case.
+//! Verifies the work on a server. The server's counts must be those that the case requires.
 
 use crate::subject::fault::{Fault, SubjectResult};
 use crate::targets::reported::Reported;
 use lab_model::{Check, Plan, PointId};
 use lab_services::Counters;
 
-/// The minimum number of operations that shows whether a prepared statement is planned for each execution.
+/// The minimum number of operations that reveals if a prepared statement is planned for each
+/// execution.
 ///
-/// PostgreSQL plans the first five executions of a prepared statement (PostgreSQL documentation, PREPARE, Notes), and
-/// some drivers send the first five executions as text.
+/// PostgreSQL plans the first five executions of a prepared statement (PostgreSQL documentation,
+/// PREPARE, Notes), and some drivers send the first five executions as text.
 const ENOUGH: u64 = 24;
 
 /// The statements that a server must have counted for a subject's operations.
@@ -21,7 +22,7 @@ pub struct ExpectedStatements<'a> {
     reads: Option<u64>,
     /// True if the case's units are the rows that its statements return or change.
     yields_rows: bool,
-    /// True if a statement must be prepared. `None` leaves the choice to the driver.
+    /// True if statements must be prepared. `None` leaves the choice to the driver.
     prepared: Option<bool>,
 }
 
@@ -49,7 +50,8 @@ impl<'a> ExpectedStatements<'a> {
         per_operation.map_or(0, |(_, n)| n * self.reported.operations)
     }
 
-    /// Returns the number of statements that can be prepared. Statements that begin or end transactions are excluded.
+    /// Returns the number of statements that can be prepared: all except those that begin or end a
+    /// transaction.
     fn preparable(&self) -> u64 {
         let words = self.statements.iter().map(|(word, _)| word.as_str());
         let work = words.filter(|word| !["begin", "commit", "rollback"].contains(word));
@@ -120,7 +122,8 @@ fn repeated_preparations(expected: &ExpectedStatements, word: &str, counted: &Co
     counted.prepares.filter(|_| is_prepared).unwrap_or(0)
 }
 
-/// Compares the number of rows, because the same number of statements that read fewer rows would be less work.
+/// Compares the number of rows. Without this check, a subject could do less work with the same
+/// number of statements.
 fn rows(expected: &ExpectedStatements, counted: &Counters) -> SubjectResult<()> {
     let Reported {
         operations, units, ..
@@ -176,8 +179,8 @@ fn prepared(expected: &ExpectedStatements, counted: &Counters) -> SubjectResult<
 
 /// Counts how often PostgreSQL planned statements, or how often MariaDB prepared them.
 ///
-/// The counts cover enough batches to detect whether statements are prepared, because a batch may contain a single
-/// operation.
+/// The counts of multiple batches are added up until they reveal if statements are prepared,
+/// because a batch may contain a single operation.
 #[derive(Default)]
 pub struct PlannedStatements {
     operations: u64,
@@ -186,7 +189,8 @@ pub struct PlannedStatements {
 }
 
 impl PlannedStatements {
-    /// Adds the counts of a batch. Returns a fault if its prepared statements are prepared repeatedly.
+    /// Adds the counts of a batch. Returns a fault if a statement that must be prepared once is
+    /// prepared repeatedly.
     pub fn add(&mut self, expected: &ExpectedStatements, counted: &Counters) -> SubjectResult<()> {
         let (times, action) = match (counted.plans, counted.prepares) {
             (Some(times), _) => (times, "planned"),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A scripted workload, a machine whose time advances with its turns, and a run file in a temporary directory.
+//! Test doubles for the driver: a scripted workload, a machine whose time advances with the
+//! workload's turns, and a run file in a temporary directory.
 
 use lab_bench::{
     BenchError, BlockContext, Done, Fault, HostWatch, LocalExecutor, Machine, Opening, Progress,
@@ -39,22 +40,22 @@ pub enum BuildStep {
 /// The behavior of a turn.
 #[derive(Clone, Debug)]
 pub enum Act {
-    /// A batch of this many ns.
+    /// The turn is a batch of this duration in ns.
     Batch(u64),
-    /// A turn that yields a reading.
+    /// The turn returns a reading.
     Reading { disturbed: bool },
-    /// A turn that fails.
+    /// The turn fails.
     Fail(Fault),
 }
 
 type Script<'a> = Box<dyn FnMut(u32, Turn) -> Act + 'a>;
 
-/// The log of a fake workload, and the machine that it ran on.
+/// The log of a fake workload, and the machine on which the workload runs.
 #[derive(Clone, Default)]
 pub struct Journal {
     pub steps: Rc<RefCell<Vec<BuildStep>>>,
     now_ns: Rc<Cell<u64>>,
-    /// The disturbances of blocks, in order. Blocks after the last entry are not disturbed.
+    /// The disturbances of the blocks, in order. Any further blocks are not disturbed.
     pub disturbances: Rc<RefCell<VecDeque<Disturbance>>>,
 }
 
@@ -126,7 +127,7 @@ pub struct Fake<'a> {
     pub metrics: Vec<lab_model::Metric>,
     /// The results of the workload's pilots.
     pub pilots: Vec<Pilot>,
-    /// The duration of its preparation in ns.
+    /// The duration of the workload's preparation in ns.
     pub prepare_ns: u64,
     /// True if the workload is interrupted during the preparation.
     pub stops_in_prepare: bool,
@@ -134,7 +135,8 @@ pub struct Fake<'a> {
     pub block: u32,
     /// The number of blocks served by each set of processes. `None` means that each block has its own processes.
     pub blocks_of_set: Option<u32>,
-    /// The set's index, the number of blocks that it has served, and whether it is in a block.
+    /// The index of the current set, the number of blocks that it has served, and true during a
+    /// block.
     pub set: (u32, u32, bool),
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tests whether the batches of subjects have reached the steady level of their pilots.
+//! Tests whether batches are recognized as having reached the steady level of their subject's
+//! pilot.
 
 use crate::fake::{Act, Fake, File, plan};
 use lab_bench::Turn;
@@ -9,12 +10,12 @@ use lab_stats::results::{Results, results};
 
 const BLOCKS: u32 = 8;
 
-/// The time of a warm operation of each subject, in ns. Subject 1 takes twice as long as the baseline, and subject 2
-/// three times as long.
+/// The time of a warm operation of each subject, in ns. Subject 1 is half as fast as the baseline,
+/// and subject 2 a third as fast.
 const STEADY_NS: [u64; 3] = [100_000, 200_000, 300_000];
 
-/// Returns a pilot that alternated with the baseline. `speed` is a factor of all times, which
-/// simulates a slower or faster machine.
+/// Returns a pilot whose turns alternated with the baseline's. All times are multiplied by `speed`,
+/// to simulate a slower or faster machine.
 fn pilot(subject: SubjectId, point: PointId, speed: f64) -> Pilot {
     let turn = |subject: SubjectId, i: u64| {
         (STEADY_NS[subject.index()] as f64 * speed) as u64 + 500 * (i % 3)
@@ -87,7 +88,7 @@ fn has_verdicts(results: &Results, subject: u32) -> [bool; 2] {
     })
 }
 
-/// Returns the reasons why subjects are not compared.
+/// Returns the reasons why subjects are excluded from the comparison.
 fn reasons(results: &Results) -> Vec<String> {
     let reasons = results.exclusions.iter();
     reasons.map(|r| wording::exclusion(&r.reason)).collect()

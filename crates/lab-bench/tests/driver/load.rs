@@ -13,7 +13,7 @@ use lab_plan::Loading;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// Starts generators. One of them may fail to start.
+/// A factory for generators. One of them can be made to fail at the start.
 #[derive(Default)]
 struct Fakes {
     started: AtomicU32,
@@ -205,7 +205,7 @@ fn a_server_that_cannot_be_loaded_has_failed() {
     assert_eq!(failure.message, "too many connections");
 }
 
-/// Starts generators of agents that are lost after two slices.
+/// A factory for generators whose agents are lost after two slices.
 struct LostAgents;
 
 impl Generators for LostAgents {

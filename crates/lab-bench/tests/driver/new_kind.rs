@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A new kind of measurement, with its own workload, metric and document.
+//! Tests that a new kind of measurement can be added with its own workload, metric and document.
 //!
-//! It uses benchlab's blocks, repetition, resuming, verdicts and output formats without changes.
+//! Blocks, repetition, resuming, verdicts and output formats work for it without changes to
+//! benchlab.
 
 use crate::fake::{File, Journal, plan, stolen};
 use lab_bench::{BlockContext, Done, Fault, Turn, TurnRecord, TurnResult, Workload};
@@ -15,7 +16,7 @@ use lab_model::{
 use lab_stats::analysis::Verdict;
 use lab_stats::results::{Comparison, Results, Value, observed, readings};
 
-/// Counts the cache misses of an operation.
+/// A workload that counts the cache misses of an operation.
 struct CacheMisses {
     /// The number of turns before the workload is interrupted.
     turns: u32,
