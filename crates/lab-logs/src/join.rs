@@ -239,7 +239,8 @@ fn combine(records: &mut Vec<JoinRecord>) {
 }
 
 impl Join {
-    /// Adds the result of another machine; `indexes` maps its page indices to those of this join.
+    /// Adds the result of another machine; `indexes` maps that result's page indices to the indices
+    /// of this join.
     pub fn merge(&mut self, other: Join, indexes: &[u32]) {
         self.halve_to(other.halvings);
         for record in other.sorted {

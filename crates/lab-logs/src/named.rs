@@ -14,7 +14,7 @@ const MAX_KEPT: usize = 2_000;
 
 /// The name for all pages that only ever returned 404.
 pub const NOT_FOUND: &str = "(no such page)";
-/// The name for pages beyond the limit.
+/// The name for all pages that are not counted or listed individually.
 pub const OTHERS: &str = "(other pages)";
 
 /// A page with its new name.
@@ -85,7 +85,8 @@ fn merge_group(group: &[NamedPage]) -> Page {
     page
 }
 
-/// Renames pages and merges those with the same name; also returns the new index of each page.
+/// Renames pages, merges pages with the same name, and also returns the new index of each original
+/// page.
 pub fn merge_renamed(
     pages: Vec<Page>,
     variables: &Variables,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The user's rules for routes, bots and health checks, which take precedence over learned ones.
+//! The user's rules for routes, bots and health checks. Rules for routes take precedence over
+//! learned routes.
 //!
 //! There is one rule per line, and the first matching rule applies: `/users/{id}`,
 //! `/files/{path...}`, `/a/{x} -> /b`, `health /up`, `bot acme-sync`.

@@ -10,7 +10,7 @@ use crate::registers;
 use lab_model::Counts;
 use serde::{Deserialize, Serialize};
 
-/// The number of buckets per power of two, as a power of two.
+/// The binary logarithm of the number of buckets per power of two.
 const BITS: u32 = 5;
 /// The value in ns below which each value has its own bucket.
 const SINGLE: u64 = 1 << BITS;

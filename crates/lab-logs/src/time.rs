@@ -14,7 +14,8 @@ pub fn number(digits: &[u8]) -> Option<u64> {
     }
 }
 
-/// Parses a number with an optional fraction and multiplies it by a scale, such as `0.123` s as ns.
+/// Parses a number with an optional fraction and multiplies it by a scale. For example, the scale
+/// 10^9 converts seconds to ns.
 pub fn scaled(text: &[u8], scale: u64) -> Option<u64> {
     let dot = memchr::memchr(b'.', text);
     let integer = &text[..dot.unwrap_or(text.len())];
@@ -63,7 +64,7 @@ pub fn month(name: &[u8]) -> Option<u64> {
     Some(index as u64 + 1)
 }
 
-/// Parses `10/Oct/2000:13:55:36` as if it were UTC.
+/// Parses a time such as `10/Oct/2000:13:55:36`, in seconds since 1970 as if it were UTC.
 pub fn clf(text: &[u8]) -> Option<i64> {
     let t: &[u8; 20] = text.get(..20)?.try_into().ok()?;
     if [t[2], t[6], t[11], t[14], t[17]] != *b"//:::" {

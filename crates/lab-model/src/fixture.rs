@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Fixtures: helper programs of an experiment that change the surroundings of its subjects.
+//! Fixtures: helper programs of an experiment that change the environment of its subjects.
 
 use crate::TargetKind;
 use serde::{Deserialize, Serialize};

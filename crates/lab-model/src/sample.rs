@@ -48,7 +48,7 @@ pub struct Outcome {
     pub units: u64,
 }
 
-/// One replicate: fresh processes of all subjects, all points.
+/// One replicate: fresh processes of all subjects, measured at all points.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Block {
     /// The block number, from 0; a redone block has the same number.

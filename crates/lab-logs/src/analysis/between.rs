@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Compares two logs: the time of each page in both, and how it changed.
+//! Compares the time of each page in two logs.
 
 use super::{ALPHA, daily};
 use crate::finding::{ComparedLog, UnknownChange};

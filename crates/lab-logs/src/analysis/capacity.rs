@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Headroom: compares the log's peak with the load that the server sustained in a load run.
+//! The headroom of a server: the log's peak compared with the load that the server sustained in a
+//! load run.
 
 use crate::finding::CapacityProblem;
 use lab_model::{Interval, LogAnalysis, Metric, PointId};

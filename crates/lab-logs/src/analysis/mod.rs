@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Analyzes logs: the few pages that matter, when they were slow, what changed, and the headroom.
+//! Analyzes logs: finds the few pages that matter, the times when they were slow, changes, and the
+//! headroom.
 //!
 //! All functions are pure.
 

@@ -21,7 +21,7 @@ use memchr::{memchr, memchr2};
 pub struct Duration {
     /// The text before the value in its field, such as `rt=`.
     pub key: Vec<u8>,
-    /// The index of the field among those that begin with the key, from 0.
+    /// The index of the field among the fields that begin with the key, from 0.
     pub place: usize,
     /// The number of nanoseconds per unit of the logged duration.
     pub scale: u64,
@@ -570,7 +570,7 @@ fn decimals(value: &[u8]) -> usize {
 
 /// Returns true if the field's value passes the test in at least 90 % of the lines.
 ///
-/// `place` is the index of the field after those of the format.
+/// `place` is the index of the field, from 0, among the fields after the agent.
 fn most_values(
     lines: &[CombinedFields],
     place: usize,

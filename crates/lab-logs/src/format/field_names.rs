@@ -642,7 +642,7 @@ impl FieldMap {
         Ok(FieldMap(pairs?))
     }
 
-    /// Returns the meaning of a field, in which the user's roles replace those of the known names.
+    /// Returns the meaning of a field. The user's roles take precedence over the known names.
     ///
     /// A field that the user did not specify loses each role that the user assigned to another
     /// field.

@@ -453,8 +453,8 @@ mod tests {
             expected.map(|(path, ns, status)| (path.to_string(), ns, status))
         );
         assert_eq!(fields.advice(), [fields_without_time()]);
-        // A request that the line of its end describes again is counted once; one without an end,
-        // too.
+        // A request whose details are repeated in the line of its end is counted once. A request
+        // without an end is counted once, too.
         let (found, _) = read_all(&[
             r#"{"request_id":"r-1","event":"request_started","request":"GET /a"}"#,
             r#"{"request_id":"r-2","event":"request_started","request":"GET /b"}"#,
@@ -465,7 +465,7 @@ mod tests {
             .map(|(path, _, status)| (path.as_str(), *status))
             .collect();
         assert_eq!(found, [("/a", 200), ("/b", 0)]);
-        // A later line with the same ID that has no end is another request.
+        // A later line with the same ID, but without an end, is another request.
         let (found, _) = read_all(&[&begin("r-1", "/a"), &begin("r-1", "/b")]);
         assert_eq!(found.len(), 2);
     }

@@ -90,7 +90,7 @@ pub struct Pattern {
     has_date: bool,
     /// True if a time can be split into multiple fields.
     has_parts: bool,
-    /// True if the format or a line contains a mark of Tomcat or Undertow, whose `%D` can be ms.
+    /// True if the format or a line shows a sign of Tomcat or Undertow, whose `%D` can be in ms.
     has_java_marks: bool,
     check: UnitCheck,
     /// The number of durations with an assumed unit, and the number of zeros among them.

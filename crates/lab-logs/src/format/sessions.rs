@@ -19,15 +19,16 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::BuildHasher;
 
-/// The maximum number of tracked sessions. Above it, the longest idle sessions are ended.
+/// The maximum number of tracked sessions. If there are more, the sessions that have been idle the
+/// longest are ended.
 const MAX_SESSIONS: usize = 50_000;
 /// The maximum size of the statements of all sessions, in bytes.
 const MAX_BYTES: usize = 64 << 20;
-/// The maximum by which a plan's duration may exceed the statement's duration, in ns.
+/// The maximum excess of a plan's duration over the statement's duration, in ns.
 ///
 /// The log rounds the statement's duration to three decimals of a millisecond.
 const ROUNDING_NS: u64 = 1_000;
-/// The maximum by which a duration may exceed the time between two messages, in seconds.
+/// The maximum excess of a duration over the time between two messages, in seconds.
 ///
 /// The times of messages can be whole seconds.
 const CLOCK_STEP_S: i64 = 2;
@@ -384,7 +385,8 @@ impl Sessions {
         self.sessions.hasher().hash_one(text.trim_ascii())
     }
 
-    /// If there are too many sessions, ends the longest idle ones.
+    /// Ends the half of the sessions that have been idle the longest, if there are too many
+    /// sessions or their statements are too large.
     fn fit(&mut self, sink: &mut impl FnMut(&Entry)) {
         if self.sessions.len() <= MAX_SESSIONS && self.bytes <= MAX_BYTES {
             return;

@@ -730,7 +730,8 @@ impl Structured {
         advice
     }
 
-    /// Explains why a log of such lines cannot be read, and lists the fields that may be the path.
+    /// Explains why a log without requests cannot be read, and lists the fields that may be the
+    /// path.
     pub fn no_request(&self) -> LogAdvice {
         self.missing(FieldRole::Path)
     }

@@ -472,7 +472,7 @@ mod tests {
         assert_eq!(duration_after("20", b""), (in_ms, false));
         let iis = b"#Software: Microsoft Internet Information Services 10.0";
         assert_eq!(duration_after("0.020", iis), (in_ms, true));
-        // A file's own durations take precedence over those of the previous file.
+        // A file's own durations take precedence over the durations of the previous file.
         assert_eq!(duration_of("2000", "0.020", b""), (in_ms, true));
         assert_eq!(duration_of("0.020", "2000", b""), (in_s, true));
     }

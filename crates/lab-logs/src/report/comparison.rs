@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The report on two runs of logs: the time of each page in both, and how it changed.
+//! The report that compares two runs of logs: the time of each page in both, and its change.
 
 use super::input::{kind_name, made, shown, time};
 use crate::analysis::between::{BetweenLogs, CommonPage, MIN_DAYS_PER_LOG, match_pages};
@@ -112,8 +112,7 @@ fn chart(known: &[(&CommonPage, &Interval)]) -> Option<Chart> {
     })
 }
 
-/// Builds the answer; `assumed` contains the assumptions that the changes depend on, which come
-/// first.
+/// Builds the answer. The answer begins with `assumed`, the assumptions that the changes depend on.
 fn answer(known: &[(&CommonPage, &Interval)], assumed: &[Finding]) -> Answer {
     let mut certain: Vec<&(&CommonPage, &Interval)> = known
         .iter()

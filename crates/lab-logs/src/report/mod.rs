@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The report on logs: which few pages and queries cost the most, when, what changed, and the
-//! headroom.
+//! The report on logs: the few pages and queries that cost the most, when they did, changes, and
+//! the headroom.
 
 mod changed;
 mod comparison;

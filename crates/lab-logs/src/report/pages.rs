@@ -76,7 +76,7 @@ pub fn answer_table(ranking: &PageRanking) -> Option<Table> {
     );
     for (ranked, row) in ranking.pages.iter().zip(&all.rows).take(BARS) {
         let cell = |&i: &usize| match all.columns[i].title.as_str() {
-            // Two shares with intervals do not fit next to each other.
+            // Two fractions with intervals do not fit next to each other.
             "share" => share(ranked.share).into(),
             _ => row[i].clone(),
         };

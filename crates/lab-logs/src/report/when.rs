@@ -63,7 +63,7 @@ pub fn busiest(report: &Analyses) -> Option<LogsFinding> {
     })
 }
 
-/// Returns the finding that the log has too few weeks to find spikes, or to find single ones.
+/// Returns a finding if the log has too few weeks to find spikes, or to find single spikes.
 pub fn undecided(report: &Analyses) -> Option<LogsFinding> {
     let has_hours = !report.analysis.hours.is_empty();
     (has_hours && report.spikes.tested == 0).then_some(LogsFinding::TooFewWeeks {
