@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab audit`: findings on a screen and in every format, comparison of run files, exit codes, bad input.
+//! `benchlab audit`: findings on a screen and in every format, comparisons of run files, exit
+//! codes, and bad input.
 
 use serde_json::Value;
 use std::fs;
@@ -220,7 +221,7 @@ fn a_gate_ends_with_3_and_names_what_failed() {
     assert!(text(&output.stderr).contains("the directory has no proc/"));
 }
 
-/// `benchlab doctor` reports only findings of rules about measuring.
+/// `benchlab doctor` reports only findings from rules about measuring.
 #[test]
 fn this_machine_is_audited_and_the_doctor_has_the_same_rules() {
     let folder = TempDir::new().expect("a folder");
@@ -307,7 +308,8 @@ fn cookies_are_audited_from_a_pipe_without_their_values() {
     }
 }
 
-/// A malicious server and file: no format prints their control characters, and none of them hangs.
+/// Reads from a malicious server and a malicious file. No output format prints their control
+/// characters, and none hangs.
 #[test]
 fn what_a_server_or_a_file_sends_is_printed_raw_nowhere() {
     let folder = TempDir::new().expect("a folder");
@@ -349,7 +351,7 @@ fn what_a_server_or_a_file_sends_is_printed_raw_nowhere() {
     }
 }
 
-/// Checks the script's syntax with the shell, runs it to show what it would do, and then runs it to
+/// Checks the script's syntax with the shell, runs it once to show what it would do, and once to
 /// move a directory.
 ///
 /// The directory is on a separate filesystem, in a mount namespace that ends with the test.
@@ -470,7 +472,7 @@ fn what_cannot_be_measured_or_watched_is_refused() {
     }
 }
 
-/// Lists the values available to authors of rules, with their meaning.
+/// Lists the values that authors of rules can use, with their meaning.
 #[test]
 fn what_rules_can_look_at_is_told() {
     let folder = TempDir::new().expect("a folder");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `benchlab audit net` in a private network.
 //!
-//! Names have addresses of one family, of both, or none. Some addresses have no name, and some
-//! resolvers support only one family.
+//! Some names have addresses of one family, some of both, some have none. Some addresses have no
+//! name, and some resolvers support only one family.
 
 use lab_host::namespace::{NamespacePair, ip};
 use serde_json::Value;
@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use tempfile::TempDir;
 
-/// A record of the resolver: the name, the type of the record (RFC 1035, RFC 3596), and its data.
+/// A record of the resolver: its name, its type (RFC 1035, RFC 3596), and its data.
 type Record = (String, u16, Vec<u8>);
 
 const V4: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
@@ -140,7 +140,7 @@ fn serve(address: &str) {
     });
 }
 
-/// Returns the findings (rule and state) for a name if /etc/resolv.conf refers to this resolver.
+/// Returns the findings about a name (rule and state) if /etc/resolv.conf refers to this resolver.
 fn audit_findings(
     pair: &NamespacePair,
     folder: &Path,

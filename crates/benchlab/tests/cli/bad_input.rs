@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! An invalid experiment file or command leads to exit code 2, measures nothing, and prints a helpful message.
+//! An invalid experiment file or command causes exit code 2 and a helpful message, and nothing is
+//! measured.
 //!
 //! The message contains the position of the mistake and the nearest valid word.
 
 use crate::project::{BENCHLAB, INSERT, Outcome, Project, SELECT, SHORT_RUN, outcome, subject};
 use std::process::Command;
 
-/// Returns a valid file, in which each test changes one thing.
+/// Returns a valid experiment file. Each test changes one thing in it.
 fn valid_experiment() -> String {
     let head = "[experiment]\ntitle = \"T\"\nquestion = \"Q\"\nbaseline = \"honest\"\ntargets = [\"sqlite\"]\n\n\
                 [target.sqlite]\nrows = 10\n\

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab bisect`, and `compare --rev A..B`: small repositories whose commits sleep for
-//! different times. The times differ by a factor of three, so that no decision depends on a quiet
-//! machine.
+//! `benchlab bisect`, and `compare --rev A..B`: small repositories with a program that sleeps for
+//! different times in different commits. The times differ by a factor of three, so that no decision
+//! depends on a quiet machine.
 
 use crate::project::{BENCHLAB, Outcome, Project, outcome, send_signal, wait_until};
 use nix::sys::signal::Signal;
@@ -11,7 +11,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// The seconds that a commit's program sleeps, or the mark of a commit that does not build.
+/// The number of seconds that a commit's program sleeps, or a marker for a commit that does not
+/// build.
 #[derive(Clone, Copy)]
 enum Content {
     Sleeps(&'static str),
@@ -20,7 +21,7 @@ enum Content {
 
 use Content::{Broken, Sleeps};
 
-/// A repository with a commit for each content, and the commits' short hashes in their order.
+/// A repository with one commit for each content, and the commits' short hashes in order.
 struct Repository {
     project: Project,
     commits: Vec<String>,
@@ -75,7 +76,7 @@ impl Repository {
         outcome(self.command(args).output().expect("benchlab starts"))
     }
 
-    /// Returns the arguments that bisect from the first commit to the last one.
+    /// Returns the arguments for a bisection from the first commit to the last one.
     fn bisect<'a>(&'a self, more: &[&'a str]) -> Vec<&'a str> {
         let ends = [
             "bisect",

@@ -126,8 +126,8 @@ fn what_does_not_go_with_builds_is_refused() {
     );
 }
 
-/// Creates a repository with a program in C whose second commit executes 10 % more instructions, and whose third one
-/// executes as many.
+/// Creates a repository with a C program in three commits. The second commit executes 10 % more
+/// instructions than the first, and the third executes as many as the second.
 fn counted() -> Project {
     let project = Project::noop(&[]);
     let git = |args: &[&str]| {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Calls that may fail.
 //!
-//! Statements and the fixture of the experiment `retry` cause faults. benchlab reads from the database which calls took effect once, never or twice, no
-//! matter what their clients report.
+//! Statements and the fixture of the experiment `retry` cause faults. benchlab reads from the
+//! database which calls took effect once, twice or never, regardless of what their clients report.
 
 use crate::project::{
     Project, assert_failures, server_program, servers_head, subject, without_servers,
@@ -33,7 +33,7 @@ refused = [
     IF rand() < 0.25 THEN SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213; END IF""",
 ]
 "#;
-/// One response to COMMIT in five is lost; a connection is cut every 10 ms.
+/// One in five responses to COMMIT is lost. A connection is cut every 10 ms.
 const ON_SERVERS: &str = "cut = { cuts_per_s = 100 }\nanswer_lost = { lost_responses = 0.2 }\n";
 const KILLED: &str = "killed = { outage_s = 0.3 }\n";
 const CALL: &str = r#"
@@ -180,7 +180,7 @@ fn what_became_of_calls_is_read_in_the_database() {
     ] {
         assert!(words.contains(text), "{words}");
     }
-    // The fastest client may be undetermined.
+    // The run may not determine which client is fastest.
     let fastest = words.split_once("that have no wrong calls and give up no call:");
     if let Some((fastest, _)) = fastest.and_then(|(_, after)| after.split_once('.')) {
         let mut clauses = fastest.split(';');
@@ -195,8 +195,9 @@ fn a_server_that_is_killed_comes_back_with_what_was_committed() {
     if without_servers() {
         return;
     }
-    // Few enough calls to finish in time on a busy machine, on which one may take 0.1 s. Enough calls remain
-    // after the server is back: they are due later, or each takes long.
+    // There are few enough calls to finish in time on a busy machine, where one may take 0.1 s.
+    // Enough calls remain after the server is back, because they are due later or because each
+    // takes long.
     let project = project(&["hopeless", "keyed"], &killed_while_due(12_000, 60));
     let fault = ["--set", "fault=killed"];
     project.run_blocks("1", "1", &fault).expect(0);
@@ -219,7 +220,7 @@ fn a_server_that_is_killed_comes_back_with_what_was_committed() {
     }
 }
 
-/// A client that does not retry still makes the calls that are due after the server has restarted.
+/// A client that does not retry still makes the calls that are due after the server's restart.
 #[test]
 fn calls_that_are_due_go_on_after_an_outage() {
     if without_servers() {
@@ -241,8 +242,8 @@ fn calls_that_are_due_go_on_after_an_outage() {
     assert!(of(failed) > 0.0);
 }
 
-/// The subject that starts first kills the server in a block. The other subject still has its
-/// schema when the block is repeated.
+/// The subject that starts first kills the server during a block. When the block is repeated, the
+/// other subject still has its schema.
 #[test]
 fn subjects_of_a_redone_block_have_a_table_of_effects_each() {
     if without_servers() {

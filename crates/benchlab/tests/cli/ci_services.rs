@@ -94,7 +94,7 @@ impl Runner {
     }
 }
 
-/// Returns the scripts of the steps of `action.yml`, by the steps' names.
+/// Returns the scripts of the steps in `action.yml`, each with the step's name.
 fn scripts() -> Vec<(String, String)> {
     let text = fs::read_to_string(root().join("action.yml")).unwrap();
     let mut steps = Vec::new();
@@ -215,7 +215,7 @@ fn the_gitlab_job_writes_its_artifacts() {
         file("hyperfine-old.json"),
         file("hyperfine-new.json")
     );
-    // GitLab's runner joins the lines to one script of bash.
+    // GitLab's runner joins the lines into one Bash script.
     let variables = [
         ("BENCHLAB_ARGUMENTS", arguments.as_str()),
         ("GITLAB_CI", "true"),
@@ -253,7 +253,8 @@ fn names_in_the_log_of_a_runner_are_not_commands() {
             .unwrap(),
     );
     run.expect(0);
-    // A runner obeys commands at the start of a line until it is told to stop, up to the token.
+    // A runner obeys commands at the start of a line, except between `::stop-commands::` and the
+    // token.
     let mut stopped: Option<&str> = None;
     for line in run.stdout.lines() {
         match stopped {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab compare` with whole commands: which commands run, how often, in which directory, and what is
-//! recorded.
+//! `benchlab compare` with whole commands: which commands run, how often and in which directory,
+//! and which data is stored.
 
 use crate::project::{BENCHLAB, Outcome, Project, outcome, python, rows, send_signal, wait_until};
 use lab_model::{Batch, BlockState, Cores, PointId, Run, Subject, SubjectId};
@@ -11,8 +11,8 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// Two blocks of two pairs: too short for a measurement, but with all of its steps. Disturbed
-/// blocks are not repeated.
+/// Two blocks of two pairs. The run is too short for a useful measurement, but has all of its
+/// steps. Disturbed blocks are not repeated.
 const SHORT: [&str; 8] = [
     "--blocks", "2", "--pairs", "2", "--redo", "0", "--seed", "7",
 ];
@@ -282,7 +282,7 @@ fn outputs_are_compared_byte_by_byte() {
             .contains("differs from the baseline's, first in line 3"),
         "{failure:?}"
     );
-    // All samples have the check value of the same bytes.
+    // All samples have the same check value, because the outputs are identical.
     let checks = rows(
         &place.0.file(),
         "SELECT DISTINCT check_value FROM sample WHERE subject < 2",
@@ -879,7 +879,7 @@ fn resume(place: &Place) -> Outcome {
     )
 }
 
-/// Returns a number of seconds for which no other test sleeps.
+/// Returns a number of seconds, as text, for which no other test sleeps.
 fn marker() -> String {
     use std::sync::atomic::{AtomicU32, Ordering};
     static NEXT: AtomicU32 = AtomicU32::new(0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Completion in shells: the names that benchlab knows.
+//! Shell completion of names that benchlab knows.
 
 use crate::project::{BENCHLAB, Project};
 use std::fs;
@@ -19,7 +19,8 @@ log = "access.log"
 kind = "host"
 "#;
 
-/// Returns what a shell's script is told for the last of these words, without options.
+/// Returns the candidates that a shell's script receives for the last of these words, without
+/// options.
 fn complete_in(shell: &str, folder: &Path, words: &[&str]) -> Vec<String> {
     let mut command = Command::new(BENCHLAB);
     command.current_dir(folder).env_remove("BENCHLAB_PROJECT");

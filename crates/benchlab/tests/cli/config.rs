@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
-/// A user's repository, with a home directory of its own.
+/// A user's repository, with its own home directory.
 struct Repository(TempDir);
 
 impl Repository {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `--dry-run` of `run`, `compare` and `load`: says what would be done and how long it takes, and does nothing.
+//! `--dry-run` of `run`, `compare` and `load`: prints what the command would do and how long it
+//! would take, and does nothing.
 
 use crate::project::{BENCHLAB, Outcome, Project, outcome};
 use std::fs;
@@ -14,7 +15,7 @@ fn call(project: &Project, args: &[&str]) -> Outcome {
     outcome(command.output().expect("benchlab starts"))
 }
 
-/// Returns the output with single spaces.
+/// Runs a command and returns its output with single spaces.
 #[track_caller]
 fn plan(project: &Project, args: &[&str]) -> String {
     let planned = call(project, args);

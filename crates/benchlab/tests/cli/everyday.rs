@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Everyday use of the command line: options of other tools, failing commands, names in the
-//! history, shallow clones in CI.
+//! history, and shallow clones in CI.
 
 use crate::project::{BENCHLAB, NOOP, Outcome, Project, outcome, rows, subject};
 use std::fs;
@@ -26,7 +26,7 @@ fn compare(folder: &Path, args: &[&str]) -> Outcome {
     outside(folder, &[&SHORT[..], args].concat())
 }
 
-/// Returns the names of the run files without the time.
+/// Returns the names of the run files without their times.
 fn names(folder: &Path) -> Vec<String> {
     let files = fs::read_dir(folder.join("runs")).into_iter().flatten();
     let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
@@ -71,7 +71,7 @@ fn options_of_other_tools_are_answered_with_ours() {
         let args = [&["load"], options, &[url]].concat();
         outside(folder.path(), &args).expect(2).says(&[instead]);
     }
-    // Without a habit, clap's own message stays.
+    // No other tool has this option, so clap's own message is shown.
     outside(folder.path(), &["compare", "--nonsense", "true"])
         .expect(2)
         .says(&["unexpected argument '--nonsense'"]);
@@ -181,7 +181,8 @@ fn copies_of_one_commit_are_neither_faster_nor_slower() {
         assert!(output.expect("git is there").status.success(), "{args:?}");
     };
     git(&["init", "-q", "-b", "main"]);
-    // The copies differ on purpose, more than a machine could make them: the path's last letter is the worktree's.
+    // The copies differ on purpose, by more than a machine could cause: the last letter of the path
+    // identifies the worktree.
     let prog = "#!/bin/sh\ncase $PWD in *b) sleep 0.05;; *) sleep 0.001;; esac\n";
     fs::write(folder.path().join("prog"), prog).unwrap();
     git(&["add", "prog"]);

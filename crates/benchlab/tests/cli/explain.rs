@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab explain`: counts known system calls, shows the differences, and leaves no processes or
-//! files behind.
+//! `benchlab explain`: counts known system calls, shows the differences, and leaves neither
+//! processes nor files behind.
 
 use crate::project::{Project, send_signal, subject};
 use nix::sys::signal::Signal;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Subjects that fail. Each failure is recorded, with its last log lines, and the other subjects
-//! continue to the end.
+//! Subjects that fail. Each failure is recorded with the subject's last log lines, and the other
+//! subjects continue to the end.
 
 use crate::project::{NOOP, Project, assert_failures, python, subject, subjects_folder};
 use lab_model::{Failure, Run};
 
-/// A time limit that a working subject meets even on a busy machine.
+/// A time limit that working subjects meet even on a busy machine.
 const TIME_LIMIT: &str = "2s";
 
 #[test]
@@ -48,7 +48,7 @@ fn crashes() {
             ),
         ],
     );
-    // Lines on standard output and standard error have no common order.
+    // The order of lines on standard output relative to lines on standard error is unknown.
     let mut log = failure(&run, "crash-at-start").log.clone();
     log.sort();
     assert_eq!(log, ["a first line for the log", "no such device"]);
@@ -330,9 +330,9 @@ driver"#;
 
 /// Builds of different languages run concurrently; builds with shared files run in sequence.
 ///
-/// Each of the first two builds finishes only after the other one has started. The others have the
-/// same language or the same command: if they ran concurrently, they would find each other's
-/// directory.
+/// Each of the first two builds finishes only after the other one has started. The other builds
+/// have the same language or the same command. If they ran concurrently, they would find each
+/// other's directory.
 #[test]
 fn subjects_of_several_languages_are_built_at_once_and_those_that_share_files_in_turn() {
     let subject_with_build = |name: &str, language: &str, script: &str| {
@@ -393,7 +393,7 @@ fn who_lacks_its_server_is_left_out() {
     let message = "serves cannot run; missing: A server\nbenchlab: `benchlab run t --install` installs what is \
                 missing, or `apt-get install its-server`\n";
     project.run(&[]).expect(0).says(&[message]);
-    // For a subject that has not been built, everything that is missing is reported together.
+    // For a subject that has not been built, all missing toolchains are reported together.
     std::fs::remove_dir_all(project.join("build")).unwrap();
     project.run(&[]).expect(0).says(&[
         "serves cannot run; missing: A compiler, A server\n",
@@ -413,7 +413,7 @@ fn a_run_for_which_nothing_can_be_built_does_not_begin() {
     assert!(project.files().is_empty());
 }
 
-/// Measures a project with a subject per fault.
+/// Measures a project with one subject for each fault.
 fn measure_faults(faults: &[&str]) -> Project {
     let project = Project::with_faults(faults);
     let limits = ["--time-limit", TIME_LIMIT, "--for", "10m"];

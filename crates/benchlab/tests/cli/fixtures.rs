@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Fixtures: their states, the values that they pass to subjects, and their failures. Their changes
-//! are undone no matter how benchlab ends.
+//! are undone no matter how benchlab exits.
 //!
-//! The fixture is a Python program that changes a file, which represents a setting of the host.
+//! The fixture is a Python program that changes a file. The file represents a setting of the host.
 
 use crate::project::{
     Outcome, Project, assert_failures, python, subject, subjects_folder, wait_until,
@@ -44,7 +44,8 @@ unit = "operation"
 factor.color = ["plain", "red", "green"]
 "#;
 
-/// A project with a file of the host, and the logs of its subjects and its fixture.
+/// A project, a file that represents a setting of the host, and the logs of the subjects and the
+/// fixture.
 struct Fixtures {
     project: Project,
     host: PathBuf,
@@ -82,8 +83,8 @@ impl Fixtures {
         fixtures
     }
 
-    /// Creates a subject that logs the value that the fixture `colors` provides. `more` are keys of
-    /// the fixture.
+    /// Creates a subject that logs the value that the fixture `colors` provides. `more` contains
+    /// additional keys of the fixture.
     fn by_color(faults: &[&str], more: &str) -> Fixtures {
         let fixtures = Fixtures::new();
         let [notes, host] = [&fixtures.notes, &fixtures.host].map(|p| p.to_str().unwrap());
@@ -163,8 +164,8 @@ impl Fixtures {
     /// Stops a run while the other state is set.
     fn stop_in_turn(&self, lab: &Child) {
         let lab_process = Pid::from_raw(lab.id() as i32);
-        // benchlab switches the state back and forth; it stays the same while benchlab is stopped and the fixture has
-        // executed its last command.
+        // benchlab switches the state back and forth. The state cannot change once benchlab is
+        // stopped and the fixture has executed its last command.
         wait_until("it is stopped in a turn", || {
             kill(lab_process, Signal::SIGSTOP).unwrap();
             wait_until("it is stopped", || is_stopped(lab));
@@ -275,7 +276,7 @@ fn values_of_a_fixture_are_arguments_of_open() {
     fixtures.assert_nothing_left();
     let opened = fixtures.noted(&fixtures.notes, "");
     let processes = fixtures.noted(&fixtures.fixture_notes, "opened ");
-    // One process answers which states there are, and one serves the run.
+    // One process checks the states, and one serves the run.
     let [_, process] = &processes[..] else {
         panic!("{processes:?}");
     };
@@ -286,7 +287,7 @@ fn values_of_a_fixture_are_arguments_of_open() {
         let line = format!("{value}|{color}|{shade}|{process}");
         assert!(opened.contains(&line), "no {line} in {opened:?}");
     }
-    // At a point without a state, the host is as it was.
+    // At a point without a state, the host is unchanged.
     let plain: Vec<&String> = opened
         .iter()
         .filter(|line| line.contains("|plain|"))
@@ -306,9 +307,10 @@ fn a_fixture_is_started_for_each_block_or_for_each_point() {
         fixtures.assert_nothing_left();
         fixtures.noted(&fixtures.fixture_notes, "opened ").len()
     };
-    // One for the question which states there are, one for the pilots, and one for each of the two blocks.
+    // One process checks the states, one serves the pilots, and one serves each of the two blocks.
     assert_eq!(processes("start = \"block\"\n"), 4);
-    // In a block, one for each point that has a state. The pilots and the expected results visit the points, too.
+    // In a block, there is one process for each point that has a state. The pilots and the expected
+    // results visit the points, too.
     assert_eq!(processes("start = \"point\"\n"), 1 + 2 + 2 + 2 * 2);
 }
 

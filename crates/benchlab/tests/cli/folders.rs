@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Subjects that need a working directory: which directories they get, and the files that remain.
+//! Subjects that need a working directory: the directories that they get, and the files that
+//! remain.
 
 use crate::project::{Outcome, Project, assert_failures, subject};
 use lab_model::Metric;
@@ -30,7 +31,7 @@ fn head(each: bool) -> String {
     HEAD.replace("EACH", &each.to_string())
 }
 
-/// A subject that logs the files that it finds in a watched directory.
+/// Returns a subject that logs the content of the watched file.
 fn folder_subject(name: &str, notes: &Path, watched: &Path, latency_ms: &str) -> String {
     let [notes, watched] = [notes, watched].map(|path| path.to_str().unwrap());
     subject(name, &["folder.py", notes, watched, latency_ms])
@@ -77,7 +78,8 @@ fn each_place_is_a_subject_and_nothing_is_left_there() {
         names,
         places.each_ref().map(|place| place.to_str().unwrap())
     );
-    // The run's directories were in the two given ones; each open had the rate of its case.
+    // The directories of the run were created in the two given ones, and each `open` received the
+    // rate of its case.
     let folder_notes = lines(&notes, "folder ");
     for place in &places {
         let inside = format!("{}/benchlab-", place.display());
@@ -177,14 +179,15 @@ fn a_run_says_why_nothing_was_compared() {
     assert!(words.join(" ").contains(text), "{}", outcome.stdout);
 }
 
-/// A filesystem on a loop device, unmounted when this is dropped.
+/// A filesystem on a loop device. It is unmounted when this value is dropped.
 struct Loop {
     device: String,
     folder: tempfile::TempDir,
 }
 
 impl Loop {
-    /// Returns `None` without root or without the required programs, and says so on standard error.
+    /// Mounts the filesystem. Without root or the required programs, returns `None` and reports
+    /// this on standard error.
     fn new() -> Option<Loop> {
         if !nix::unistd::geteuid().is_root() {
             eprintln!("not tried out: loop devices need root");

@@ -17,7 +17,7 @@ fn a_full_disk_stops_the_run_and_a_larger_one_finishes_it() {
         return;
     }
     let project = Project::sql(&[SELECT], &[]);
-    // A block needs more space than the disk has: every sample is a transaction in the log.
+    // A block needs more space than the disk has, because every sample is a transaction in the log.
     let script = r#"
         mkdir runs full && mount -t tmpfs -o size=700k none runs || exit 1
         "$BENCHLAB" --project . run t --quick --blocks 2 --pairs 150 --no-control --seed 7 \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab history`: the runs that it shows, values equal to those in the runs' reports, and files that are
-//! not runs.
+//! `benchlab history`: the runs that it shows, values that equal the values in the runs' reports,
+//! and files that are not runs.
 
 use crate::project::{BENCHLAB, Outcome, outcome};
 use lab_model::{
@@ -20,7 +20,7 @@ use tempfile::TempDir;
 struct TestRun {
     name: &'static str,
     day: u32,
-    /// Time of B divided by time of A.
+    /// The time of B divided by the time of A.
     ratio: f64,
     blocks: u32,
     points: usize,
@@ -120,8 +120,8 @@ impl TestRun {
         path
     }
 
-    /// Returns the samples of a block. A takes 10 ms, and B takes `ratio` times as long, with small
-    /// differences between blocks.
+    /// Returns the samples of a block. A takes 10 ms, and B takes `ratio` times as long. Blocks
+    /// differ slightly.
     fn samples(&self, block: u32) -> Vec<Sample> {
         let mut samples = Vec::new();
         for point in (0..self.points).map(PointId::from_index) {
@@ -499,7 +499,7 @@ fn files_that_are_no_runs_are_left_out() {
     let imported = RunWriter::create(&folder.path().join("imported.lab"), "1", 1.0).unwrap();
     imported.import(&Imported::default()).unwrap();
     imported.finish(None, None).unwrap();
-    // Its heading is valid, but its samples refer to a missing subject.
+    // The file's heading is valid, but its samples refer to a missing subject.
     let odd = TestRun {
         day: 9,
         ..TestRun::default()

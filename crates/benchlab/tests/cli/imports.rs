@@ -46,7 +46,7 @@ fn two_files_are_imported_and_compared() {
         .says(&["subjects into ", "hyperfine-old.lab", "hyperfine-new.lab"]);
     let runs = ["hyperfine-old.lab", "hyperfine-new.lab"].map(|name| home.run(name));
     let [first, second] = runs.each_ref().map(|run| run.to_str().unwrap());
-    // The imported runs give the same changes as the files.
+    // Comparing the imported runs gives the same changes as comparing the files.
     let csv = |a: &str, b: &str| {
         let outcome = home.call(&["diff", a, b, "--format", "csv"]);
         let rows = outcome
@@ -72,7 +72,7 @@ fn two_files_are_imported_and_compared() {
     home.call(&["history", "hyperfine"])
         .expect(0)
         .shows(&["No lasting change in 2 runs"]);
-    // A second import of the same file gets a name of its own.
+    // A second import of the same file gets its own name.
     home.call(&["import", &old]).expect(0);
     assert!(home.run("hyperfine-old-2.lab").exists());
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Listings written by builds of subjects: stored in the run and shown in the report.
+//! Listings that builds of subjects write. They are stored in the run and shown in the report.
 
 use crate::project::{NOOP, Project, assert_failures, subject};
 use serde_json::Value;

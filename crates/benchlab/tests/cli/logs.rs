@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab logs`: from logs to a result, a run file and exit codes.
+//! `benchlab logs`: reads logs, and produces a result, a run file and exit codes.
 
 use crate::project::{Outcome, Project, outcome};
 use lab_model::LogAdvice;
@@ -9,8 +9,8 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Generates an nginx log with $request_time at the end, starting at 10:00; two of its 40 pages take most of
-/// the time.
+/// Generates an nginx log that starts at 10:00 and has $request_time at the end of each line. Two
+/// of its 40 pages take most of the time.
 fn log(minutes: u32, slower: u32) -> String {
     let mut text = String::new();
     for minute in 0..minutes {
@@ -239,7 +239,7 @@ fn a_check_that_cannot_be_made_is_unknown() {
         .read(&["--nagios", "/nowhere/a.log"])
         .expect(3)
         .shows(&["LOGS UNKNOWN - ", "/nowhere/a.log"]);
-    // Exit code 2 would be CRITICAL.
+    // Nagios reads exit code 2 as CRITICAL.
     place
         .read(&["--nagios", "--fail-if", "p95>>1s", &file])
         .expect(3);
@@ -247,7 +247,7 @@ fn a_check_that_cannot_be_made_is_unknown() {
     place.read(&["/nowhere/a.log"]).expect(2);
 }
 
-/// A file that is specified twice counts once, even if its name is written in two ways.
+/// A file that is specified twice counts once, even if its path is written in two ways.
 #[test]
 fn a_file_that_is_named_twice_is_counted_once() {
     let place = Place::new();
@@ -445,7 +445,7 @@ fn a_comparison_says_what_is_assumed_of_each_log() {
     judged.expect(4).says(&["--duration-unit"]);
 }
 
-/// If two logs or machines have the same advice, it is shown once with the sum of the counts.
+/// If two logs or machines lead to the same advice, it is shown once, with the sum of the counts.
 #[test]
 fn counts_of_several_logs_are_one_sentence() {
     const REQUEST: &str = "method=GET path=/a format=html controller=A action=b status=200 duration=58.33 view=40.43 db=15.26\n";

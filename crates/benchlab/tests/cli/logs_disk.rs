@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Disks that fill up during `benchlab logs`: it reports the files that could not be written, and
-//! the others are complete.
+//! Disks that fill up while `benchlab logs` is running. It reports the files that could not be
+//! written, and the others are complete.
 
 use crate::full_disk::{cannot_mount, in_a_namespace};
 use crate::project::Project;
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 const LINES: u32 = 3000;
 
-/// Generates this many lines of a combined log, with `/slow` and fast pages.
+/// Generates a combined log with `lines` lines for `/slow` and for fast pages.
 fn log(lines: u32) -> String {
     let mut text = String::new();
     for i in 0..lines {
@@ -48,7 +48,8 @@ fn files(project: &Project, folder: &str, ending: &str) -> Vec<PathBuf> {
         .collect()
 }
 
-/// However little space there is, the result is shown, and each remaining file is complete.
+/// No matter how little space the disk has, the result is shown, and each remaining file is
+/// complete.
 #[test]
 fn a_run_file_that_finds_no_room_leaves_the_answer() {
     if cannot_mount() {

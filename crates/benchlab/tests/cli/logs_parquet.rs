@@ -121,7 +121,7 @@ fn pareto(analysis: &LogAnalysis) -> Vec<String> {
 fn duckdb_makes_the_report_s_table_of_the_records() {
     let project = Project::noop(&[]);
     let (first, second) = (project.join("a.log"), project.join("b.log"));
-    // More rows than fit into a row group.
+    // There are more rows than fit into a row group.
     fs::write(&first, log(0, 150_000)).unwrap();
     fs::write(&second, log(150_000, 200_000)).unwrap();
     let (first, second) = (first.display().to_string(), second.display().to_string());
@@ -170,7 +170,7 @@ fn duckdb_makes_the_report_s_table_of_the_records() {
     });
     assert_eq!(duckdb(kinds), expected);
     let times = "SELECT epoch(min(time))::BIGINT, epoch(max(time))::BIGINT, max(bytes), count(status) FROM 'requests/records/*.parquet'";
-    // 1 May 2026, two hours before the time on the log's clock.
+    // 1 May 2026, two hours before the local time in the log.
     assert_eq!(duckdb(times), ["1777586400\t1777672799\t4999\t200000"]);
 }
 

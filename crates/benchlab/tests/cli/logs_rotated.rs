@@ -93,7 +93,7 @@ fn counted(place: &Place) -> Vec<(String, u64, u64, u64)> {
 
 #[test]
 fn a_duration_of_another_server_is_no_statements() {
-    // Both have a process 7, and the second log starts where the first one ends.
+    // Both logs have a process with ID 7, and the second log starts where the first one ends.
     for (one, other) in [
         ("db1.log", "db2.log"),
         ("pg-01.log", "pg-02.log"),
@@ -140,7 +140,7 @@ fn a_slow_statement_ends_with_its_log() {
         (["db1-slow.log", "db2-slow.log"], [SLOW, SLOW_REST], &cut),
         (["one/slow.log", "two/slow.log"], [SLOW, SLOW_REST], &cut),
         (["slow.log.1", "slow.log"], [SLOW, &banner_first], &cut),
-        // Files in the wrong order, and a missing file between them.
+        // The files are in the wrong order, and a file between them is missing.
         (["slow.log", "slow.log.1"], [SLOW, &earlier], &cut),
         (["slow.log.3", "slow.log.1"], [&complete, SLOW_REST], &cut),
     ] {
@@ -220,7 +220,7 @@ fn a_lower_bound_passes_no_gate_on_an_upper_limit() {
         outcome.expect(4).says(&["lower bounds", "logasap"]);
         outcome.shows(&["logasap"]);
     }
-    // Whatever is missing, these values exceed their limits.
+    // Whatever the log lacks, these gates have the same result.
     gate("p95>150ms", &early).expect(3);
     gate("errors>1%", &early).expect(0);
 }

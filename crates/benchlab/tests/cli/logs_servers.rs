@@ -19,7 +19,7 @@ const SLOW_MS: u64 = 200;
 /// The size of the body of `/plain.txt`, in bytes.
 const BODY: usize = 5000;
 
-/// A web server in a private directory whose log contains durations.
+/// A web server that runs in a private directory and logs durations.
 ///
 /// It responds to `/plain.txt` immediately and to `/slow` slowly.
 struct Server {
@@ -78,7 +78,8 @@ impl Drop for Server {
     }
 }
 
-/// Creates a directory with `www/plain.txt` that workers of another user can access.
+/// Creates a directory with `www/plain.txt`. The server's worker processes, which run as another
+/// user, can read it.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let open = PermissionsExt::from_mode(0o755);
@@ -241,7 +242,7 @@ struct Load {
 /// Loads one page.
 fn load(url: &str) -> Load {
     let project = Project::noop(&[]);
-    // Waits for a server whose first request takes long.
+    // Waits for the server, whose first response may be slow.
     let words = "--for 2s --connections 4 --redo 0 --seed 7 --timeout 60s";
     let words: Vec<&str> = words.split(' ').collect();
     project
@@ -272,8 +273,8 @@ fn page<'w>(analysis: &'w LogAnalysis, name: &str) -> &'w LogPage {
         .unwrap_or_else(|| panic!("no {name}: {:?}", names()))
 }
 
-/// Returns the durations of a page in a log, ascending, in ns. Each duration is the last word of
-/// its line.
+/// Returns the durations of a page in a log, ascending, in ns. The duration is the last word of a
+/// line.
 fn durations(log: &Path, page: &str, ns: fn(&str) -> u64) -> Vec<u64> {
     let text = fs::read_to_string(log).unwrap();
     let request = format!("\"GET {page} HTTP/1.1\"");
@@ -297,10 +298,10 @@ fn seconds(text: &str) -> u64 {
     format!("{whole}{decimals}").parse::<u64>().unwrap() * 1_000_000
 }
 
-/// Loads both pages of a server and compares the log analysis with the generator's counts and the log's
-/// durations.
+/// Loads both pages of a server and compares the log analysis with the generator's counts and the
+/// log's durations.
 ///
-/// If `counts_heads` is set, the log counts header bytes too.
+/// If `counts_heads` is set, the log also counts the bytes of headers.
 fn compare(mut server: Server, slow: &str, counts_heads: bool, ns: fn(&str) -> u64) {
     let loads = ["/plain.txt", slow].map(|path| load(&server.url(path)));
     server.end();

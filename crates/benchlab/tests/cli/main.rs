@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! End-to-end tests of the built program: commands, and the resulting exit codes, messages and run
-//! files.
+//! End-to-end tests of the built program: commands, and their exit codes, messages and run files.
 
 mod audit;
 mod audit_names;

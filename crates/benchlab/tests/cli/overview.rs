@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `list` and `doctor`: columns that fit on a screen even with long names, and advice that is never
-//! empty.
+//! `list` and `doctor`: columns that fit on a screen even if names are long, and advice that is
+//! never empty.
 
 use crate::project::{Project, outcome, subject};
 use std::fs;
 
 const LONG: &str = "a-name-that-is-as-long-as-somebody-who-tries-out-names-would-make-it";
 
-/// Creates a project with long names everywhere, and toolchains without a package or without advice.
+/// Creates a project in which all names are long and toolchains lack a package or advice.
 fn project() -> Project {
     let driver = "a driver of many words ".repeat(6);
     let lines = format!("driver = \"{driver}\"\nneeds = [\"unknown\"]");
@@ -57,7 +57,7 @@ fn each_experiment_is_one_screen() {
     for name in names {
         let brief = listed(&[name]);
         assert_fits(&brief);
-        // About a screen: an experiment with many subjects needs a few lines more.
+        // The limit is about one screen: an experiment with many subjects needs a few more lines.
         assert!(brief.lines().count() <= 44, "{name}:\n{brief}");
         let full = listed(&[name, "--full"]);
         assert_fits(&full);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Metrics that an experiment defines in addition to the built-in ones: they are requested, stored
+//! Metrics that an experiment defines in addition to the built-in ones. They are requested, stored
 //! and shown, and invalid ones are rejected.
 
 use crate::project::{Project, assert_failures, subject};
@@ -155,7 +155,8 @@ fn names_that_cannot_be() {
         .says(&["there is no [[metric]] `lots`", "did you mean `lost`?"]);
 }
 
-/// A subject with two threads is not bound to one core, where they would run one after the other.
+/// A subject with two threads is not bound to one core, on which they would run one after the
+/// other.
 #[test]
 fn threads_that_work_at_once_have_a_core_each() {
     let head = HEAD

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `run --workload`: the user's own SQL runs on every database, is checked, and its plans are kept.
+//! `run --workload`: the user's own SQL runs on every database, its results are checked, and its
+//! query plans are stored.
 
 use crate::project::{
     Outcome, Project, SELECT, assert_failures, drivers, rows, servers_head, subjects_folder,
@@ -69,7 +70,7 @@ fn run(project: &Project, more: &[&str]) -> Outcome {
     project.run(&[&["--workload", &file], more].concat())
 }
 
-/// Returns the lines of EXPLAIN of a point's first statement.
+/// Returns the output of EXPLAIN for the first statement of a point.
 fn explanation(run: &Run, label: &str) -> String {
     let plan = run.plan().expect("a plan");
     let point: Option<PointId> = plan.points.ids().find(|&point| plan.label(point) == label);
@@ -115,7 +116,7 @@ fn a_shop_is_measured_and_its_plans_are_kept() {
             ),
         ],
     );
-    // The values themselves are not in the run file.
+    // The run file does not contain the values themselves.
     let stored = rows(&file, "SELECT value FROM meta WHERE key = 'plan'");
     assert!(stored.len() == 1 && !stored[0].contains("inputs"));
     let report = project.call(&["report", file.to_str().unwrap(), "--full"]);
@@ -318,7 +319,7 @@ fn servers_run_the_workload() {
         "{}",
         indexed("postgresql")
     );
-    // The values to bind, which depend on the seed, are no part of a plan.
+    // A query plan does not contain the bound values, which depend on the seed.
     let unindexed = explanation(&measured, "postgresql orders variant=none");
     assert!(unindexed.contains("(customer = ?)"), "{unindexed}");
     let wrong = |from: &str, to: &str, target: &str, texts: &[&str]| {

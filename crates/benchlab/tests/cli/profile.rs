@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab profile`: reads files, runs programs under Valgrind, judges gates, and leaves nothing behind after
-//! Ctrl-C.
+//! `benchlab profile`: reads files, runs programs under Valgrind, judges gates, and leaves nothing
+//! behind after Ctrl-C.
 
 use crate::project::send_signal;
 use nix::sys::signal::Signal;
@@ -106,7 +106,8 @@ fn conditions_become_exit_codes_and_bad_input_is_explained() {
     assert_eq!(code(&[]).0, Some(2));
 }
 
-/// Builds a program that allocates memory two hundred times, in blocks of the size of its argument.
+/// Builds a program that allocates two hundred blocks of memory. Its argument is the size of a
+/// block.
 fn program(folder: &Path) -> PathBuf {
     let source = "#include <stdlib.h>\n#include <string.h>\nint main(int c, char **v) { size_t n = atoi(v[1]);\n\
                   for (int i = 0; i < 200; i++) { volatile char *p = malloc(n);\n\
@@ -151,7 +152,7 @@ fn programs_are_run_churn_is_found_and_misses_are_explained() {
         screen.contains("standard output: the same in all runs"),
         "{screen}"
     );
-    // The run file has all of it, so that its report needs no second run.
+    // The run file contains all results, so a report on it does not need another run.
     let files = fs::read_dir(folder.path().join("kept")).expect("a folder");
     let files = files.flatten().map(|file| file.path());
     let file = files
@@ -174,8 +175,8 @@ fn programs_are_run_churn_is_found_and_misses_are_explained() {
     );
 }
 
-/// Creates a repository with a program that first allocates 64 KiB at a time, and in the second
-/// commit 1 KiB.
+/// Creates a repository with a program that allocates 64 KiB at a time in its first commit, and 1
+/// KiB at a time in its second.
 fn repository(folder: &Path) {
     program(folder);
     fs::write(folder.join(".gitignore"), "prog\n").expect("a file");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Progress. On a terminal, it is a line with the result so far above it, which are redrawn and
+//! Progress output. On a terminal, it is a line below the result so far. Both are redrawn, and
 //! cleared at the end.
 //!
-//! Otherwise benchlab prints notes, a line per block, and a line every ten seconds within a block.
+//! Otherwise, it consists of notes, a line per block, and a line every ten seconds within a block.
 
 use crate::project::{BENCHLAB, Project, SHORT_RUN, outcome};
 use std::process::{ChildStdin, Command, Stdio};
@@ -61,7 +61,7 @@ fn on_a_terminal_one_line_is_redrawn_and_cleared() {
         output.contains("block 1 ") && output.contains("block 2 "),
         "{output:?}"
     );
-    // The answer so far has no verdicts, and is cleared at the end.
+    // The result so far has no verdicts, and is cleared at the end.
     assert!(output.contains("So far, after 1 block."), "{output:?}");
     let so_far = output.split("So far, after 1 block.").nth(1);
     let so_far = so_far.and_then(|rest| rest.split("block 2").next());
@@ -72,7 +72,7 @@ fn on_a_terminal_one_line_is_redrawn_and_cleared() {
     for verdict in ["faster", "slower", "equivalent", "inconclusive"] {
         assert!(!so_far.unwrap_or_default().contains(verdict), "{so_far:?}");
     }
-    // The lines that remain on a terminal after erasures.
+    // The lines that remain on a terminal after all erasures.
     let screen = screen(&output);
     assert!(
         screen
@@ -86,23 +86,23 @@ fn on_a_terminal_one_line_is_redrawn_and_cleared() {
 /// Returns the lines on a terminal that are not benchlab's notes.
 pub fn leftover(screen: &[String]) -> Vec<&str> {
     let is_note = |(i, line): &(usize, &str)| {
-        // A long note continues on the next line. A space at its end is not seen.
+        // A long note continues on the next line. A trailing space is not visible.
         let is_continued = *i > 0 && screen[i - 1].chars().count() >= WIDTH - 1;
         line.is_empty() || line.starts_with("benchlab: ") || is_continued
     };
-    // The terminal itself echoes the key of an interruption.
+    // The terminal itself echoes the interrupt key.
     let lines = screen.iter().map(|line| line.trim_start_matches("^C"));
     let others = lines.enumerate().filter(|line| !is_note(line));
     others.map(|(_, line)| line).collect()
 }
 
-/// Runs a command with a terminal as standard error. Returns the text that it writes, and its exit
-/// code.
+/// Runs a command with a terminal as standard error. Returns the text that the command writes, and
+/// its exit code.
 pub fn on_terminal(command: &Command, variables: &[(&str, &str)]) -> (String, Option<i32>) {
     at_terminal(command, variables, |_| ())
 }
 
-/// Like [`on_terminal`], but also types keys.
+/// Does the same as [`on_terminal`], and also types keys.
 pub fn at_terminal(
     command: &Command,
     variables: &[(&str, &str)],
@@ -130,10 +130,10 @@ pub fn at_terminal(
     (written, output.status.code())
 }
 
-/// The width, in columns, of a terminal that reports no size.
+/// The width of a terminal that does not report its size, in columns.
 const WIDTH: usize = 80;
 
-/// Returns the lines on a terminal after this output.
+/// Returns the lines that a terminal shows after this output.
 ///
 /// Supports the few control sequences (ECMA-48) that progress needs.
 pub fn screen(output: &str) -> Vec<String> {
@@ -168,7 +168,7 @@ pub fn screen(output: &str) -> Vec<String> {
                 }
             }
             c => {
-                // A full line continues on the next one with the next character.
+                // The character after a full line starts the next line.
                 if column == WIDTH {
                     (row, column) = (row + 1, 0);
                     lines.resize(lines.len().max(row + 1), Vec::new());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A private project for a test, calls of the built program in it, and the contents of its run files.
+//! A private project for a test, calls of the built program in that project, and assertions about
+//! its run files.
 
 use lab_model::{IdVec, Run, SubjectId};
 use nix::sys::signal::{Signal, kill};
@@ -81,7 +82,7 @@ equal = ["journal_mode", "synchronous", "autocommit", "encoding", "page_size", "
 conditions = ["version"]
 "#;
 
-/// The SQL experiment's targets that are servers, with a small table.
+/// The servers among the SQL experiment's targets, and a small table.
 const SERVERS_HEAD: &str = r#"
 [experiment]
 title = "Tried out"
@@ -158,7 +159,7 @@ pub struct Outcome {
 impl Project {
     /// Creates a project with this text as its experiment file.
     pub fn with_text(text: &str) -> Project {
-        // On a disk each commit would wait for the disk.
+        // On a disk, each commit would wait for a flush.
         let memory = Path::new("/dev/shm");
         let folder = if memory.is_dir() {
             tempfile::tempdir_in(memory)
@@ -177,7 +178,8 @@ impl Project {
         Project { folder }
     }
 
-    /// Creates the case noop with an honest baseline, an honest second subject, and these subjects.
+    /// Creates a project with the case noop, an honest baseline, an honest second subject, and
+    /// these subjects.
     pub fn noop(others: &[String]) -> Project {
         let honest = ["honest", "second"].map(|name| subject(name, &["plain.py"]));
         Project::with_text(
@@ -191,7 +193,8 @@ impl Project {
         )
     }
 
-    /// Creates the case noop with an honest baseline, an honest second subject, and a subject per fault.
+    /// Creates a project with the case noop, an honest baseline, an honest second subject, and a
+    /// subject for each fault.
     pub fn with_faults(faults: &[&str]) -> Project {
         let faulty: Vec<String> = faults
             .iter()
@@ -200,7 +203,8 @@ impl Project {
         Project::noop(&faulty)
     }
 
-    /// Creates SQL cases with an honest baseline, an honest second subject, and these variants of sql.py.
+    /// Creates a project with SQL cases, an honest baseline, an honest second subject, and these
+    /// variants of sql.py.
     pub fn sql(cases: &[&str], variants: &[&str]) -> Project {
         let honest = ["honest", "second"].map(|name| subject(name, &["sql.py", "honest"]));
         let others = variants.iter().map(|v| subject(v, &["sql.py", v]));
@@ -208,8 +212,8 @@ impl Project {
         Project::with_text(&(text + &others.collect::<String>()))
     }
 
-    /// Creates cases on both servers with an honest baseline, an honest second subject, and these variants of
-    /// servers.py.
+    /// Creates a project with cases on both servers, an honest baseline, an honest second subject,
+    /// and these variants of servers.py.
     pub fn servers(cases: &[&str], variants: &[&str]) -> Project {
         let honest = ["honest", "second"].map(|name| server_subject(name, "honest"));
         let others = variants.iter().map(|v| server_subject(v, v));
@@ -234,7 +238,7 @@ impl Project {
 
     /// Returns a command that runs benchlab with this project.
     ///
-    /// Databases of `run` and `resume` are stored in a directory of the project.
+    /// `run` and `resume` store databases in a directory of the project.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(BENCHLAB);
         command.arg("--project").arg(self.path()).args(args);
@@ -248,12 +252,12 @@ impl Project {
         command
     }
 
-    /// Returns the directory of the undo records of fixtures.
+    /// Returns the directory with the fixtures' undo records.
     pub fn records(&self) -> PathBuf {
         self.join("records")
     }
 
-    /// Returns the directory of the subjects' databases.
+    /// Returns the directory with the subjects' databases.
     pub fn scratch(&self) -> PathBuf {
         let scratch = self.join("scratch");
         fs::create_dir_all(&scratch).unwrap();
@@ -264,12 +268,12 @@ impl Project {
         outcome(self.command(args).output().expect("benchlab starts"))
     }
 
-    /// Makes a short run with all steps of a measurement.
+    /// Performs a short run with all steps of a measurement.
     pub fn run(&self, more: &[&str]) -> Outcome {
         self.call(&[&SHORT_RUN[..], more].concat())
     }
 
-    /// Makes a run with this number of blocks and pairs.
+    /// Performs a run with this number of blocks and pairs.
     pub fn run_blocks(&self, blocks: &str, pairs: &str, more: &[&str]) -> Outcome {
         self.call(&[&blocks_of(blocks, pairs)[..], more].concat())
     }
@@ -305,7 +309,7 @@ impl Project {
         lab_store::load(&self.file()).expect("the run file is sound")
     }
 
-    /// Returns true if there is a run file with this many complete blocks.
+    /// Returns true if there is a run file with at least this number of complete blocks.
     ///
     /// For a load on one server, blocks are slices.
     pub fn has_blocks(&self, blocks: usize) -> bool {
@@ -337,7 +341,8 @@ pub const SHORT_RUN: [&str; 12] = [
     "0",
 ];
 
-/// Python's options: write no bytecode (`-B`), and do not search for installed packages (`-S`).
+/// Options for Python: do not write bytecode (`-B`), and do not search for installed packages
+/// (`-S`).
 const PLAIN: &str = "-BS";
 
 /// Returns a `[[subject]]` that runs a Python program in `tests/subjects/`.
@@ -373,8 +378,8 @@ pub fn drivers() -> PathBuf {
     workspace.join("build/tests/venv/bin/python")
 }
 
-/// Returns true if the servers' software or the drivers are missing, and says so on standard error. In CI this
-/// fails.
+/// Returns true if the servers' software or the drivers are missing, and reports this on standard
+/// error. In CI, the test fails instead.
 pub fn without_servers() -> bool {
     static LACKING: OnceLock<Option<String>> = OnceLock::new();
     let lacking = LACKING.get_or_init(|| {
@@ -456,11 +461,11 @@ impl Outcome {
     }
 }
 
-/// Asserts that these subjects failed, each with its kind and message, and that the others did all of their
-/// work.
+/// Asserts that these subjects failed, each with its kind and message, and that the other subjects
+/// did all of their work.
 ///
-/// A message must contain the expected text. If there are multiple targets, a subject is named with its target:
-/// `second on mariadb`.
+/// A message must contain the expected text. If there are multiple targets, a subject is named with
+/// its target: `second on mariadb`.
 #[track_caller]
 pub fn assert_failures(run: &Run, expected: &[(&str, &str, &str)]) {
     let plan = run.plan().expect("a plan");
@@ -505,8 +510,8 @@ pub fn assert_complete(run: &Run, subject: SubjectId) {
     }
 }
 
-/// Returns the rows of a query on a run file; each row contains its values in `Debug` format, separated by
-/// spaces.
+/// Returns the rows of a query on a run file. Each row contains its values in `Debug` format,
+/// separated by spaces.
 pub fn rows(file: &Path, sql: &str) -> Vec<String> {
     let db = Connection::open(file).expect("the run file opens");
     let mut statement = db.prepare(sql).expect("the table is there");
@@ -527,7 +532,7 @@ pub fn rows(file: &Path, sql: &str) -> Vec<String> {
         .collect()
 }
 
-/// Sends a signal to a process, which must exist.
+/// Sends a signal to a process. The process must exist.
 #[track_caller]
 pub fn send_signal(pid: i32, signal: Signal) {
     kill(Pid::from_raw(pid), signal).unwrap();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Files that are not valid runs. The message describes the problem, and the file is not modified.
+//! Files that are not valid runs. The message describes the problem, and the file is not changed.
 
 use crate::project::{BENCHLAB, Project, outcome};
 use rusqlite::Connection;
@@ -110,7 +110,7 @@ fn what_is_no_run_file() {
     }
 }
 
-/// A run file with random changes leads to a report or an error, but not to a crash.
+/// A run file with random changes causes a report or an error, but not a crash.
 #[test]
 fn damage_in_the_midst() {
     let (project, valid_bytes) = project_with_run();
@@ -185,7 +185,8 @@ fn a_file_that_may_not_be_read() {
     fs::write(&file, &valid_bytes).unwrap();
     fs::set_permissions(&file, fs::Permissions::from_mode(0o000)).unwrap();
     fs::set_permissions(project.path(), fs::Permissions::from_mode(0o755)).unwrap();
-    // Root may read everything, so benchlab runs as another user, from a directory that this user can access.
+    // Root can read every file, so benchlab runs as another user, in a directory that this user can
+    // access.
     let program = project.join("benchlab");
     fs::copy(BENCHLAB, &program).unwrap();
     let mut command = Command::new(&program);

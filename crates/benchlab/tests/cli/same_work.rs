@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Subjects that do different work than the others. They are caught, and the honest subjects
-//! continue to the end.
+//! Subjects that do different work than the others. Such subjects are detected, and the honest
+//! subjects continue to the end.
 
 use crate::project::{CONNECT, DROP_CREATE, INSERT, Project, SELECT, assert_failures};
 use lab_model::{Run, SubjectId};
@@ -190,7 +190,7 @@ fn settings_that_differ_are_named_and_not_compared() {
     assert_eq!(compared_subjects(&run, &results), ["second"]);
 }
 
-/// A cheating subject is not compared; the honest subjects are.
+/// A cheating subject is not compared, but the honest subjects are.
 #[test]
 fn a_cheat_is_excluded_and_the_honest_are_compared() {
     let run = measure(
@@ -216,7 +216,7 @@ fn a_cheat_is_excluded_and_the_honest_are_compared() {
         excluded[0].starts_with("no-write at insert statement=prepared: failed (writes): "),
         "{excluded:?}"
     );
-    // It is compared at points where it works honestly.
+    // The subject is compared at points where it works honestly.
     assert_eq!(
         compared_subjects(&run, &results),
         ["second", "second", "no-write"]

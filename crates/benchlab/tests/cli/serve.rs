@@ -12,7 +12,7 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// A running `benchlab serve`. It exits when this is dropped.
+/// A running `benchlab serve`. It exits when this value is dropped.
 struct Served {
     process: Child,
     /// The address as `127.0.0.1:PORT`.
@@ -111,7 +111,8 @@ impl Drop for Served {
     }
 }
 
-/// Creates a project with two runs of six blocks; also returns their names, the earlier first.
+/// Creates a project with two runs of six blocks. Returns the project and the names of the runs,
+/// the earlier one first.
 fn project_with_two_runs() -> (Project, [String; 2]) {
     let project = Project::noop(&[]);
     for seed in ["7", "8"] {
@@ -181,7 +182,7 @@ fn pages_say_what_the_other_verbs_say() {
         "{answer}"
     );
 
-    // The main part of the page equals that of the page that `report` writes.
+    // The main part of the page equals the main part of the page that `report` writes.
     let path = file(&project, &a);
     let alone = project
         .call(&["report", path.to_str().unwrap(), "--format", "html"])

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Checks of the subjects' work on both database servers.
 //!
-//! The server's counters or the reported settings reveal a subject that does different work. The
+//! If a subject does different work, the server's counters or the reported settings show it. The
 //! honest subjects continue.
 
 use crate::project::{Project, assert_failures, server_subject, servers_head, without_servers};
@@ -107,7 +107,7 @@ fn reads_that_are_not_the_reads_asked_for_are_caught() {
 #[test]
 fn inserts_that_are_not_the_inserts_asked_for_are_caught() {
     let on_both = [
-        // In a batch of one operation it is the same work.
+        // In a batch of one operation, this is the same work.
         ("multi-row", "statements", "× INSERT; the server counted "),
         (
             "one-transaction",
@@ -280,8 +280,8 @@ fn assert_caught(
         .chain(on_one)
         .map(|(name, ..)| *name)
         .collect();
-    // A changed plan of a statement shows after 24 operations. On a busy machine a batch is a single operation,
-    // and so is the lead-in before it.
+    // A change in a statement's query plan is visible after 24 operations. On a busy machine, a
+    // batch consists of a single operation, and so does the lead-in before it.
     let run = measure_pairs(&Project::servers(&[case], &variants), "6", more);
     let expected: Vec<Caught> = expected
         .iter()
@@ -338,9 +338,10 @@ fn a_query_is_charged_with_what_the_server_used_for_it() {
             "{label}: {charged:.0} ns charged, {clock:.0} ns by its own clock, {wall:.0} ns in all"
         );
         match &name[..] {
-            // The server's background threads are charged too, and they run while the operation waits for a
-            // core. The operation's own clock also covers the batches of the warm-up, when the machine may have
-            // had a different speed.
+            // The time of the server's background threads is also charged to the operation, and
+            // these threads run while the operation waits for a core. The operation's own clock
+            // also covers the batches of the warm-up, during which the machine may have run at a
+            // different speed.
             "burn" => {
                 assert!(
                     (0.75 * clock..1.25 * clock + 0.2 * wall).contains(&charged),
@@ -355,8 +356,8 @@ fn a_query_is_charged_with_what_the_server_used_for_it() {
                     "{label}: {charged} ns of {wall} ns"
                 );
             }
-            // A thread of MariaDB serves multiple connections, one after the other. PostgreSQL's backend had
-            // been started when it responded, and had yet to exit.
+            // A thread of MariaDB serves multiple connections, one after the other. The PostgreSQL
+            // backend had already started before it responded, and had not yet exited.
             _ => {
                 let over_an_open_one = trivial[&kind];
                 assert!(
@@ -381,7 +382,7 @@ fn subjects_have_a_part_where_they_can_and_tell_their_latencies() {
     if without_servers() {
         return;
     }
-    // Long turns, because only two or more operations can be in descending order.
+    // The turns are long, because only two or more operations can be in descending order.
     let connections = "\n[[case]]\nname = \"connections\"\nwork = \"at once\"\nunit = \"row\"\n\
                        sweep.connections = [2]\ncores = \"all\"\nturn_ms = 40\n\
                        statements = { select = 1 }\nreads = 1\ntargets = [\"mariadb\"]\n";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Failures of servers: private servers leave nothing behind, the user's servers stay unchanged,
-//! and the loss of a server costs a block rather than the run.
+//! Failures of servers. Private servers leave nothing behind, the user's servers stay unchanged,
+//! and the loss of a server affects one block rather than the whole run.
 
 use crate::full_disk::{cannot_mount, in_a_namespace};
 use crate::project::{
@@ -92,7 +92,7 @@ fn servers(project: &Project) -> Vec<(i32, String)> {
     pids.filter_map(process).collect()
 }
 
-/// Returns the process of a private server that benchlab itself started.
+/// Returns the process of the private server that benchlab itself started.
 fn main_process(project: &Project, lab: u32) -> Option<i32> {
     let parent = |pid: i32| -> Option<u32> {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
@@ -115,7 +115,7 @@ fn assert_nothing_left(project: &Project) {
     assert_eq!(files_in("tmp"), [""; 0].map(PathBuf::from));
 }
 
-/// Starts a run with a separate directory for sockets.
+/// Starts a run with its own directory for sockets.
 fn start(project: &Project, more: &[&str]) -> Child {
     use std::process::Stdio;
     let temporary = project.join("tmp");
@@ -163,7 +163,7 @@ fn interrupted_on_private_servers() {
     assert_nothing_left(&project);
 }
 
-/// Kills the server as well, so that it cannot clean up.
+/// Kills the server in addition to benchlab, so that the server cannot clean up.
 #[test]
 fn killed_with_its_servers() {
     if without_servers() {
@@ -246,7 +246,7 @@ fn the_readers_own_servers_are_left_as_they_were() {
             );
         }
     }
-    // Stopped in a block, in which each of two subjects has a schema.
+    // The run is stopped in a block in which each of two subjects has a schema.
     fs::remove_file(project.join("processes")).unwrap();
     fs::remove_dir_all(project.join("runs")).unwrap();
     let mut lab = start(&project, &options);

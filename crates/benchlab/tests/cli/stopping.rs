@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! No matter how a run is stopped, its results are not lost, no process is left behind, and `benchlab resume`
-//! finishes it.
+//! Runs that are stopped in different ways. Results are not lost, no process is left behind, and
+//! `benchlab resume` finishes the run.
 
 use crate::project::{
     BENCHLAB, INSERT, Outcome, Project, SELECT, SHORT_RUN, outcome, python, rows, send_signal,
@@ -17,7 +17,7 @@ use std::time::Duration;
 
 const SAMPLES: &str = "SELECT s.rowid, s.* FROM sample s ORDER BY s.rowid";
 
-/// A run on two points whose subjects log their steps (`counted.py`).
+/// A run at two points whose subjects log their steps (`counted.py`).
 struct Diary(Project);
 
 impl Diary {
@@ -381,7 +381,7 @@ fn a_run_that_was_looked_at_and_then_killed_is_whole() {
         .0
         .call(&["report", file.to_str().expect("UTF-8"), "--format", "json"])
         .expect(0);
-    // Like any program with any version of SQLite.
+    // Reads the file as any other program would, with any version of SQLite.
     let script = "import sqlite3, sys; d = sqlite3.connect(sys.argv[1]); d.execute('SELECT * FROM sample'); d.close()";
     let status = Command::new(python())
         .args(["-c", script])

@@ -34,7 +34,8 @@ fn change(file: &PathBuf, sql: &str) {
 #[test]
 fn what_changed_is_told_with_its_reservations_and_exported() {
     let (project, [first, second]) = project_with_two_runs();
-    // As if `second` had been built from other sources, and each of its turns took twice as long.
+    // The second run looks as if `second` had been built from different sources and each of its
+    // turns had taken twice as long.
     change(
         &second,
         "UPDATE hash SET sha256 = 'other' WHERE path = 'second'",

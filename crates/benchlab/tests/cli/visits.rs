@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Fixtures that take part in visits: the values that they give to a subject's process, the metrics that they report for
-//! its batches, and their failures.
+//! Fixtures that take part in visits: the values that they pass to a subject's process, the metrics
+//! that they report for its batches, and their failures.
 //!
-//! The fixture is that of a user, in Python: a relay between a subject's client and its server.
+//! The fixture is a user's Python program: a relay between a subject's client and its server.
 
 use crate::project::{
     Outcome, Project, assert_failures, python, subject, subjects_folder, wait_until,
@@ -51,7 +51,8 @@ fast = { packet_size = 1448 }
 small = { packet_size = 548 }
 "#;
 
-/// Creates two subjects whose operations send 1 and 51 bytes more than the value of the sweep.
+/// Creates two subjects. Their operations send 1 byte and 51 bytes more than the value of the
+/// sweep.
 fn project(states: &str) -> Project {
     let project = Project::with_text("");
     let text = HEAD.to_owned() + &fixture(&project, FIXTURE) + states + &subjects(&project);
@@ -77,7 +78,7 @@ fn fixture(project: &Project, keys: &str) -> String {
     format!("{keys}program = {:?}\n", [python(), "-BS", script, notes])
 }
 
-/// Returns the rest of each line of the fixture's notes that begins with `label`.
+/// Returns the rest of each line in the fixture's log that begins with `label`.
 fn noted(project: &Project, label: &str) -> Vec<String> {
     let text = fs::read_to_string(project.join("fixture-notes")).unwrap_or_default();
     let lines = text.lines().filter_map(|line| line.strip_prefix(label));
@@ -128,11 +129,11 @@ fn a_fixture_stands_in_front_of_each_process_and_reports_its_metrics() {
     let facts = &run.host.facts;
     let fact = facts.iter().find(|(key, _)| key == "link small");
     assert_eq!(fact.unwrap().1, "packet_size=548");
-    // The report also has a line over a sweep that starts at 0.
+    // The report also contains a line that is fitted over a sweep that starts at 0.
     let report = project.call(&["report", project.file().to_str().unwrap(), "--full"]);
     let title = "sent over the link";
     assert!(report.expect(0).stdout.contains(title), "{}", report.stdout);
-    // The fixture has left every visit before its process ended.
+    // The fixture left every visit before its process exited.
     let (entered, left) = (noted(&project, "entered "), noted(&project, "left "));
     assert!(!entered.is_empty() && entered.len() == left.len());
     assert_eq!(noted(&project, "undone").len(), 2);

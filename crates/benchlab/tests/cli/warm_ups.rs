@@ -30,7 +30,7 @@ fn pilot_of(run: &Run, subject: SubjectId) -> Pilot {
 }
 
 /// Asserts that a subject is excluded because it had too little time. Returns the budget that the
-/// report recommends. On a busy machine there may be other exclusions, also for lack of time.
+/// report recommends. On a busy machine, other subjects may also be excluded for lack of time.
 fn assert_has_no_time(run: &Run, subject: SubjectId) -> String {
     let exclusions = results(run).exclusions.into_iter();
     let exclusions = exclusions.filter(|r| r.subject == subject);
@@ -48,7 +48,7 @@ fn a_subject_that_had_no_time_to_compile_has_no_verdict() {
     let subjects = ["honest", "second", "compiling"];
     let subjects = subjects.map(|name| subject(name, &["compiling.py", name]));
     let project = Project::with_text(&(COMPUTE.to_owned() + &subjects.concat()));
-    // 120 batches of 1 ms do not fit into a fifth of this time, which is the fraction for pilots.
+    // 120 batches of 1 ms do not fit into the time for pilots, which is a fifth of the budget.
     let short = "300ms";
     let words = ["run", "t", "--budget", short, "--no-control", "--redo", "0"];
     project.call(&words).expect(0);
@@ -145,7 +145,7 @@ fn a_subject_with_long_operations_needs_ten_batches_without_helper_threads() {
     assert!(slow.own_batches().len() >= 10, "{slow:?}");
 }
 
-/// A warm-up of 120 batches of 50 ms takes ten times as long as the time of a pilot.
+/// A warm-up of 120 batches of 50 ms takes ten times as long as a pilot may take.
 #[test]
 fn a_subject_that_compiles_is_not_classed_by_few_batches() {
     let subjects = ["honest", "slowly_compiling"];
@@ -159,13 +159,13 @@ fn a_subject_that_compiles_is_not_classed_by_few_batches() {
     assert!(batches >= 60, "{batches}");
 }
 
-/// A helper thread works like a compiler, but the subject's language has no compiler thread.
+/// A helper thread works like a JIT compiler, but the subject's language has no compiler thread.
 #[test]
 fn a_program_with_worker_threads_is_not_taken_for_one_that_compiles() {
     let subjects = ["honest", "compiling"].map(|name| subject(name, &["compiling.py", name]));
     let text = COMPUTE.to_owned() + &subjects.concat();
     let project = Project::with_text(&text.replace("language = \"Python\"", "language = \"Go\""));
-    // Ten batches of 1 ms fit into it, and 120 do not.
+    // Ten batches of 1 ms fit into the time for pilots, but 120 do not.
     let words = ["run", "t", "--budget", "300ms", "--no-control"];
     project
         .call(&[&words[..], &["--redo", "0"]].concat())

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Servers whose requested paths contain a factor, and which report metrics when they shut down.
+//! Servers that receive a factor in the requested paths, and that report metrics when they shut
+//! down.
 
 use crate::project::{Project, subject};
 use lab_model::{Metric, Run, SubjectId};

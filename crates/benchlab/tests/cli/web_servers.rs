@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Servers as subjects: their responses are verified before they are loaded.
 //!
-//! A failure is shown with its transcript, and the honest servers are measured to the end.
+//! A failure is shown with a transcript, and the honest servers are measured to the end.
 
 use crate::compare::assert_none_running;
 use crate::project::{Project, blocks_of, outcome, rows, subject, wait_until};
@@ -152,7 +152,8 @@ fn what_a_request_costs_a_server_is_counted() {
             .as_f64()
             .expect("a number")
     };
-    // A request and its response: only a few of them are in progress at the ends of the measured period.
+    // The bytes of one request and its response. Only a few requests are in progress at the ends of
+    // the measured period.
     let sent = value("sent_bytes");
     assert!((100.0..1000.0).contains(&sent), "{sent}");
     assert!(value("received_bytes") > 20.0);
@@ -202,7 +203,7 @@ fn who_does_other_work_is_not_measured() {
     ];
     let names: Vec<&str> = faults.iter().map(|(name, _)| *name).collect();
     let project = project(&[&["honest", "second"], &names[..]].concat());
-    // All proofs are in one case, and each is warmed up separately.
+    // All proofs belong to one case, and each is warmed up separately.
     let file = project.join("experiments/t/experiment.toml");
     let text = std::fs::read_to_string(&file).unwrap();
     let of_others = text.split("[[case]]").skip(2);
@@ -280,7 +281,8 @@ fn the_honest_are_loaded_at_every_point_and_at_parts_of_their_own_peak() {
                 slice.connects
             );
         }
-        // In one short turn a busy machine may serve no request, and with random arrivals none may be due.
+        // In a single short turn, a busy machine may serve no request. With random arrivals, none
+        // may be due.
         let closed = plan.points.ids().filter(|&point| !plan.is_open(point));
         for point in closed {
             let of_point = slices.iter().filter(|slice| slice.point == point);
@@ -328,7 +330,8 @@ fn assert_halves_of_peak(run: &Run, slices: &[&Slice]) {
             .fold(0.0, |most, (served, s)| f64::max(most, served / s));
         let (offered, s) = sums(|s| (s.offered, s.wall_ns), half);
         let due = peak / 2.0 * s;
-        // Arrivals are random: four standard deviations, and a tenth for the error of the peak itself.
+        // Arrivals are random, so this allows four standard deviations, and a tenth for the error
+        // of the peak itself.
         let room = 4.0 * due.sqrt() + 0.1 * due + 1.0;
         assert!((offered - due).abs() < room, "{offered} of {due}");
         half_points += 1;
@@ -344,8 +347,8 @@ fn assert_no_failures(run: &Run) {
     assert!(run.failures.is_empty(), "{:#?}", run.failures);
 }
 
-/// The first two of six blocks determine the peak. Fractions of the peak are offered from the
-/// second block on.
+/// The first two of six blocks determine the peak. Loads at a fraction of the peak start in the
+/// second block.
 #[test]
 fn parts_of_a_peak_are_offered_when_several_blocks_have_found_it() {
     let project = project(&["honest"]);
@@ -427,7 +430,7 @@ fn who_computes_after_a_turn_is_stopped_and_who_is_quiet_is_not() {
     let project = project(&[]);
     let marker = |name: &str| project.join(name).display().to_string();
     for variant in ["honest", "restless"] {
-        // An additional argument that identifies its process.
+        // This additional argument identifies the server's process.
         project.append(&subject(variant, &["web.py", variant, &marker(variant)]));
     }
     let mut words = blocks_of("1", "1").to_vec();
@@ -573,7 +576,7 @@ fn a_part_of_a_peak_needs_the_load_that_finds_it() {
 #[test]
 fn nothing_is_left_after_ctrl_c_and_the_run_goes_on_later() {
     let project = project(&["honest"]);
-    // An additional argument that identifies its process.
+    // This additional argument identifies the server's process.
     let marker = project.path().display().to_string();
     project.append(&subject("marked", &["web.py", "marked", &marker]));
     let more = "--cases json --set load=closed,300/s --set connections=4 --set keep_alive=yes";
@@ -599,7 +602,7 @@ fn nothing_is_left_after_ctrl_c_and_the_run_goes_on_later() {
 }
 
 /// Three blocks determine the peaks. A run that is stopped after the first block and resumed uses
-/// the peaks of all three.
+/// the peaks from all three blocks.
 #[test]
 fn peaks_are_found_across_an_interruption() {
     let project = project(&["honest"]);
@@ -625,7 +628,8 @@ fn peaks_are_found_across_an_interruption() {
     assert!(offered_at_half_peak(&run, plan, 2) > 0);
 }
 
-/// Asserts that half of the first server's peak was offered in all blocks from number `from` on.
+/// Asserts that half of the first server's peak was offered in all blocks from number `from` on,
+/// but in no earlier block.
 ///
 /// Returns the number of requests.
 fn offered_at_half_peak(run: &Run, plan: &Plan, from: u32) -> u64 {
@@ -647,7 +651,7 @@ fn offered_at_half_peak(run: &Run, plan: &Plan, from: u32) -> u64 {
         offered += of_half.iter().map(|s| s.offered).sum::<u64>();
         s += of_half.iter().map(|s| s.wall_ns as f64 / 1e9).sum::<f64>();
     }
-    // Arrivals are random: five standard deviations.
+    // Arrivals are random, so this allows five standard deviations.
     let due = peak / 2.0 * s;
     assert!(
         (offered as f64 - due).abs() < 5.0 * due.sqrt() + 1.0,

@@ -46,7 +46,7 @@ fn errors_are_counted_by_kind() {
     assert_errors(Manner::Lies, &body, &[ErrorKind::Body]);
 }
 
-/// In an open loop, all due requests count, whether or not a connection was free.
+/// In an open loop, all due requests count, even if no connection was free.
 #[test]
 fn what_was_due_is_served_or_an_error() {
     for manner in [Manner::Hangs, Manner::Dies, Manner::Slow(20)] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The report of a long load keeps only a few slices' distributions in memory at a time.
+//! The report on a long load keeps the distributions of only a few slices in memory at a time.
 
 use super::{Manner, Place, Web};
 use crate::project::outcome;
@@ -9,11 +9,11 @@ use nix::sys::resource::{Resource, setrlimit};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 
-/// Seconds of load. With the different times in each second, the data has 200 MB.
+/// The length of the load, in seconds. Because nearly all times differ, the data takes 200 MB.
 const SECONDS: u32 = 2_000;
 const TIMES: u64 = 3_000;
 
-/// The maximum data memory of a report, in bytes.
+/// The maximum data memory of a report's process, in bytes (setrlimit(2), RLIMIT_DATA).
 const MEMORY: u64 = 100 << 20;
 
 #[test]
@@ -33,7 +33,7 @@ fn a_report_of_a_long_load_takes_little_memory() {
     assert!(outcome.stdout.contains(&served), "{}", outcome.stdout);
 }
 
-/// Appends invented seconds of load, with nearly all different times.
+/// Appends synthetic seconds of load in which nearly all response times differ.
 fn append_seconds(file: &Path) {
     let run = lab_store::load(file).unwrap();
     let number = run.complete_blocks().count() as u32;

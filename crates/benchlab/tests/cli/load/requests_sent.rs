@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The requests that users can configure, the options that are rejected, and the data that is
-//! stored.
+//! Requests that users can configure, options that are rejected, and data that is stored.
 
 use super::{Manner, Place, Web, sums};
 use std::fs;

@@ -9,7 +9,7 @@ use nix::sys::signal::Signal;
 use std::io::Write;
 use std::process::Child;
 
-/// The character of an interrupt on a terminal (termios(3), VINTR).
+/// The character that interrupts a program on a terminal (termios(3), VINTR).
 const CTRL_C: u8 = 3;
 
 /// Starts a load with slices of 1 s, and waits until two are in the run file.
@@ -39,7 +39,7 @@ fn ctrl_c_ends_a_load_with_a_report() {
     // The run has not ended: it can be resumed.
     assert_eq!(run.ending, None);
     let (served, errors) = sums(&run);
-    // The requests in flight when the load was stopped.
+    // These requests were in flight when the load was stopped.
     let unfinished: u64 = errors.iter().map(|(_, n)| n).sum();
     assert!(
         errors
@@ -81,7 +81,7 @@ fn a_load_that_was_stopped_is_resumed_to_its_length() {
         .says(&["is complete"]);
 }
 
-/// The secrets of a load, as sent.
+/// The secrets of a load, in the form in which they are sent.
 const SECRETS: [&str; 3] = ["hunter2", "sesame", "c0ffee"];
 
 /// Asserts that neither the texts nor the files in the run's directory contain a secret.
@@ -276,7 +276,7 @@ fn ctrl_c_at_a_terminal_clears_the_view() {
     assert!(sums(&run).0 > 0);
 }
 
-/// A load in turns can be stopped, too; its last block is then incomplete.
+/// A load of multiple servers in turns can be stopped, too. Its last block is then incomplete.
 #[test]
 fn ctrl_c_ends_turns() {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));

@@ -57,7 +57,7 @@ fn a_server_is_believed_if_its_authority_is_or_everybody() {
         assert_eq!(load.protocol, Protocol::Http1);
         assert_eq!(load.requests[0][0].url, url);
     }
-    // A server with a rejected certificate is not loaded.
+    // benchlab does not load a server whose certificate it rejects.
     let before = requests.load(SeqCst);
     assert!(before > 0);
     for trust in [&[][..], &["--ca", other_file.to_str().unwrap()]] {
@@ -120,7 +120,7 @@ fn a_server_that_does_not_agree_on_http2_is_told_of() {
     outcome
         .expect(1)
         .says(&["does not respond: the TLS connection failed: "]);
-    // A server without a protocol in common may abort the handshake itself.
+    // A server that supports none of the client's protocols may abort the handshake itself.
     let says = |text: &str| outcome.stderr.contains(text);
     assert!(says("ALPN") || says("NoApplicationProtocol"), "{outcome:?}");
 }

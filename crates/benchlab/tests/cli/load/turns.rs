@@ -72,7 +72,7 @@ fn two_servers_take_mirrored_turns_and_the_slower_one_is_named() {
     assert_eq!(requests as u64, sums(&run).0 + 2);
     let json = place.json().to_string();
     assert!(json.contains("\"verdict\":\"slower\""), "{json}");
-    // In the other order nothing is slower.
+    // In the reverse order, nothing is slower.
     let place = Place::new();
     let names = ["--name", "old", "--name", "new"];
     let outcome = place.compare(&[&[&b[..], &a], &names[..], &short[..]].concat());
@@ -255,7 +255,7 @@ fn who_cannot_serve_what_is_due_is_overloaded_and_has_no_percentiles() {
     );
     let percentiles = ["p50", "p90", "p99"].map(|id| metrics.contains(id));
     assert_eq!(percentiles, [false; 3], "{metrics:?}");
-    // Response times that grow without bound exceed any limit and are below none.
+    // Response times that grow without bound exceed any maximum, and are not known to be below one.
     for (gate, code) in [("p99>50ms", 3), ("p50>10m", 3), ("p99<50ms", 4)] {
         let args = [
             "load",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab diff A.lab B.lab` with two load runs: how a server changed between them.
+//! `benchlab diff A.lab B.lab` with two load runs: shows how a server changed between them.
 
 use super::{Manner, Place, Web};
 use crate::project::Outcome;
@@ -33,8 +33,8 @@ fn two_loads_are_compared_and_shown_in_every_form() {
         .map(|ending| file(ending).to_str().unwrap().to_string())
         .collect();
     let exports: Vec<&str> = files.iter().flat_map(|f| ["--export", f]).collect();
-    // On a busy machine the seconds can depend on each other, which makes the result inconclusive: then try
-    // again.
+    // On a busy machine, successive seconds can depend on each other, which makes the result
+    // inconclusive. In this case, try again.
     let succeeded = (0..4).any(|_| {
         let (_place, outcome) = compare_loads([&fast.url("/a"), &slow.url("/a")], &exports);
         outcome.expect(0);

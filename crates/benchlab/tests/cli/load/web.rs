@@ -36,7 +36,7 @@ pub enum Manner {
     Dies,
 }
 
-/// The server. It stops when this is dropped.
+/// The server. It stops when this value is dropped.
 pub struct Web {
     pub address: SocketAddr,
     shared: Arc<Shared>,
@@ -196,13 +196,13 @@ impl Shared {
     }
 }
 
-/// Makes the connection end with a reset when it is closed, by a linger time of zero (socket(7)).
+/// Sets a linger time of zero (socket(7)), so that closing the connection sends a reset.
 fn reset_at_close(stream: &TcpStream) {
     let linger = nix::libc::linger {
         l_onoff: 1,
         l_linger: 0,
     };
-    // SAFETY: the option's value is a linger structure, with its size.
+    // SAFETY: the option's value is a linger structure of the specified size.
     unsafe {
         nix::libc::setsockopt(
             stream.as_raw_fd(),

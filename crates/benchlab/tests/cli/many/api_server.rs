@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A fake Kubernetes API server for Jobs with one pod. A container's command runs locally once a client is
-//! attached.
+//! A fake Kubernetes API server for Jobs with one pod. The command of a container runs locally
+//! after a client has attached.
 
 use super::attached::{self, Attached};
 use serde_json::{Value, json};
@@ -20,13 +20,13 @@ use tempfile::TempDir;
 #[derive(Clone, Copy, PartialEq)]
 pub enum Pods {
     Run,
-    /// No node has room, and their number grows with every response.
+    /// No node has room for the pod. The number of full nodes grows with every response.
     Wait,
     /// The image does not exist.
     Fail,
 }
 
-/// The server, which stops when this is dropped.
+/// The server. It stops when this value is dropped.
 pub struct ApiServer {
     folder: TempDir,
     shared: Arc<Shared>,
@@ -65,7 +65,7 @@ const POD: &str = "-x7k2p";
 impl ApiServer {
     /// Starts the server.
     ///
-    /// Returns `None` if no recent `kubectl` is installed, and says so on standard error.
+    /// If no recent `kubectl` is installed, returns `None` and reports this on standard error.
     pub fn start(pods: Pods) -> Option<ApiServer> {
         if !has_client() {
             eprintln!("Kubernetes is not tried out: there is no kubectl of version 1.31 or newer");
@@ -135,7 +135,7 @@ impl ApiServer {
     }
 }
 
-/// Returns true if there is a kubectl of version 1.31 or newer, which uses WebSockets.
+/// Returns true if kubectl is installed in version 1.31 or newer, which uses WebSockets.
 fn has_client() -> bool {
     let mut command = Command::new("kubectl");
     command.args(["version", "--client", "--output=json"]);
@@ -280,7 +280,7 @@ impl Shared {
         })
     }
 
-    /// Sends one change. For waiting pods, sends one change after another until the client disconnects.
+    /// Sends a single change. If pods are waiting, sends changes until the client disconnects.
     fn watch(&self, request: &Request, out: &mut TcpStream) {
         let job = selected_job(&request.query);
         let mut next = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n".to_owned();
@@ -331,7 +331,7 @@ impl Shared {
             job.attached = Some(attached);
         }
         container.serve(input);
-        // The Job has finished: `ttlSecondsAfterFinished` is 0.
+        // The Job has finished and is deleted, because `ttlSecondsAfterFinished` is 0.
         self.jobs().remove(&job);
     }
 }

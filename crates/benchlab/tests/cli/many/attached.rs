@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A container whose streams are sent over a WebSocket (RFC 6455) with the protocol `v5.channel.k8s.io`.
+//! A container whose streams are sent over a WebSocket (RFC 6455) with the protocol
+//! `v5.channel.k8s.io`.
 //!
-//! The first byte of a message is the stream.
+//! The first byte of a message is the number of the stream.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -19,7 +20,7 @@ const STDOUT: u8 = 1;
 const STDERR: u8 = 2;
 const STATUS: u8 = 3;
 
-/// The message for the end of standard input.
+/// The message that closes standard input.
 const STDIN_ENDS: [u8; 2] = [255, 0];
 
 /// A running container, identified by its process group.
@@ -148,8 +149,8 @@ fn read(input: &mut impl Read) -> io::Result<(u8, Vec<u8>)> {
     }
 }
 
-/// Unmasks eight bytes at a time, because benchlab's program is sent through this function and
-/// tests are not optimized.
+/// Unmasks a message, eight bytes at a time for speed: benchlab's program is sent through this
+/// function, and tests are not optimized.
 fn unmask(payload: &mut [u8], mask: [u8; 4]) {
     let [a, b, c, d] = mask;
     let wide = u64::from_ne_bytes([a, b, c, d, a, b, c, d]);

@@ -16,7 +16,7 @@ use std::process::{Child, Stdio};
 
 const SAMPLES: &str = "SELECT s.rowid, s.* FROM sample s ORDER BY s.rowid";
 
-/// The number of pairs for a block of about one second.
+/// The number of pairs with which a block takes about one second.
 const LONG: &str = "400";
 
 fn start(project: &Project, blocks: &str) -> Child {
@@ -79,7 +79,7 @@ fn two_hosts_measure_the_blocks_of_one_run() {
             .iter()
             .all(|a| a.lost.is_none() && !a.host.facts.is_empty())
     );
-    // The values that operations produced are stored as on one machine.
+    // The check values of operations are stored in the same way as on one machine.
     let file = project.file();
     assert_eq!(
         rows(
@@ -249,7 +249,8 @@ fn what_hosts_cannot_measure_is_said_before_anything_is_measured() {
         .says(&["`t` measures disks", "--on expects directories"]);
 }
 
-/// The subjects of each host do the same work, but different work than on the other host.
+/// The subjects on one host do the same work as each other, but not the same work as on the other
+/// host.
 #[test]
 fn a_host_that_does_other_work_measures_nothing() {
     let head = "[experiment]\ntitle = \"V\"\nquestion = \"Q\"\nbaseline = \"one\"\n";
@@ -282,7 +283,8 @@ fn a_host_that_does_other_work_measures_nothing() {
     );
 }
 
-/// Returns the command of a host on which `other` is mounted over `of` (mount_namespaces(7)).
+/// Returns the command of a host on which the file `other` is mounted over `of`
+/// (mount_namespaces(7)).
 fn bind_mount_command(of: &Path, other: &Path) -> String {
     format!(
         "unshare --mount sh -c \"mount --bind {} {} && $SSH_ORIGINAL_COMMAND\"",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `--on k8s:…` with Kubernetes' own client and a fake API server, and with a real cluster if KUBECONFIG is
-//! set.
+//! `--on k8s:…` with Kubernetes' own client and a fake API server, and with a real cluster if
+//! KUBECONFIG is set.
 
 use super::api_server::{ApiServer, Pods};
 use super::{Place, assert_added_up, is_alive};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab logs --on`: logs are counted on their hosts, and the results equal those of a single log.
+//! `benchlab logs --on`: logs are counted on their hosts, and the results equal the results from a
+//! single log.
 
 use super::Place;
 use lab_model::LogAnalysis;
@@ -36,7 +37,7 @@ fn load_analysis(place: &Place) -> LogAnalysis {
     place.0.load().logs().expect("what was read").clone()
 }
 
-/// Removes data that depends on the file, and rounds sums, for comparisons.
+/// Removes data that depends on the file, and rounds sums, so that analyses can be compared.
 fn figures(mut analysis: LogAnalysis) -> LogAnalysis {
     analysis.sources.clear();
     analysis.pages.sort_by(|a, b| a.name.cmp(&b.name));

@@ -20,7 +20,7 @@ fn lost_agent(run: &Run, lost: usize) -> AgentId {
     all[0]
 }
 
-/// Asserts that the number of requests, sent and unsent, approximates the rate.
+/// Asserts that the number of requests, sent and unsent, matches the rate.
 fn assert_account(run: &Run) {
     assert_added_up(run);
     let lost = lost_agent(run, 1);
@@ -37,7 +37,7 @@ fn assert_account(run: &Run) {
             .all(|p| p.not_sent == 0)
     );
     let offered: u64 = slices(run).map(|s| s.offered).sum();
-    // 12 s at 200 requests per second, at random.
+    // 12 s at 200 requests per second, with random arrivals.
     assert!(
         (2100..2700).contains(&(offered + not_sent)),
         "{offered} + {not_sent}"
@@ -74,7 +74,7 @@ fn the_load_goes_on_without_an_agent_that_is_frozen_and_that_is_ended() {
 
 /// An agent is frozen for less than --lost-after.
 ///
-/// Meanwhile, due requests are sent late, which increases their response times.
+/// Requests that are due meanwhile are sent late, which increases their response times.
 #[test]
 fn an_agent_that_is_slow_for_a_while_takes_part_to_the_end() {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));
@@ -98,7 +98,7 @@ fn an_agent_that_is_slow_for_a_while_takes_part_to_the_end() {
     assert!((2100..2700).contains(&offered), "{offered}");
 }
 
-/// On an unfit host, --strict makes benchlab exit before the load, and the test is skipped.
+/// On an unfit host, `--strict` makes benchlab exit before the load. The test is then skipped.
 #[test]
 fn with_strict_the_loss_of_an_agent_ends_the_run() {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));

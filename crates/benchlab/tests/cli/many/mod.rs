@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `--on`: agents that share a load or read logs, and the loss of agents or their coordinator.
+//! `--on`: agents that generate a load together or read logs, and the loss of agents or of their
+//! coordinator.
 
 mod api_server;
 mod attached;
@@ -27,7 +28,7 @@ impl Place {
         Place(Project::noop(&[]))
     }
 
-    /// Runs a short load that is not redone.
+    /// Runs a short load whose blocks are not repeated.
     fn load(&self, words: &[&str]) -> Outcome {
         let short = ["--redo", "0", "--for", "1s", "--seed=7", "--timeout", "2s"];
         self.0.call(&[&["load"], &short[..], words].concat())
@@ -108,13 +109,14 @@ fn three_agents_share_a_rate_and_are_shown_in_every_form() {
     assert_eq!(errors, []);
     // Each agent sends one request before the load.
     assert_eq!(web.requests() as u64, served + 3);
-    // 600 requests at random: all but one in a billion runs are within these bounds.
+    // 600 requests on average, with random arrivals. All but one in a billion runs are within these
+    // bounds.
     assert!((450..750).contains(&served), "{served}");
     assert_added_up(&run);
     let names: Vec<&str> = run.agents.iter().map(|a| a.name.as_str()).collect();
     assert_eq!(names, ["local 1", "local 2", "local 3"]);
     for (id, agent) in run.agents.enumerated() {
-        // One machine has one clock.
+        // All agents use the same clock.
         assert!(
             agent.clock.ahead_ns.unsigned_abs() <= agent.clock.error_ns,
             "{agent:?}"
@@ -185,7 +187,7 @@ fn two_servers_are_compared_over_agents_in_mirrored_turns() {
         "--name",
         "A",
     ]);
-    // Such a short load has a ratio of p50 only on an idle machine.
+    // A load this short yields a ratio of p50 only on an idle machine.
     outcome.expect(0).shows(&["ratio of time for"]);
     let run = place.0.load();
     assert_added_up(&run);

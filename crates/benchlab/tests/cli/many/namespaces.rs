@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `--on netns:…`: agents with private networks, one of which delays or drops the agent's packets.
+//! `--on netns:…`: agents with private networks. One of the networks delays or drops the agent's
+//! packets.
 
 use super::hosts::assert_blocks;
 use super::{Place, assert_added_up, parts};
@@ -13,23 +14,25 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Two network namespaces, each with a link to this one. They are removed when this is dropped.
+/// Two network namespaces, each with a link to the current one. They are removed when this value is
+/// dropped.
 struct Networks {
     names: [String; 2],
-    /// Delay of the second agent's packets in ns; [`LOST`] drops them.
+    /// The delay of the second agent's packets, in ns. [`LOST`] drops them.
     delay_ns: Arc<AtomicU64>,
 }
 
 const LOST: u64 = u64::MAX;
 
-/// The addresses of the links' ends: in this namespace and in the other one.
+/// The addresses of each link's ends: in the current namespace and in the other one.
 const ENDS: [[&str; 2]; 2] = [
     ["10.199.61.1", "10.199.61.2"],
     ["10.199.62.1", "10.199.62.2"],
 ];
 
 impl Networks {
-    /// Derives names from the process ID and these suffixes. Creates no networks.
+    /// Derives the names of the networks from the process ID and these suffixes. Does not create
+    /// them.
     fn named(ends: [&str; 2]) -> Networks {
         Networks {
             names: ends.map(|end| format!("bl{}{end}", std::process::id() % 100_000)),
@@ -37,8 +40,8 @@ impl Networks {
         }
     }
 
-    /// Creates the networks, or returns `None` if the user has no permission, and says so on
-    /// standard error.
+    /// Creates the networks. If the user has no permission to do so, returns `None` and reports
+    /// this on standard error.
     fn new() -> Option<Networks> {
         let networks = Networks::named(["a", "b"]);
         let outcome = networks.lay();
@@ -76,7 +79,8 @@ impl Networks {
         Ok(())
     }
 
-    /// Returns the devices of each link: the one on this side and the one on the other side.
+    /// Returns the devices of each link: the one in the current namespace and the one in the other
+    /// namespace.
     fn devices(&self) -> [[String; 2]; 2] {
         let of = |name: &String| ["0", "1"].map(|end| format!("{name}{end}"));
         [of(&self.names[0]), of(&self.names[1])]
@@ -86,7 +90,7 @@ impl Networks {
         format!("netns:{},{}", self.names[0], self.names[1])
     }
 
-    /// Cuts the second agent's link, or restores it so that retransmissions arrive.
+    /// Cuts the second agent's link, or restores it. After that, retransmissions arrive.
     fn cut(&self, is_cut: bool) {
         let state = if is_cut { "down" } else { "up" };
         let [_, [device, _]] = self.devices();
@@ -109,7 +113,7 @@ impl Drop for Networks {
     }
 }
 
-/// Tests everything on a single set of networks, because the addresses are fixed.
+/// Runs all tests on a single set of networks, because the addresses are fixed.
 #[test]
 fn an_agent_on_a_worse_line_is_named_and_can_be_left_out() {
     let Some(networks) = Networks::new() else {
@@ -139,7 +143,7 @@ fn an_agent_on_a_worse_line_is_named_and_can_be_left_out() {
     let name = &networks.names[1];
     place.0.call(&["report", file, "--without", name]).expect(0);
     std::fs::remove_file(file).unwrap();
-    // Nothing reaches the server, so the check before the load fails.
+    // No packet reaches the server, so the check before the load fails.
     networks.delay(LOST);
     let limited = [&words[..], &["--timeout", "500ms"]].concat();
     let outcome = place.0.call(&limited);
@@ -171,7 +175,7 @@ fn a_cut_line(networks: &Networks, place: &Place, words: &[&str]) {
     );
     let (served, errors) = sums(&run);
     let offered = served + errors.iter().map(|(_, count)| count).sum::<u64>();
-    // 12 s at 200 requests per second, at random.
+    // 12 s at 200 requests per second, with random arrivals.
     assert!((2100..2700).contains(&offered), "{offered}");
     std::fs::remove_file(place.0.file()).unwrap();
 }

@@ -6,7 +6,7 @@ use crate::load::web::{Manner, Web};
 use crate::project::{outcome, send_signal};
 use nix::sys::signal::Signal;
 
-/// Monitors a server in this process, which the agent finds by its port or by its process ID.
+/// Monitors a server in this process. The agent finds it by its port or by its process ID.
 #[test]
 fn what_the_server_uses_is_read_by_an_agent_beside_it() {
     let own_pid = std::process::id().to_string();

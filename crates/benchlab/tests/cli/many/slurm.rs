@@ -15,7 +15,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
 
-/// The cluster, which stops when this is dropped.
+/// The cluster. It stops when this value is dropped.
 struct Cluster {
     folder: TempDir,
     daemons: Vec<Child>,
@@ -24,8 +24,8 @@ struct Cluster {
 impl Cluster {
     /// Starts the cluster.
     ///
-    /// Returns `None` if Slurm is missing or this user may not start its daemons, and says so on standard
-    /// error.
+    /// If Slurm is missing or this user may not start its daemons, returns `None` and reports this
+    /// on standard error.
     fn start() -> Option<Cluster> {
         let programs = [
             "/usr/sbin/munged",

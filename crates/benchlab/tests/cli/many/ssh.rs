@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `--on ssh:…`: the program is found or copied, verified, and removed afterwards, even after
+//! `--on ssh:…`: benchlab is found or copied, verified, and removed afterwards, even after
 //! failures.
 
 use super::sshd::Sshd;
@@ -30,7 +30,7 @@ fn start(place: &Place, sshd: &Sshd, words: &[&str]) -> Child {
     command.spawn().unwrap()
 }
 
-/// Returns the run of a load that gen1 and gen2 share.
+/// Runs a load that gen1 and gen2 generate together, and returns the run.
 fn load_by_two_agents(sshd: &Sshd) -> Run {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));
     let url = web.url("/");
@@ -93,7 +93,7 @@ fn a_program_that_is_installed_there_is_used_if_it_is_the_same() {
     assert_eq!(place.0.load().agents[AgentId(0)].name, "gen1");
 }
 
-/// Returns a host's processes that use this server's directory for temporary files.
+/// Returns the processes on a host that use this server's directory for temporary files.
 fn agents_on(sshd: &Sshd) -> Vec<PathBuf> {
     let variable = format!("TMPDIR={}\0", sshd.temporary().display());
     let is_agent = |process: &PathBuf| {
@@ -185,7 +185,7 @@ fn another_version_is_not_used_but_replaced_by_a_copy() {
         .says(&["on gen1", "it runs benchlab 0.0.9", "no room"]);
 }
 
-/// Two agents start a load together although their clocks differ by ten minutes.
+/// Two agents start a load at the same time although their clocks differ by ten minutes.
 #[test]
 fn a_clock_that_is_ten_minutes_off_delays_nothing() {
     if !nix::unistd::geteuid().is_root() {
@@ -209,8 +209,8 @@ fn assert_began_together(run: &Run) {
     }
 }
 
-/// The files that libfaketime had left in /dev/shm for killed processes before the test. Dropping
-/// this removes newer ones.
+/// The files that existed in /dev/shm before the test because libfaketime left them behind for
+/// killed processes. Newer ones are removed when this value is dropped.
 struct FaketimeRemains(Vec<PathBuf>);
 
 impl FaketimeRemains {
@@ -235,8 +235,7 @@ impl Drop for FaketimeRemains {
     }
 }
 
-/// libfaketime shifts the clock of an agent. The report shows the offset, and no result depends on
-/// it.
+/// libfaketime shifts the clock of an agent. The report shows the offset, which affects no result.
 #[test]
 fn a_time_of_day_that_is_ten_minutes_off_is_told() {
     let folders = fs::read_dir("/usr/lib").unwrap().flatten();
@@ -270,7 +269,7 @@ fn a_time_of_day_that_is_ten_minutes_off_is_told() {
             p50_ns.extend(slice.response.median());
         }
         assert_eq!(is_wrong, read > served / 2, "{read} of {served}");
-        // A busy machine responds late, but not as late as the clocks differ.
+        // A busy machine responds late, but by less than the difference between the clocks.
         assert!(
             p50_ns
                 .iter()
@@ -291,13 +290,14 @@ fn a_host_that_cannot_be_reached_is_named() {
     refused
         .expect(1)
         .says(&["cannot start an agent on broken", "exit status: 3"]);
-    // A reason that both attempts have in common appears only once in the message.
+    // The message contains a reason only once if both attempts failed for that reason.
     assert!(!refused.stderr.contains("then"), "{}", refused.stderr);
     assert!(place.0.files().is_empty());
     wait_until("the copies' end", || sshd.left_behind().is_empty());
 }
 
-/// Kills the coordinator, which cuts the connection, also while the program is being copied.
+/// Kills the coordinator, which cuts the connection: once while the program is being copied, and
+/// once during the load.
 #[test]
 fn nothing_is_left_on_the_hosts_of_a_coordinator_that_was_killed() {
     let Some(sshd) = Sshd::start(&[("gen1", ""), ("gen2", "")]) else {
@@ -331,7 +331,7 @@ fn nothing_is_left_on_the_hosts_of_a_coordinator_that_was_killed() {
     }
 }
 
-/// Simulates a connection that a firewall cuts: both sides are silent.
+/// Simulates a firewall that cuts the connection: neither side receives anything.
 #[test]
 fn an_agent_whose_connection_is_silent_is_lost_and_ended() {
     let Some(sshd) = Sshd::start(&[("gen1", ""), ("gen2", "")]) else {

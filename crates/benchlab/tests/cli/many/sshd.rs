@@ -10,18 +10,18 @@ use tempfile::TempDir;
 
 const SSHD: &str = "/usr/sbin/sshd";
 
-/// The server. It stops when this is dropped.
+/// The server. It stops when this value is dropped.
 pub struct Sshd {
     folder: TempDir,
     child: Child,
 }
 
 impl Sshd {
-    /// Starts the server with hosts, each with the command that it runs instead of the requested one (sshd(8),
-    /// `command=`).
+    /// Starts the server with these hosts. Each has a command that runs instead of the requested
+    /// one (sshd(8), `command=`).
     ///
-    /// With an empty command, a host runs the requested one. Returns `None` if sshd is not
-    /// installed, and says so on standard error.
+    /// A host with an empty command runs the requested one. If sshd is not installed, returns
+    /// `None` and reports this on standard error.
     pub fn start(hosts: &[(&str, &str)]) -> Option<Sshd> {
         if !Path::new(SSHD).exists() {
             assert!(
