@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Of what objdump shows of a function, its innermost loop: between the closest jump backwards and its target.
-# Of a function without a loop all of it. Variables: scheme, and wanted, which the loop must hold (a pattern).
+# Prints the innermost loop of a function in the output of objdump: the code between the shortest backward jump
+# and its target. Prints a function without a loop as a whole. Variables: scheme, and wanted, a pattern that the
+# loop must contain.
 
 /^ *[0-9a-f]+:\t/ {
     address = $1

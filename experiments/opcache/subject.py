@@ -18,10 +18,11 @@ from lab_kit import Opening, serve
 from lab_kit.daemons import Daemons, is_open, program
 
 SITE = Path("build/opcache/site")
-"""Created by site.py. A copy is served, so that nothing else changes or reads its files."""
+"""The site that site.py has created. Apache serves a copy, so that nothing else changes or reads its
+files."""
 
 COLD = "/blog/index.php?post=7"
-"""The first request to a newly started server."""
+"""The path of the first request to a newly started server."""
 
 CACHES: dict[str, dict[str, str]] = {
     "none": {},
@@ -36,7 +37,8 @@ CACHES: dict[str, dict[str, str]] = {
 
 COMMON = {"enable": "1", "memory_consumption": "128", "interned_strings_buffer": "8",
           "max_accelerated_files": "4000"}
-"""Sufficient for the whole site, as PHP's manual recommends for production."""
+"""Settings of all caches. They are sufficient for the whole site, as PHP's manual recommends for
+production."""
 
 INI = """\
 ; php.ini-production, as far as it matters here

@@ -82,7 +82,8 @@ class Configuration:
         return stack.lines_of(*texts.values())
 
     def _tomcats_alone(self, path: Path, mode: int) -> None:
-        """Apart from the current user, only Tomcat's group may read the file; the proxy's user may not."""
+        """Sets the mode of a file so that only the current user and Tomcat's group may read it. The proxy's user may
+        not."""
         if self.tomcat_user:
             shutil.chown(path, group=pwd.getpwnam(self.tomcat_user).pw_gid)
             mode |= (mode & 0o500) >> 3

@@ -20,10 +20,10 @@ from lab_kit import Opening, lines, serve
 from lab_kit.daemons import Daemons, is_open, program
 
 BUILT = Path("build/reverse-proxy")
-"""Created by app.py."""
+"""The directory that app.py has created."""
 
 ADA = Path("build/rest/ada/server/subject")
-"""The web server of appserver/ada, as a separate subject."""
+"""The subject whose server is the web server of appserver/ada."""
 
 PROXIES = {"none": "", "jk": "apache-jk", "ajp": "apache-ajp", "http": "apache-http", "nginx": "nginx"}
 """The reverse proxies, and their names in subjects."""

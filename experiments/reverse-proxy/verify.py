@@ -30,7 +30,7 @@ NOT_COMPRESSED = 68
 
 IN_JSP = "<%-- {} --%>"
 IN_XML = "<jsp:root xmlns:jsp='http://java.sun.com/JSP/Page' version='2.0'><!-- {} --></jsp:root>"
-"""Pages whose source contains a word that the pages do not display."""
+"""Sources of pages, in which {} is replaced by a word that the page does not display."""
 
 TIMEOUT_S = 120
 """The timeout of a response, which allows for a busy machine and the compilation of a page."""

@@ -271,7 +271,8 @@ void lab_setting(lab *lab, const char *key, const char *value)
     write_argument(lab->extra, key, value);
 }
 
-/* %g uses an exponent below 10^-4 and from 10^15 on, which the protocol does not support. */
+/* Formats without an exponent, which the protocol does not support. %g uses one below 10^-4 and from
+ * 10^15 on. */
 void lab_metric(lab *lab, const char *key, double value)
 {
     char text[METRIC_MAX];
@@ -291,7 +292,7 @@ const uint64_t *lab_inputs(const lab *lab)
     return lab->inputs;
 }
 
-/* SplitMix64: Steele, Lea, Flood, OOPSLA 2014. */
+/* Computes SplitMix64 (Steele, Lea, Flood, OOPSLA 2014). */
 static void fill_inputs(uint64_t inputs[LAB_INPUTS], uint64_t state)
 {
     for (size_t i = 0; i < LAB_INPUTS; i++) {

@@ -26,7 +26,7 @@ struct lab_workers {
     worker each[];
 };
 
-/* Does the share of a worker. Without laps, the share ends with its last operation. */
+/* Performs a worker's share of a batch. Without laps, the share ends with its last operation. */
 static bool do_share(worker *self)
 {
     lab_latencies *latencies = &self->share.latencies;

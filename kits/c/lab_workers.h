@@ -31,8 +31,8 @@ static inline uint64_t lab_share_size(const lab_share *share)
  * the worker's element of the array passed to lab_workers_start. */
 typedef bool (*lab_worker)(void *worker, lab_share *share);
 
-/* Starts a thread for each of `count` elements of `workers`, which are `width` bytes long.
- * Returns NULL after calling lab_fail if that is not possible. */
+/* Starts a thread for each of `count` elements of `workers`, which are `width` bytes long. If that
+ * is not possible, calls lab_fail and returns NULL. */
 lab_workers *lab_workers_start(lab *lab, size_t count, void *workers, size_t width, lab_worker work);
 
 /* Performs a batch and adds up the results. Returns the element of a worker that failed, so that

@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// Share does one worker's share of a batch in a loop: all operations with `k mod workers = worker`,
-// counted from 0. It calls Done after each operation, or never if the case reports no latencies. It
-// is not called if the share is empty.
+// Share performs one worker's share of a batch in a loop: all operations with `k mod workers =
+// worker`, counted from 0. It calls Done after each operation, or never if the case reports no
+// latencies. It is not called if the share is empty.
 type Share func(worker, operations uint64, latencies *Latencies) (Work, error)
 
 // Workers are goroutines that do the operations of a case concurrently. They run until Close.

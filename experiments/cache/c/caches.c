@@ -25,7 +25,7 @@ struct cache {
 
 /* -- One table ------------------------------------------------------------------------------- */
 
-/* Concurrent writes never grow a table. */
+/* Puts an entry, and enlarges the table if necessary. No other thread may access the table at the same time. */
 static void put_with_room(cache *cache, uint64_t key, uint64_t value)
 {
     if (2 * (cache->table->entries + 1) > (size_t)1 << cache->table->bits) {
@@ -105,7 +105,7 @@ static void copy_on_write_put(cache *cache, uint64_t key, uint64_t value)
     free(old);
 }
 
-/* If two writers copy the same table, the last one wins. */
+/* Replaces the table without a lock: if two writers copy the same table, the last one wins. */
 static void unsafe_copy_on_write_put(cache *cache, uint64_t key, uint64_t value)
 {
     table *old = publish_copy(cache, key, value);
@@ -129,8 +129,8 @@ static int is_key(struct cds_lfht_node *linked, const void *key)
     return caa_container_of(linked, node, linked)->key == *(const uint64_t *)key;
 }
 
-/* Returns the high bits of a hash, as many as the index of a bucket has. cds_lfht uses the low bits of its hash, but
- * the best bits of this one are the high ones. */
+/* Returns the high bits of a hash, shifted down to the length of a bucket's index. cds_lfht uses the low bits of its
+ * hash, but this hash function mixes the high bits best. */
 static inline unsigned long hash(const cache *cache, uint64_t key)
 {
     return table_hash(key, cache->bits);
@@ -286,7 +286,7 @@ static void free_all(struct cds_lfht *nodes)
     }
 }
 
-/* No other thread uses the cache any more, so there is nothing to wait for. */
+/* Frees all nodes without waiting, because no other thread uses the cache any more. */
 static void free_nodes(cache *cache)
 {
     urcu_bp_read_lock();

@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* Entries are identified by their numbers, from 1. Entry 0 is the ends of the list. */
+/* Entries are identified by their numbers, from 1. Entry 0 is both ends of the list. */
 typedef struct entry {
     uint64_t key, value;
     uint32_t next_in_chain, newer, older;

@@ -306,7 +306,7 @@ static bool evict_open(lab *lab, void *data)
     return true;
 }
 
-/* The check is the sum of the values, which does not depend on what is evicted. */
+/* The check is the sum of the values, which does not depend on the eviction policy. */
 static bool evict_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
 {
     const subject *subject = data;

@@ -54,7 +54,7 @@ class LockedMap:
 
 
 class CopiedMap:
-    """Readers use the current dict; writers wait for each other."""
+    """A dict that each write copies. Readers use the current one; writers wait for each other."""
 
     is_safe = True
 
@@ -74,7 +74,8 @@ class CopiedMap:
 
 
 class UnsafeCopiedMap:
-    """If two writers copy the same dict, the last one wins."""
+    """A dict that each write copies without a lock. If two writers copy it at the same time, the last one
+    wins."""
 
     is_safe = False
 

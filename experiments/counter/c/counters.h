@@ -16,15 +16,16 @@ typedef struct counter {
     void (*reset)(void *object);
     uint64_t (*value)(void *object);
     void (*increments)(void *object, uint64_t times);
-    /* Does each increment with READS reads. Returns the number of reads that found a lower value than the
-     * previous one. */
+    /* Increments the counter this many times, with READS reads after each increment. Returns the number
+     * of reads that found a lower value than the previous one. */
     uint64_t (*increments_and_reads)(void *object, uint64_t times);
 } counter;
 
-/* The array ends with NULL. */
+/* All schemes, ending with NULL. */
 extern const counter *const counters[];
 
-/* For the loop that increments an atomic counter and an unsafe one. */
+/* The two counters of the case side_by_side, an atomic and an unsafe one, and its loop that increments
+ * both. */
 extern const counter *const with_safety;
 extern const counter *const without_safety;
 void both_increments(void *safe, void *not_safe, uint64_t times);

@@ -61,7 +61,7 @@ resource *pool_lease(pool *pool)
     return leased;
 }
 
-/* In a stack, `first` remains 0. */
+/* Puts the resource at the end of the ring. If the pool is a stack, `first` remains 0. */
 void pool_release(pool *pool, resource *resource)
 {
     pthread_mutex_lock(&pool->lock);

@@ -31,8 +31,8 @@ static inline void resource_make(resource *resource)
         resource->words[i] = 1;
 }
 
-/* Creates a pool of `size` resources. The most recently returned one is leased first, or otherwise the one
- * that has been idle longest. Returns NULL if out of memory. */
+/* Creates a pool of `size` resources. If `is_lifo` is true, the most recently returned resource is leased
+ * first, otherwise the one that has been idle longest. Returns NULL if out of memory. */
 pool *pool_make(size_t size, bool is_lifo);
 
 /* Waits for a resource. Returns NULL if the pool has lost all of them. */

@@ -14,7 +14,7 @@ const char *database_library(void)
     return library;
 }
 
-/* libpq parses the whole target itself. */
+/* Checks the scheme of the target. libpq parses the whole target itself. */
 bool find_database(lab *lab)
 {
     const char *rest;

@@ -284,7 +284,7 @@ static bool write_then_read(lab *lab, process_case *self, lab_work *work)
 
 /* -- kill --------------------------------------------------------------------------------- */
 
-/* The output ends when the program and its child have both exited. */
+/* Kills a program and its child. The output ends when both have exited. */
 static bool kill_group(lab *lab, process_case *self, lab_work *work)
 {
     char byte;

@@ -33,7 +33,7 @@ enum { INCOMPLETE = 0, COMPLETE = 200 };
 
 /* Parses the request that begins with the first of `length` bytes. Returns INCOMPLETE if more bytes are
  * required; COMPLETE if the request is complete, with the chunks of its body concatenated in place; and
- * otherwise the status to reject it with, in which case the connection cannot continue. */
+ * otherwise the status code of the rejection, after which the connection must be closed. */
 int request_read(char *bytes, size_t length, request *request);
 
 /* Returns true if a slice equals this text. */

@@ -462,8 +462,8 @@ static bool listen_on(server *server, uint16_t *port)
     return true;
 }
 
-/* Returns the maximum number of connections: the system's limit, because a process has 1,024 descriptors
- * by default. */
+/* Raises the limit on descriptors from its default, usually 1,024, to the system's maximum. Returns the maximum
+ * number of connections. */
 static size_t most_connections(void)
 {
     struct rlimit files;

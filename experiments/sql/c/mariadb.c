@@ -21,7 +21,7 @@
 #define POINT "SELECT value FROM test_simple WHERE id = ?"
 #define MIXED "SELECT id, small, big, amount, name, nothing, moment FROM test_mixed WHERE id = ?"
 
-/* BEGIN is not sent. */
+/* True if BEGIN is not sent. */
 static bool fewer_trips = false;
 
 /* The open case. All zeros while none is open. */
@@ -78,7 +78,7 @@ static bool bind_columns(session *session)
         || refuse_statement(session, session->statement);
 }
 
-/* A prepared statement of the case own, with what is bound to it. */
+/* A prepared statement of the case own, with its bound variables. */
 typedef struct own_prepared {
     MYSQL_STMT *statement;
     MYSQL_BIND *parameters;
@@ -222,7 +222,8 @@ static bool update(session *session, MYSQL_STMT *statement, int32_t amount, int3
     return execute(session, statement);
 }
 
-/* Called after the settings were read, so that the reported settings are the same for every case. */
+/* Turns autocommit off if BEGIN is not sent. Called after the settings were read, so that the reported settings
+ * are the same for every case. */
 static bool open_transactions(lab *lab, session *session)
 {
     return !fewer_trips || mysql_autocommit(session->db, 0) == 0 || refuse(session) || failed(lab, session);

@@ -44,7 +44,7 @@ typedef struct own_work {
 /* Reads the arguments of `open` and the file with the values. The work must be all zeros. */
 bool own_read(lab *lab, own_work *work);
 
-/* Releases what own_read allocated, also after it failed. */
+/* Releases what own_read allocated, even if it failed. */
 void own_free(own_work *work);
 
 /* Returns the values of a statement in operation k. */

@@ -28,7 +28,7 @@
 #define SECOND "second"
 #define BEGIN "begin"
 
-/* True if BEGIN is not sent by itself. */
+/* True if BEGIN is sent together with the first statement of a transaction. */
 static bool fewer_trips = false;
 
 /* The open case. All zeros while none is open. */
@@ -154,7 +154,7 @@ static bool open_session(lab *lab, const sql *sql, session *session)
         || failed(lab, session);
 }
 
-/* libpq parses the whole target itself. */
+/* Checks the scheme of the target. libpq parses the whole target itself. */
 static bool find_target(lab *lab, sql *sql)
 {
     const char *rest;

@@ -19,7 +19,7 @@
 #define CREDIT "UPDATE test_simple SET value = value + ? WHERE id = ?"
 #define INSERT "INSERT INTO test_simple (value) VALUES (?)"
 #define POINT "SELECT value FROM test_simple WHERE id = ?"
-/* NOTHING is a keyword of SQLite. */
+/* The query of the case mixed. The name "nothing" is quoted because it is a keyword of SQLite. */
 #define MIXED "SELECT id, small, big, amount, name, \"nothing\", moment FROM test_mixed WHERE id = ?"
 
 /* The open case. All zeros while none is open. */

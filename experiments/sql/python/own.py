@@ -48,7 +48,7 @@ class Statement(NamedTuple):
     kinds: list[Callable[[str], object]]
     """The types of the parameters."""
     folds: list[Callable[[Any], int]]
-    """How the values of each column are folded; empty if the statement returns no rows."""
+    """The function that folds the values of each column; empty if the statement returns no rows."""
 
     def fold(self, row: Iterable[Any]) -> int:
         return sum(1 if value is None else fold(value) for fold, value in zip(self.folds, row))
@@ -60,8 +60,8 @@ Values = tuple[object, ...] | None
 def own_perform(opening: Opening, execute: Callable[[str, Values], object],
                 fetch: Callable[[str, Values], Iterable[Any]],
                 transaction: Callable[[], AbstractContextManager[Any]]) -> Perform:
-    """Returns the function that performs operations. `execute` runs a statement that returns no rows, and `fetch`
-    returns the rows of one that does."""
+    """Returns the function that performs operations. `execute` runs a statement that returns no rows. `fetch` runs
+    one that does, and returns them."""
     statements = _statements(opening)
     inputs = _inputs(opening, statements)
     in_transaction = opening.text("transaction") == "yes"

@@ -13,13 +13,13 @@ from own import Values, own_perform
 from question import credits, ids, is_prepared, milliseconds, select_text, transfers, values
 
 Connector = Callable[[str, bool], Callable[[], Any]]
-"""Takes a target, and whether statements are prepared. Returns a function that connects."""
+"""Returns a function that connects, given a target and whether statements are prepared."""
 
 Transaction = Callable[[Any], AbstractContextManager[Any]]
-"""Takes a connection; begins a transaction, and commits it or, after an error, rolls it back."""
+"""Begins a transaction on a connection, and commits it or, after an error, rolls it back."""
 
 StatementCache = Callable[[Any], int]
-"""Takes a connection. Returns the number of statements that the driver caches."""
+"""Returns the number of statements that the driver of a connection caches."""
 
 POINT = "SELECT value FROM test_simple WHERE id = %s"
 MIXED = "SELECT id, small, big, amount, name, nothing, moment FROM test_mixed WHERE id = %s"
@@ -45,7 +45,7 @@ def server_cases(connector: Connector, transaction: Transaction,
             yield connection
 
     def as_told(opening: Opening) -> bool:
-        """Returns True if the statement is to be prepared."""
+        """Returns True if the statement must be prepared."""
         prepared = is_prepared(opening)
         if prepared and not can_prepare:
             raise UnsupportedError("the driver does not prepare statements on the server")

@@ -14,10 +14,10 @@ from own import Values, own_perform
 from question import credits, ids, is_prepared, milliseconds, select_text, transfers, values
 
 Connector = Callable[[str, bool], Callable[[], Any]]
-"""Takes the path of an existing file, and whether the driver's statement cache is on. Returns a function that connects."""
+"""Returns a function that connects, given the path of an existing file and whether the driver's statement cache is on."""
 
 DriverSettings = Callable[[Any, bool], dict[str, object]]
-"""Takes a connection, and whether its statement cache is on. Returns the settings that only the driver knows."""
+"""Returns the settings that only the driver knows, given a connection and whether its statement cache is on."""
 
 POINT = "SELECT value FROM test_simple WHERE id = ?"
 # NOTHING is a keyword of SQLite.

@@ -1,4 +1,4 @@
-/* The subject in C. benchlab starts it and tells it what to do; lab_kit.h has the whole interface. */
+/* The subject in C. benchlab starts it and sends it commands; lab_kit.h has the whole interface. */
 #include "lab_kit.h"
 
 enum { MAX_BYTES = 1 << 20 };

@@ -1,4 +1,4 @@
-// The subject in Go. benchlab starts it and tells it what to do.
+// The subject in Go. benchlab starts it and sends it commands.
 package main
 
 import "benchlab/lab"

@@ -6,7 +6,7 @@ import benchlab.kit.Result;
 import benchlab.kit.Sequence;
 import benchlab.kit.Subject;
 
-/** The subject in Java. benchlab starts it and tells it what to do. */
+/** The subject in Java. benchlab starts it and sends it commands. */
 public final class HashSubject implements Subject {
     public static void main(String[] arguments) throws Exception {
         Lab.serve(new HashSubject());

@@ -1,4 +1,4 @@
-// The subject in JavaScript. benchlab starts it and tells it what to do.
+// The subject in JavaScript. benchlab starts it and sends it commands.
 import { Sum, serve } from '{{root}}/kits/node/src/index.js';
 
 /** Opens the case `hash`: the FNV-1a hash of n bytes. */

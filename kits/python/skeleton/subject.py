@@ -1,4 +1,4 @@
-"""The subject in Python. benchlab starts it and tells it what to do."""
+"""The subject in Python. benchlab starts it and sends it commands."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

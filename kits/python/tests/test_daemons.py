@@ -43,7 +43,7 @@ def has_ended(pid: int) -> bool:
 
 
 def interpreter() -> list[str | Path]:
-    """Returns a Python that an unprivileged user may start, too."""
+    """Returns the command of a server, in a Python that an unprivileged user may start."""
     return ["/usr/bin/python3", "-c", SERVER]
 
 

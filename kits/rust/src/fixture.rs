@@ -74,8 +74,9 @@ pub trait Visit {
         Vec::new()
     }
 
-    /// Is called before the subject works. `expected` is about how long the work takes if it is measured, and `None` for
-    /// other work. Returns the outage that the work is to meet, if any.
+    /// Called before the subject works. `expected` is the approximate duration of the work if it is
+    /// measured, and `None` for other work. Returns the outage that should occur during the work,
+    /// if any.
     ///
     /// # Errors
     /// Returns a failure if the subject cannot work.
@@ -84,7 +85,7 @@ pub trait Visit {
         Ok(None)
     }
 
-    /// Is called at each step of an outage, unless the subject has done its work before the outage.
+    /// Called at each step of an outage, unless the subject has done its work before the outage.
     ///
     /// # Errors
     /// Returns a failure if there can be no outage.
@@ -104,8 +105,8 @@ pub trait Visit {
     }
 }
 
-/// An outage of a subject's target. benchlab kills the server, if it is one that it started itself, and starts it
-/// again. Anything else is up to the fixture.
+/// An outage of a subject's target. benchlab kills the server if benchlab started it, and starts it
+/// again. All other outages are up to the fixture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outage {
     /// The time from the beginning of the work to the outage.

@@ -100,7 +100,8 @@ impl Drop for Guest {
     }
 }
 
-/// Collects the written bytes, until the reader is gone.
+/// Collects the written bytes. If the flag is true, the reply to `set` fails, as if the reader had
+/// exited.
 #[derive(Clone, Default)]
 struct Replies(Rc<RefCell<Vec<u8>>>, bool);
 

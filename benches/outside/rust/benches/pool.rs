@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The pool experiment's pool, measured by Criterion. The loop is the subject's own.
 
-// The whole program: what the compiler inlines depends on all that calls it.
+// The whole program is included, because what the compiler inlines depends on all callers.
 #[path = "../../../../experiments/pool/rust/src/main.rs"]
 #[allow(unexpected_cfgs)]
 mod subject;

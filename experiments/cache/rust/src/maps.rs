@@ -100,7 +100,8 @@ impl SharedMap for RwLock<HashMap<u64, u64>> {
     }
 }
 
-/// A writer copies again if another writer replaced the map in the meantime.
+/// A map that each write copies. A writer copies again if another writer replaced the map in the
+/// meantime.
 struct Copied(ArcSwap<HashMap<u64, u64>>);
 
 impl ReadMap for Copied {
@@ -123,7 +124,8 @@ impl SharedMap for Copied {
     }
 }
 
-/// If two writers copy the same map, the last one wins.
+/// A map that each write copies without a lock. If two writers copy it at the same time, the last
+/// one wins.
 struct UnsafeCopied(ArcSwap<HashMap<u64, u64>>);
 
 impl ReadMap for UnsafeCopied {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Heavy I/O in a separate process, like that of a backup, until the process is killed.
+//! Heavy I/O like that of a backup. It runs in a separate process until that process is killed.
 
 use crate::blocks::{BLOCK, Buffer, LARGE, fill, forget, large_file};
 use crate::host;
@@ -219,7 +219,8 @@ fn write(folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The pages of each file are written to the disk as soon as the file is closed.
+/// Copies a tree of small files repeatedly. The pages of each file are written to the disk as soon
+/// as the file is complete.
 fn copy(folder: &Path) -> Result<(), Failure> {
     let source = Tree::made(folder, "source", COPIED)?;
     for number in 0.. {

@@ -14,7 +14,7 @@ use std::time::Duration;
 /// The first command-line argument, which selects this diagnosis.
 pub const WORD: &str = "why";
 
-/// The operations per second, and the duration in seconds.
+/// The number of operations per second, and the duration of the diagnosis in seconds.
 const RATE: u64 = 100;
 const SECONDS: u64 = 5;
 /// The time after which an operation that has not finished counts as slow, in ns.

@@ -24,7 +24,7 @@ struct HolderFailed;
 struct Seen {
     /// The number of leases of resources that another worker held.
     over: u64,
-    /// Operations per second, or 0 if there were none.
+    /// The number of operations per second, or 0 if there were none.
     rate: f64,
 }
 

@@ -8,7 +8,7 @@ use std::ops::{Deref, DerefMut};
 /// A resource: 64 KiB, in which each word is 1.
 pub struct Resource {
     pub words: Box<[u64]>,
-    /// Lets a holder detect other holders.
+    /// True while the resource is in use, so that a holder detects other holders.
     pub is_held: bool,
     pub uses: u64,
 }
@@ -23,7 +23,8 @@ impl Resource {
     }
 }
 
-/// A pool that leases either the most recently returned resource first, or the one that has been idle longest.
+/// A pool that leases resources in the order that `is_lifo` selects: the most recently returned one
+/// first, or the one that has been idle longest.
 pub struct Pool {
     state: Mutex<State>,
     released: Condvar,
@@ -33,7 +34,8 @@ pub struct Pool {
 
 struct State {
     idle: VecDeque<Resource>,
-    /// The standard library's `notify_one` is a system call even if no thread waits.
+    /// The number of waiting threads. The standard library's `notify_one` is a system call even if
+    /// no thread waits.
     waiting: usize,
 }
 

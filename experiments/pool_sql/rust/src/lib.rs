@@ -14,7 +14,7 @@ pub const CONNECTIONS: usize = 4;
 /// The maximum number of threads in `shared`.
 pub const THREADS_MAX: usize = 256;
 
-/// A target: opens connections and uses one.
+/// A database, with the operations on its connections.
 pub trait Target:
     Manager<Type: Send, Error: Error + Send + Sync + 'static> + Send + Sync + Sized + 'static
 {

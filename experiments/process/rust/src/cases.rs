@@ -242,7 +242,7 @@ pub fn write_then_read(opening: Opening) -> Result<Closed, Failure> {
     })
 }
 
-/// The output ends when the program and its child have both exited.
+/// Opens the case `kill`. The output ends when the program and its child have both exited.
 pub fn kill(opening: Opening) -> Result<Closed, Failure> {
     let empty = hash(b"");
     serve(opening, |metrics| {

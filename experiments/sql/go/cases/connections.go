@@ -51,8 +51,8 @@ func (c connections) Close() error {
 	return c.db.Close()
 }
 
-// occupyAll starts n queries whose rows are not yet fetched, each of which needs its own connection:
-// therefore all connections are opened, and the statement is prepared on all of them.
+// occupyAll opens all connections, and prepares the statement on each of them. It starts n queries
+// without fetching their rows, so that each query needs its own connection.
 func occupyAll(statement *sql.Stmt, n uint64) error {
 	for range n {
 		rows, err := statement.Query(1)

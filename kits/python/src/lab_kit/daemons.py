@@ -26,10 +26,12 @@ _GRACE_S = 10
 """The timeout for a server to exit gracefully."""
 
 _LINES_IN_ERROR, _LINES_IN_LOG = 5, 100
-"""The number of last lines of the log to show with an error, and to forward at the end."""
+"""The numbers of lines to show with an error, and to forward when the subject ends. Both count from the end of
+the log."""
 
 _ATTEMPTS = 5
-"""The number of attempts, since another program may take a port between its choice and its use."""
+"""The number of attempts to use a free port. Another program may take a port between its choice and its
+use."""
 
 _GUARD = """
 import os, shutil, signal, sys

@@ -62,13 +62,13 @@ class Visit:
         return {}
 
     def begin(self, expected_ns: int | None) -> Outage | None:
-        """Is called before the subject works. `expected_ns` is about how long the work takes if it is measured, and
-        None for other work. Returns the outage that the work is to meet, if any."""
+        """Called before the subject works. `expected_ns` is the approximate duration of the work if it is measured, and
+        None for other work. Returns the outage that should occur during the work, if any."""
         return None
 
     def outage(self, step: str) -> None:
-        """Is called at each step of an outage (stopping, stopped, starting, started), unless the subject has done its
-        work before the outage."""
+        """Called at each step of an outage (stopping, stopped, starting, started), unless the subject has done its work
+        before the outage."""
 
     def end(self, operations: int) -> Mapping[str, float]:
         """Called after the subject has performed `operations` operations. Returns the fixture's metrics of this work, in

@@ -1,4 +1,4 @@
-//! The subject in Rust. benchlab starts it and tells it what to do.
+//! The subject in Rust. benchlab starts it and sends it commands.
 
 use lab_kit::{Closed, Failure, Opening, Subject, Work};
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The disk experiment. It measures how fast a file system and its device do each kind of operation.
+//! The disk experiment. It measures the speed of each kind of operation on a file system and its
+//! device.
 
 use disk_subject::blocks::{
     BLOCK, BLOCKS, Buffer, LARGE, Uncached, fill, forget, large_file, open_uncached, verify,
@@ -105,7 +106,7 @@ fn sequential_read(mut opening: Opening) -> Result<Closed, Failure> {
     }))
 }
 
-/// The last write of a batch ends when all data is on the disk.
+/// Opens the case `sequential_write`. The last write of a batch ends when all data is on the disk.
 fn sequential_write(mut opening: Opening) -> Result<Closed, Failure> {
     let path = folder(&opening)?.join("written");
     let mut options = OpenOptions::new();

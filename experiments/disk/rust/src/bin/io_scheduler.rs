@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The io-scheduler experiment: how long small operations wait during heavy I/O of another process. benchlab switches
-//! the scheduler.
+//! The io-scheduler experiment. It measures how long small operations wait during heavy I/O of
+//! another process. benchlab switches the scheduler.
 
 use disk_subject::background::{self, Background, Held};
 use disk_subject::foreground::{Done, Foreground, Kind, LONG_FREEZE, MIXED, NOTHING};

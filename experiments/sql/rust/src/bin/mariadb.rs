@@ -346,7 +346,7 @@ impl Session {
         Ok(self.runtime.block_on(preparing)?)
     }
 
-    /// Prepares the statement, unless its text is to be sent in each operation.
+    /// Prepares the statement, unless its text must be sent in each operation.
     fn prepare_if_asked(
         &mut self,
         opening: &Opening,

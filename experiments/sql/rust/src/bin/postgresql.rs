@@ -296,7 +296,7 @@ async fn run_all(
     Ok(())
 }
 
-/// A value that is sent as text, which the server converts to the parameter's type, whatever it is.
+/// A value that is sent as text. The server converts it to the parameter's type.
 #[derive(Debug)]
 struct AsText<'v>(&'v OwnValue);
 
@@ -383,7 +383,7 @@ impl Session {
         Ok(self.runtime.block_on(preparing)?)
     }
 
-    /// Prepares the statement, unless its text is to be sent in each operation.
+    /// Prepares the statement, unless its text must be sent in each operation.
     fn prepare_if_asked(
         &self,
         opening: &Opening,

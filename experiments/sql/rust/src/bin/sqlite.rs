@@ -336,7 +336,7 @@ fn fold_own(value: ValueRef, kind: OwnType) -> Result<u64, Failure> {
     })
 }
 
-/// Prepares the statement, unless its text is to be prepared in each operation.
+/// Prepares the statement, unless its text must be prepared in each operation.
 fn prepare<'c>(
     opening: &Opening,
     connection: &'c Connection,

@@ -12,7 +12,10 @@ import java.util.stream.IntStream;
  * the first one has stopped.
  */
 public final class Latencies {
-    /** Half the number of sub-buckets: only those of the upper half of a power of two differ. */
+    /**
+     * The number of buckets that each further power of two adds: half its sub-buckets. The other
+     * half would repeat the buckets of smaller values.
+     */
     private static final int HALF = 32;
 
     private final long[] counts = new long[index(Long.MAX_VALUE) + 1];

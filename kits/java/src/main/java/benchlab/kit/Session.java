@@ -88,8 +88,8 @@ final class Session implements AutoCloseable {
 
     /**
      * Runs a batch. {@link System#nanoTime()} is CLOCK_MONOTONIC, with the same origin, in HotSpot
-     * on Linux: {@code os::javaTimeNanos} in JDK 17's src/hotspot/os/posix/os_posix.cpp. If multiple
-     * threads did the work, their own clock readings are used.
+     * on Linux: {@code os::javaTimeNanos} in JDK 17's src/hotspot/os/posix/os_posix.cpp. If
+     * multiple threads do the work, their own clock readings are used.
      */
     private Message run(Arguments arguments) throws Exception {
         Case open = opened();
@@ -127,7 +127,10 @@ final class Session implements AutoCloseable {
         return Arrays.stream(bytes).filter(b -> b > 0).sum(); // -1 for a thread that has ended.
     }
 
-    /** Adds the failed operations, if the case reports them. There may be too many for a line. */
+    /**
+     * Adds the failed operations, if the case reports them. Throws an exception if the reply would
+     * be too long for a line.
+     */
     private static Message withFailed(Message reply, Result result) {
         if (result.failed() != null) {
             reply.with("failed", Ranges.format(result.failed()));

@@ -31,7 +31,7 @@ record Evict(Factory factory, Long[] trace) implements Case {
         return key -> cache.get(key, k -> loader.applyAsLong(k));
     }
 
-    /** Key k has the value k + 1. */
+    /** The loader: key k has the value k + 1. */
     private static final class Source implements LongUnaryOperator {
         long loads;
 
@@ -42,7 +42,7 @@ record Evict(Factory factory, Long[] trace) implements Case {
         }
     }
 
-    /** The check is the sum of the values, which does not depend on what is evicted. */
+    /** The check is the sum of the values, which does not depend on the eviction policy. */
     @Override
     public Result perform(long operations) {
         long check = 0;

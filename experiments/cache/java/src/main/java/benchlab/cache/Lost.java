@@ -18,7 +18,10 @@ final class Lost implements Case {
     private final String scheme;
     private final Workers workers;
 
-    /** Set between the batches of the workers, whose barrier makes the change visible to them. */
+    /**
+     * The map of the current operation. It is set between the batches of the workers, whose barrier
+     * makes the change visible to them.
+     */
     private SharedMap map;
 
     Lost(SharedMap.Factory maps, String scheme, int threads) throws Refusal {

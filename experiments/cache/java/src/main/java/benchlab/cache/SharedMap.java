@@ -31,7 +31,7 @@ interface SharedMap {
         /** Creates a map with the keys below {@code entries}. */
         SharedMap of(String scheme, int entries) throws Refusal;
 
-        /** The same, of a scheme that supports writes. */
+        /** Creates a map like {@link #of}, but only for a scheme that supports writes. */
         default SharedMap written(String scheme, int entries) throws Refusal {
             if (scheme.equals("unsynchronized")) {
                 throw Refusal.unsupported("the map " + scheme + " is read-only");
@@ -87,7 +87,7 @@ interface SharedMap {
         }
     }
 
-    /** Safe for one thread, or for multiple threads that only read. */
+    /** A map that is safe for one thread, or for multiple threads that only read. */
     record UnsynchronizedMap(Map<Long, Long> map) implements SharedMap {
         @Override
         public Long get(Long key) {
@@ -105,7 +105,10 @@ interface SharedMap {
         }
     }
 
-    /** If two writers copy the same map, the last one wins: volatile is not a lock. */
+    /**
+     * A map that loses updates: if two writers copy it at the same time, the last one wins.
+     * volatile is not a lock.
+     */
     final class UnsafeCopiedMap implements SharedMap {
         private volatile Map<Long, Long> map;
 

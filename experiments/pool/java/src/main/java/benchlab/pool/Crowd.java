@@ -40,7 +40,7 @@ final class Crowd implements Case {
         leasers.close();
     }
 
-    /** Sleeps for a millisecond again and again, and measures how late it wakes up. */
+    /** Repeatedly sleeps for a millisecond, and measures how late it wakes up. */
     private static final class Bystander implements Runnable {
         private static final long PAUSE_NS = 1_000_000;
 

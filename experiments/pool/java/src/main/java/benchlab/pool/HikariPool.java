@@ -28,7 +28,7 @@ final class HikariPool implements ResourcePool {
         }
     }
 
-    /** All entries are added at the start: waiting threads do not create more. */
+    /** The bag. All entries are added at the start, so waiting threads do not create more. */
     private final ConcurrentBag<Entry> bag = new ConcurrentBag<>(waiting -> {});
 
     HikariPool(int size) {

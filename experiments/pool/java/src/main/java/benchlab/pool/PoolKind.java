@@ -14,7 +14,7 @@ enum PoolKind {
             return new AppserverPool(size, reuse);
         }
     },
-    /** The bag prefers the resource that the thread used last. */
+    /** HikariCP's bag, which prefers the resource that the thread used last. */
     HIKARI("HikariCP's ConcurrentBag " + Versions.of(ConcurrentBag.class, "HikariCP")) {
         @Override
         ResourcePool make(int size, Reuse reuse) throws Refusal {

@@ -8,7 +8,7 @@ final class Resource {
 
     private final long[] words = new long[8192];
 
-    /** Lets a holder detect other holders. */
+    /** True while the resource is in use, so that a holder detects other holders. */
     boolean isHeld;
 
     long uses;

@@ -66,10 +66,10 @@ final class Together implements Case {
     private final class Leaser implements Workers.ShareWorker, Holder {
         private final Latencies latencies = new Latencies();
 
-        /** Leases of resources that another thread held. */
+        /** The number of leases of resources that another thread held. */
         private long over;
 
-        /** Operations per ns; 0 if there were none. */
+        /** The number of operations per ns; 0 if there were none. */
         private double rate;
 
         void begin() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// shared: the same with n concurrent threads.
+// shared: as pooled, with n concurrent threads.
 package benchlab.sql;
 
 import benchlab.kit.Case;

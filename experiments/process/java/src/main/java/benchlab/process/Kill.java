@@ -9,7 +9,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.TimeoutException;
 
-/** The output ends when both processes have exited. */
+/** Kills a program and its child. The output ends when both processes have exited. */
 final class Kill implements Operation {
 
     private static final Duration LIMIT = Duration.ofMillis(5);

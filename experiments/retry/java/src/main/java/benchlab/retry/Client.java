@@ -29,7 +29,7 @@ final class Client implements Workers.Worker, AutoCloseable {
     private Connection connection; // Null if the connection was lost.
     private long batch;
 
-    /** Connects. */
+    /** Creates a client and connects it. */
     Client(Variant variant, Database database, Call call, Sequence inputs) throws SQLException {
         this(variant, database, call, inputs, null);
         connection();

@@ -47,7 +47,10 @@ final class FailsafeRetry {
         return new JdbcVariant(attempt -> call(executor, attempt));
     }
 
-    /** The library wraps checked exceptions. */
+    /**
+     * Makes a call, and throws its exception without the wrapper that the library adds to checked
+     * exceptions.
+     */
     private static void call(FailsafeExecutor<Object> executor, Callable<Void> attempt)
             throws Exception {
         try {

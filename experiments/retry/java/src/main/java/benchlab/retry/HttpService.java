@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A service in the same process, whose responses are lost now and then.
+// A service in the same process that loses some of its responses.
 package benchlab.retry;
 
 import benchlab.appserver.retry.IdempotencyTable;
@@ -45,7 +45,7 @@ final class HttpService implements AutoCloseable {
     private final HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
     private final String address;
 
-    /** Starts the service with so many sessions and threads. */
+    /** Starts the service with {@code count} database sessions and {@code count} threads. */
     HttpService(Database database, Call call, Sequence inputs, int count)
             throws SQLException, IOException {
         free = new ArrayBlockingQueue<>(count);

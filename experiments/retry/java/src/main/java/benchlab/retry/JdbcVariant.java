@@ -66,7 +66,7 @@ final class JdbcVariant implements Variant {
         }
     }
 
-    /** One attempt of a call, each time that it is run. */
+    /** Makes one attempt of a call each time it is run. */
     private final class Attempt implements Callable<Void> {
         private final Client client;
         private final long batch;

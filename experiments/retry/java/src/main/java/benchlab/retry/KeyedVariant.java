@@ -18,7 +18,7 @@ import java.time.Duration;
 import java.util.EnumMap;
 import java.util.concurrent.atomic.LongAdder;
 
-/** The library begins and commits the transactions. */
+/** A variant with idempotency keys, in which the library begins and commits the transactions. */
 final class KeyedVariant implements Variant {
 
     private static final int ATTEMPTS = 5;
@@ -28,7 +28,10 @@ final class KeyedVariant implements Variant {
     private final KeyTable keys;
     private final Policy policy;
 
-    /** The service takes the key, so its requests are idempotent. */
+    /**
+     * The policy for requests to the service, which are idempotent because the service stores the
+     * key.
+     */
     private final RetryPolicy requests =
             RetryPolicy.of(HttpFailures::classify)
                     .attempts(ATTEMPTS)

@@ -25,7 +25,7 @@ final class Resilience4j {
         return new JdbcVariant(retry()::executeCallable);
     }
 
-    /** Creates the same variant, whose attempts pass a circuit breaker. */
+    /** Creates the same variant with a circuit breaker for all attempts. */
     static Variant breakerVariant() {
         Retry retry = retry();
         CircuitBreaker breaker = Breakers.resilience4j();

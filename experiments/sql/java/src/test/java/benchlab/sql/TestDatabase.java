@@ -18,8 +18,8 @@ interface TestDatabase {
     String target();
 
     /**
-     * Returns the columns of {@code test_simple}; {@code suffix} is what follows them in CREATE
-     * TABLE.
+     * Returns the columns of {@code test_simple}; {@code suffix} is the text that follows them in
+     * CREATE TABLE.
      */
     String columns();
 

@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 final class Greetings {
-    /** The constant document, as it is sent. */
+    /** The JSON text of the constant document. */
     static final String WORLD = "{\"greeting\":\"Hello World!\"}";
 
     private static final Pattern NUMBER = Pattern.compile("[0-9]{1,6}");

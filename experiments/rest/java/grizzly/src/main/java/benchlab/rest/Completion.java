@@ -31,7 +31,10 @@ final class Completion extends BaseFilter implements AddOn {
         chain.add(chain.indexOfType(HttpServerFilter.class), this);
     }
 
-    /** Also called for each piece of a body. */
+    /**
+     * Adds the header Date, and rejects a path that cannot be decoded. Also called for each piece
+     * of a body.
+     */
     @Override
     public NextAction handleRead(FilterChainContext context) throws IOException {
         HttpContent content = context.getMessage();
