@@ -98,7 +98,6 @@ struct Columns {
     scale: f64,
     max: Option<usize>,
     errors: Option<usize>,
-    /// The SQL dialect of the statements.
     dialect: Dialect,
 }
 

@@ -37,7 +37,7 @@ pub struct SessionOptions {
     pub releases: Vec<String>,
     /// A git repository whose tags are releases.
     pub git_tags: Option<PathBuf>,
-    /// The directory of the records.
+    /// The directory for Parquet files with the individual entries.
     pub parquet: Option<PathBuf>,
 }
 

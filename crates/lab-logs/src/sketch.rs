@@ -14,7 +14,6 @@ use serde::{Deserialize, Serialize};
 const BITS: u32 = 5;
 /// The value in ns below which each value has its own bucket.
 const SINGLE: u64 = 1 << BITS;
-/// The number of buckets.
 const BUCKETS: usize = ((41 - BITS + 2) as usize) << BITS;
 
 /// The maximum relative error of a percentile.

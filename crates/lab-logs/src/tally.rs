@@ -96,7 +96,7 @@ impl Minute {
     }
 }
 
-/// The counts so far.
+/// The counts of all entries so far, per page and per hour.
 pub struct Tally {
     rules: Rules,
     rules_tell_numbers: bool,

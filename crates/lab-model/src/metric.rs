@@ -129,15 +129,15 @@ known! {
     COLD = Metric::time("cold", "first operation");
     /// The median response time or latency.
     P50 = Metric::time("p50", "p50");
-    /// The 75th percentile.
+    /// The 75th percentile of the response time or latency.
     P75 = Metric::time("p75", "p75");
-    /// The 90th percentile.
+    /// The 90th percentile of the response time or latency.
     P90 = Metric::time("p90", "p90");
-    /// The 99th percentile.
+    /// The 99th percentile of the response time or latency.
     P99 = Metric::time("p99", "p99");
-    /// The 99.9th percentile.
+    /// The 99.9th percentile of the response time or latency.
     P999 = Metric::time("p99.9", "p99.9");
-    /// The 99.99th percentile.
+    /// The 99.99th percentile of the response time or latency.
     P9999 = Metric::time("p99.99", "p99.99");
     /// The maximum response time or latency.
     MAX = Metric::time("max", "max");

@@ -52,7 +52,7 @@ pub fn stage(text: &str) -> Result<Stage, String> {
     })
 }
 
-/// Parses a fraction given as `2%` or `0.02`.
+/// Parses a fraction between 0 and 1, exclusive, such as `2%` or `0.02`.
 pub fn part(text: &str) -> Result<f64, String> {
     let number = match text.strip_suffix('%') {
         Some(percent) => percent.parse::<f64>().map(|p| p / 100.0),

@@ -468,8 +468,8 @@ impl Plan {
         Some(operations.max(1))
     }
 
-    /// Returns the maximum total time of a pilot's batches at a point, in ns, if the run's budget
-    /// allows it.
+    /// Returns the maximum total time of a pilot's batches at a point, in ns. The run's budget can
+    /// reduce it further.
     pub fn longest_pilot_ns(&self, point: PointId) -> u64 {
         let all_ns = u64::from(self.measure.max_warmup) * self.measure.turn_ns;
         // Turns are long if their operations run concurrently.

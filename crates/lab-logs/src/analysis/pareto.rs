@@ -2,8 +2,8 @@
 //! Ranks the pages that take most of the time.
 //!
 //! A ranking contains each page's fraction of the total, the smallest set of pages that reaches 80
-//! % of the total with the interval of its size, and the time that an optimization of each page
-//! would save.
+//! % of the total, the confidence interval of the set's size, and the time that an optimization of
+//! each page would save.
 
 use super::{ALPHA, DAY};
 use lab_model::{Interval, LogAnalysis, LogPage, PageKind};

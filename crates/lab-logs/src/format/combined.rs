@@ -190,7 +190,7 @@ struct CombinedFields<'a> {
     status: u16,
     bytes: u64,
     agent: &'a [u8],
-    /// The rest of the line.
+    /// The text after the agent.
     rest: &'a [u8],
 }
 

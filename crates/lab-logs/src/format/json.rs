@@ -9,7 +9,7 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 /// A parser of JSON lines.
 #[derive(Clone, Debug, Default)]
 pub struct Json {
-    /// The interpretation of the fields.
+    /// The interpreter of the fields.
     pub fields: Structured,
     path: String,
 }

@@ -830,7 +830,6 @@ fn request_line(text: &str) -> Option<(&[u8], &[u8])> {
     (is_target && !target.contains(&b' ')).then_some((method, target))
 }
 
-/// Parses a status code.
 fn status(value: Scalar) -> Option<u64> {
     let status = match value {
         Scalar::Integer(n) => n,

@@ -30,7 +30,7 @@ enum TimePart {
     HalfDay,
     Minute,
     Second,
-    /// The digits after the second.
+    /// The digits after the decimal point of the second.
     Fraction,
     /// Seconds since 1970.
     Epoch,

@@ -54,7 +54,7 @@ pub struct UnitEvidence {
 }
 
 impl UnitEvidence {
-    /// Adds a line's duration.
+    /// Adds a line's duration, as written, and its time in seconds since 1970.
     pub fn add(&mut self, duration: f64, time_s: Option<f64>) {
         self.has_fraction |= duration.fract() != 0.0;
         self.durations.push((duration, time_s));
