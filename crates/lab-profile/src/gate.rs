@@ -9,7 +9,7 @@ use std::str::FromStr;
 /// Metrics that are sizes in bytes.
 const SIZE_FIGURES: [&str; 2] = ["peak", "total"];
 
-/// A metric and a bound. The gate fails if the metric exceeds the bound.
+/// A metric, a bound, and the relation between them that makes the gate fail.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GateCondition {
     text: String,
@@ -130,8 +130,9 @@ impl GateCondition {
 }
 
 impl GateCondition {
-    /// Checks the condition by the ranges over layouts of one program, or of two. Returns `None` for a metric without
-    /// ranges.
+    /// Checks the condition by the ranges over layouts of one program, or of two programs.
+    ///
+    /// Returns `None` for a metric without ranges.
     pub fn judge_ranges(&self, ranges: &[EventRanges]) -> Option<GateResult> {
         let range = |ranges: &EventRanges| ranges.get(self.figure);
         let last = range(ranges.last()?)?;

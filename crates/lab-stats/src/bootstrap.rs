@@ -15,8 +15,8 @@ const MIN_BEYOND_BOUND: f64 = 20.0;
 /// The maximum number of draws.
 const MAX_DRAWS: usize = 50_000;
 
-/// Returns the number of draws for bounds that leave the fraction `tail` of the draws beyond each
-/// bound.
+/// Returns the number of draws for an interval that cuts off the fraction `tail` of the draws at
+/// each end.
 pub(crate) fn draws(tail: f64) -> usize {
     if tail > 0.0 {
         ((MIN_BEYOND_BOUND / tail) as usize).clamp(MIN_DRAWS, MAX_DRAWS)

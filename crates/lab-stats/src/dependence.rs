@@ -4,7 +4,7 @@
 /// With at least this many values, merging barely affects precision.
 const MANY_VALUES: usize = 40;
 
-/// Values of blocks after merging adjacent blocks as often as their dependence required.
+/// The values of blocks. Adjacent blocks were merged if they depended on each other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Merged {
     /// The merged values, in chronological order.

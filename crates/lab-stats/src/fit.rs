@@ -8,8 +8,8 @@ pub struct LinearFit {
     pub fixed: f64,
     /// The additional time per unit of x.
     pub marginal: f64,
-    /// For each point, how far its time lies above the line, as a fraction of the time. Negative if
-    /// the time lies below.
+    /// For each point, the distance of its time above the line, as a fraction of the time. Negative
+    /// if the time lies below the line.
     pub residuals: Vec<f64>,
 }
 

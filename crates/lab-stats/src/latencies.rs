@@ -7,12 +7,12 @@ use crate::order;
 use lab_model::{Block, PointId, SubjectId};
 use std::collections::BTreeMap;
 
-/// The number of buckets that count a single value each, in ns.
+/// The number of buckets for a single latency in ns each, from 0 ns on.
 ///
 /// Above them, there are [`BUCKETS_PER_WIDTH`] buckets of each width.
 const SINGLE_VALUE_BUCKETS: u32 = 64;
 
-/// The number of buckets of each width.
+/// The number of buckets of each width. Widths are powers of 2.
 const BUCKETS_PER_WIDTH: u32 = 32;
 
 /// Returns the lowest and the highest latency of a bucket, in ns.

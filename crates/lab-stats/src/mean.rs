@@ -2,7 +2,7 @@
 //! Ratios of means over blocks.
 //!
 //! Unlike robust estimates, means include pauses in full: a pause that occurs in one block of ten
-//! widens the interval towards its side.
+//! widens the interval in the direction in which pauses move the ratio.
 
 use crate::bootstrap::{self, SplitMix64};
 use crate::normal;

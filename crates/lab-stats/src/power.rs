@@ -78,7 +78,7 @@ pub struct PlannedComparison {
     pub metric: Metric,
     /// The standard deviation of the logarithm of a block's ratio. Its interval is at [`LEVEL`].
     pub scatter: Interval,
-    /// The blocks needed for each of [`DIFFERENCES`], then for each of [`POWERS`].
+    /// The numbers of blocks needed, by [`DIFFERENCES`], then by [`POWERS`].
     pub differences: Vec<[BlocksNeeded; POWERS.len()]>,
     /// The blocks needed to show that two equal subjects are equivalent, for each of [`POWERS`].
     pub equivalent: [BlocksNeeded; POWERS.len()],

@@ -6,8 +6,8 @@
 //!
 //! If a ratio is the true ratio, the logarithms of the blocks are distributed symmetrically around
 //! it, so all signs of their deviations are equally likely. The method is exact for any
-//! distribution of blocks and any dependence between comparisons. Comparisons with different
-//! spreads are put on one scale by a statistic that is close to normal for each.
+//! distribution of blocks and any dependence between comparisons. The statistic is close to normal
+//! for each comparison, so that comparisons with different spreads have the same scale.
 //!
 //! Sources: Westfall & Young, *Resampling-Based Multiple Testing*, 1993; Romano & Wolf, *Exact and
 //! approximate stepdown methods for multiple hypothesis testing*, Journal of the American
@@ -23,8 +23,7 @@ use crate::{dependence, family, normal, order, signed_rank};
 use lab_model::{Interval, SubjectId};
 use std::collections::HashMap;
 
-/// The maximum deviation of a value, as a multiple of the median distance from the center
-/// (Rosenbaum 2007).
+/// Deviations from the center are limited to this multiple of their median size (Rosenbaum 2007).
 const SCORE_LIMIT: f64 = 2.5;
 
 /// The logarithms of a ratio in each block of a run, in chronological order.

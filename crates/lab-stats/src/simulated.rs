@@ -20,7 +20,7 @@ const BLOCKS: [u32; 24] = [
     6, 7, 8, 9, 10, 12, 13, 16, 19, 20, 24, 28, 34, 39, 40, 48, 56, 64, 72, 79, 80, 81, 110, 150,
 ];
 
-/// Above this number of blocks, the limits hardly change on the scale of a normal value.
+/// From this number of blocks on, the critical values, which are on a normal scale, hardly change.
 const SETTLED_BLOCKS: usize = 24;
 
 /// The maximum difference that is tried, in units of a block's standard deviation.
@@ -28,8 +28,8 @@ const MAX_DIFFERENCE: f64 = 10.0;
 
 /// Simulated runs of a plan.
 pub struct Simulated {
-    /// For each number of blocks, its alpha and the differences that the runs detect, in ascending
-    /// order.
+    /// The number of blocks, the alpha, and the smallest difference that each run detects, in
+    /// ascending order.
     by_blocks: Vec<(u32, f64, Vec<f64>)>,
 }
 
@@ -226,7 +226,7 @@ fn pooled(others: Vec<Vec<f64>>, flips: &Flips, runs: &[Vec<f64>]) -> Vec<f64> {
 
 /// Returns the critical value of a statistic.
 ///
-/// For large numbers of blocks, the statistics are computed only once.
+/// With at least [`SETTLED_BLOCKS`] blocks, the statistics are computed only once.
 fn limit(
     settled: &mut Option<Vec<f64>>,
     blocks: usize,

@@ -8,8 +8,8 @@ use crate::table::{BatchFigures, BatchTable};
 use crate::{bootstrap, exclusions, fit, order};
 use lab_model::{CaseId, Cores, Interval, Metric, Plan, PointId, Run, SubjectId};
 
-/// Fits a line for each subject, case with a sweep and combination of factors with at least two
-/// points.
+/// Fits a line for each subject, each case with a sweep, and each combination of factors with at
+/// least two points.
 ///
 /// Subjects that measure an overhead are skipped, because they take no parameter. Cases with
 /// concurrent operations are also skipped, because a further unit of the sweep has no cost of its

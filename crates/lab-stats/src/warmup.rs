@@ -9,7 +9,7 @@
 //! - Times are converted to logarithms, so that changes are relative to the time.
 //! - Only changes of the mean are detected. The scale of the noise is estimated once.
 //! - The speed of some machines goes up and down by itself. If the second half of the batches moves
-//!   in both directions, all levels it visits are steady.
+//!   in both directions, all levels in that half are steady.
 
 use crate::order;
 use lab_model::WarmUp;

@@ -140,7 +140,7 @@ fn sums<'p>(profile: &'p CostProfile, places: &[Option<usize>]) -> Sums<'p> {
     sums
 }
 
-/// Returns the functions whose key at a stage of matching is unique.
+/// Returns the functions whose key is unique at a stage of matching, by that key.
 fn unique<'p>(sums: &Sums<'p>, stage: fn(Key<'p>) -> Key<'p>) -> HashMap<Key<'p>, Key<'p>> {
     let mut found: HashMap<Key, Option<Key>> = HashMap::new();
     for key in sums.keys() {

@@ -82,7 +82,7 @@ fn add(benchmark: &Node, source: &Source, imported: &mut Imported) -> Result<(),
 
 /// Returns the time of an operation in each iteration of each launch, in ns.
 ///
-/// `Result` iterations are `Actual` ones without the overhead of the loop.
+/// `Result` iterations are the `Actual` iterations minus the overhead of the loop.
 fn launches(benchmark: &Node) -> Result<Vec<Vec<f64>>, Problem> {
     let Some(all) = benchmark.find("Measurements") else {
         return Ok(Vec::new());

@@ -116,9 +116,11 @@ fn header(line: &str) -> Option<(&str, &str)> {
         .then_some((key, value))
 }
 
-/// Returns the metric of a unit such as `ns/op`, `B/op` or `MB/s`, and the factor to its unit.
+/// Returns the metric of a unit such as `ns/op`, `B/op` or `MB/s`, and the factor that converts
+/// values to the metric's unit.
 ///
-/// A unit that ends with `/s` is a rate, where more is better. Less of any other unit is better, as in benchstat.
+/// A unit that ends with `/s` is a rate, where more is better. Less of any other unit is better, as
+/// in benchstat.
 fn unit_of(unit: &str) -> (Metric, f64) {
     let time = unit.strip_suffix("/op").and_then(nanoseconds);
     match (unit, time) {

@@ -124,7 +124,8 @@ fn mean(iteration: &Node, scale: f64) -> Result<f64, Problem> {
     Ok(sum / count * scale)
 }
 
-/// Returns the metric of a unit such as `us/op` or `ops/ms`, and the factor to its unit.
+/// Returns the metric of a unit such as `us/op` or `ops/ms`, and the factor that converts values to
+/// the metric's unit.
 fn unit_of(text: &str) -> Option<(Metric, f64)> {
     if let Some(per) = text.strip_prefix("ops/") {
         return Some((rate("operations"), 1e9 / nanoseconds(per)?));

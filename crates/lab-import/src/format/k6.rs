@@ -191,7 +191,7 @@ fn lines(source: &Source) -> Result<Vec<Imported>, Problem> {
     Ok(vec![imported])
 }
 
-/// Adds the mean, the percentiles and the number of response times in ns.
+/// Adds the mean, the percentiles and the number of response times. `times` is in ns.
 pub(super) fn latencies(imported: &mut Imported, times: &mut [f64]) {
     times.sort_by(f64::total_cmp);
     let Some(max) = times.last().copied() else {

@@ -65,7 +65,7 @@ fn add(benchmark: &Node, source: &Source, imported: &mut Imported) -> Result<(),
     Ok(())
 }
 
-/// Parses a time such as `2026-11-28T20:15:00.123456+00:00`; without an offset, it is in UTC.
+/// Parses a time such as `2026-11-28T20:15:00.123456+00:00`. Without an offset, the time is in UTC.
 fn seconds(text: &str) -> Option<f64> {
     let with_offset = text.parse::<jiff::Timestamp>().ok();
     let time = with_offset.or_else(|| format!("{text}Z").parse().ok())?;

@@ -99,7 +99,7 @@ fn is_varied(all: &[SubjectSeries]) -> bool {
     all.iter().any(|one| one.subject != all[0].subject)
 }
 
-/// Pairs the series of both runs, and returns the names of those that only one run has.
+/// Pairs the series of both runs. Also returns the names of the series that only one run has.
 ///
 /// If each run has only one subject, the subjects count as the same.
 fn pairs(before: &[SubjectSeries], after: &[SubjectSeries]) -> (Vec<Pair>, [Vec<String>; 2]) {

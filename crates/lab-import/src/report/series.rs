@@ -29,7 +29,7 @@ pub fn all_series(run: &Run) -> Vec<SubjectSeries> {
     run.imports().iter().flat_map(of_import).collect()
 }
 
-/// Returns a subject's name; in benchlab's XML, its language and driver.
+/// Returns a subject's name. For benchlab's XML, this is the language with the driver.
 fn subject_name(import: &Imported) -> String {
     if import.subject.is_empty() {
         let name = format!("{} {}", import.language, import.driver);

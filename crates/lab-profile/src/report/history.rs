@@ -34,7 +34,7 @@ pub struct ProfileSummary {
 }
 
 impl ProfileSummary {
-    /// Creates the summary of a run. Returns `None` if the run has no such metrics.
+    /// Creates the summary of a run. Returns `None` if the run has no profile metrics.
     pub fn new(run: &Run) -> Option<ProfileSummary> {
         let Measured { plan, figures, .. } = run.measured()?;
         let figure = |figure: &Figure| {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tests conclusions from files: explanations of misses, sources, and gates.
+//! Tests the conclusions drawn from files: explanations of misses, sources, and gates.
 
 use lab_profile::{GateCondition, GateResult, Profile, Sources, explain, wording};
 use lab_valgrind::{read_cachegrind, read_dhat, read_massif};

@@ -47,7 +47,7 @@ pub struct Changed {
     /// True if the values are ratios to the baseline, which do not depend on the speed of the
     /// machine. Otherwise they are in the metric's unit.
     pub relative: bool,
-    /// True if the program is the same in both runs. For servers, this is unknown.
+    /// The comparison of the subject's programs in the two runs.
     pub program: ProgramMatch,
     /// True if the subject is the baseline.
     pub baseline: bool,

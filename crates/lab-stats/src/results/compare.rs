@@ -320,7 +320,7 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
 
     /// Adds means over multiple points.
     ///
-    /// Each item contains the fields of the result except for the ratio, the mean by block, and the
+    /// Each item contains a result whose ratio is not computed yet, the mean by block, and the
     /// values by which the subject is ranked.
     pub fn add_means(&mut self, means: Vec<(Overall, Blocks, RankedBy)>, margin: Margin) {
         let mut against = Vec::new();

@@ -64,7 +64,7 @@ pub(crate) struct NoiseFloor {
     pub ratio: Ratio,
     /// True if the interval contains 1. Also true if there are too few blocks to decide.
     pub met: bool,
-    /// The plan's margin, or the interval's far end if the interval excludes 1.
+    /// The plan's margin. If the interval excludes 1, the margin also covers the whole interval.
     pub margin: f64,
 }
 

@@ -233,7 +233,7 @@ fn costs() -> [Figure; 11] {
 
 /// Adds the quantiles of each distribution.
 ///
-/// For an overloaded server, only those of the send delay are added.
+/// For an overloaded server, only the quantiles of the send delay are added.
 ///
 /// Returns the dependence between blocks in the response time.
 fn times(

@@ -200,7 +200,7 @@ impl Over {
         keep_alive: None,
     };
 
-    /// Returns the selection of all points of a run, or of the only point.
+    /// Selects all points of a run. If the run has only one point, selects that point.
     pub fn all(points: &[PointId]) -> Over {
         match points {
             &[point] => Over::At(Some(point)),

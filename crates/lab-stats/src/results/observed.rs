@@ -113,7 +113,7 @@ impl Observed {
     ///
     /// A logarithm below 0 is better.
     ///
-    /// The result is empty if any value is not above 0 and thus has no logarithm.
+    /// The result is empty if any value is 0 or less, which has no logarithm.
     pub fn logs(
         &self,
         plan: &Plan,

@@ -16,7 +16,7 @@ pub struct Warning {
     pub subject: Option<SubjectId>,
     /// The affected point. `None` means all points.
     pub point: Option<PointId>,
-    /// The affected target if the run has more than one. `None` means all targets.
+    /// The affected target, if the run has more than one. `None` means all targets.
     pub target: Option<TargetId>,
     /// The fact.
     #[serde(flatten)]
@@ -118,7 +118,7 @@ pub enum WarningFact {
         /// The machines.
         hosts: Vec<UnfitHost>,
     },
-    /// From some block on, the server's resource usage could not be read.
+    /// The server's resource usage could not be read in the last blocks of the run.
     ServerUnknown {
         /// The number of blocks with known resource usage.
         known: usize,
@@ -176,7 +176,7 @@ pub enum WarningFact {
     },
     /// Responses were timed when the generator read them.
     TimedByReading {
-        /// The fraction of such responses by agent, or for benchlab's own generator.
+        /// The fraction of these responses for each agent, or for benchlab's own generator.
         generators: Vec<ReadBy>,
     },
     /// Servers did not serve all requests when they were due.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Results of load runs.
 //!
-//! They are compared with NumPy and SciPy and with simulated servers whose truth is known.
+//! They are compared with NumPy and SciPy and with simulated servers whose true values are known.
 //! Arbitrary run files and gates are also tested.
 
 use crate::lines::{close, lines};

@@ -341,7 +341,8 @@ impl Host<'_> {
         point
     }
 
-    /// Measures a block, repeatedly if the rule requires that, and returns the one that counts.
+    /// Measures a block, repeatedly if the rule requires that, and returns the measurement that
+    /// counts.
     ///
     /// `usual_ms` is the typical length of a block, in ms.
     fn block(&mut self, rule: Rule, usual_ms: Option<f64>) -> Measured {

@@ -467,8 +467,8 @@ fn quick_runs_resolve_clear_differences() {
 ///
 /// The first comparison is slower.
 ///
-/// Half of a ratio's variance is the baseline's. Every third subject has `wild` times the standard
-/// deviation.
+/// The baseline contributes half of a ratio's variance. Every third subject has `wild` times the
+/// standard deviation.
 fn family(
     points: usize,
     subjects: usize,

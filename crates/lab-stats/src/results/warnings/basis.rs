@@ -51,9 +51,9 @@ pub(super) fn interrupted(run: &Run, plan: &Plan) -> Option<Warning> {
     }))
 }
 
-/// Returns the warning that the comparison with the fewest replicates has too few.
+/// Returns the fact that the comparison with the fewest replicates has too few of them.
 ///
-/// `time` returns the duration of a run with a number of replicates.
+/// `time` estimates the duration of a run with the given number of replicates.
 pub(super) fn shortfall(
     run: &Run,
     pair: &Pair,
@@ -75,7 +75,7 @@ pub(super) fn shortfall(
 /// Returns a warning about percentiles without an interval, with the number of blocks that they
 /// need.
 ///
-/// `time` returns the duration of a run with a number of blocks.
+/// `time` estimates the duration of a run with the given number of blocks.
 pub(super) fn tails(
     cells: &[Cell],
     time: impl FnOnce(u32) -> Option<TimeBudget>,
@@ -111,7 +111,8 @@ pub(super) fn tails(
     }))
 }
 
-/// Returns the number of blocks needed by individual values if nothing is compared.
+/// Returns the fact that there are too few blocks for intervals of individual values, if nothing is
+/// compared.
 pub(super) fn level_not_reached(
     run: &Run,
     plan: &Plan,

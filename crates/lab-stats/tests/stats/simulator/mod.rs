@@ -344,8 +344,8 @@ impl Random {
 
 /// Returns true if a verdict is false for this true ratio.
 ///
-/// Equivalence is judged by the plan's margin even if the control raised the margin: the weaker
-/// claim of the report counts as the full claim here.
+/// Equivalence is judged by the plan's margin even if the control raised the margin: the report
+/// then makes a weaker claim, which counts as the full claim here.
 pub fn contradicts(verdict: &Verdict, truth: f64) -> bool {
     match verdict {
         Verdict::Faster => truth >= 0.98,
