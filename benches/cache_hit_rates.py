@@ -32,22 +32,22 @@ def zipf_ranks(source: random.Random, keys: int, exponent: float) -> Iterator[in
 
 
 def zipf(source: random.Random, capacity: int) -> Iterator[int]:
-    """Independent draws, exponent 1, from 20 times as many keys as fit."""
+    """Independent draws from a Zipf distribution with exponent 1, over 20 times the keys that fit."""
     return zipf_ranks(source, 20 * capacity, 1.0)
 
 
 def flat_zipf(source: random.Random, capacity: int) -> Iterator[int]:
-    """The same with exponent 0.7."""
+    """Independent draws from a Zipf distribution with exponent 0.7, over 20 times the keys that fit."""
     return zipf_ranks(source, 20 * capacity, 0.7)
 
 
 def loop(source: random.Random, capacity: int) -> Iterator[int]:
-    """The same keys in the same order, a quarter more than fit."""
+    """The same keys in the same order, again and again: a quarter more keys than fit."""
     return itertools.cycle(range(capacity * 5 // 4))
 
 
 def scans(source: random.Random, capacity: int) -> Iterator[int]:
-    """Zipf, interrupted by scans of keys that are not requested again; half of the requests are scans."""
+    """A Zipf distribution, interrupted by scans of keys that are not requested again. Half of the requests are scans."""
     ranks, fresh = zipf(source, capacity), itertools.count(1 << 40)
     while True:
         yield from itertools.islice(ranks, 2 * capacity)
@@ -55,7 +55,7 @@ def scans(source: random.Random, capacity: int) -> Iterator[int]:
 
 
 def shifting(source: random.Random, capacity: int) -> Iterator[int]:
-    """Zipf among keys that are replaced by others, all at once, again and again."""
+    """A Zipf distribution over keys that are repeatedly replaced by others, all at once."""
     ranks = zipf(source, capacity)
     for shift in itertools.count():
         for rank in itertools.islice(ranks, 30 * capacity):
@@ -63,7 +63,8 @@ def shifting(source: random.Random, capacity: int) -> Iterator[int]:
 
 
 def recent(source: random.Random, capacity: int) -> Iterator[int]:
-    """New keys all the time; old keys are requested less and less (the stack distance is exponential)."""
+    """Recent keys: new keys appear all the time, and old keys are requested less and less (the stack distance is
+    exponential)."""
     newest = 0
     while True:
         if source.random() < 0.2:
@@ -124,7 +125,8 @@ def lru(trace: list[int], capacity: int) -> int:
 
 
 def s3_fifo(trace: list[int], capacity: int) -> int:
-    """As in appserver/: as many evictions from the small queue are remembered as there are entries."""
+    """Returns the hits of S3-FIFO as implemented in appserver/, which remembers one eviction from the small queue for each
+    entry."""
     reads: dict[int, int] = {}
     small: deque[int] = deque()
     main: deque[int] = deque()
@@ -221,7 +223,8 @@ def w_tiny_lfu(trace: list[int], capacity: int) -> int:
 
 
 def optimum(trace: list[int], capacity: int) -> int:
-    """L. A. Belady, "A study of replacement algorithms for a virtual-storage computer", IBM Systems Journal 5 (2), 1966."""
+    """Returns the hits of the optimal policy (L. A. Belady, "A study of replacement algorithms for a virtual-storage
+    computer", IBM Systems Journal 5 (2), 1966)."""
     following = [len(trace)] * len(trace)
     latest: dict[int, int] = {}
     for index in range(len(trace) - 1, -1, -1):

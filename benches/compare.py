@@ -66,7 +66,7 @@ def by_hyperfine(program: Path, commands: list[str], runs: int, folder: Path) ->
 
 
 def level(command: str, folder: Path) -> float:
-    """Returns the seconds that a command takes: the median of 200 runs by benchlab."""
+    """Returns the duration of a command in seconds: the median of 200 runs by benchlab."""
     page = folder / "level.json"
     call(LAB, "compare", command, "--blocks", 10, "--pairs", 10, "--runs", folder, "--export", page)
     (cell,) = [c for c in json.loads(page.read_text())["analysis"]["cells"] if c["subject"] == 0]

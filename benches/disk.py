@@ -21,7 +21,7 @@ ROUNDS = 12
 
 @dataclass(frozen=True)
 class Case:
-    """The same work for both programs."""
+    """A case that does the same work in both programs."""
 
     case: str
     """The case, as in the subject's command `open`."""

@@ -92,7 +92,7 @@ def two_servers(lab: Path, folder: Path, seed: int, load: list, options: list[li
 
 
 def delay(lab: Path, folder: Path, seconds: float, seed: int):
-    """One server's responses take 20 µs longer."""
+    """Returns the results for two servers, one of which responds 20 µs later."""
     load = ["--rate", 500, "--for", f"{seconds:g}s"]
     return two_servers(lab, folder, seed, load, [["--work", 200], ["--work", 220]], "p50", MARK)
 
@@ -106,7 +106,8 @@ def tail(lab: Path, folder: Path, seconds: float, seed: int):
 
 
 def stall(lab: Path, folder: Path, seconds: float, seed: int):
-    """The p99 of a server that stalls for 1 s in 10 s; docs/results/load.md derives it."""
+    """Returns the measured and the true p99 of a server that stalls for 1 s in 10 s; docs/results/load.md derives
+    the true value."""
     with server("--work", 20, "--stall-every", 10, "--stall", 1) as url:
         found = rows(lab, folder, "load", url, "--rate", 500, "--for", f"{seconds:g}s", "--connections", 1000,
                      "--seed", seed, "--name", "A")

@@ -20,7 +20,7 @@ PATH = re.compile(r"(?<![\w:])((?:crate|self|super)(?:::\w+)+)")
 
 
 class Crate:
-    """The files of a crate, and what each imports and hands on."""
+    """The files of a crate, and the names that each imports and re-exports."""
 
     def __init__(self, folder: Path) -> None:
         root = folder / "src"

@@ -22,14 +22,14 @@ import unchanged
 
 LOGS = Path(__file__).resolve().parents[1] / "build/tests/logs"
 LAST_LINES = 400
-"""The number of last lines of a failed step that are printed; the log contains all."""
+"""The number of lines to print from the end of a failed step's output; the log contains all."""
 
 TIMEOUT_S = 20
 """Seconds that a step may take to stop before it is killed."""
 
 STEP_LIMIT_S = 40 * 60
-"""Longer than any step takes on a busy machine. A step that takes longer hangs; it is stopped so that the log shows
-where."""
+"""The default time limit of a step, which is longer than any step takes on a busy machine. A step that takes longer
+hangs, and is stopped so that the log shows where."""
 
 
 def run_if_changed(reads: list[str], name: str, command: list[str]) -> int:

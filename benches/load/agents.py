@@ -46,8 +46,8 @@ def begun(lab: subprocess.Popen, folder: Path) -> None:
 
 
 def measure(args: argparse.Namespace, folder: Path) -> tuple[float, float, int, float]:
-    """Returns the coordinator's cores and bytes per second, its peak memory, and the number of requests in
-    its sum."""
+    """Returns the coordinator's CPU usage in cores, the bytes that it reads per second, its peak memory,
+    and the number of requests in its sum."""
     hosts = ",".join(f"s{number}" for number in range(args.agents))
     exported = folder / "load.json"
     command = [LAB, "load", "http://127.0.0.1:9/", "--on", f"ssh:{hosts}", "--connections", args.agents, "--redo", "0",

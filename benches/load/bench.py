@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The common part of the scripts in this directory: programs that run on one core and are reliably ended, the server,
-intervals and tables."""
+"""Code shared by the scripts in this directory: runs programs on one core and ends them reliably, starts the server,
+and computes intervals and tables."""
 
 import argparse
 import ctypes
@@ -28,7 +28,7 @@ LIBC = ctypes.CDLL(None)
 
 
 class Failure(Exception):
-    """A program failed or returned something unexpected."""
+    """Raised if a program failed or returned something unexpected."""
 
 
 @dataclass
@@ -88,8 +88,8 @@ def start(command: list[object], core: int, **options) -> subprocess.Popen:
 
 
 def memory_of(pid: int) -> tuple[int, int, int]:
-    """Returns bytes of a process: resident, peak resident, and resident without files, or 0 if it has ended. Its rusage
-    is not used, because it begins with its parent's memory."""
+    """Returns the resident bytes of a process, its peak, and the resident bytes without files; all are 0 if the process
+    has ended. Its rusage is not used, because it begins with its parent's memory."""
     try:
         with open(f"/proc/{pid}/status") as status:
             sizes = {line.split(":")[0]: int(line.split()[1]) * 1024 for line in status if line.endswith(" kB\n")}
@@ -153,8 +153,8 @@ class Interval:
 
 
 def median(values: Iterable[float], level: float = 0.95) -> Interval:
-    """Returns the median with its order-statistic interval (Conover, Practical Nonparametric Statistics): the
-    narrowest one with at least this level, or the widest that this number of values has."""
+    """Returns the median with its order-statistic interval (Conover, Practical Nonparametric Statistics): the narrowest
+    one with at least this level, or the widest one if there are too few values."""
     ordered = sorted(values)
     n = len(ordered)
 

@@ -17,7 +17,7 @@ LAB = Path(os.environ.get("BENCHLAB", ROOT / "target" / "release" / "benchlab"))
 
 @dataclass(frozen=True)
 class Load:
-    """A load. Without a rate, it is as fast as possible."""
+    """A load: at a rate, or without one as fast as possible."""
 
     port: int
     connections: int
@@ -35,7 +35,7 @@ class Load:
 
 @dataclass
 class Said:
-    """A generator's report of a run; `None`: not reported."""
+    """A generator's report of a run. `None` stands for values that it does not report."""
 
     served: int
     errors: int = 0
@@ -57,7 +57,7 @@ class Generator:
     """True if reporting quantiles costs nothing."""
 
     def path(self) -> str | None:
-        """Returns the path of its program, or `None` if it is not installed."""
+        """Returns the path of the generator's program, or `None` if it is not installed."""
         return shutil.which(self.program, path=f"{PEERS}{os.pathsep}{os.environ['PATH']}")
 
     def version(self) -> str:
@@ -70,7 +70,7 @@ class Generator:
         raise NotImplementedError
 
     def said(self, done: Done, load: Load) -> Said:
-        """Returns the report in its output. Fails if there is none."""
+        """Returns the report in the generator's output. Fails if there is none."""
         try:
             return self.read(done, load)
         except (AttributeError, KeyError, IndexError, ValueError, TypeError) as error:
@@ -152,8 +152,8 @@ class Wrk(Generator):
 class Ab(Generator):
     name = program = "ab"
     MAX_REQUESTS_PER_SECOND = 300_000
-    """An upper limit of requests per second: ab needs a number of requests, and ends when the number or the
-    time is reached."""
+    """The maximum number of requests per second. ab requires a number of requests, and ends when that
+    number or the time is reached."""
 
     def version(self) -> str:
         return first_match(said_by("ab", "-V"), r"Version ([\d.]+)")
@@ -236,7 +236,8 @@ class Hey(Generator):
 class Siege(Generator):
     name = program = "siege"
     ABOUT = 15_000
-    """Estimated requests per second: siege does not always stop after the given time."""
+    """The estimated number of requests per second. It is required because siege does not always stop after
+    the given time."""
     SETTINGS = "connection = keep-alive\nbenchmark = true\nverbose = false\njson_output = true\nlimit = 20000\n" \
                "parser = false\ncolor = off\nlogging = false\nfailures = 1000\n"
 

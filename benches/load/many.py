@@ -27,7 +27,7 @@ LONG = ["benchlab", "wrk", "oha"]
 MAX_PER_CONNECTION = 50_000
 MAX_MEMORY = 10_000_000
 MAX_GROWTH = 1_000_000
-"""The limit of growth: one byte per request would be ten times as much."""
+"""The maximum growth in bytes. One byte per request would be ten times as much."""
 BETWEEN_LOOKS_S = 1.0
 
 

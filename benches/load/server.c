@@ -32,7 +32,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The time before an event at which it stops sleeping, because a virtual machine's processor wakes late. */
+/* The time before an event at which the server stops sleeping and spins, in ns, because a virtual machine's
+ * processor wakes late. */
 #define SPIN_NS 2000000
 
 enum { EVENTS = 256, ANSWERS = 64, MAX_THREADS = 64, QUEUE = 1 << 16, SECOND = 1000000000 };
@@ -150,7 +151,7 @@ static void accept_all(struct worker *w)
         die("accept4");
 }
 
-/* Returns the number of heads that end in the data. */
+/* Returns the number of request headers that end in the data. */
 static size_t heads(struct connection *c, const char *data, size_t length)
 {
     size_t found = 0;
@@ -182,7 +183,8 @@ static int64_t work_of(uint64_t number)
     return is_in_tail ? (int64_t)((double)tail_ns * (0.5 + at_random(number))) : work_ns;
 }
 
-/* Returns false if the client does not read its responses, or has disconnected. */
+/* Performs the work of this many responses and sends them. Returns false if the client does not read them, or
+ * has disconnected. */
 static bool answer(struct worker *w, int fd, size_t count)
 {
     int64_t busy_ns = 0;
@@ -266,7 +268,8 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* All threads listen on one port, and the kernel distributes connections among them. */
+/* Opens a thread's listener. All threads listen on one port, and the kernel distributes connections among
+ * them. */
 static void listen_on(struct worker *w, struct sockaddr_in *address)
 {
     socklen_t length = sizeof *address;

@@ -121,7 +121,7 @@ def used(before: list[float], after: list[float]) -> list[float]:
 
 
 def cost(agents: Agents, args: argparse.Namespace, folder: Path) -> Cost:
-    """Measures in the middle of a closed loop."""
+    """Measures the CPU time of agents in the middle of a closed loop."""
     with bench.server(args.cores[1]) as server:
         load = Load(server.port, args.connections, args.full, None, folder)
         lab = bench.start(agents.command(load), args.cores[0], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)

@@ -54,7 +54,7 @@ def read(log: Path) -> list[str]:
 
 
 def equality(lines: int) -> None:
-    """Counts and sums must be equal, percentiles within 1.6 %."""
+    """Checks that counts and sums are equal, and percentiles differ by at most 1.6 %."""
     print("equality:", subprocess.run([LINES, "check", str(lines), "200", "7"], capture_output=True, text=True, check=True).stdout.strip())
 
 

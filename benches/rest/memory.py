@@ -24,7 +24,7 @@ PATHS = ("/api", "/api/built?number=17", "/api/hello/Ada", "/files/64k.bin")
 
 @dataclass
 class Taken:
-    """Resident memory, in bytes."""
+    """The resident memory of a server, in bytes."""
 
     start: int
     busy: int

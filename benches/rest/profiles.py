@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The common part of the scripts in this directory: a subject of the experiment `rest` that serves on a core of its
-own, and load on it."""
+"""Code shared by the scripts in this directory: runs a subject of the experiment `rest` on a core of its own, and
+sends load to it."""
 
 import argparse
 import json

@@ -69,7 +69,7 @@ class Load:
     cpu_us: float
     """The server's CPU time per request."""
     busy: float
-    """The server's CPU time as a fraction of the time."""
+    """The server's CPU time as a fraction of the elapsed time."""
 
 
 def load(generator: str, server: Served, core: int, seconds: int) -> Load:
@@ -112,7 +112,7 @@ class Steady:
     cost_us: bench.Interval
     ratio: bench.Interval
     busy: float
-    """How busy the server and the baseline's were, whichever was less."""
+    """The utilization of the less busy server, either this one or the baseline's, as a fraction."""
 
 
 @dataclass

@@ -28,22 +28,22 @@ _DATE = re.compile(
 
 
 class NoAnswer(AssertionError):
-    """The server closed the connection before the end of a response."""
+    """Raised if the server closed the connection before the end of a response."""
 
 
 class Reset(NoAnswer):
-    """The server reset the connection."""
+    """Raised if the server reset the connection."""
 
 
 class Malformed(AssertionError):
-    """The response violates the RFCs."""
+    """Raised if a response violates the RFCs."""
 
 
 @dataclass
 class Answer:
     status: int
     headers: list[tuple[bytes, bytes]]
-    """Names are in lower case."""
+    """The fields: each name, in lower case, and its value."""
     body: bytes
     interim: list[int] = field(default_factory=list)
     """The status of each 1xx response before this one."""
@@ -76,8 +76,8 @@ class Connection:
 
     def __init__(self, address: tuple[str, int], timeout_s: float = TIMEOUT_S,
                  receive_buffer: int | None = None, forgiving: bool = False) -> None:
-        """A forgiving connection accepts errors without Date: many servers omit it when they could not read the
-        request."""
+        """Connects. A forgiving connection accepts errors without Date, which many servers omit when they could not
+        read the request."""
         self.socket = socket.socket()
         self.socket.settimeout(timeout_s)
         if receive_buffer is not None:
@@ -97,8 +97,8 @@ class Connection:
         self.socket.close()
 
     def send(self, data: bytes) -> "Connection":
-        """A server that has responded and closed the connection need not accept all data: its response is
-        checked instead."""
+        """Sends data. A server that has responded and closed the connection need not accept all of it: its response
+        is checked instead."""
         if self._answered:
             self._requested_at, self._answered = time.time(), False
         try:

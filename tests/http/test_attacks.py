@@ -185,7 +185,7 @@ def unfinished(body: int) -> bytes:
 
 
 def fill(server: Server) -> list[Connection]:
-    """Returns clients that wait in the middle of their content, as many as fit into memory."""
+    """Fills the server's memory with clients that wait in the middle of their content, and returns the clients."""
     sent: list[Connection] = []
     while all(connection.is_open(0) for connection in sent):
         sent.append(server.connect().send(unfinished(60_000)))

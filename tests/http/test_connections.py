@@ -138,7 +138,7 @@ def test_pipelined_in_pieces(server: Server) -> None:
         assert [connection.answer().json["greeting"] for _ in names] == [f"Hello {name}!" for name in names]
 
 
-# -- Clients that go away ----------------------------------------------------------------------
+# -- Clients that disconnect -------------------------------------------------------------------
 
 
 @pytest.mark.files

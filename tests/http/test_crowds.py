@@ -25,7 +25,7 @@ CONNECTIONS = 64
 """The maximum number of connections of crowded_server."""
 
 WITHIN_S = 3
-"""The guarantee is one second; this is for a busy machine."""
+"""The timeout of quick responses. The guarantee is one second; the rest allows for a busy machine."""
 
 FILE_SIZE = 2**23
 MOBILE_RATE = 8_000
@@ -39,8 +39,8 @@ class Hostile:
     """Clients that connect one after another, and stay connected as long as the server permits."""
 
     def __init__(self, address: Address, sent: bytes, then: bytes = b"", is_slow_reader: bool = False) -> None:
-        """Each client sends some data at first, and one byte of the rest every second. A slow reader reads at most 100
-        bytes per second."""
+        """Starts the clients. Each sends some data at first, and one byte of the rest every second. A slow reader reads
+        at most 100 bytes per second."""
         self._address, self._sent, self._then, self._is_slow_reader = address, sent, then, is_slow_reader
         self._stops = threading.Event()
         self._clients: Crowd = []

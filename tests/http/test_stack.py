@@ -51,8 +51,8 @@ BOUNDED = {
 
 @dataclass
 class Subprogram:
-    """A subprogram's place, its frame's size, its objects without a static size, and the subprograms that it
-    calls."""
+    """A subprogram's location, the size of its frame, its objects without a static size, and the subprograms
+    that it calls."""
 
     place: str
     usage: str
@@ -66,11 +66,12 @@ def short(name: str) -> str:
 
 
 def read(graph: Path, found: dict[str, Subprogram], is_library: bool) -> None:
-    """Subprograms that are called but not compiled here have no usage."""
+    """Adds the subprograms in a graph to `found`. Subprograms that are called but not compiled here have no
+    usage."""
     text = graph.read_text()
     for name, label in NODE.findall(text):
-        # Name, place, "96 bytes (dynamic)", "2 dynamic objects", the objects; the place is <built-in> for
-        # what the compiler adds.
+        # Name, location, "96 bytes (dynamic)", "2 dynamic objects", the objects. The location of code that
+        # the compiler adds is <built-in>.
         _, place, usage, objects, *_ = label.split("\\n") + [""] * 4
         if usage and (is_library or Path(place.partition(":")[0]).parent in LIBRARY):
             found[name] = Subprogram(Path(place).name, usage, int(objects.split()[0]))

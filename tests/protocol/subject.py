@@ -17,7 +17,8 @@ TIMEOUT_S = 30
 """The time within which a subject must reply."""
 
 SHORT_LIVED_JAVA = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
-"""Most subjects run for about a second here: the optimizing compiler would cost more than it saves."""
+"""Options for subjects that run for about a second, as most do here: the optimizing compiler would cost
+more time than it saves."""
 
 LINE_MAX = 65_536
 """Bytes of a line, without its LF."""
@@ -30,7 +31,7 @@ _CONNECTION = re.compile(r"^\S+ +\d+ +\d+ +\S+:(\d+) .* ino:(\d+) ", re.MULTILIN
 
 
 class ProtocolError(AssertionError):
-    """The subject violated the protocol."""
+    """Raised if the subject violated the protocol."""
 
 
 class Reply(NamedTuple):

@@ -115,7 +115,7 @@ def test_nothing_arrives_before_its_time(fixture: FixtureProcess, by: str) -> No
     client = connect(entered)
     exchange(client, 1)
     assert time.monotonic() - began >= 0.080, "a connection and a request"
-    # 12,500 bytes at 1 Mbit/s take 100 ms. How much later they arrive, depends on the machine.
+    # 12,500 bytes at 1 Mbit/s take 100 ms. Any further delay depends on the machine.
     assert exchange(client, 12_500) >= 0.140
 
 

@@ -16,14 +16,14 @@ HEAD_MAX = 65_536
 
 
 class HttpError(AssertionError):
-    """The server violated HTTP/1.1 (RFC 9112)."""
+    """Raised if the server violated HTTP/1.1 (RFC 9112)."""
 
 
 @dataclass(frozen=True)
 class Answer:
     status: int
     headers: tuple[tuple[str, str], ...]
-    """Names are in lower case."""
+    """The fields: each name, in lower case, and its value."""
     body: bytes
 
     def header(self, name: str) -> str | None:

@@ -15,7 +15,8 @@ from http1 import Answer, Connection, request
 from subject import ProtocolError, Reply, Subject
 
 CLOSE_S = 15
-"""Seconds for a server to end: 5 s are allowed, but other programs may keep the cores busy."""
+"""The timeout for a server to end, in seconds. The experiment allows 5 s, but other programs may keep the cores
+busy."""
 
 
 def rest_subjects() -> list[Declared]:
