@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Builds the library that `src/postgresql/tally.rs` includes as bytes.
+//! Builds the library that `src/postgresql/tally.rs` embeds.
 
 use std::path::Path;
 

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 /// Returns the cores that this process may use, ascending, as of the first call.
 ///
-/// The first call must happen before benchlab pins itself to one of the cores.
+/// The first call must happen before benchlab pins itself to a core.
 pub fn allowed_cores() -> io::Result<Vec<usize>> {
     let set = allowed_set()?;
     Ok((0..CpuSet::count())
@@ -16,7 +16,8 @@ pub fn allowed_cores() -> io::Result<Vec<usize>> {
         .collect())
 }
 
-/// Returns the allowed cores except one, or all of them if that leaves none. Empty if they cannot be listed.
+/// Returns the allowed cores without `core`, or all of them if `core` is the only one. Returns none
+/// if the cores cannot be listed.
 pub fn cores_except(core: Option<usize>) -> Vec<usize> {
     let all = allowed_cores().unwrap_or_default();
     let others: Vec<usize> = all.iter().copied().filter(|c| Some(*c) != core).collect();

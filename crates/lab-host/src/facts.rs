@@ -5,7 +5,7 @@ use crate::{allowed_cores, procfs};
 use lab_model::Host;
 use std::fs;
 
-/// Returns a description of the machine, without findings.
+/// Describes the machine. The description contains no audit findings.
 pub fn describe() -> Host {
     Host {
         facts: facts(),
@@ -88,7 +88,7 @@ fn cpu_field(cpuinfo: &str, name: &str) -> String {
         .map_or(String::new(), |(_, v)| v.trim().to_owned())
 }
 
-/// Returns the selected option of a setting, which is in brackets: `always [madvise] never`.
+/// Returns the selected option of a kernel setting such as `always [madvise] never`.
 fn chosen(path: &str) -> String {
     let options = text(path);
     options

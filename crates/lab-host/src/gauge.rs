@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Measures the host's activity during a measurement.
+//! Measures the activity of the host while benchlab measures.
 
 use crate::tree_cpu::TreeCpu;
 use crate::{kernel, procfs};
@@ -10,7 +10,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-/// The host's counters at the time when the gauge was started.
+/// The host's counters at the time when a gauge was started.
 pub struct Gauge {
     began: Instant,
     before: HostCounters,
@@ -19,7 +19,8 @@ pub struct Gauge {
 
 /// The CPU time of benchlab, its descendants, and the kernel threads that work for them.
 ///
-/// Descendants are included because servers run in separate processes: PostgreSQL, for example, has one per connection.
+/// Descendants are included because a server may have many processes. PostgreSQL, for example, has
+/// one per connection.
 struct LabCpu {
     own: TreeCpu,
     own_ns: u64,
@@ -50,8 +51,8 @@ impl Gauge {
 
     /// Returns the host's activity since the start.
     ///
-    /// The CPU time of benchlab, of its descendants, and of kernel threads that work for them does not count as
-    /// foreign.
+    /// The CPU time of benchlab, its descendants, and the kernel threads that work for them does
+    /// not count as foreign.
     pub fn read(&self) -> Disturbance {
         let (now, before) = (counters(), self.before);
         let part = |ticks: u64| ticks as f64 / (now.all - before.all).max(1) as f64;
@@ -68,9 +69,11 @@ impl Gauge {
         }
     }
 
-    /// Returns the host's activity since the start, excluding the CPU time of a local server under test.
+    /// Returns the host's activity since the start. The CPU time of a local server under test does
+    /// not count as foreign.
     ///
-    /// If `server_cpu_ns` is `None`, the server's CPU time is unknown, and no CPU time counts as foreign.
+    /// If `server_cpu_ns` is `None`, the server's CPU time is unknown, and no CPU time counts as
+    /// foreign.
     pub fn read_without_server(&self, server_cpu_ns: Option<u64>) -> Disturbance {
         let disturbance = self.read();
         let all = counters().all - self.before.all;
@@ -122,7 +125,7 @@ impl LabCpu {
         }
     }
 
-    /// Returns the ticks used since the start.
+    /// Returns the number of ticks used since the start.
     fn ticks_since(&self) -> u64 {
         let own_ns = self.own.clone().read(&[Pid::this()]) - self.own_ns;
         // The time of a kernel thread that has exited is unknown.
@@ -134,8 +137,8 @@ impl LabCpu {
     }
 }
 
-/// Returns the total time during which a task waited for memory, in µs (pressure stall information,
-/// Documentation/accounting/psi).
+/// Returns the total time during which at least one task waited for memory, in µs (pressure stall
+/// information, Documentation/accounting/psi).
 fn memory_pressure_us() -> u64 {
     let pressure = text("/proc/pressure/memory");
     let some = pressure

@@ -20,7 +20,8 @@ pub enum Medium {
 
 /// Substrings of the model names of virtual devices, with their hypervisor or cloud.
 ///
-/// A passed-through device reports the model name of its manufacturer and is not virtual here.
+/// A device that a hypervisor passes through reports the model name of its manufacturer. It does
+/// not count as virtual.
 const MODELS: [(&str, &str); 9] = [
     ("QEMU", "QEMU"),
     ("VMware", "VMware"),
@@ -83,7 +84,7 @@ fn hypervisor(root: &Root, disk: &str) -> Option<&'static str> {
     models.find(|(part, _)| model.contains(part)).map(|m| m.1)
 }
 
-/// Returns the reason why reads of a disk may come from a cache that the kernel does not control.
+/// Returns the reason why reads of a disk may come from a cache outside of the kernel's control.
 ///
 /// Returns `None` for a physical disk.
 pub fn not_a_disk(disk: &str) -> Option<String> {

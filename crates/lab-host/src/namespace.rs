@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Network namespaces connected by virtual cables, as a private network for benchlab.
+//! Network namespaces connected by virtual cables, which form a private network for benchlab.
 //!
-//! They require root and iproute2, and disappear when the last process that uses them exits.
+//! They require root and iproute2. They disappear when the last process that uses them exits.
 
 use nix::sched::{CloneFlags, setns, unshare};
 use std::fs::File;
@@ -87,7 +87,8 @@ impl NamespacePair {
     /// Creates both namespaces and the cable.
     ///
     /// # Errors
-    /// Returns an error message without root privileges or without `ip` from iproute2.
+    /// Returns an error message if the process lacks root privileges, or if `ip` from iproute2 is
+    /// missing.
     pub fn new() -> Result<NamespacePair, String> {
         let (client, server) = (Namespace::new()?, Namespace::new()?);
         let with_prefixes = |[v4, v6]: [&str; 2]| [format!("{v4}/24"), format!("{v6}/64")];

@@ -23,9 +23,9 @@ pub struct ProcessUsage {
     pub voluntary_switches: u64,
     /// Involuntary context switches of all running threads.
     pub involuntary_switches: u64,
-    /// Page faults of all threads that did not read from a disk.
+    /// Page faults of all threads that did not require reading from a disk.
     pub minor_faults: u64,
-    /// Page faults of all threads that read from a disk.
+    /// Page faults of all threads that required reading from a disk.
     pub major_faults: u64,
 }
 
@@ -67,15 +67,16 @@ pub fn field(text: &str, name: &str) -> u64 {
         .unwrap_or(0)
 }
 
-/// Returns the fields of `/proc/PID/stat` from the third on.
+/// Returns the fields of `/proc/PID/stat`, starting with the third.
 ///
-/// They follow the last `)`, because the program's name may contain spaces and parentheses.
+/// These are the fields after the last `)`. The field before it, the program's name, may contain
+/// spaces and parentheses.
 fn fields(stat: &str) -> Vec<&str> {
     let rest = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
     rest.split_whitespace().collect()
 }
 
-/// Returns the sum of a range of fields.
+/// Returns the sum of the fields in a range. Index 0 is the third field of `/proc/PID/stat`.
 fn sum(stat: &str, indexes: RangeInclusive<usize>) -> u64 {
     let fields = fields(stat);
     let times = indexes.filter_map(|i| fields.get(i)?.parse::<u64>().ok());
@@ -113,7 +114,7 @@ fn numbered(folder: &str) -> Vec<Pid> {
     entries.filter_map(number).map(Pid::from_raw).collect()
 }
 
-/// Returns all processes visible to this process.
+/// Returns all processes that are visible to this process.
 pub fn all() -> Vec<Pid> {
     numbered("/proc")
 }
@@ -123,7 +124,8 @@ pub fn tasks(pid: Pid) -> Vec<Pid> {
     numbered(&format!("/proc/{pid}/task"))
 }
 
-/// Returns the CPU time of a thread in ns, or 0 if the thread has exited or the kernel does not count it.
+/// Returns the CPU time of a thread in ns. Returns 0 if the thread has exited or the kernel does
+/// not count the time.
 pub fn ran_ns(pid: Pid, task: Pid) -> u64 {
     let schedstat =
         fs::read_to_string(format!("/proc/{pid}/task/{task}/schedstat")).unwrap_or_default();
@@ -136,7 +138,7 @@ pub fn name(pid: Pid) -> String {
     fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default()
 }
 
-/// Returns the processes that a thread started and that have not been reaped yet.
+/// Returns the processes that a thread has started, unless they have been reaped.
 pub fn started_by(pid: Pid, task: Pid) -> Vec<Pid> {
     let list = fs::read_to_string(format!("/proc/{pid}/task/{task}/children"));
     let list = list.unwrap_or_default();
@@ -181,12 +183,11 @@ pub fn start_ticks(pid: Pid) -> Option<u64> {
 pub struct ProcessStat {
     /// The start time of the process, in ticks since boot.
     pub start_ticks: u64,
-    /// CPU time of the children that the process waited for, including the children that those waited for, in
-    /// ns.
+    /// CPU time of reaped children, including the children that they reaped, in ns.
     pub waited_for_ns: u64,
 }
 
-/// Reads the stat file of a process, which may be a zombie. Returns `None` if the process does not
+/// Reads the stat file of a process. A zombie still has one. Returns `None` if the process does not
 /// exist.
 pub fn process_stat(pid: Pid) -> Option<ProcessStat> {
     let stat = stat(pid);
@@ -196,7 +197,8 @@ pub fn process_stat(pid: Pid) -> Option<ProcessStat> {
     })
 }
 
-/// Returns the CPU time of a process and the children that it waited for, in ticks, or 0 if the process has exited.
+/// Returns the CPU time of a process and its reaped children in ticks, or 0 if the process has
+/// exited.
 pub fn ticks(pid: Pid) -> u64 {
     sum(&stat(pid), 11..=14)
 }
@@ -215,8 +217,8 @@ pub fn resident_bytes(pid: Pid) -> Option<u64> {
 
 /// Returns the resident memory of a set of processes in bytes (proportional set size).
 ///
-/// Memory shared by n processes counts as one n-th for each of them. Returns `None` if the first process has exited, or
-/// if this user may not read its memory.
+/// Memory that n processes share counts as one n-th for each of them. Returns `None` if the first
+/// process has exited, or if this user may not read its memory.
 pub fn shared_bytes(pids: &[Pid]) -> Option<u64> {
     let share = |pid: &Pid| {
         let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
@@ -226,7 +228,7 @@ pub fn shared_bytes(pids: &[Pid]) -> Option<u64> {
     Some(share(main)? + others.iter().filter_map(share).sum::<u64>())
 }
 
-/// Returns the unit of the times in `/proc`, in ns.
+/// Returns the length of a tick in ns. A tick is the unit of the times in `/proc`.
 pub(crate) fn tick_ns() -> u64 {
     1_000_000_000 / ticks_per_second()
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The machine that probes read: this machine, or a directory with a copy of another machine's `/proc`, `/sys`
-//! and `/etc`.
+//! The machine that probes read. It is either this machine, or a directory with a copy of another
+//! machine's `/proc`, `/sys` and `/etc`.
 
 use std::fs;
 use std::io::Read;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 /// The maximum number of bytes read from a file. Probes read only small files.
 const MAX_BYTES: u64 = 1 << 20;
-/// The time limit of a program, after which it is killed. A program may hang because a disk does not respond.
+/// The time after which a program is killed. A program may hang because a disk does not respond.
 const TIMEOUT: Duration = Duration::from_millis(1500);
 
 /// The machine whose files are read.
@@ -92,7 +92,7 @@ impl Root {
             .map_err(|_| format!("/{path} does not contain a whole number."))
     }
 
-    /// Returns the names in a directory, sorted. The list is empty if there is no such directory.
+    /// Returns the names in a directory, sorted. The list is empty if the directory does not exist.
     pub fn names(&self, path: &str) -> Vec<String> {
         let entries = fs::read_dir(self.path(path))
             .into_iter()
@@ -109,11 +109,12 @@ impl Root {
         self.path(path).exists()
     }
 
-    /// Runs a program and returns its output. For a copy of a machine, reads the file `file` in the
-    /// copy's directory instead.
+    /// Runs a program and returns its output. For a copy of a machine, returns the contents of
+    /// `file` in the copy's directory instead.
     ///
     /// # Errors
-    /// Returns an error if the program or file does not exist, if the program failed, or if it took too long.
+    /// Returns an error if the program or file does not exist, if the program failed, or if it took
+    /// too long.
     pub fn output(&self, file: &str, words: &[&str]) -> Result<String, String> {
         if self.is_live {
             output_of(words)

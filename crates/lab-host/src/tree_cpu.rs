@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! CPU time of processes and all of their descendants, as a sum that never decreases.
 //!
-//! The clock of a running process is exact. When the process exits and its parent waits for it, its whole CPU time is
-//! added to the parent's time of waited-for children, in ticks (proc(5), cutime and cstime).
+//! The clock of a running process is exact. When the process exits and its parent reaps it, its
+//! whole CPU time is added to the parent's time of reaped children, in ticks (proc(5), cutime and
+//! cstime).
 //!
-//! A plain sum over running processes would decrease when a process exits without being waited for, or when its last
-//! tick is incomplete. Therefore, this module adds up the CPU time that each process used between consecutive readings.
+//! A plain sum over running processes would decrease when a process exits without being reaped, and
+//! when the last tick of an exiting process is incomplete. Therefore, this module adds up the CPU
+//! time that each process used between consecutive readings.
 
 use crate::cpu_clock::CpuClock;
 use crate::procfs;
@@ -13,7 +15,7 @@ use nix::unistd::Pid;
 use std::collections::HashMap;
 use std::mem;
 
-/// The CPU time of process trees, for repeated readings.
+/// The CPU time of process trees, which can be read repeatedly.
 #[derive(Clone, Debug, Default)]
 pub struct TreeCpu {
     processes: HashMap<ProcessId, Accounted>,
@@ -21,7 +23,7 @@ pub struct TreeCpu {
     uncounted: Option<Pid>,
 }
 
-/// A process, identified by its ID, which can be reused later, and its start time.
+/// A process, identified by its ID and its start time. The ID alone could be reused later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct ProcessId {
     pid: Pid,
@@ -31,11 +33,11 @@ struct ProcessId {
 /// The times of a process at one reading.
 #[derive(Clone, Copy, Debug, Default)]
 struct ProcessTimes {
-    /// The parent through which the process was found. `None` for a root, or if the parent has
+    /// The parent through which the process was found, or `None` for a root or if the parent has
     /// exited.
     parent: Option<ProcessId>,
     clock_ns: u64,
-    /// CPU time of the children that the process waited for, including the children that those waited for.
+    /// CPU time of reaped children, including the children that they reaped.
     waited_for_ns: u64,
 }
 
@@ -49,13 +51,13 @@ impl ProcessId {
 #[derive(Clone, Copy, Debug, Default)]
 struct Accounted {
     times: ProcessTimes,
-    /// CPU time of exited descendants that has already been counted, and that `waited_for_ns` does
-    /// not include yet.
+    /// CPU time of exited descendants that has been counted, but is not yet included in
+    /// `waited_for_ns`.
     due_ns: u64,
 }
 
 impl TreeCpu {
-    /// Excludes a descendant from now on. `None` excludes nothing.
+    /// Excludes the CPU time of a descendant from now on. `None` excludes nothing.
     pub fn leave_out(&mut self, pid: Option<Pid>) {
         self.uncounted = pid;
     }
@@ -63,8 +65,8 @@ impl TreeCpu {
     /// Returns the CPU time so far of these processes and all of their descendants, in ns.
     ///
     /// The time of running processes is exact to 1 ns. Processes that started, exited and were
-    /// waited for between two readings add an error of at most 20 ms in total. A descendant known
-    /// from an earlier reading counts even if its parent has exited.
+    /// reaped between two readings add an error of at most 20 ms in total. A descendant known from
+    /// an earlier reading counts even if its parent has exited.
     pub fn read(&mut self, roots: &[Pid]) -> u64 {
         self.read_with(roots, procfs::children)
     }
@@ -103,7 +105,7 @@ impl TreeCpu {
             let parent_of = |id: &ProcessId| before.get(id)?.times.parent;
             let mut ancestors = std::iter::successors(times.parent, parent_of);
             if let Some(ancestor) = ancestors.find(|id| now.contains_key(id)) {
-                // The times of the children were counted when the process waited for them, or before.
+                // The times of the children were counted when the process reaped them, or earlier.
                 *ended_ns.entry(ancestor).or_default() +=
                     times.clock_ns + times.waited_for_ns + due_ns;
             }
@@ -118,24 +120,26 @@ impl TreeCpu {
             let new_due_ns = settle(ended_ns.remove(&id).unwrap_or(0), &mut grown_ns);
             let old_due_ns = settle(earlier.due_ns, &mut grown_ns);
             self.total_ns += grown_ns;
-            // A process that exited after its parent was read is due at the next reading. After that, only the
-            // fractions of ticks lost by rounding down are still due: nobody waited for the rest.
+            // A process that exited after its parent was read is due at the next reading. After
+            // that, only the fractions of ticks lost by rounding down are still due. The rest was
+            // never reaped.
             let due_ns = new_due_ns + old_due_ns.min(2 * procfs::tick_ns());
             self.processes.insert(id, Accounted { times, due_ns });
         }
     }
 }
 
-/// Subtracts already counted time from `grown_ns`, and returns the time that remains due.
+/// Subtracts time that has already been counted from `grown_ns`, and returns the time that is still
+/// due.
 fn settle(due_ns: u64, grown_ns: &mut u64) -> u64 {
     let settled_ns = due_ns.min(*grown_ns);
     *grown_ns -= settled_ns;
     due_ns - settled_ns
 }
 
-/// Reads a process and its descendants, parents before children.
+/// Reads a process and its descendants, each parent before its children.
 ///
-/// Because parents are read first, a child that exits during the reading is not included in the time of any process.
+/// In this order, a child that exits during the reading is not included in the time of any process.
 fn visit(pid: Pid, children: impl Fn(Pid) -> Vec<Pid>, now: &mut HashMap<ProcessId, ProcessTimes>) {
     let mut found = vec![(pid, None)];
     while let Some((pid, parent)) = found.pop() {
@@ -252,8 +256,8 @@ mod tests {
             input.write_all(b"\n").unwrap();
         }
 
-        /// Compares the sum with the shell's exact time. All of the shell's descendants must have
-        /// exited, and the shell must have waited for them.
+        /// Compares the sum with the shell's exact time. The shell must have reaped all of its
+        /// descendants.
         fn assert_exact(&mut self) {
             let own = clock_ns(self.pid()).unwrap();
             let truth = own + procfs::process_stat(self.pid()).unwrap().waited_for_ns;
@@ -362,7 +366,7 @@ mod tests {
         }
     }
 
-    /// Processes with their parents, clocks and times of waited-for children, in ms.
+    /// Processes with their parents, clocks, and CPU times of reaped children, in ms.
     type Processes<'a> = &'a [(ProcessId, Option<ProcessId>, u64, u64)];
 
     /// Returns the sum after each reading, in ms.
@@ -403,7 +407,7 @@ mod tests {
             ]),
             [600, 610, 710, 760]
         );
-        // Nobody waited for the child, so the time of later children counts.
+        // The child was never reaped, so the time of later children counts.
         assert_eq!(
             sums(&[
                 all,

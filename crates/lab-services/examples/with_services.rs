@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Runs a command with private database servers: `with_services [--only KIND] COMMAND ARGUMENTS…`.
 //!
-//! `LAB_POSTGRESQL` and `LAB_MARIADB` contain URLs with a schema `lab_tests` and a role that may create schemas and
-//! databases, see all statistics and reset PostgreSQL's statement statistics. The variable of a server that is not
-//! requested or not installed is not set. The exit status is that of the command.
+//! `LAB_POSTGRESQL` and `LAB_MARIADB` contain URLs with a schema `lab_tests`. Their role may create
+//! schemas and databases, see all statistics, and reset PostgreSQL's statement statistics. The
+//! variable of a server is not set if the server is not requested or not installed. The exit status
+//! is the command's.
 
 use lab_services::{
     DATABASES, DaemonOptions, DatabaseKind, MissingSoftware, Service, ServiceError, Transport,
@@ -95,7 +96,8 @@ fn run(
     finish(command)
 }
 
-/// Marks the directory as in use, as benchlab does. If this program is killed, the next benchlab removes it.
+/// Marks the directory as in use, as benchlab does. If this program is killed, the next benchlab
+/// process removes the directory.
 fn lock(folder: &Path) -> io::Result<Flock<File>> {
     let file = File::create(folder.join("lock"))?;
     let lock = Flock::lock(file, FlockArg::LockExclusive).map_err(|(_, error)| error)?;
@@ -125,8 +127,8 @@ fn rights(kind: &str) -> &'static str {
     }
 }
 
-/// Runs a command until it exits. Ctrl-C in a terminal reaches the command directly; other signals are forwarded to
-/// it.
+/// Runs a command until it exits. In a terminal, Ctrl-C reaches the command directly. Other signals
+/// are forwarded to it.
 fn finish(command: &mut Command) -> Result<u8, Box<dyn std::error::Error>> {
     let name = command.get_program().to_string_lossy().into_owned();
     let mut child = command

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Removes the resources that private servers leave behind if benchlab or the servers are killed:
+//! Removes the resources that private servers leave behind if they or benchlab are killed:
 //! processes, sockets, shared memory and data.
 
 use crate::process::PAUSE;
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 /// The data directory within a daemon's directory.
 pub(crate) const DATA: &str = "data";
-/// The name of the link to a socket directory outside of the daemon's directory.
+/// The name of the link to a socket directory that is outside of the daemon's directory.
 pub(crate) const SOCKETS: &str = "sockets";
 /// The name prefix of socket directories outside of the daemon's directory.
 pub(crate) const SHORT: &str = "benchlab-s";
@@ -24,9 +24,10 @@ const MAX_ROUNDS: usize = 5;
 /// The timeout for servers to exit after a signal.
 const TIMEOUT: Duration = Duration::from_secs(6);
 
-/// Ends daemons that a killed benchlab left in its scratch directory, and removes their data.
+/// Ends the daemons that a killed benchlab process left in its scratch directory, and removes their
+/// data.
 ///
-/// Affects only daemons of `kinds`. The caller must make sure that benchlab is no longer running.
+/// Affects only daemons of `kinds`. The caller must make sure that the benchlab process has exited.
 pub fn clear_of(kinds: &[&Software], folder: &Path) {
     let Ok(folder) = folder.canonicalize() else {
         return;
@@ -39,7 +40,8 @@ pub fn clear_of(kinds: &[&Software], folder: &Path) {
     }
 }
 
-/// Returns the software that a daemon's directory belongs to, by its name such as `postgresql-0`.
+/// Returns the software of a daemon's directory, based on the directory's name, such as
+/// `postgresql-0`.
 fn software_of<'s>(kinds: &[&'s Software], path: &Path) -> Option<&'s Software> {
     let name = path.file_name()?.to_str()?;
     let (name, number) = name.rsplit_once('-')?;
@@ -50,7 +52,7 @@ fn software_of<'s>(kinds: &[&'s Software], path: &Path) -> Option<&'s Software> 
 
 /// Ends the processes in one daemon's directory and removes the directory.
 ///
-/// Repeats this, because an installer that is still running may start another process.
+/// Tries multiple times, because an installer that is still running may start another process.
 pub(crate) fn clear_folder(software: &Software, folder: &Path) {
     for _ in 0..MAX_ROUNDS {
         end(software, folder, software.ending);
@@ -68,16 +70,18 @@ pub(crate) fn clear_folder(software: &Software, folder: &Path) {
     }
 }
 
-/// A server process, with a file descriptor so that signals cannot reach another process with the same ID.
+/// A server process. It has a file descriptor, so that signals cannot reach another process with
+/// the same ID.
 struct AbandonedProcess {
     process: OwnedFd,
     pid: i32,
 }
 
 impl AbandonedProcess {
-    /// Finds a process that runs a server's program with a working directory in this directory.
+    /// Returns a process if it runs a program of the server and its working directory is in
+    /// `folder`.
     ///
-    /// A process that is exiting no longer has a program, and counts, too.
+    /// A process that is exiting counts, too, although it no longer has a program.
     fn find(software: &Software, pid: i32, folder: &Path) -> Option<AbandonedProcess> {
         // SAFETY: a system call that takes two numbers and yields a new file or -1.
         let process = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };

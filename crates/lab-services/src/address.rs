@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The address of a server and the user who connects, as a URL and as its components.
+//! The address of a server together with the user who connects, as a URL and as its components.
 
 use crate::Software;
 use crate::percent::{self, decoded};
@@ -14,7 +14,7 @@ pub(crate) const LAB: &str = "lab";
 /// The name of both the role and the database that subjects use.
 pub(crate) const SUBJECTS: &str = "benchlab";
 
-/// The syntax of the addresses of a kind of server.
+/// The syntax of the addresses for a kind of server.
 pub(crate) struct Form {
     /// The syntax as shown to users.
     pub text: &'static str,
@@ -24,27 +24,28 @@ pub(crate) struct Form {
     pub port: u16,
     /// Sets a query parameter by name and value. Returns `false` if the parameter is unknown.
     pub set: fn(&mut ServiceAddress, &str, String) -> Result<bool, String>,
-    /// Completes the parsed address, or returns an error if something is missing.
+    /// Completes the parsed address. Returns an error if a part is missing.
     pub complete: fn(&mut ServiceAddress) -> Result<(), String>,
 }
 
-/// The address of a server and the user who connects.
+/// The address of a server, together with the user who connects.
 #[derive(Clone)]
 pub struct ServiceAddress {
     pub(crate) software: &'static Software,
     pub(crate) user: String,
     pub(crate) password: String,
-    /// A name or an address; IPv6 addresses have no brackets.
+    /// A host name or an IP address. IPv6 addresses have no brackets.
     pub(crate) host: Option<String>,
     pub(crate) port: u16,
-    /// For PostgreSQL, the directory of the sockets; for MariaDB, the socket.
+    /// The directory of the sockets for PostgreSQL, or the socket for MariaDB.
     pub(crate) socket: Option<PathBuf>,
-    /// The database of PostgreSQL; MariaDB's schemas are its databases.
+    /// PostgreSQL's database. MariaDB does not need it, because its schemas are its databases.
     pub(crate) database: String,
 }
 
 impl ServiceAddress {
-    /// Creates the address of a private server with a new password. Port and socket are set later.
+    /// Creates the address of a private server with a new password. The port and the socket are set
+    /// later.
     pub(crate) fn private(software: &'static Software, user: &str) -> io::Result<ServiceAddress> {
         Ok(ServiceAddress {
             software,

@@ -10,12 +10,13 @@ use std::io;
 use std::path::Path;
 use std::process::Command;
 
-/// The installation, start and readiness check of one daemon.
+/// A daemon: how to install it, start it, and check that it is ready.
 pub trait Daemon: Send {
-    /// The daemon's software.
+    /// Returns the daemon's software.
     fn software(&self) -> &'static Software;
 
-    /// Returns the command that creates the data directory. Called if one of [`Software::installers`] was found.
+    /// Returns the command that creates the data directory. Called if one of
+    /// [`Software::installers`] was found.
     fn install(&mut self, folder: &Folder, installer: &Path) -> io::Result<Command> {
         let _ = folder;
         Ok(Command::new(installer))
@@ -29,7 +30,8 @@ pub trait Daemon: Send {
 
     /// Returns the command that starts the program, listening on a port of 127.0.0.1.
     ///
-    /// The program uses its own defaults, apart from what benchlab needs and the given settings.
+    /// The program uses its own defaults, apart from the settings that benchlab needs and the given
+    /// ones.
     fn start(
         &mut self,
         folder: &Folder,
@@ -41,17 +43,18 @@ pub trait Daemon: Send {
     /// Returns true if the daemon responds. Called repeatedly until it does.
     fn ready(&mut self, folder: &Folder) -> bool;
 
-    /// Creates the objects that users of the daemon need. Called once, when the daemon responds.
+    /// Creates the objects that users of the daemon need. Called once, after the daemon has
+    /// responded.
     fn provision(&mut self) -> Result<(), ServiceError> {
         Ok(())
     }
 
-    /// Called when a daemon that was killed responds again.
+    /// Called when a daemon responds again after it was killed and restarted.
     fn after_restart(&mut self) -> Result<(), ServiceError> {
         Ok(())
     }
 
-    /// Returns the daemon's processes; `main` is the first of them.
+    /// Returns the daemon's processes, given its first process.
     fn processes(&mut self, main: Pid) -> Processes {
         Processes::new(main)
     }

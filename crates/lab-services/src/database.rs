@@ -20,10 +20,10 @@ pub struct DatabaseKind {
     pub software: Software,
     /// The syntax of the server's addresses.
     pub(crate) form: Form,
-    /// Returns the `target=` argument for subjects that use a schema, or `None` if the server does not support the
-    /// transport.
+    /// Returns the `target=` argument for subjects that use a schema, or `None` if the server does
+    /// not support the transport.
     pub(crate) target: fn(&ServiceAddress, Transport, &str) -> Option<String>,
-    /// Describes a server to be started, with new passwords.
+    /// Creates a private server with new passwords. The server is not started yet.
     pub(crate) private: fn() -> io::Result<Box<dyn Database>>,
     /// Connects to a running server.
     pub(crate) connect: fn(ServiceAddress) -> Result<Box<dyn Database>, ServiceError>,
@@ -37,17 +37,18 @@ pub type Rows = Vec<Vec<Option<String>>>;
 pub struct ColumnDescription {
     /// The name.
     pub name: String,
-    /// The type: `integer`, `boolean`, `float`, `decimal`, `text`, `bytes`, `date`, `timestamp`, or else the server's own name.
+    /// The type: `integer`, `boolean`, `float`, `decimal`, `text`, `bytes`, `date` or `timestamp`.
+    /// Any other type has the server's own name.
     pub kind: String,
 }
 
-/// A SQL server with benchlab's own connection, as the superuser of a private server or as the given user of an
-/// external one.
+/// An SQL server with benchlab's own connection. benchlab connects to a private server as the
+/// superuser, and to an external one as the given user.
 pub trait Database: Daemon {
-    /// The kind of server.
+    /// Returns the kind of server.
     fn kind(&self) -> &'static DatabaseKind;
 
-    /// Returns the server's address, for subjects.
+    /// Returns the server's address for subjects.
     fn address(&self) -> &ServiceAddress;
 
     /// Executes a statement.
@@ -62,44 +63,48 @@ pub trait Database: Daemon {
     /// Drops a schema with its content, if it exists.
     fn drop_schema(&mut self, name: &str) -> Result<(), ServiceError>;
 
-    /// Executes a statement as the owner of a schema, who then owns the objects it creates. Unqualified names refer
-    /// to this schema.
+    /// Executes a statement as the owner of a schema, who then owns the objects that the statement
+    /// creates. Unqualified names refer to this schema.
     fn run_in(&mut self, schema: &str, statement: &str) -> Result<(), ServiceError>;
 
-    /// Resolves unqualified names in a schema from now on, or as before with `None`.
+    /// Makes unqualified names refer to a schema from now on. `None` restores the default.
     fn use_schema(&mut self, schema: Option<&str>) -> Result<(), ServiceError>;
 
-    /// Returns the columns that a statement with the server's own placeholders returns, without executing it.
+    /// Returns the columns of a statement's result without executing the statement. The statement
+    /// contains the server's own placeholders.
     fn describe(&mut self, statement: &str) -> Result<Vec<ColumnDescription>, ServiceError>;
 
     /// Quotes a name as an identifier.
     fn quoted(&self, name: &str) -> String;
 
-    /// Returns a query for the number of rows of a table and a checksum of columns, in any order of the rows.
+    /// Returns a query for the number of rows in a table and a checksum of the given columns. The
+    /// checksum does not depend on the order of the rows.
     fn checksum(&self, table: &str, columns: &[String]) -> String;
 
-    /// Runs the maintenance of a newly filled table that would otherwise slow down its first readers.
+    /// Runs the maintenance after a table is filled that would otherwise slow down its first
+    /// readers.
     fn analyze(&mut self, table: &str) -> Result<(), ServiceError>;
 
-    /// Sets the lock timeout of benchlab's statements.
+    /// Sets the maximum time, in seconds, that benchlab's statements wait for locks.
     fn limit_lock_waits(&mut self, seconds: u32) -> Result<(), ServiceError>;
 
     /// Returns the names of the settings that a run records in addition to the given ones.
     fn facts(&self) -> &'static [&'static str];
 
-    /// Returns the values of settings.
+    /// Returns the values of the named settings.
     fn settings(&mut self, names: &[String]) -> Result<Vec<(String, String)>, ServiceError>;
 
     /// Returns the work that the server has done, without benchlab's own statements.
     fn counters(&mut self, processes: Option<&Processes>) -> Result<Counters, ServiceError>;
 
-    /// Makes the next readings of the counters as fast as possible, without resetting the counts. Subjects must be
-    /// idle.
+    /// Makes the next readings of the counters as fast as possible, without resetting the counts.
+    /// Subjects must be idle.
     fn shorten_counters(&mut self) -> Result<(), ServiceError> {
         Ok(())
     }
 
-    /// Returns a row for each normalized statement: the text, calls, errors, and the total and maximum time in ns.
+    /// Returns a row for each normalized statement: the text, the numbers of calls and errors, and
+    /// the total and maximum time in ns.
     ///
     /// Returns an error with instructions if the server does not count statements.
     fn statement_totals(&mut self) -> Result<Rows, ServiceError>;
@@ -118,7 +123,8 @@ pub trait Database: Daemon {
 }
 
 impl dyn Database + '_ {
-    /// Returns the first column of the first row of a query. Empty if it is NULL or missing.
+    /// Returns the first column of a query's first row. The value is empty if it is NULL or
+    /// missing.
     pub fn value(&mut self, query: &str) -> Result<String, ServiceError> {
         Ok(first_value(self.query(query)?))
     }
@@ -137,7 +143,7 @@ impl dyn Database + '_ {
     }
 }
 
-/// Returns the first column of the first row. Empty if it is NULL or missing.
+/// Returns the first column of the first row. The value is empty if it is NULL or missing.
 pub(crate) fn first_value(rows: Rows) -> String {
     let first = rows.into_iter().next();
     first
@@ -145,7 +151,7 @@ pub(crate) fn first_value(rows: Rows) -> String {
         .unwrap_or_default()
 }
 
-/// Converts rows with a name and a value.
+/// Converts rows of two columns to names and values.
 pub(crate) fn pairs(rows: Rows) -> Vec<(String, String)> {
     let pair = |row: Vec<Option<String>>| {
         let mut columns = row.into_iter().map(Option::unwrap_or_default);
@@ -207,8 +213,8 @@ impl ConnectionRefusal {
     }
 }
 
-/// Checks that the version of a server, as `SELECT version()` returns it, is supported. `other_make` is the name to
-/// show if the server is another product.
+/// Checks that the version of a server is supported. `banner` is the result of `SELECT version()`.
+/// `other_make` is the name to show for a server that is a different product.
 pub(crate) fn check_version(
     address: &ServiceAddress,
     banner: &str,

@@ -10,14 +10,15 @@ use std::path::Path;
 /// All SQL servers that benchlab can start.
 pub static DATABASES: [&DatabaseKind; 2] = [&POSTGRESQL, &MARIADB];
 
-/// Returns the SQL server with this name, such as `postgresql`.
+/// Returns the SQL server with a name, such as `postgresql`.
 pub fn database(name: &str) -> Option<&'static DatabaseKind> {
     DATABASES.into_iter().find(|kind| kind.name == name)
 }
 
-/// Ends the private SQL servers that a killed benchlab left in its scratch directory, and removes their data.
+/// Ends the private SQL servers that a killed benchlab process left in its scratch directory, and
+/// removes their data.
 ///
-/// The caller must make sure that benchlab is no longer running.
+/// The caller must make sure that the benchlab process has exited.
 pub fn clear(folder: &Path) {
     clear_of(&DATABASES.map(|kind| &kind.software), folder);
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Finds out why a private server fails, from its log and its disk.
+//! Determines why a private server has failed, from its log and its disk.
 
 use crate::folder::Folder;
 use crate::process::describe;
 use crate::{LogTail, MissingSoftware, ServiceError};
 use nix::sys::wait::WaitStatus;
 
-/// The disk counts as full if less than this is free, in bytes.
+/// The free space below which a disk counts as full, in bytes.
 const ROOM: u64 = 1 << 20;
-/// Messages of servers about a full disk; 28 is ENOSPC.
+/// Error messages of servers about a full disk. 28 is ENOSPC.
 const NO_ROOM: [&str; 5] = [
     "No space left on device",
     "Disk full",
@@ -20,7 +20,7 @@ const NO_ROOM: [&str; 5] = [
 const LAST_LOG_LINES: usize = 10;
 
 impl Folder {
-    /// Returns the reason why a program of the server exited, given the server's settings.
+    /// Returns an error with the reason why a program of the server exited.
     pub(crate) fn exit_error(
         &self,
         settings: &[(String, String)],
@@ -90,7 +90,7 @@ impl Folder {
     }
 }
 
-/// Normalizes the name of a setting for comparison: MariaDB accepts `-` for `_`.
+/// Normalizes the name of a setting for comparison, because MariaDB accepts `-` for `_`.
 pub(crate) fn plain(name: &str) -> String {
     name.to_lowercase().replace('-', "_")
 }

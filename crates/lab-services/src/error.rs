@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Errors of servers, with remedies.
+//! Errors of servers, with their remedies.
 
 use crate::{MissingSoftware, Software};
 use std::fmt;
@@ -22,7 +22,7 @@ pub enum ServiceError {
         software: &'static Software,
         /// The directory.
         folder: PathBuf,
-        /// The fault and its remedy.
+        /// The problem and its remedy.
         reason: String,
     },
     /// The disk of the data directory is full.
@@ -40,7 +40,7 @@ pub enum ServiceError {
         /// The last lines of its log.
         log: LogTail,
     },
-    /// Each port that was tried had been free, but was in use when the server opened it.
+    /// Every port that was tried had been free, but was in use when the server opened it.
     #[error("{software} found no free port on 127.0.0.1, tried: {tried:?}")]
     Port {
         /// The daemon's software.
@@ -66,7 +66,7 @@ pub enum ServiceError {
         /// The last lines of its log.
         log: LogTail,
     },
-    /// The server does not respond in time.
+    /// The server did not respond in time.
     #[error("{software} did not respond within {seconds} s{log}")]
     Silent {
         /// The daemon's software.
@@ -179,7 +179,8 @@ pub enum ServiceError {
 }
 
 impl ServiceError {
-    /// Adds the origin and the text of a statement of the user's workload to the server's message.
+    /// Adds the position and the text of a statement of the user's workload to the server's
+    /// message.
     pub fn in_workload(self, origin: &str, statement: &str) -> ServiceError {
         match self {
             ServiceError::Statement { software, message } => ServiceError::Workload {

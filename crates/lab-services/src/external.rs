@@ -8,10 +8,11 @@ use nix::unistd::Pid;
 use std::fs;
 use std::time::SystemTime;
 
-/// The maximum difference between the start times that the server and its process report, in seconds.
+/// The maximum difference between the start times reported by the server and by its process, in
+/// seconds.
 ///
-/// If the difference is larger, the process belongs to another server, such as one in a container with its own process
-/// IDs.
+/// If the difference is larger, the process belongs to a different server. The server's own process
+/// ID may, for example, be one in a container.
 const SAME_SECONDS: f64 = 3.0;
 
 /// Returns the server's processes, or `None` if the server is not known to run on this machine.

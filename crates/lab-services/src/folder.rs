@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The directory of a private daemon, and the user that the daemon runs as.
+//! The directory of a private daemon, and the user that runs the daemon.
 
 use crate::abandoned::{self, DATA, SHORT, SOCKETS};
 use crate::{ServiceError, Software};
@@ -12,10 +12,11 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The maximum length of a Unix socket's path (`sun_path`, unix(7)), without the NUL.
+/// The maximum length of a Unix socket's path in bytes (`sun_path`, unix(7)), without the NUL.
 const MAX_SOCKET: usize = 107;
 
-/// A private daemon's directory. Dropping it ends the processes in it and removes it.
+/// A private daemon's directory. Dropping it ends the processes in the directory and removes the
+/// directory.
 pub struct Folder {
     /// The daemon's software.
     pub software: &'static Software,
@@ -23,7 +24,7 @@ pub struct Folder {
     pub path: PathBuf,
     /// The directory of the Unix sockets.
     pub sockets: PathBuf,
-    /// The user that the daemon runs as; `None` is the user of this process.
+    /// The user that runs the daemon, or `None` for the user of this process.
     account: Option<Account>,
 }
 
@@ -35,8 +36,8 @@ struct Account {
 }
 
 impl Folder {
-    /// Creates a new directory for the daemon within `parent`. The names of its Unix sockets take up to `socket` more
-    /// bytes.
+    /// Creates a new directory for the daemon within `parent`. `socket` is the maximum length of a
+    /// Unix socket's name, in bytes.
     pub(crate) fn new(
         software: &'static Software,
         parent: &Path,
@@ -94,10 +95,10 @@ impl Folder {
         Ok(path)
     }
 
-    /// Returns a command that runs a program of the daemon as its user.
+    /// Returns a command that runs a program of the daemon as the daemon's user.
     ///
-    /// The command inherits only the environment variables for paths to programs and libraries. Its output goes to
-    /// the log.
+    /// The command inherits only the environment variables for the paths of programs and libraries.
+    /// Its output is appended to the log.
     pub fn command(&self, program: &Path) -> io::Result<Command> {
         let mut command = Command::new(program);
         command.env_clear().envs(
@@ -131,7 +132,7 @@ impl Folder {
         self.path.join("log")
     }
 
-    /// Returns the lines of output of the daemon's programs.
+    /// Returns the lines that the daemon's programs have written.
     pub fn log_lines(&self) -> Vec<String> {
         let text = fs::read(self.log_file()).unwrap_or_default();
         String::from_utf8_lossy(&text)
@@ -180,7 +181,7 @@ impl Drop for Folder {
     }
 }
 
-/// Returns the daemon's own user if this process runs as root.
+/// Returns the user for the daemon if this process runs as root, or `None` otherwise.
 fn account(software: &Software) -> Option<Account> {
     if !geteuid().is_root() {
         return None;
@@ -203,7 +204,7 @@ fn make_traversable(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Checks that a user can traverse the parent directories, which do not belong to benchlab.
+/// Checks that a user can traverse the parent directories that do not belong to benchlab.
 fn check_traversable(
     software: &'static Software,
     folder: &Path,

@@ -10,7 +10,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// The timeout for the installation of a daemon, and for its start.
+/// The timeout for the installation of a daemon, and also for its start.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The command that starts a daemon.
@@ -67,12 +67,12 @@ impl Launch {
         Ok(())
     }
 
-    /// Returns an error that says why a program of the daemon exited.
+    /// Returns an error with the reason why a program of the daemon exited.
     pub fn exit_error(&self, status: WaitStatus) -> ServiceError {
         self.folder.exit_error(&self.request.settings, status)
     }
 
-    /// Converts an error of the operating system; a full disk is reported as such.
+    /// Converts an operating system error. Reports a full disk as such.
     pub fn system(&self, operation: &str, error: io::Error) -> ServiceError {
         let software = self.software();
         let system_error = |error| ServiceError::System {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A process of a private server, which is killed when benchlab exits for any reason.
+//! A process of a private server. It is killed when benchlab exits for any reason.
 
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
@@ -20,7 +20,7 @@ const KILL_TIMEOUT: Duration = Duration::from_secs(2);
 /// A child process. Dropping it ends the process.
 pub(crate) struct DaemonProcess {
     child: Child,
-    /// The signal that ends the process after benchlab has exited.
+    /// The signal that the kernel sends to the process when benchlab exits.
     death: Signal,
 }
 
@@ -64,7 +64,7 @@ impl DaemonProcess {
 
     /// Returns the exit status, or `None` if the process is running.
     ///
-    /// The process is not reaped before this object is dropped, so its process ID cannot be reused.
+    /// The process is reaped only when this object is dropped, so its ID cannot be reused before.
     pub fn end(&self) -> Option<WaitStatus> {
         let options = WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT | WaitPidFlag::WNOHANG;
         let status = waitid(Id::Pid(self.pid()), options).ok();
@@ -88,10 +88,11 @@ impl Drop for DaemonProcess {
         while self.is_alive() && Instant::now() < deadline {
             std::thread::sleep(PAUSE);
         }
-        // Processes that it started and did not end, such as a script's commands.
+        // Processes that the child started and did not end, such as a script's commands.
         let _ = killpg(self.pid(), Signal::SIGKILL);
         let _ = self.child.wait();
-        // They exit a moment later, and until then may write into the directory that is removed next.
+        // Killed processes exit a moment later. Until then, they may write to the directory that is
+        // removed next.
         let deadline = Instant::now() + KILL_TIMEOUT;
         while killpg(self.pid(), None).is_ok() && Instant::now() < deadline {
             std::thread::sleep(PAUSE);

@@ -11,7 +11,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-/// The maximum number of attempts to read two clocks while a thread sleeps, and the pause between them.
+/// The maximum number of attempts to read two clocks while a thread sleeps, and the pause between
+/// attempts.
 const MAX_READINGS: u32 = 20;
 const READING_PAUSE: Duration = Duration::from_micros(50);
 
@@ -19,7 +20,7 @@ const READING_PAUSE: Duration = Duration::from_micros(50);
 pub struct Processes {
     /// The process that started the others.
     pub(crate) main: Pid,
-    /// The counter of exited processes, or `None` if `/proc` counts them, in ticks.
+    /// The counter for exited processes, or `None` if `/proc` counts them, in ticks.
     pub(crate) ended_processes: Option<Arc<dyn EndedProcesses>>,
     /// The thread or process that serves benchlab's own connection, whose CPU time is excluded.
     pub(crate) lab_connection: Option<LabConnection>,
@@ -27,14 +28,15 @@ pub struct Processes {
     pub(crate) counted: RefCell<TreeCpu>,
 }
 
-/// A counter of exited processes that is more accurate than `/proc`.
+/// A counter for exited processes that is more accurate than `/proc`.
 pub(crate) trait EndedProcesses: Send + Sync {
-    /// Returns the CPU time of exited processes plus the result of `living` for the others, in ns.
+    /// Returns the CPU time of exited processes plus the result of `living` for the running ones,
+    /// in ns.
     ///
-    /// Both are read such that no process exits in between.
+    /// No process exits between the two readings.
     fn cpu_ns_with(&self, living: &dyn Fn() -> Option<u64>) -> Option<u64>;
 
-    /// Returns the number of accepted connections of exited and living processes.
+    /// Returns the number of connections that the server has accepted so far.
     fn accepted(&self) -> u64;
 }
 
@@ -48,7 +50,8 @@ pub enum LabConnection {
 }
 
 impl Processes {
-    /// Returns the processes of a daemon by its main process. The CPU time of exited children is counted in ticks.
+    /// Returns the processes of a daemon, given its main process. The CPU time of exited children
+    /// is counted in ticks.
     pub fn new(main: Pid) -> Processes {
         Processes {
             main,
@@ -58,7 +61,8 @@ impl Processes {
         }
     }
 
-    /// Returns all current processes, the main one first; none if it has exited.
+    /// Returns all current processes, the main process first. Returns none if the main process has
+    /// exited.
     pub fn pids(&self) -> Vec<Pid> {
         if !fs::exists(format!("/proc/{}", self.main)).unwrap_or(false) {
             return Vec::new();
@@ -73,8 +77,8 @@ impl Processes {
         procfs::started_by(self.main, self.main)
     }
 
-    /// Returns the CPU time of all processes in ns, including exited ones, or `None` if the server has exited. It
-    /// never decreases.
+    /// Returns the CPU time of all processes in ns, including exited ones, or `None` if the server
+    /// has exited. The time never decreases.
     pub fn cpu_ns(&self) -> Option<u64> {
         if let Some(LabConnection::Thread(thread)) = self.lab_connection {
             return self.cpu_ns_without(thread);
@@ -110,8 +114,9 @@ impl Processes {
 
     /// Returns the CPU time of the main process without one of its threads, in ns.
     ///
-    /// While the thread runs, the clocks of both cannot be read at the same moment, and the thread's time is only known
-    /// up to its last switch. They are therefore read again until the thread has slept in between.
+    /// The two clocks cannot be read at the same moment. While the thread runs, its time is only
+    /// known up to its last switch. Both clocks are therefore read again until the thread has slept
+    /// in between.
     fn cpu_ns_without(&self, thread: Pid) -> Option<u64> {
         let mut before_ns = procfs::ran_ns(self.main, thread);
         for _ in 0..MAX_READINGS {
@@ -127,13 +132,13 @@ impl Processes {
         Some(clock_ns(self.main)?.saturating_sub(before_ns))
     }
 
-    /// Returns the sum of the proportional set sizes, in which shared memory counts once. Returns `None` if this user
-    /// may not read them.
+    /// Returns the sum of the proportional set sizes in bytes, in which shared memory counts once.
+    /// Returns `None` if this user may not read them.
     pub fn memory_bytes(&self) -> Option<u64> {
         procfs::shared_bytes(&self.pids())
     }
 
-    /// Pins all threads to some cores. New threads inherit the pinning.
+    /// Pins all threads to the given cores. New threads inherit the pinning.
     pub fn pin(&self, cores: &[usize]) {
         let mut set = CpuSet::new();
         if cores.iter().any(|&core| set.set(core).is_err()) {

@@ -10,14 +10,16 @@ use std::path::PathBuf;
 pub struct DaemonOptions {
     /// The run's scratch directory, in which the daemon gets its own directory.
     pub folder: PathBuf,
-    /// Settings and their values in addition to the daemon's defaults, named as in its manual.
+    /// Settings and their values, in addition to the daemon's defaults. Their names are those in
+    /// the daemon's manual.
     pub settings: Vec<(String, String)>,
-    /// Returns true if the user wants to stop. Called while benchlab waits for the daemon.
+    /// A function that returns true if the user requested a stop. Called while benchlab waits for
+    /// the daemon.
     pub interrupted: fn() -> bool,
 }
 
 impl DaemonOptions {
-    /// Creates options with the daemon's defaults.
+    /// Creates options without any settings.
     pub fn new(folder: impl Into<PathBuf>) -> DaemonOptions {
         DaemonOptions {
             folder: folder.into(),
@@ -26,7 +28,8 @@ impl DaemonOptions {
         }
     }
 
-    /// Rejects names that the daemon would interpret differently, and settings that benchlab sets itself.
+    /// Returns an error for names that the daemon would interpret differently, and for settings
+    /// that benchlab sets itself.
     pub(crate) fn check(&self, software: &'static Software) -> Result<(), ServiceError> {
         for (name, value) in &self.settings {
             let is_allowed = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);

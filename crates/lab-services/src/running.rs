@@ -8,7 +8,8 @@ use crate::{LogTail, ServiceError};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
 
-/// A daemon that benchlab has started and that responds. Dropping it ends the daemon and removes its data.
+/// A daemon that benchlab has started and that has responded. Dropping it ends the daemon and
+/// removes its data.
 pub struct RunningDaemon {
     // The fields are dropped in this order: the process ends before its folder is removed.
     /// The main process, or `None` after it was killed.
@@ -23,7 +24,7 @@ impl RunningDaemon {
         self.process.as_ref().is_some_and(DaemonProcess::is_alive)
     }
 
-    /// Returns the process ID of the main process, unless it was killed.
+    /// Returns the process ID of the main process, or `None` if the process was killed.
     pub fn pid(&self) -> Option<Pid> {
         self.process.as_ref().map(DaemonProcess::pid)
     }
@@ -51,7 +52,8 @@ impl RunningDaemon {
         }
     }
 
-    /// Returns the reason why the daemon fails, if it is known: it exited, or its disk is full.
+    /// Returns the reason why the daemon has failed, if it is known: it exited, or its disk is
+    /// full.
     pub fn failure(&self) -> Option<ServiceError> {
         let exit_error = |status: WaitStatus| self.launch.exit_error(status);
         let status = self.process.as_ref().and_then(DaemonProcess::end);
@@ -65,7 +67,7 @@ impl RunningDaemon {
         self.launch.folder.last_log()
     }
 
-    /// Returns the location of the data: `in memory` or `on a disk`.
+    /// Returns a description of where the data is: `in memory` or `on a disk`.
     pub(crate) fn data_place(&self) -> &'static str {
         if self.launch.folder.in_memory() {
             "in memory"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A database server, which is private or belongs to the user.
+//! A database server. It is private, or belongs to the user.
 
 use crate::address::ServiceAddress;
 use crate::counters::Counters;
@@ -60,7 +60,8 @@ impl Service {
         Service::finish(Service::begin(kind, request)?)
     }
 
-    /// Connects to a running server, by a URL as in [`ServiceError::Url`]. Subjects connect as the same user.
+    /// Connects to a running server, given a URL as in [`ServiceError::Url`]. Subjects connect as
+    /// the same user.
     pub fn external(kind: &'static DatabaseKind, url: &str) -> Result<Service, ServiceError> {
         let address = ServiceAddress::parse(&kind.software, &kind.form, url).map_err(|reason| {
             ServiceError::Url {
@@ -86,20 +87,21 @@ impl Service {
         })
     }
 
-    /// The kind of server.
+    /// Returns the kind of server.
     pub fn kind(&self) -> &'static DatabaseKind {
         self.database.kind()
     }
 
-    /// Returns the `target=` argument of subjects with the password, as described in experiments/sql/README.md.
+    /// Returns the `target=` argument for subjects (experiments/sql/README.md). It contains the
+    /// password.
     ///
     /// Returns `None` if the server does not support this transport.
     pub fn target(&self, transport: Transport, schema: &str) -> Option<String> {
         (self.kind().target)(self.database.address(), transport, schema)
     }
 
-    /// Returns the `target=` argument of subjects that connect over TCP through a proxy on a port of the loopback
-    /// interface.
+    /// Returns the `target=` argument for subjects that connect over TCP through a proxy. The proxy
+    /// listens on `port` of the loopback interface.
     pub fn target_over(&self, port: u16, schema: &str) -> Option<String> {
         let mut address = self.database.address().clone();
         address.host = Some(Ipv4Addr::LOCALHOST.to_string());
@@ -107,7 +109,7 @@ impl Service {
         (self.kind().target)(&address, Transport::Tcp, schema)
     }
 
-    /// Returns the host and port for TCP connections of subjects.
+    /// Returns the host and port for the TCP connections of subjects.
     pub fn endpoint(&self) -> Option<(String, u16)> {
         let address = self.database.address();
         Some((address.host.clone()?, address.port))
@@ -127,28 +129,30 @@ impl Service {
         Ok(())
     }
 
-    /// Returns true if the main process is running; always true for an external server.
+    /// Returns true if the main process is running. Always true for an external server.
     pub fn is_alive(&self) -> bool {
         let private = self.private.as_ref();
         private.is_none_or(RunningDaemon::is_alive)
     }
 
-    /// Returns the reason for the failure of a private server, if it is known: it exited, or its disk is full.
+    /// Returns the reason why a private server has failed, if it is known: it exited, or its disk
+    /// is full.
     pub fn failure(&self) -> Option<ServiceError> {
         self.private.as_ref()?.failure()
     }
 
-    /// Returns all processes, the main one first; none if the server has exited or is not known to run on this
-    /// machine.
+    /// Returns all processes, the main process first. Returns none if the server has exited or is
+    /// not known to run on this machine.
     pub fn pids(&self) -> Vec<Pid> {
         let processes = self.processes.as_ref();
         processes.map(Processes::pids).unwrap_or_default()
     }
 
-    /// Returns the CPU time of all processes in ns, including exited ones, or `None` if it is unknown.
+    /// Returns the CPU time of all processes in ns, including exited ones, or `None` if it is
+    /// unknown.
     ///
-    /// The resolution is 1 µs for each process, or 10 ms in total for an external PostgreSQL. The process or thread
-    /// of benchlab's own connection is excluded.
+    /// The resolution is 1 µs for each process, or 10 ms in total for an external PostgreSQL. The
+    /// process or thread that serves benchlab's own connection is excluded.
     pub fn cpu_ns(&self) -> Option<u64> {
         self.processes.as_ref()?.cpu_ns()
     }
@@ -159,14 +163,15 @@ impl Service {
         self.processes.as_ref()?.memory_bytes()
     }
 
-    /// Pins a private server, including all processes that it will start, to some cores.
+    /// Pins a private server to the given cores. Processes that it starts later inherit the cores.
     pub fn pin(&self, cores: &[usize]) {
         if let (Some(_), Some(processes)) = (&self.private, &self.processes) {
             processes.pin(cores);
         }
     }
 
-    /// Returns the version, the owner, the location of the data, and recorded settings.
+    /// Returns the server's version, its owner, the location of its data, and the recorded
+    /// settings.
     pub fn facts(&self) -> &[(String, String)] {
         &self.facts
     }
@@ -184,7 +189,8 @@ impl Service {
 
     /// Returns the work that the server has done.
     ///
-    /// Subjects must be idle: a statement may be counted a moment after its client received the last row.
+    /// Subjects must be idle, because a statement may be counted a moment after its client has
+    /// received the last row.
     pub fn counters(&mut self) -> Result<Counters, ServiceError> {
         let counters = self.database.counters(self.processes.as_ref());
         counters.map_err(|error| self.failure().unwrap_or(error))
@@ -202,7 +208,7 @@ impl Service {
     pub fn stop(self) {}
 }
 
-/// Displays kind and address without the password.
+/// Displays the kind and the address, without the password.
 impl fmt::Debug for Service {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} at {}", self.kind(), self.database.address())

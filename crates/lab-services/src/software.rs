@@ -6,7 +6,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The software of one kind of daemon. Each is a constant in the file that starts the daemon.
+/// The software of one kind of daemon. For each kind, the file that starts the daemon defines a
+/// constant.
 pub struct Software {
     /// The name in experiments, options and URLs, such as `postgresql`.
     pub name: &'static str,
@@ -14,19 +15,22 @@ pub struct Software {
     pub title: &'static str,
     /// The oldest supported version, major and minor.
     pub oldest: (u32, u32),
-    /// The Debian packages that contain it.
+    /// The Debian packages that contain the software.
     pub packages: &'static [&'static str],
-    /// The names of the program, the most common one first.
+    /// The possible names of the program, the most common one first.
     pub programs: &'static [&'static str],
     /// The programs that create the data directory. Empty if none is needed.
     pub installers: &'static [&'static str],
-    /// True if the installer must be in the same directory as the program, to be of the same version.
+    /// True if the installer must be in the program's directory, so that both have the same
+    /// version.
     pub own_installer: bool,
     /// Directories in which distributions install the program, in addition to those in `PATH`.
     pub folders: fn() -> Vec<PathBuf>,
-    /// Extracts the major and minor version from the output of `--version`, or `None` for another product.
+    /// Extracts the major and minor version from the output of `--version`. Returns `None` for a
+    /// different product.
     pub version: fn(&str) -> Option<(u32, u32)>,
-    /// The system user that the daemon runs as if benchlab runs as root; otherwise it runs as benchlab's user.
+    /// The system user that runs the daemon if benchlab runs as root. Otherwise, benchlab's own
+    /// user runs it.
     pub user: &'static str,
     /// Settings that benchlab sets itself, in lower case with `_`.
     pub reserved: &'static [&'static str],
@@ -36,16 +40,20 @@ pub struct Software {
     pub installer_ending: Signal,
     /// Returns true if a line of the log reports a failure or a rejected setting.
     pub complains: fn(&str) -> bool,
-    /// True if the programs also log advice. If the log contains complaints, only these are shown.
+    /// True if the programs also log advice. The advice is not shown if the log contains
+    /// complaints.
     pub advises: bool,
-    /// Words in the log that indicate a missing component, and the name of the software that contains the component.
+    /// Words in the log that reveal a missing component, and the name of the software that contains
+    /// it.
     pub incomplete: Option<(&'static str, &'static str)>,
-    /// Releases resources that a killed daemon held outside of its directory, given its data directory.
+    /// Releases the resources that a killed daemon held outside of its directory, given its data
+    /// directory.
     pub release: fn(&Path),
 }
 
 impl Software {
-    /// Returns true if this is one of the software's programs, even if the file was replaced since the start.
+    /// Returns true if a path is that of one of the software's programs, even if the file has been
+    /// replaced since the program started.
     pub(crate) fn runs(&self, program: &Path) -> bool {
         let name = program.file_name().and_then(|name| name.to_str());
         let name = name.map(|name| name.trim_end_matches(" (deleted)"));
@@ -53,7 +61,7 @@ impl Software {
         programs.any(|program| Some(*program) == name)
     }
 
-    /// Returns the missing components and their packages, or `None` if the software can be started.
+    /// Returns the missing components and their packages, or `None` if the software is usable.
     pub fn missing(&'static self) -> Option<MissingSoftware> {
         self.find().err()
     }
@@ -100,7 +108,7 @@ impl Software {
         version >= self.oldest
     }
 
-    /// Returns the requirement, such as `PostgreSQL 13 or later`.
+    /// Returns the required version, such as `PostgreSQL 13 or later`.
     pub(crate) fn needed(&self) -> String {
         match self.oldest {
             (major, 0) => format!("{} {major} or later", self.title),
@@ -188,7 +196,7 @@ pub(crate) fn leading_version(number: &str) -> Option<(u32, u32)> {
     Some((major, parts.next().and_then(Result::ok).unwrap_or(0)))
 }
 
-/// The software of a daemon is not installed, or only in an unsupported version.
+/// The error that a daemon's software is not installed, or only in an unsupported version.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct MissingSoftware {
     /// The daemon's software.
@@ -248,7 +256,7 @@ mod tests {
         );
     }
 
-    /// Creates a directory with a server that prints this banner, and with an installer.
+    /// Creates a directory with an installer, and with a server that prints this banner.
     fn fake(software: &Software, banner: &str) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         let program = software.programs[software.programs.len() - 1];

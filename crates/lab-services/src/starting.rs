@@ -25,9 +25,11 @@ pub struct Starting<D: Daemon + ?Sized> {
 }
 
 impl<D: Daemon + ?Sized> Starting<D> {
-    /// Begins to start a daemon, which inherits the cores that the calling thread may use.
+    /// Starts to create a daemon's data directory. The daemon inherits the cores of the calling
+    /// thread.
     ///
-    /// The calling thread must live as long as the daemon: when the thread exits, the kernel ends the daemon.
+    /// The calling thread must live as long as the daemon. When the thread exits, the kernel ends
+    /// the daemon.
     pub fn new(mut daemon: Box<D>, request: &DaemonOptions) -> Result<Starting<D>, ServiceError> {
         let software = daemon.software();
         request.check(software)?;

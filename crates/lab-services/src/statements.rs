@@ -5,14 +5,14 @@ use crate::address::ServiceAddress;
 use crate::database::DatabaseKind;
 use crate::{DATABASES, ServiceError};
 
-/// The totals of all statements with one normalized text, since the server began to count.
+/// The totals of all statements with the same normalized text, since the server began to count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatementTotal {
     /// The text without literals.
     pub text: String,
     /// The number of executions.
     pub calls: u64,
-    /// The number of failed executions; PostgreSQL does not count them.
+    /// The number of failed executions. PostgreSQL does not count them.
     pub errors: u64,
     /// The total time in ns.
     pub total_ns: u64,
@@ -28,10 +28,11 @@ pub fn kind_of_url(url: &str) -> Option<&'static DatabaseKind> {
         .find(|kind| kind.form.schemes.contains(&scheme))
 }
 
-/// Returns the statements that a server counted, for PostgreSQL those of the URL's database.
+/// Returns the statements that a server has counted. For PostgreSQL, these are the statements in
+/// the URL's database.
 ///
-/// Returns an error if the server is unreachable, does not count statements, or does not permit this user to read the
-/// counts.
+/// Returns an error if the server is unreachable, does not count statements, or does not permit
+/// this user to read the counts.
 pub fn statement_totals(
     kind: &'static DatabaseKind,
     url: &str,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! MariaDB 10.6 or later: installation and start of a private server, and administration.
+//! MariaDB 10.6 or later: installing and starting a private server, and administration.
 
 mod status;
 
@@ -25,7 +25,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// MariaDB.
+/// The SQL server MariaDB.
 pub static MARIADB: DatabaseKind = DatabaseKind {
     software: Software {
         name: "mariadb",
@@ -110,7 +110,7 @@ const FACTS: &[&str] = &[
     "default_storage_engine",
 ];
 
-/// A server and benchlab's connection to it.
+/// A MariaDB server and benchlab's connection to it.
 struct Mariadb {
     /// The address for benchlab.
     lab: ServiceAddress,
@@ -118,9 +118,9 @@ struct Mariadb {
     subjects: ServiceAddress,
     connection: Option<Conn>,
     status: Status,
-    /// The number of statements sent so far, excluding those of the login.
+    /// The number of statements sent so far, without those of the login.
     sent: u64,
-    /// The owner of schemas, if it is not benchlab's user.
+    /// The owner of schemas if it is not benchlab's user, or `None` otherwise.
     owner: Option<&'static str>,
 }
 
@@ -161,7 +161,7 @@ impl Mariadb {
         Ok(first_value(self.query(query)?))
     }
 
-    /// Returns the connection, and counts one more statement.
+    /// Returns the connection, and adds 1 to the number of statements sent.
     fn connection(&mut self) -> &mut Conn {
         self.sent += 1;
         self.connection.as_mut().expect("benchlab is connected")
@@ -187,7 +187,8 @@ impl Daemon for Mariadb {
         Ok(command)
     }
 
-    /// Writes the statements that create the users for benchlab and the subjects, and delete all others.
+    /// Writes the statements that delete all users and create new ones for benchlab and the
+    /// subjects.
     fn after_install(&mut self, folder: &Folder) -> io::Result<()> {
         let create = |user: &str, host: &str, password: &str| {
             let password_hash = hash(password);
@@ -420,7 +421,8 @@ impl Database for Mariadb {
         })
     }
 
-    /// Returns a thread, if the server uses one thread per connection.
+    /// Returns the thread that serves benchlab's connection, if the server uses one thread per
+    /// connection.
     fn lab_connection(&mut self) -> Option<LabConnection> {
         let query = "SELECT TID FROM information_schema.PROCESSLIST WHERE ID = CONNECTION_ID() \
                      AND @@thread_handling = 'one-thread-per-connection'";
@@ -506,7 +508,8 @@ fn option(name: &str, path: impl AsRef<Path>) -> std::ffi::OsString {
     option
 }
 
-/// Returns the `mysql_native_password` hash, so that the password itself appears in no file or log.
+/// Returns the `mysql_native_password` hash of a password, so that the password itself appears in
+/// no file or log.
 fn hash(password: &str) -> String {
     let digest = Sha1::digest(Sha1::digest(password));
     let digits: Vec<String> = digest.iter().map(|byte| format!("{byte:02X}")).collect();
@@ -541,7 +544,7 @@ fn log_in(address: &ServiceAddress) -> Result<Conn, ConnectionRefusal> {
     })
 }
 
-/// Returns the server's message, or the client's error with its causes.
+/// Returns the server's error message, or the client's error with its causes.
 fn message_of(error: mysql::Error) -> String {
     match error {
         mysql::Error::MySqlError(e) => format!("{} ({})", e.message, e.code),
@@ -549,10 +552,10 @@ fn message_of(error: mysql::Error) -> String {
     }
 }
 
-/// The character set of bytes.
+/// The ID of the character set that marks columns of bytes.
 const BINARY: u16 = 63;
 
-/// Returns the kind of a column, or the server's name of a type that has none.
+/// Returns the type of a column as in [`ColumnDescription::kind`].
 fn kind_of(column: &mysql::Column) -> String {
     use mysql::consts::ColumnType as Type;
     let is_bytes = column.character_set() == BINARY;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! MariaDB's status variables (its manual, Server Status Variables). They include benchlab's own statements, which
-//! are subtracted.
+//! MariaDB's status variables (its manual, Server Status Variables). They include benchlab's own
+//! statements, which this module subtracts.
 
 use crate::counters::Counters;
 use mysql::prelude::Queryable;
@@ -8,7 +8,8 @@ use mysql::{Conn, Error};
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 
-/// The time after its last command for which a closed connection still counts as open.
+/// The maximum time for which a closed connection still counts as open, measured from its last
+/// command.
 const ENDING: Duration = Duration::from_millis(100);
 
 /// The variables that count statements, and the corresponding first words.
@@ -57,10 +58,10 @@ pub(crate) struct Status {
     session: StatusValues,
     /// The number of statements that benchlab had sent at the last reading.
     session_read_at: u64,
-    /// Rows that earlier readings returned. The session does not count them, but the server does from the next reading
-    /// on.
+    /// The number of rows that earlier readings returned. benchlab's session does not count them,
+    /// but the server counts them from the next reading on.
     rows_read: u64,
-    /// The number of statements without an entry of their own, at the last reading.
+    /// The number of statements without a separate entry, at the last reading.
     other: u64,
 }
 
@@ -74,8 +75,8 @@ impl StatusValues {
 }
 
 impl Status {
-    /// Reads the counters. `sent` is the number of statements that benchlab's session has sent; this call increases
-    /// it.
+    /// Reads the counters. `sent` is the number of statements that benchlab's session has sent.
+    /// Reading increases it.
     pub fn read(&mut self, client: &mut Conn, sent: &mut u64) -> Result<Counters, Error> {
         let deadline = Instant::now() + ENDING;
         loop {

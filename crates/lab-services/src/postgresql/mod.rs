@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! PostgreSQL 13 or later: installation and start of a private server, and administration.
+//! PostgreSQL 13 or later: installing and starting a private server, and administration.
 
 mod shared_memory;
 mod statements;
@@ -30,7 +30,7 @@ use std::process::Command;
 use std::sync::Arc;
 use tally::SharedTally;
 
-/// PostgreSQL.
+/// The SQL server PostgreSQL.
 pub static POSTGRESQL: DatabaseKind = DatabaseKind {
     software: Software {
         name: "postgresql",
@@ -67,10 +67,11 @@ pub static POSTGRESQL: DatabaseKind = DatabaseKind {
     connect: |address| Ok(Box::new(Postgresql::connect(address)?)),
 };
 
-/// The database that exists from the start, in which benchlab creates the subjects' database.
+/// The database that exists from the start. benchlab connects to it to create the subjects'
+/// database.
 const FIRST_DATABASE: &str = "postgres";
 
-/// The file with the superuser's password, needed while the data directory is created.
+/// The file with the superuser's password, which the installer reads.
 const PASSWORD: &str = "password";
 
 /// Settings that benchlab sets itself.
@@ -112,18 +113,18 @@ const FACTS: &[&str] = &[
     "pg_stat_statements.track_planning",
 ];
 
-/// A server and benchlab's connection to it.
+/// A PostgreSQL server and benchlab's connection to it.
 struct Postgresql {
     /// The address for benchlab.
     lab: ServiceAddress,
     /// The address for subjects.
     subjects: ServiceAddress,
-    /// The counters of a private server's exited processes and accepted connections. `None` for an
-    /// external server.
+    /// The CPU time of a private server's exited processes, and its number of accepted connections.
+    /// `None` for an external server.
     tally: Option<Arc<SharedTally>>,
     client: Option<Client>,
     statements: Option<Statements>,
-    /// The owner of schemas, if it is not benchlab's role.
+    /// The owner of schemas if it is not benchlab's role, or `None` otherwise.
     owner: Option<&'static str>,
 }
 
@@ -153,7 +154,8 @@ impl Postgresql {
         Ok(server)
     }
 
-    /// Connects to benchlab's database or another one, over the Unix socket if there is one.
+    /// Connects to the given database, or to benchlab's by default. Uses the Unix socket if there
+    /// is one.
     fn log_in(&mut self, database: Option<&str>) -> Result<(), ServiceError> {
         let database = database.unwrap_or(&self.lab.database);
         let client =
@@ -194,7 +196,8 @@ impl Daemon for Postgresql {
         &POSTGRESQL.software
     }
 
-    /// Returns the installer's command, which selects UTF-8, comparison by bytes, and passwords for all users.
+    /// Returns the installer's command. It selects UTF-8, comparison by bytes, and passwords for
+    /// all users.
     fn install(&mut self, folder: &Folder, installer: &Path) -> io::Result<Command> {
         let mut command = folder.command(installer)?;
         command.arg("--pgdata").arg(folder.data());
@@ -212,7 +215,7 @@ impl Daemon for Postgresql {
         Ok(command)
     }
 
-    /// Removes the password file, which the installer has read.
+    /// Removes the password file, because the installer has read it.
     fn after_install(&mut self, folder: &Folder) -> io::Result<()> {
         let _ = fs::remove_file(folder.path.join(PASSWORD));
         Ok(())
@@ -403,7 +406,8 @@ impl Database for Postgresql {
         self.with_statements(|statements, client| statements.read(client, processes))
     }
 
-    /// The statistics of an external server are not modified.
+    /// Clears the statement statistics of a private server. Does not modify those of an external
+    /// server.
     fn shorten_counters(&mut self) -> Result<(), ServiceError> {
         match self.tally {
             Some(_) => self.with_statements(Statements::clear),
@@ -485,7 +489,7 @@ impl Database for Postgresql {
             })
     }
 
-    /// Returns the process of the connection.
+    /// Returns the process that serves benchlab's connection.
     fn lab_connection(&mut self) -> Option<LabConnection> {
         let number = self.value("SELECT pg_backend_pid()").ok()?.parse().ok()?;
         Some(LabConnection::DaemonProcess(Pid::from_raw(number)))
@@ -592,7 +596,7 @@ fn log_in(address: &ServiceAddress, database: &str) -> Result<Client, Connection
     })
 }
 
-/// Returns the server's message, or the client's error with its causes.
+/// Returns the server's error message, or the client's error with its causes.
 fn message_of(error: &postgres::Error) -> String {
     let message = error.as_db_error().map(|e| match e.hint() {
         Some(hint) => format!("{}: {} ({hint})", e.severity(), e.message()),
@@ -601,7 +605,7 @@ fn message_of(error: &postgres::Error) -> String {
     message.unwrap_or_else(|| error_with_sources(error))
 }
 
-/// Returns the kind of a type, or the server's name of a type that has none.
+/// Returns the name of a type as in [`ColumnDescription::kind`].
 fn kind_of(kind: &Type) -> &str {
     match *kind {
         Type::BOOL => "boolean",

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Removes the shared memory that a killed or aborted PostgreSQL server could not release. PostgreSQL finds it in the
-//! same way when it is started in the same data directory again.
+//! Removes the shared memory that a killed or aborted PostgreSQL server could not release.
+//!
+//! PostgreSQL itself finds the memory in the same way when it is restarted in the same data
+//! directory.
 
 use std::fs::{self, Metadata};
 use std::mem::size_of;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// The content of the small System V segment that identifies the data directory (PostgreSQL's source, pg_shmem.h).
+/// The content of the small System V segment that identifies the data directory (PostgreSQL's
+/// source code, pg_shmem.h).
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct SegmentHeader {
@@ -15,7 +18,7 @@ struct SegmentHeader {
     creator: i32,
     total: usize,
     free: usize,
-    /// The ID of the segment in `/dev/shm` that lists all others.
+    /// The ID of the segment in `/dev/shm` that lists all other segments.
     control: u32,
     index: usize,
     device: u64,
@@ -24,7 +27,8 @@ struct SegmentHeader {
 
 const MAGIC: i32 = 679_834_894;
 
-/// Removes the shared memory segments of a data directory's server. All processes of the server must have exited.
+/// Removes the shared memory segments that belong to a data directory. All processes of the server
+/// must have exited.
 pub(crate) fn remove(data: &Path) {
     let Ok(data) = fs::metadata(data) else {
         return;
@@ -39,7 +43,7 @@ pub(crate) fn remove(data: &Path) {
     }
 }
 
-/// Returns a user's System V segments that are large enough and that no process has attached.
+/// Returns a user's System V segments that are large enough and not attached to any process.
 fn unused_segments(owner: u32) -> Vec<i32> {
     let table = fs::read_to_string("/proc/sysvipc/shm").unwrap_or_default();
     let lines = table.lines().skip(1).filter_map(|line| {
@@ -74,8 +78,8 @@ fn header(id: i32) -> Option<SegmentHeader> {
 
 /// Removes the segment that lists others, and the listed segments of the same user.
 ///
-/// The length of an entry depends on the version, so every number in the list is treated as an ID. The IDs are random,
-/// so no other segment is removed by chance.
+/// The length of a list entry depends on the version, so every number in the list is treated as an
+/// ID. IDs are random, so other segments are not removed by chance.
 fn remove_listed(control: u32, data: &Metadata) {
     let path = |number: u32| PathBuf::from(format!("/dev/shm/PostgreSQL.{number}"));
     let list = fs::read(path(control)).unwrap_or_default();

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-//! PostgreSQL's statement statistics (its manual, pg_stat_statements). There is an entry for each normalized text and
-//! each set of tables that it refers to.
+//! PostgreSQL's statement statistics (its manual, pg_stat_statements). There is an entry for each
+//! combination of a normalized text and the tables that it refers to.
 
 use crate::counters::Counters;
 use crate::processes::Processes;
 use postgres::{Client, Error, Statement};
 use std::collections::HashMap;
 
-/// Marks benchlab's own queries, which a user who is not a superuser cannot exclude from the statistics.
+/// A comment that marks benchlab's own queries. A user who is not a superuser cannot exclude them
+/// from the statistics.
 pub(super) const MARK: &str = "/* benchlab */";
 
-/// The maximum number of entries. If there are more, they are cleared after a reading.
+/// The maximum number of entries. If a reading finds more, it clears them.
 ///
 /// The server takes about 10 µs to return an entry, and the entries are read after every batch.
 const MAX_ENTRIES: usize = 250;
 
-/// Reads the entries of one user.
+/// A reader of the statement statistics of one user.
 pub(crate) struct Statements {
     entries: Statement,
     texts: Statement,
@@ -110,7 +111,7 @@ impl Statements {
         Ok(counters)
     }
 
-    /// Clears the entries. Later readings include their counts.
+    /// Clears the entries. Later readings still include their counts.
     pub fn clear(&mut self, client: &mut Client) -> Result<(), Error> {
         self.executed(client, 0).map(drop)
     }
@@ -167,7 +168,8 @@ impl Statements {
     }
 }
 
-/// Returns the first word of a statement after comments and parentheses, in lower case. Synonyms become one word.
+/// Returns the first word of a statement in lower case, after comments and parentheses. Synonyms
+/// are replaced with one of them.
 fn first_word(statement: &str) -> String {
     let mut rest = statement;
     loop {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The CPU time of a private PostgreSQL server's exited processes, and the number of connections that it accepted.
+//! The CPU time of a private PostgreSQL server's exited processes, and the number of connections
+//! that it accepted.
 //!
-//! `/proc` counts the CPU time of exited children in ticks of 10 ms. This is too coarse for `connect`, where each
-//! operation is a process of 2 ms. A small library (`tally.c`), preloaded into the server's main process only, counts
-//! the CPU time in microseconds in a page of shared memory.
+//! `/proc` counts the CPU time of exited children in ticks of 10 ms. This is too coarse for
+//! `connect`, where each operation is a process of 2 ms. A small library (`tally.c`) is preloaded
+//! into the server's main process only. It counts the CPU time in microseconds in a page of shared
+//! memory.
 
 use crate::processes::EndedProcesses;
 use nix::sys::memfd::{MFdFlags, memfd_create};
@@ -30,12 +32,13 @@ struct TallyPage {
     accepted: AtomicU64,
 }
 
-/// The maximum number of attempts to get a consistent reading. An attempt fails if a process exits in the meantime.
+/// The maximum number of attempts to get a consistent reading. An attempt fails if a process exits
+/// in the meantime.
 const MAX_READINGS: usize = 1000;
 
 const BYTES: NonZeroUsize = NonZeroUsize::new(size_of::<TallyPage>()).unwrap();
 
-/// The page, shared with the server.
+/// The page that this process shares with the server.
 pub(crate) struct SharedTally {
     page: NonNull<c_void>,
     file: File,
@@ -48,8 +51,8 @@ unsafe impl Send for SharedTally {}
 unsafe impl Sync for SharedTally {}
 
 impl SharedTally {
-    /// Creates the page and the library in memory only, because a scratch directory may be mounted without permission
-    /// to execute files.
+    /// Creates the page and the library in memory only, because the scratch directory may be
+    /// mounted `noexec`.
     pub fn new() -> io::Result<SharedTally> {
         let file = File::from(memfd_create("benchlab-tally", MFdFlags::MFD_CLOEXEC)?);
         file.set_len(BYTES.get() as u64)?;
@@ -95,7 +98,8 @@ impl SharedTally {
 }
 
 impl EndedProcesses for SharedTally {
-    /// Uses the last reading if the server died during a write, which leaves the sequence number odd.
+    /// Uses the previous reading if the server died during a write, which leaves the sequence
+    /// number odd.
     fn cpu_ns_with(&self, living: &dyn Fn() -> Option<u64>) -> Option<u64> {
         let page = self.page();
         for _ in 0..MAX_READINGS {

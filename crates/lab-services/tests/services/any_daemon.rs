@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tests a daemon that is not a SQL server: Python's file server.
+//! Tests a daemon that is not an SQL server: Python's file server.
 
 use crate::common::{processes_in, soon};
 use lab_services::{Daemon, DaemonOptions, Folder, ServiceError, Software, Starting, clear_of};
@@ -14,7 +14,7 @@ static FILES: Software = Software {
     title: "Python's file server",
     oldest: (3, 0),
     packages: &["python3"],
-    // The name of the process is that of the file to which `python3` links.
+    // The name of the process is that of the file to which the link `python3` points.
     programs: &[
         "python3",
         "python3.11",
@@ -30,7 +30,7 @@ static FILES: Software = Software {
         let mut parts = number.split('.').map(str::parse);
         Some((parts.next()?.ok()?, parts.next()?.ok()?))
     },
-    // A developer's Python may be in a place where no other user can start it.
+    // A developer's Python may be in a directory from which no other user can start it.
     user: "root",
     reserved: &["bind"],
     ending: Signal::SIGTERM,

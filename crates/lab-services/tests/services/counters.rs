@@ -7,7 +7,7 @@ use nix::time::{clock_getcpuclockid, clock_gettime};
 use nix::unistd::Pid;
 use std::time::Instant;
 
-/// Returns the counts during an action, and the server's CPU time in ns.
+/// Runs an action. Returns the counts during the action, and the server's CPU time in ns.
 fn during(fixture: &mut Fixture, action: impl FnOnce(&Fixture)) -> (Counters, u64) {
     let before = fixture.service.counters().unwrap();
     let cpu = fixture.service.cpu_ns().unwrap();
@@ -115,7 +115,8 @@ fn the_labs_own_statements_are_not_counted() {
     }
 }
 
-/// PostgreSQL clears its statistics when reading them after every batch would take too long, and on request.
+/// PostgreSQL's statistics are cleared on request, and when reading them after every batch would
+/// take too long.
 #[test]
 fn many_different_statements_are_counted() {
     for kind in installed() {
@@ -156,7 +157,7 @@ fn connections_are_counted_when_they_are_gone() {
     }
 }
 
-/// Returns the user and system time of a process, and those of its reaped children, in ticks of 10 ms.
+/// Returns the user and system time of a process and of its reaped children, in ticks of 10 ms.
 fn ticks(pid: impl std::fmt::Display) -> (u64, u64) {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     let (_, rest) = stat.rsplit_once(')').unwrap();
@@ -231,7 +232,8 @@ fn the_cpu_time_of_a_query_is_its_processs() {
         cpu_ns >= process_ns && cpu_ns - process_ns < process_ns / 20,
         "{cpu_ns} {process_ns}"
     );
-    // The same in a process that has exited when its time is read; the kernel counts its time in ticks.
+    // Tests the same for a process that has exited when its time is read. The kernel counts its
+    // time in ticks.
     let main = fixture.service.pids()[0];
     let before = ticks(main).1;
     let (_, cpu_ns) = during(&mut fixture, |fixture| {
@@ -245,7 +247,8 @@ fn the_cpu_time_of_a_query_is_its_processs() {
     );
 }
 
-/// A server sometimes does work of its own, so one undisturbed measurement out of three is sufficient.
+/// A server sometimes does work of its own, so it is sufficient that one measurement out of three
+/// is undisturbed.
 #[test]
 fn the_labs_readings_are_not_charged_to_anybody() {
     for kind in installed() {
@@ -264,7 +267,7 @@ fn the_labs_readings_are_not_charged_to_anybody() {
     }
 }
 
-/// Prints the time of the readings after every batch, without a check.
+/// Prints how long the readings after every batch take. Checks nothing.
 #[test]
 fn readings_are_quick() {
     for kind in installed() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Error messages say what is wrong and what to do.
+//! Tests that error messages say what is wrong and what to do.
 
 use crate::common::{Client, Fixture, Small, installed, is_installed, request, settled};
 use lab_services::{DatabaseKind, MARIADB, POSTGRESQL, Service, ServiceError, Transport};
@@ -306,7 +306,7 @@ fn holds(bytes: &[u8], text: &str) -> bool {
         .any(|window| window == text.as_bytes())
 }
 
-/// Searches all small files of a directory. Returns their number.
+/// Asserts that no small file in a directory contains a text. Returns the number of files searched.
 fn search(folder: &Path, text: &str) -> usize {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut count = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Servers exist for a run, and leave nothing behind, however the run ends.
+//! Tests that servers exist only during a run and leave nothing behind, no matter how the run ends.
 
 use crate::common::{Client, Fixture, Small, installed, is_empty, processes_in, request, soon};
 use lab_services::{POSTGRESQL, Service, ServiceError, Transport, clear};
@@ -29,7 +29,8 @@ fn shared_memory(pids: &[Pid]) -> (BTreeSet<PathBuf>, usize) {
     )
 }
 
-/// Returns the lines of /proc/sysvipc/shm. The fifth column is the creator, the seventh the number of users.
+/// Returns the lines of /proc/sysvipc/shm. The fifth column is the creator, and the seventh is the
+/// number of users.
 fn segments() -> Vec<Vec<u64>> {
     let table = fs::read_to_string("/proc/sysvipc/shm").unwrap();
     let columns = |line: &str| {
@@ -40,7 +41,8 @@ fn segments() -> Vec<Vec<u64>> {
     table.lines().skip(1).map(columns).collect()
 }
 
-/// Returns the IDs of segments without users. The server of another test may be exiting at this moment.
+/// Returns the IDs of segments without users. They may include segments of another test's server
+/// that is exiting.
 fn unused() -> BTreeSet<u64> {
     let unused = segments().into_iter().filter(|columns| columns[6] == 0);
     unused.map(|columns| columns[1]).collect()
@@ -101,8 +103,9 @@ fn a_killed_server_is_noticed_and_another_one_starts() {
     }
 }
 
-/// The next start ends all processes, including a PostgreSQL process that is computing and does not
-/// notice the exit of the main process; PostgreSQL does not start while it is running.
+/// The next start ends all processes. One of them is a PostgreSQL process that is computing and
+/// does not notice the exit of the main process. PostgreSQL does not start while that process is
+/// running.
 #[test]
 fn a_server_is_killed_with_all_of_its_processes_and_comes_back_with_its_data() {
     for kind in installed() {
@@ -134,7 +137,7 @@ fn a_server_is_killed_with_all_of_its_processes_and_comes_back_with_its_data() {
     }
 }
 
-/// The situation after benchlab was killed, if the system did not end its servers.
+/// Simulates the situation after benchlab was killed, if the system did not end its servers.
 #[test]
 fn an_abandoned_folder_is_cleared_of_servers_and_of_nothing_else() {
     for kind in installed() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A single program, because each additional one would have to be compiled and linked with the whole library.
+//! Tests servers. All tests are in one program, because each additional program would compile and
+//! link the whole library again.
 
 mod any_daemon;
 mod common;

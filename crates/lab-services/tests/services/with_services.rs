@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tests the example `with_services`: the environment of its command, its exit, and that no server outlives it.
+//! Tests the example `with_services`: the environment and exit of its command, and that no server
+//! outlives it.
 
 use crate::common::{Client, installed, is_empty, processes_in, soon};
 use lab_services::{DATABASES, DatabaseKind, clear};
@@ -13,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use tempfile::TempDir;
 
-/// The example. Its command exits at the latest when its standard input ends.
+/// The running example. Its command exits at the latest when its standard input ends.
 struct RunningDaemon {
     temporary: TempDir,
     child: Child,
@@ -61,7 +62,8 @@ impl RunningDaemon {
         !processes_in(self.temporary.path()).is_empty()
     }
 
-    /// Returns the exit status and the messages on standard error, and checks that nothing is left.
+    /// Returns the exit status and the messages on standard error. Checks that nothing is left
+    /// behind.
     #[track_caller]
     fn finish(mut self) -> (Option<i32>, String) {
         // Waiting for the child would close its input, and a command that reads would exit.

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// Returns the kinds whose software is installed, and prints the others.
+/// Returns the kinds of servers whose software is installed, and prints the other kinds.
 pub fn installed() -> Vec<&'static DatabaseKind> {
     let is_installed = |kind: &&'static DatabaseKind| match kind.missing() {
         None => true,
@@ -50,7 +50,7 @@ impl Fixture {
     }
 }
 
-/// Reads the counters once no more connections are open than before.
+/// Waits until there are at most as many open connections as before, and then reads the counters.
 pub fn settled(service: &mut Service, before: &Counters) -> Counters {
     let deadline = Instant::now() + Duration::from_secs(10);
     while service.counters().unwrap().open > before.open && Instant::now() < deadline {
@@ -67,7 +67,7 @@ pub fn request(scratch: &TempDir, settings: &[(&str, &str)]) -> DaemonOptions {
     request
 }
 
-/// A connection like that of a subject, given its URL.
+/// A connection like a subject's, created from the subject's URL.
 pub enum Client {
     Postgresql(Box<postgres::Client>),
     Mariadb(mysql::Conn),
@@ -106,7 +106,7 @@ impl Client {
         }
     }
 
-    /// Prepares a statement once, and executes it this many times.
+    /// Prepares a statement once, and executes it multiple times.
     pub fn run_prepared(&mut self, statement: &str, times: usize) {
         match self {
             Client::Postgresql(client) => {
@@ -147,7 +147,7 @@ impl Client {
     }
 }
 
-/// Returns the processes whose working directory is in a directory.
+/// Returns the processes whose working directory is inside a directory.
 pub fn processes_in(folder: &std::path::Path) -> Vec<i32> {
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -177,7 +177,8 @@ pub fn soon(mut condition: impl FnMut() -> bool) -> bool {
 pub struct Small(TempDir);
 
 impl Small {
-    /// Returns `None` if this is not root, because only root may mount a file system.
+    /// Creates a file system. Returns `None` if this process is not root, because only root may
+    /// mount one.
     pub fn new(mib: u64) -> Option<Small> {
         let folder = tempfile::tempdir().unwrap();
         let options = format!("size={mib}m,mode=755");
