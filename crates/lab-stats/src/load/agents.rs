@@ -65,7 +65,7 @@ pub enum AgentTrouble {
     Limit,
     /// The agent's service times are longer than the other agents'.
     Path,
-    /// A larger fraction of the agent's requests failed.
+    /// A larger fraction of this agent's requests failed than of the other agents'.
     Errors,
 }
 
