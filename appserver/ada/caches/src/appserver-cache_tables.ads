@@ -27,7 +27,7 @@ package Appserver.Cache_Tables is
    use Ada.Containers;
 
    function Mixed_Hash (Key : Key_Type) return Hash_Type with Inline;
-   --  Returns Hash (Key), spread over all bits
+   --  Returns Hash (Key) with its bits mixed, so that any of them can select a bucket
 
    type Change_Number is mod 2 ** 64 with Size => 64;
    --  The sequence number of a change to a table, starting at 1
@@ -44,7 +44,7 @@ package Appserver.Cache_Tables is
    function To_Instant (Time : Ada.Real_Time.Time) return Instant;
 
    type Shared_Instant is mod 2 ** 64 with Size => 64, Atomic;
-   --  An instant that readers write
+   --  An instant that concurrent readers update
 
    ----------
    -- Node --
@@ -56,8 +56,7 @@ package Appserver.Cache_Tables is
    type Side is mod 2;
    type Next_Nodes is array (Side) of Node_Access with Atomic_Components;
    pragma Suppress_Initialization (Next_Nodes);
-   --  Components have no initial values, which would cost atomic stores: each component is written
-   --  before it is read
+   --  Initial values would cost atomic stores. Each component is written before it is read.
 
    type User_Count is mod 2 ** 32 with Size => 32, Atomic;
 
@@ -66,7 +65,8 @@ package Appserver.Cache_Tables is
    Max_Reads : constant Read_Count := 3;
 
    type Queue_Kind is (Small, Main, Weightless);
-   --  Nodes in Weightless weigh nothing, so evicting them would not help
+   --  The eviction queues. Nodes with weight 0 are in Weightless and are never evicted, since that
+   --  would free no capacity.
 
    type Removal_Cause is (Explicit, Replaced, Expired, Size);
 
@@ -86,26 +86,26 @@ package Appserver.Cache_Tables is
       --  buckets. All other components that readers see are written before the node is linked.
       Reads        : Read_Count := 0;
       --  The number of reads since the node was last considered for eviction, at most Max_Reads.
-      --  Readers race for it: an increment may be lost.
+      --  Readers increment it without synchronization, so an increment may be lost.
       Queue        : Queue_Kind := Small;
       Cause        : Removal_Cause := Explicit;
       Weight       : Natural := 1;
       Number       : Change_Number;
-      --  The change that linked this node
+      --  The number of the change that linked this node
       Older, Newer : Node_Access;
-      --  The neighbors in the queue. After the removal, Newer links the nodes to free, and Older
-      --  the nodes to report.
+      --  The neighbors in the queue. In removed nodes, Newer links the nodes to free, and Older
+      --  links the nodes to report.
       case Is_Timed is
          when True =>
             Deadline       : Instant := Never;
-            --  When the node expires, regardless of reads
+            --  The time at which the node expires, regardless of reads
             Idle           : Instant := 0;
             --  The time from the last read until the node expires; 0 if reads do not matter
             Accessed       : aliased Shared_Instant := 0;
             Refresh_Due    : aliased Shared_Instant := Shared_Instant (Never);
             Schedule       : Schedule_Number := Unscheduled;
-            --  The list that the next two link. In_Order is for nodes that expire in the order in
-            --  which they are put; set by the caller.
+            --  The list that Earlier and Later link. The caller sets In_Order for nodes that expire
+            --  in the order in which they are put.
             Earlier, Later : Node_Access;
             Scheduled      : Instant := Never;
          when False =>
@@ -118,7 +118,7 @@ package Appserver.Cache_Tables is
       Element  : Element_Type;
       Hash     : Hash_Type;
       Is_Timed : Boolean) return not null Node_Access;
-   --  Hash is the mixed hash of Key
+   --  Creates a node. Hash is the mixed hash of Key.
 
    function Expiry (Node : not null Node_Access) return Instant with Pre => Node.Is_Timed;
 
@@ -131,7 +131,7 @@ package Appserver.Cache_Tables is
    --  Returns the cause to report if the node is removed
 
    procedure Count_Read (Node : not null Node_Access) with Inline;
-   --  Does not write to a node that is often read
+   --  Counts a read of the node. Does not write to the node once the count has reached Max_Reads.
 
    procedure Set_Accessed (Node : not null Node_Access; Now : Instant)
      with Inline, Pre => Node.Is_Timed;
@@ -139,8 +139,8 @@ package Appserver.Cache_Tables is
    procedure Take_Refresh
      (Node : not null Node_Access; Now, Interval : Instant; Is_Taken : out Boolean)
      with Pre => Node.Is_Timed;
-   --  If the node is due, sets Is_Taken to True for one of the calling tasks; the node is due again
-   --  after Interval
+   --  Assigns a due refresh to one task: if multiple tasks call this procedure, it sets Is_Taken to
+   --  True for only one of them. The next refresh is due after Interval.
 
    procedure Pin (Node : not null Node_Access);
    --  Prevents a node from being freed until Release. The node must be in the table.
@@ -176,7 +176,7 @@ package Appserver.Cache_Tables is
 
    type Garbage is limited record
       Nodes  : Node_Access := null;
-      --  A list linked by Newer, which readers do not follow
+      --  A list that Newer links. Readers do not follow Newer.
       Arrays : Buckets_Access := null;
    end record;
 
@@ -186,7 +186,7 @@ package Appserver.Cache_Tables is
    procedure Move (From, To : in out Garbage);
 
    procedure Move_Some (From, To : in out Garbage; Nodes : Natural);
-   --  Moves all arrays, and at most the given number of nodes
+   --  Moves all arrays, and at most Nodes nodes
 
    function Is_Empty (Self : Garbage) return Boolean;
 
@@ -196,13 +196,15 @@ package Appserver.Cache_Tables is
 
    type Report is limited record
       Is_Enabled  : Boolean := False;
-      --  Set by the caller. If False, the list stays empty.
+      --  True if removals are reported. If False, the list stays empty. The caller sets this
+      --  component.
       First, Last : Node_Access := null;
-      --  Removed nodes, with their causes. They are pinned.
+      --  The list of removed nodes, which are pinned
    end record;
 
    procedure Take_First (Self : in out Report; Node : out Node_Access);
-   --  Sets Node to null if there is none. The caller must release the node.
+   --  Takes the first node from the report, or sets Node to null if the report is empty. The caller
+   --  must release the node.
 
    -----------
    -- Order --
@@ -213,8 +215,8 @@ package Appserver.Cache_Tables is
    --  read more than once there, they move on to the main queue; otherwise they are evicted soon,
    --  and remembered for a while: if their keys are put again in that time, they enter the main
    --  queue. A node of the main queue gets another turn for each of up to three reads. So a scan of
-   --  many keys does not displace entries that are used, and a read only sets a counter of its
-   --  node.
+   --  many keys does not displace frequently read entries, and a read only increments a counter in
+   --  its node.
    --
    --  Nodes that expire in the order in which they are put are in a list. All others are in a radix
    --  heap (Ahuja, Mehlhorn, Orlin and Tarjan, "Faster algorithms for the shortest path problem",
@@ -228,7 +230,8 @@ package Appserver.Cache_Tables is
    type Total_Weight is range 0 .. 2 ** 63 - 1 with Size => 64;
 
    type Order is limited private;
-   --  Only one task at a time may call these subprograms, except for Count and Weight
+   --  The order in which nodes are evicted and expire. Only one task at a time may call the
+   --  following subprograms, except for Count and Weight.
 
    function Count (Self : Order) return Natural;
    function Weight (Self : Order) return Total_Weight;
@@ -250,13 +253,14 @@ package Appserver.Cache_Tables is
    --  Finds the node to evict next
 
    procedure Remember (Self : in out Order; Victim : not null Node_Access);
-   --  Must be called when a victim is evicted
+   --  Must be called for each evicted node. Records the key of a node of the small queue, so that
+   --  the key enters the main queue if it is put again soon.
 
    procedure Find_Expired (Self : in out Order; Now : Instant; Found : out Node_Access);
-   --  Sets Found to null if no node has expired
+   --  Finds an expired node. Sets Found to null if there is none.
 
    function Lacking_Ghosts (Self : Order; Capacity : Positive) return Natural;
-   --  Returns the size of the array to exchange, or 0 if none is needed
+   --  Returns the size of the array to pass to Exchange, or 0 if the current array is large enough
 
    function New_Ghosts (Size : Positive) return not null Ghosts_Access;
    procedure Exchange (Self : in out Order; Ghosts : in out Ghosts_Access);
@@ -270,7 +274,7 @@ package Appserver.Cache_Tables is
    type Table is limited private;
 
    function Find (Self : Table; Key : Key_Type) return Node_Access with Inline;
-   --  Returns null if the key is not in the table
+   --  Returns the node of the key, or null if the key is not in the table
 
    function Length (Self : Table) return Natural;
 
@@ -284,17 +288,17 @@ package Appserver.Cache_Tables is
       Hash  : Hash_Type := 0;
       --  The mixed hash of the key, set by the caller
       Node  : Node_Access := null;
-      --  Null if the key was not found. Must not be dereferenced: the node may have been freed
-      --  since the search.
+      --  The node of the key, or null if the key was not found. Must not be dereferenced: the node
+      --  may have been freed since the search.
       After : Change_Number := 0;
-      --  Nodes with numbers up to this one are known to have other keys
+      --  The number up to which nodes are known to have other keys
       Seen  : Change_Number := 0;
       --  The latest change that the search is guaranteed to have seen
    end record;
 
    procedure Find (Self : Table; Key : Key_Type; Found : in out Search);
-   --  Other tasks may change the table during the search, but must not free a node that this task
-   --  may see
+   --  Searches for a key. Other tasks may change the table during the search, but must not free a
+   --  node that this task may see.
 
    procedure Find_Next (Self : Table; Found : in out Search);
    --  Sets Found.Node to the first node with Found.Hash that was linked after Found.After, or to
@@ -308,9 +312,9 @@ package Appserver.Cache_Tables is
    --  the heap, and raise no exceptions.
 
    procedure Update (Self : Table; Found : in out Search; Is_Current : out Boolean);
-   --  Sets Found.Node to null if the node has been removed since the search. If Is_Current is
-   --  False, a node with this hash has been linked since the search and may have the key: search
-   --  again.
+   --  Checks the result of a search. Sets Found.Node to null if the node has been removed since the
+   --  search. Sets Is_Current to False if a node with this hash has been linked since the search:
+   --  that node may have the key, so the caller must search again.
 
    function Lacking_Buckets
      (Self : Table; Found : Search; Capacity : Positive; May_Replace : Boolean) return Hash_Type;
@@ -321,7 +325,7 @@ package Appserver.Cache_Tables is
    function Lacking_Ghosts (Self : Table; Capacity : Positive) return Natural;
    procedure Exchange (Self : in out Table; Ghosts : in out Ghosts_Access);
    procedure Free_Ghosts (Self : in out Table);
-   --  As for Order
+   --  The last three subprograms call those of the table's Order
 
    procedure Put
      (Self        : in out Table;
@@ -361,7 +365,7 @@ package Appserver.Cache_Tables is
 
    procedure Add
      (Report : in out Cache_Tables.Report; Node : not null Node_Access; Cause : Removal_Cause);
-   --  Pins and adds a node if the report is enabled
+   --  Pins a node and adds it to the report, if the report is enabled
 
    procedure Add (Self : in out Garbage; Node : not null Node_Access);
 
@@ -379,10 +383,10 @@ private
       Hash   : Hash_Type       := 0;
       Number : Eviction_Number := 0;
    end record;
-   --  An evicted key
+   --  The hash of an evicted key, and the number of the eviction
 
    type Ghost_Set is array (1 .. 4) of Ghost;
-   --  The latest eviction first. A set that is full forgets its oldest one.
+   --  Evicted keys, starting with the latest. A full set drops its oldest key.
 
    type Ghost_Array is array (Hash_Type range <>) of Ghost_Set;
 
@@ -408,7 +412,8 @@ private
       Ghosts       : Ghosts_Access := null;
       Evictions    : Eviction_Number := 0;
       Schedules    : Schedule_List;
-      --  0 .. 63 are those of the heap; Unscheduled is not used
+      --  The lists of nodes that expire. Lists 0 .. 63 are the heap. The element Unscheduled is not
+      --  used.
       Heap_Time    : Instant := 0;
       Used         : Interfaces.Unsigned_64 := 0;
       --  Bit n is set if list n of the heap may have nodes

@@ -28,37 +28,40 @@ package Appserver.Cache_Tries is
 
    type Branch (<>) is limited private;
    type Map is access Branch;
-   --  Null is the empty map
+   --  An immutable map; null is the empty map
 
    function Find (Self : Map; Key : Key_Type; Hash : Hash_Type) return Tables.Node_Access;
-   --  Returns null if the key is not in the map. Hash is the mixed hash of the key.
+   --  Returns the node of the key, or null if the key is not in the map. Hash is the mixed hash of
+   --  the key.
 
    function Has (Self : Map; Node : not null Tables.Node_Access) return Boolean;
-   --  Returns True if the map has this node. Does not compare keys.
+   --  Returns True if the map contains this node. Does not compare keys.
 
    procedure Put
      (Self     : Map;
       Node     : not null Tables.Node_Access;
       Changed  : out Map;
       Replaced : out Tables.Node_Access);
-   --  Sets Changed to a map with Node, which gets one more reference. Replaced is the node of its
-   --  key in Self, or null. If a comparison raises an exception, nothing has changed.
+   --  Sets Changed to a copy of Self that includes Node, and adds a reference to Node. Sets
+   --  Replaced to the node in Self that has the same key, or to null. If a comparison raises an
+   --  exception, nothing changes.
 
    procedure Remove (Self : Map; Node : not null Tables.Node_Access; Changed : out Map);
-   --  Sets Changed to a map without Node, which must be in Self. Does not compare keys.
+   --  Sets Changed to a copy of Self without Node, which must be in Self. Does not compare keys.
 
    procedure Add_Reference (Self : Map);
 
    procedure Release (Self : in out Map);
-   --  Removes a reference. If it was the last one, frees the branches and nodes that no other map
-   --  has.
+   --  Removes a reference to the map. If it was the last one, frees the branches and nodes that no
+   --  other map contains.
 
 private
 
    use type Interfaces.Unsigned_32;
 
    subtype Slot_Map is Interfaces.Unsigned_32;
-   --  Bit n is set if the branch has something for the five bits of a hash that are n
+   --  A bit map of occupied slots. Each branch is indexed by five bits of the hash; bit n is set if
+   --  slot n is occupied.
 
    type Node_List is array (Positive range <>) of Tables.Node_Access;
    type Branch_List is array (Positive range <>) of Map;
@@ -70,7 +73,7 @@ private
       Nodes      : Node_List (1 .. Entries);
       Lower      : Branch_List (1 .. Branches);
    end record;
-   --  At the depth where all bits of a hash are used, there are only entries, whose hashes are
-   --  equal, and the maps are not used
+   --  A branch below which all bits of the hash have been used contains only entries with equal
+   --  hashes, and its maps are not used
 
 end Appserver.Cache_Tries;

@@ -30,7 +30,8 @@ package Appserver.Caches.Copy_On_Write is
       Make  : not null access procedure
         (Number : Positive; Key : out Key_Type; Element : out Element_Type));
    --  Puts multiple entries. If Make raises an exception, the cache does not change. If the cache
-   --  has no Capacity, all entries become visible at the same time, otherwise one after the other.
+   --  has no Capacity, all entries become visible at the same time. Otherwise they become visible
+   --  one after the other.
    --  @param Self the cache
    --  @param Count the number of entries
    --  @param Make returns the entry with the given number, from 1 to Count
@@ -49,7 +50,7 @@ private
       Map     : Tries.Map := null;
       Version : Tables.Change_Number := 0;
    end record;
-   --  Immutable once it is shared
+   --  A version of the map. It does not change after other tasks can see it.
 
    overriding procedure Finalize (Self : in out Snapshot);
 
@@ -58,7 +59,8 @@ private
    type Node_List is array (Positive range <>) of Tables.Node_Access;
 
    type Commit_Result is (Done, Outdated, Full);
-   --  Outdated if another writer was faster, Full if another node must be removed first
+   --  Outdated: another writer has changed the map in the meantime. Full: another node must be
+   --  evicted first.
 
    type Owned_Maps is tagged;
 
@@ -77,8 +79,9 @@ private
          Result   : out Commit_Result;
          Is_Put   : out Boolean;
          Victim   : out Tables.Node_Access);
-      --  Next has Change.Node instead of Replaced, and not Evicted. If the result is Full, Victim
-      --  is a node to evict, which is pinned. Is_Put is False if the load of Change is outdated.
+      --  Makes Next current, in which Change.Node replaces Replaced and Evicted is missing. If the
+      --  result is Full, Victim is the node to evict, which is pinned. Is_Put is False if the load
+      --  of Change is outdated.
 
       procedure Commit_All
         (Latest : Snapshots.Reference;
@@ -86,7 +89,7 @@ private
          Nodes  : Node_List;
          Report : in out Tables.Report;
          Result : out Commit_Result);
-      --  Next has the nodes that are Batched, instead of those that they replace
+      --  Makes Next current, in which the batched nodes replace the previous nodes of their keys
 
       procedure Commit_Removal
         (Latest : Snapshots.Reference;
@@ -95,7 +98,7 @@ private
          Cause  : Tables.Removal_Cause;
          Report : in out Tables.Report;
          Result : out Commit_Result);
-      --  Next does not have Node, which may be null
+      --  Makes Next current, in which Node is missing. Node may be null.
 
       procedure Commit_Clear
         (Latest : Snapshots.Reference;

@@ -36,7 +36,8 @@ private
       --  Finds the next node with this hash, and pins it
 
       procedure Apply (Capacity : Positive; Change : in out Caches.Change'Class);
-      --  The caller frees removed entries after it has released the lock
+      --  Applies Change to the table. The caller frees the removed entries after it has released
+      --  the lock.
 
       procedure Free_Ghosts;
 

@@ -27,7 +27,7 @@ package Appserver.Caches.Wait_Free is
       Key      : Key_Type;
       Element  : in out Element_Type;
       Is_Found : out Boolean);
-   --  An abort of the task during the call leaks no memory
+   --  Looks up a key. An abort of the task during the call leaks no memory.
 
    overriding procedure Put (Self : in out Cache; Key : Key_Type; Element : Element_Type);
    overriding procedure Remove (Self : in out Cache; Key : Key_Type);
@@ -47,14 +47,14 @@ private
       procedure Apply (Capacity : Positive; Change : in out Caches.Change'Class);
       procedure Reclaim (Free : in out Tables.Garbage; Is_Done : out Boolean);
       procedure Take_All (Free : in out Tables.Garbage);
-      --  Must be called only when no readers are left
+      --  Moves all nodes to Free. Must be called only when no readers are left.
    private
       Unlinked : Tables.Garbage;
       --  Nodes removed from the table since Unseen was last filled
       Unseen   : Tables.Garbage;
       --  Nodes that are invisible to readers that enter in epoch Since or later
       Unused   : Tables.Garbage;
-      --  Nodes that no reader sees, so they can be freed
+      --  Nodes that no reader sees and that can therefore be freed
       Since    : Reader_Slots.Stamp := 0;
       Writes   : Natural := 0;
       --  The number of writes since the last attempt to free memory
@@ -65,7 +65,7 @@ private
       Epoch  : Reader_Slots.Stamp := Reader_Slots.New_Table_Stamp;
       Writer : Wait_Free.Writer (Owned_Table'Access);
       Leaves : Boolean := False with Volatile;
-      --  True if the latest write left nodes to be freed
+      --  True if nodes remain to be freed after the latest write
    end record;
 
    overriding procedure Reclaim (Self : in out Owned_Table; Is_Done : out Boolean);

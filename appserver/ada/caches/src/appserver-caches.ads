@@ -75,27 +75,27 @@ package Appserver.Caches is
 
    type Time_To_Live_Function is access function
      (Key : Key_Type; Element : Element_Type) return Milliseconds;
-   --  Returns the time to live of an entry, or Forever for that of the cache
+   --  Returns the time to live of an entry; Forever for the cache's own Time_To_Live
 
    type Removal_Cause is
-     (Explicit,  --  by Remove or Clear
-      Replaced,  --  by a new element of the key
+     (Explicit,  --  removed by Remove or Clear
+      Replaced,  --  replaced by a new element of the same key
       Expired,
-      Size);     --  evicted because of Capacity, or too heavy to be stored
+      Size);     --  evicted because the cache was full, or not stored because it was too heavy
 
    type Removal_Listener is access procedure
      (Key : Key_Type; Element : Element_Type; Cause : Removal_Cause);
    --  Called once for each element that leaves the cache, by the task whose write removed it, after
-   --  the change and outside of all locks. Other tasks may still copy the element. An exception is
-   --  ignored. Expired entries are removed by the next write. Aborts are deferred during the call.
-   --  Not called for the entries of a cache that is finalized.
+   --  the change and outside of all locks. Other tasks may still copy the element. Exceptions are
+   --  ignored. Expired entries are reported when the next write removes them. Aborts are deferred
+   --  during the call. Not called for the entries of a cache that is finalized.
 
    type Clock_Function is access function return Ada.Real_Time.Time;
 
    type Cache_Options is record
       Expire_After_Access : Milliseconds := Forever;
-      --  The time from the last read or write of an entry until it expires. Each read then also
-      --  reads the clock and stores the time.
+      --  The time from the last read or write of an entry until it expires. If this is set, each
+      --  read also reads the clock and stores the time.
       Refresh_After_Write : Milliseconds := Forever;
       --  The time from the write of an entry until Get_Or_Load loads it again. The first caller
       --  after that time loads; the others get the current element without waiting. If the load
@@ -104,12 +104,13 @@ package Appserver.Caches is
       Weigher             : Weight_Function := null;
       --  If null, each entry weighs 1
       Time_To_Live_Of     : Time_To_Live_Function := null;
-      --  If not null, sets the time to live of each entry, also of loaded ones
+      --  If not null, determines the time to live of each entry, including loaded entries
       Listener            : Removal_Listener := null;
       Records_Statistics  : Boolean := False;
       --  If True, each read also adds to a striped counter
       Clock               : Clock_Function := null;
-      --  For tests. If null, Ada.Real_Time.Clock. Called outside of protected actions.
+      --  The clock, which tests can replace; null for Ada.Real_Time.Clock. Called outside of
+      --  protected actions.
    end record;
 
    procedure Configure (Self : in out Cache'Class; Options : Cache_Options);
@@ -124,16 +125,16 @@ package Appserver.Caches is
       Hits, Misses             : Event_Count := 0;
       --  Reads that found an entry, and reads that found none or an expired one
       Loads, Load_Failures     : Event_Count := 0;
-      --  Refreshes included
+      --  Calls of Load, including refreshes, and those that raised an exception
       Evictions                : Event_Count := 0;
-      --  Entries that were removed because of Capacity
+      --  Entries that were removed because the cache was full
       Evicted_Weight           : Event_Count := 0;
       Expirations              : Event_Count := 0;
       --  Entries that were removed because they had expired
    end record;
 
    function Statistics (Self : Cache'Class) return Cache_Statistics;
-   --  Changes during the call may or may not be included.
+   --  Returns the statistics. Changes during the call may or may not be included.
    --  @param Self the cache
    --  @return the counts since Configure; all are 0 without Records_Statistics
 
@@ -179,8 +180,8 @@ package Appserver.Caches is
    --  @param Self the cache
 
    procedure Remove_Expired (Self : in out Cache) is null;
-   --  Removes expired entries, and frees memory that no task uses any longer. Put does this, too.
-   --  Call Remove_Expired if there are no calls of Put for a long time.
+   --  Removes expired entries, and frees memory that no task uses any longer. Put also does this,
+   --  so Remove_Expired is needed only if Put is not called for a long time.
    --  @param Self the cache
 
    function Length (Self : in out Cache) return Natural is abstract;
@@ -204,7 +205,8 @@ package Appserver.Caches is
    --  multiple tasks miss the same key concurrently, one of them calls Load, and the others wait
    --  and then return its result or raise its exception. If the loading task is aborted, a waiting
    --  task calls Load instead. Tasks that use other keys do not wait. After an exception, the next
-   --  call loads again. With Refresh_After_Write, an element that is due is loaded again.
+   --  call loads again. With Refresh_After_Write, an element that is due for a refresh is loaded
+   --  again.
    --
    --  A Put or Remove of the key, or a Clear, makes a load in progress outdated, since its result
    --  may be older than the change. Calls that begin later do not use this load, and its result is
@@ -260,7 +262,8 @@ private
       Result    : Caches.Result;
       Element   : Element_Type;
       Failure   : Exception_Occurrence;
-      --  Written by the loading task before it sets the result, read by others after that
+      --  The loading task writes Element and Failure before it sets the result. Other tasks read
+      --  them after that.
    end record;
 
    package Load_References is new Appserver.References (Pending_Load);
@@ -273,9 +276,9 @@ private
    type Chain_List is array (Ada.Containers.Hash_Type range 0 .. Chain_Count - 1)
      of Participant_Access;
 
-   --  The loads in progress, indexed by the hashes of their keys. Callers compare the keys
-   --  themselves, outside of the protected actions: they visit the loads with the same hash in
-   --  ascending order of their numbers. Other must be null before the call.
+   --  The loads in progress, indexed by the hashes of their keys. Callers compare the keys outside
+   --  of the protected actions: they visit the loads with the same hash in ascending order of their
+   --  numbers. The parameter Other must be null before a call.
 
    protected type Listed_Loads is
 
@@ -283,8 +286,8 @@ private
         (Caller : not null Participant_Access;
          After  : Load_Number;
          Other  : in out Load_References.Reference);
-      --  Lists Caller as the loading task, unless there are fresh loads with its hash and numbers
-      --  greater than After. In that case, sets Other to the first of these loads.
+      --  Lists Caller as the loading task, unless a fresh load with the same hash and a number
+      --  greater than After exists. In that case, sets Other to the first such load.
 
       procedure Leave (Caller : not null Participant_Access);
 
@@ -311,7 +314,8 @@ private
 
    type Load_List is limited record
       Callers : aliased Atomic_Count := 0;
-      --  The number of tasks that load or wait. If it is 0, no load can be outdated.
+      --  The number of tasks that are loading or waiting. If it is 0, writers need not mark any
+      --  load as outdated.
       Listed  : Listed_Loads;
    end record;
 
@@ -324,8 +328,8 @@ private
       Outcome : Load_Outcome := Abandoned;
       Next    : Participant_Access := null;
    end record;
-   --  Finalization wakes the waiting tasks, even if an exception or an abort ends the loading
-   --  task's scope
+   --  A task that loads or waits. The finalization of the loading task's participant wakes the
+   --  waiting tasks, even after an exception or an abort.
 
    overriding procedure Initialize (Self : in out Participant);
    overriding procedure Finalize (Self : in out Participant);
@@ -356,20 +360,20 @@ private
    record
       Loads    : aliased Load_List;
       Is_Plain : Boolean := Capacity = Unlimited and then Time_To_Live = Forever with Atomic;
-      --  True if a read only has to copy the element
+      --  True if a read only copies the element, without checking times or counting
       Is_Timed : Boolean := Time_To_Live /= Forever with Atomic;
-      --  True if new nodes have times
+      --  True if new nodes store times
       Owned    : Owned_Settings;
-      --  Null if the cache has not been configured
+      --  The options and counters; null if the cache has not been configured
    end record;
 
    use type Tables.Instant;
 
    function Now (Self : Cache'Class) return Tables.Instant;
-   --  Returns the current time, or 0 if no node has times
+   --  Returns the current time, or 0 if no node stores times
 
    type Read_Mode is (Peek, Read, Read_Or_Refresh);
-   --  Peek records nothing
+   --  How a read affects the entry. Peek records nothing.
 
    procedure Look_Up
      (Self     : in out Cache;
@@ -378,7 +382,8 @@ private
       Element  : in out Element_Type;
       Is_Found : out Boolean;
       Is_Due   : out Boolean);
-   --  Like Get. Sets Is_Due to True if this task should refresh the element. By default, calls Get.
+   --  Looks up a key like Get, and sets Is_Due to True if this task should refresh the element. By
+   --  default, calls Get.
 
    procedure Read_Node
      (Self     : Cache'Class;
@@ -387,15 +392,16 @@ private
       Element  : in out Element_Type;
       Is_Found : out Boolean;
       Is_Due   : out Boolean);
-   --  Copies the element of a node that was found, and which cannot be freed during the call
+   --  Records a read, and copies the element of Node unless Node is null or has expired. The node
+   --  must not be freed during the call.
 
    procedure Put_Timed
      (Self : in out Cache; Key : Key_Type; Element : Element_Type; Time_To_Live : Milliseconds);
-   --  By default, calls Put, and Time_To_Live has no effect
+   --  Puts an entry with its own time to live. By default, calls Put and ignores Time_To_Live.
 
-   --  Put, Remove and Clear of each implementation call these procedures before they change the
-   --  table. So a task that is about to put a loaded element sees either that its load is outdated,
-   --  or the change itself.
+   --  Mark loads as outdated. Put, Remove and Clear of each implementation call these procedures
+   --  before they change the table. So a task that is about to put a loaded element sees either
+   --  that its load is outdated, or the change itself.
 
    procedure Forget_Load (Self : in out Cache'Class; Key : Key_Type; Was_Loading : out Boolean);
    procedure Forget_Load (Self : in out Cache'Class; Key : Key_Type);
@@ -416,7 +422,7 @@ private
    type Change_Kind is (Put, Remove, Remove_Expired, Clear);
 
    type Change_Step is (Search, Allocate, Finish);
-   --  The next step: search for the key, allocate buckets, or finish
+   --  The next step of a change: search for the key, allocate memory, or finish
 
    type Change (Kind : Change_Kind) is new Ada.Finalization.Limited_Controlled with record
       Step    : Change_Step := Search;
@@ -433,7 +439,8 @@ private
       --  in the table.
       Lacking_Ghosts : Natural := 0;
       Ghosts         : Tables.Ghosts_Access := null;
-      --  The same for the memory of evictions
+      --  The size of the array of evicted keys to allocate, and the allocated array until it is in
+      --  the table
       Is_Replacement : Boolean := False;
       --  True if a node is removed because its replacement is too heavy
       Removed : Tables.Garbage;
@@ -441,8 +448,8 @@ private
       Report  : Tables.Report;
       --  Nodes to report to the listener
    end record;
-   --  Finalization at the end of a write frees the remaining nodes and arrays, even after an
-   --  exception
+   --  A write in progress. Its finalization frees the remaining nodes and arrays, even after an
+   --  exception.
 
    overriding procedure Finalize (Self : in out Change);
 
@@ -455,22 +462,22 @@ private
       Key          : Key_Type;
       Element      : Element_Type;
       Time_To_Live : Milliseconds := Forever);
-   --  Starts a change that puts a new node. Time_To_Live is that of the node; Forever for the
-   --  default one.
+   --  Starts a change that puts a new node. Time_To_Live applies to this node; Forever selects the
+   --  default.
 
    function Is_Too_Heavy (Change : Caches.Change'Class; Capacity : Positive) return Boolean;
-   --  Returns True if the node to put cannot be stored
+   --  Returns True if the new node exceeds Capacity and cannot be stored
 
    function Is_Overtaken
      (Change : Caches.Change'Class; Present : Tables.Node_Access) return Boolean;
-   --  Returns True if the node to put must not be put: its load is outdated, or its key has an
-   --  entry that the load does not replace. Present is the linked node of the key, or null.
+   --  Returns True if the new node must not be put because its load is outdated, or because its key
+   --  has an entry that the load does not replace. Present is the linked node of the key, or null.
 
    procedure Report_Removals (Self : Cache'Class; Change : in out Caches.Change'Class);
    --  Counts the removals, and calls the listener. Must not be called in a protected action.
 
    procedure Report_Too_Heavy (Self : Cache'Class; Change : Caches.Change'Class);
-   --  Reports the node to put, which was not stored
+   --  Reports the new node, which was not stored, to the listener
 
    procedure Allocate (Change : in out Caches.Change'Class);
    --  Allocates the objects that Change still needs
@@ -491,7 +498,7 @@ private
       Key      : Key_Type;
       Table    : in out Tables.Table;
       Capacity : Positive);
-   --  Changes a table that is not visible to other tasks
+   --  Performs the change on a table that other tasks cannot see
 
    -----------------
    -- Table cache --
@@ -503,7 +510,7 @@ private
 
    procedure Search
      (Self : in out Table_Cache; Key : Key_Type; Found : in out Tables.Search) is abstract;
-   --  Other tasks may change the table in the meantime
+   --  Searches for a key. Other tasks may change the table during the search.
 
    procedure Apply (Self : in out Table_Cache; Change : in out Caches.Change'Class) is abstract;
    --  Applies Change to the table of the cache, in a protected action

@@ -49,7 +49,7 @@ private
       Next     : Slot_Access := null;
    end record
      with Alignment => 128;
-   --  A pair of cache lines
+   --  The state of one reading thread, which occupies a pair of cache lines to avoid false sharing
 
    pragma No_Strict_Aliasing (Slot_Access);
 

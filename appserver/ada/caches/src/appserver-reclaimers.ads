@@ -13,8 +13,8 @@ private package Appserver.Reclaimers is
    type Owner is abstract new Ada.Finalization.Limited_Controlled with private;
 
    procedure Reclaim (Self : in out Owner; Is_Done : out Boolean) is abstract;
-   --  The background task calls this within about a tenth of a second after Request, and repeats it
-   --  until Is_Done is True
+   --  Frees memory. The background task calls this procedure within about 0.1 s after Request, and
+   --  repeats the call until Is_Done is True.
 
    procedure Request (Self : in out Owner'Class) with Inline;
    --  Asks the background task to call Reclaim. If a request is already pending, the call only
@@ -24,9 +24,9 @@ private package Appserver.Reclaimers is
    --  Removes Self from the background task's list. The task does not use Self after this call. The
    --  finalization of Self calls this procedure.
    --
-   --  Waits while the task is in Self's Reclaim. The wait has no timeout: the freed objects may
-   --  have types declared in the scope that is being left, and Ada requires that all objects of a
-   --  type are finalized before that. Reclaim does not hold a lock for long and does not wait for
+   --  Waits while the task runs Self's Reclaim. The wait has no timeout: the freed objects may have
+   --  types declared in the scope that is being left, and Ada requires that all objects of such a
+   --  type are finalized first. Reclaim does not hold a lock for long and does not wait for
    --  readers, so the wait lasts only as long as the finalization of the elements that Reclaim
    --  frees. Without the task, Self would have to finalize the same elements.
 

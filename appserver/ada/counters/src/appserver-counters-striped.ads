@@ -12,10 +12,11 @@ package Appserver.Counters.Striped is
    Max_Stripes : constant := 1024;
 
    subtype Stripe_Count is Positive range 1 .. Max_Stripes;
-   --  A power of two. With any other number, some stripes are never used.
+   --  The number of stripes, which should be a power of two. With any other number, some stripes
+   --  are never used.
 
    type Counter (Stripes : Stripe_Count := 16) is limited new Counters.Counter with private;
-   --  Uses 128 bytes per stripe. One stripe per core is enough.
+   --  A counter that uses 128 bytes per stripe. One stripe per core is enough.
 
    overriding procedure Increment (Self : in out Counter) with Inline;
    overriding procedure Decrement (Self : in out Counter) with Inline;

@@ -23,8 +23,8 @@ package Appserver.Counters with Pure is
    subtype Integer_64 is Interfaces.Integer_64;
 
    type Counter is limited interface;
-   --  Initially zero. Any task may call the subprograms at any time. They do not block, except that
-   --  those of Locked wait for the lock.
+   --  A counter, which is initially zero. Any task may call its subprograms at any time. They do
+   --  not block, except in Locked, where they wait for the lock.
 
    procedure Increment (Self : in out Counter) is abstract;
    --  Adds 1.
@@ -46,8 +46,9 @@ package Appserver.Counters with Pure is
    --  during the call.
 
    type Linearizable_Counter is limited interface and Counter;
-   --  All calls take effect in one order that is the same for all tasks (sequential consistency). A
-   --  task that sees a change also sees everything that was written before that change.
+   --  A counter whose calls take effect in one order that is the same for all tasks (sequential
+   --  consistency). A task that sees a change also sees everything that was written before that
+   --  change.
 
    procedure Set (Self : in out Linearizable_Counter; To : Integer_64) is abstract;
    --  Sets the counter.

@@ -27,14 +27,14 @@ package Appserver.HTTP.Access_Logs is
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    type Line_Format is (Common, Combined, JSON);
-   --  Common writes 192.0.2.1 - - [22/Nov/2026:23:59:59 +0000] "GET /a?b HTTP/1.1" 200 12.
-   --  Combined adds "referer" and "user agent". JSON writes an object with time, client, method,
-   --  path, query, version, status, bytes, microseconds (the duration of the handler), referer and
-   --  user_agent.
+   --  The format of a line. Common writes 192.0.2.1 - - [22/Nov/2026:23:59:59 +0000] "GET /a?b
+   --  HTTP/1.1" 200 12. Combined adds "referer" and "user agent". JSON writes an object with time,
+   --  client, method, path, query, version, status, bytes, microseconds (the duration of the
+   --  handler), referer and user_agent.
    --
-   --  The time is that of the response, in UTC; bytes is the length of the content. A request that
-   --  was rejected before it was parsed is written as "-", or without the members of the request in
-   --  JSON.
+   --  The time is the time of the response, in UTC. The number of bytes is the length of the
+   --  content. If a request was rejected before it was parsed, "-" replaces the request, and JSON
+   --  omits the members that describe it.
 
    Line_Size : constant := 2_048;
    --  The memory for each line, in bytes. Requests and fields that are too long are truncated and
@@ -67,7 +67,7 @@ package Appserver.HTTP.Access_Logs is
    --  @param Path the path of the file
    --  @param Format the format of lines
    --  @param Client returns the client address to log; null to log the address of the connection
-   --  @exception Log_Error the file cannot be opened, or is a named pipe that nobody reads
+   --  @exception Log_Error the file cannot be opened, or is a named pipe that no process reads
 
    procedure Open
      (Self   : in out Access_Log;
@@ -148,14 +148,15 @@ private
 
    type Slot is limited record
       Sequence : Position := 0;
-      --  The position that may be written next, or, after the write, that position plus 1
+      --  The position in the queue whose line may be written to this slot next. After the write,
+      --  that position plus 1.
       Line     : Text_Sinks.Text_Buffer (Line_Size);
    end record;
 
    type Slot_Array is array (Positive range <>) of Slot;
 
    Max_Path_Length : constant := 4_096;
-   --  PATH_MAX
+   --  Linux's PATH_MAX
 
    Batch_Size : constant := 4_096;
    --  PIPE_BUF: the number of bytes that a ready pipe accepts in one write

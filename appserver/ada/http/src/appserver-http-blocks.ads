@@ -15,7 +15,7 @@ private package Appserver.HTTP.Blocks is
    type Block_Count is range 0 .. 2 ** 23;
 
    type Chain is private;
-   --  A chain of blocks in a pool, which stores bytes
+   --  A sequence of bytes, stored in a chain of blocks from a pool
 
    Empty : constant Chain;
 
@@ -50,14 +50,14 @@ private
 
    subtype Block is String (1 .. Block_Size);
 
-   --  No initial values, so that unused memory is never touched
+   --  Blocks have no initial values, so that unused memory is never touched
 
    type Block_Array is array (Block_Count range <>) of Block;
    type Link_Array is array (Block_Count range <>) of Block_Count;
 
    type Pool (Count : Block_Count) is limited record
       Used  : Block_Count := 0;
-      --  Blocks with higher numbers have never been used
+      --  The highest number of a block that has ever been used
       Free  : Block_Count := No_Block;
       --  The head of the list of freed blocks
       Spare : Block_Count := 0;

@@ -26,7 +26,7 @@ private package Appserver.HTTP.Contexts is
       --  The message framing of the source's bytes
       Offset  : Byte_Count       := 0;
       Length  : Byte_Count       := 0;
-      --  The number of bytes still to send; Byte_Count'Last if unknown
+      --  The number of bytes that remain to be sent; Byte_Count'Last if unknown
    end record;
 
    No_Tail : constant Tail := (others => <>);
@@ -50,10 +50,10 @@ private package Appserver.HTTP.Contexts is
       First   : Positive := 1;
       Last    : Natural  := 0;
       Output  : String (1 .. Output_Capacity);
-      --  Output (First .. Last) are the bytes to send
+      --  The output buffer. Output (First .. Last) contains the bytes to send.
    end record;
-   --  Output_Capacity is at least Builder.Capacity + Max_Header_Length, the maximum length of a
-   --  response.
+   --  The buffers of a task that serves connections. Output_Capacity is at least Builder.Capacity +
+   --  Max_Header_Length, the maximum length of a response.
 
    function Has_Output (Self : Context) return Boolean is
      (Self.Last >= Self.First or else Self.Tail.Length > 0);
@@ -69,9 +69,9 @@ private package Appserver.HTTP.Contexts is
       Receiver : Services.Receiver_Reference;
       Self     : Context;
       Report   : Exception_Report) return Response;
-   --  Returns the response to the context's request. Calls Receiver, or Service if Receiver is
-   --  null, or Handle if both are null. Exceptions are passed to Report, if it is not null, and are
-   --  not propagated.
+   --  Returns the response to the context's request. Calls Receiver; if it is null, calls Service;
+   --  if both are null, calls Handle. Passes exceptions to Report, if it is not null, and does not
+   --  propagate them.
 
    function Policy_Of
      (Service : not null Services.Service_Reference; Self : Context; Report : Exception_Report)
@@ -92,7 +92,7 @@ private package Appserver.HTTP.Contexts is
    --  Closes the receiver, if it is not null
 
    function Ends_With_Connection (Self : Context; Response : HTTP.Response) return Boolean;
-   --  Returns True if only the closing of the connection marks the end of the response
+   --  Returns True if the end of the response is marked only by closing the connection
 
    procedure Pass_On
      (Report       : Exception_Report;
@@ -119,12 +119,12 @@ private package Appserver.HTTP.Contexts is
    --  Appends the response to OPTIONS *
 
    function Refusal (Status : Status_Code; Date : Dates.Date_Text) return String;
-   --  Returns the response to a request that is invalid or rejected
+   --  Returns the response to an invalid or rejected request
 
    procedure Put_Refusal
      (Self : in out Context; Status : Status_Code; Date : Dates.Date_Text)
      with Pre => Has_Room (Self);
-   --  Appends a Refusal. The connection must be closed afterwards.
+   --  Appends the result of Refusal. The connection must be closed afterwards.
 
    procedure Put_Continue (Self : in out Context)
      with Pre => Has_Room (Self);

@@ -57,11 +57,11 @@ package Appserver.HTTP.Cookies is
    type Seconds is range -1 .. 2 ** 31 - 1;
 
    Session : constant Seconds := -1;
-   --  The cookie expires at the end of the client's session
+   --  The lifetime of a cookie that expires at the end of the client's session
 
    type Site_Rule is (Strict, Lax, None);
-   --  True if clients send the cookie with requests from other sites: always (None), only when the
-   --  user follows a link (Lax), or never (Strict)
+   --  When clients send the cookie with requests that come from other sites: always (None), only if
+   --  the user follows a link (Lax), or never (Strict)
 
    procedure Set_Cookie
      (Builder   : in out Response_Builder;

@@ -8,7 +8,7 @@ pragma Ada_2022;
 package Appserver.HTTP.Dates is
 
    type Unix_Time is range -2 ** 55 .. 2 ** 55;
-   --  Seconds since 1970, not counting leap seconds
+   --  A time in seconds since the beginning of 1970, not counting leap seconds
 
    Last_Year : constant := 253_402_300_799;
    --  The last second of the year 9999
@@ -24,6 +24,6 @@ package Appserver.HTTP.Dates is
 
    function Value (Text : String; Now : Common_Time) return Unix_Time;
    --  Parses a date in any of the three formats. Returns No_Time if the text is not valid. A
-   --  two-digit year is interpreted as at most 50 years after Now.
+   --  two-digit year is never interpreted as more than 50 years after Now.
 
 end Appserver.HTTP.Dates;

@@ -22,7 +22,7 @@ generic
    --  The handler. All other clients wait while the handler runs, so it must not block.
 
    Service : Services.Service_Reference := null;
-   --  If not null, called instead of Handle
+   --  A service that is called instead of Handle; null for none
 
    Connections : Positive := 64;
    --  The maximum number of connections. If more clients wait to be accepted, the server closes
@@ -38,7 +38,7 @@ generic
    --  The capacity of the response builder in bytes. Files and sources have no limit.
 
    Waiting_Memory : Positive := 65_536;
-   --  The number of bytes for partially received requests, and for responses that clients have not
+   --  The memory in bytes for partially received requests, and for responses that clients have not
    --  read yet. When this memory is used up, the server responds with 503 to the slow client that
    --  has used the most memory for the longest time, or closes its connection if the client does
    --  not read.

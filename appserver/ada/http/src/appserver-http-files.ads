@@ -33,9 +33,8 @@ package Appserver.HTTP.Files is
       --  The name of the index file, which is served for a path that ends with "/"; null for none.
       --  The path of a directory without a final "/" is redirected with 301.
       Precompressed : Boolean := False;
-      --  True to send NAME.br or NAME.gz instead of NAME to clients whose preference for that
-      --  coding is at least as high as for uncompressed content. A program that changes NAME must
-      --  update the compressed files, too.
+      --  True to send NAME.br or NAME.gz instead of NAME to clients that prefer this encoding, or
+      --  accept it equally. A program that changes NAME must also update the compressed files.
    end record;
 
    function Is_Name (Name : String) return Boolean is

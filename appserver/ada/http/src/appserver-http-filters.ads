@@ -87,7 +87,7 @@ package Appserver.HTTP.Filters is
 private
 
    function Next_Mark return Filter_Marks;
-   --  Returns a bit that no other filter of the program has; 0 if all bits are in use
+   --  Returns a bit that no other filter in the program uses; 0 if all bits are in use
 
    type Filter (Next : not null Services.Service_Reference) is
      abstract limited new Services.Content_Service with record

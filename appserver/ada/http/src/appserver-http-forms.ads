@@ -23,13 +23,13 @@ package Appserver.HTTP.Forms is
    --  together.
 
    type Outcome is (Complete, Not_A_Form, Too_Long, Too_Many_Fields);
-   --  Not_A_Form means that the request has a different Content-Type
+   --  The result of decoding. Not_A_Form means that the request has a different Content-Type.
 
    subtype Problem is Outcome range Not_A_Form .. Outcome'Last;
 
    function Status_Of (Result : Problem) return Status_Code is
      (if Result = Not_A_Form then Unsupported_Media_Type else Content_Too_Large);
-   --  @param Result a problem
+   --  @param Result an outcome other than Complete
    --  @return the status code for the response
 
    procedure Read (Self : in out Form; Request : HTTP.Request; Result : out Outcome)

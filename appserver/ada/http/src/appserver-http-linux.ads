@@ -24,7 +24,7 @@ private package Appserver.HTTP.Linux is
 
    procedure Read_File
      (File : Descriptor; Offset : Byte_Count; Into : out String; Count : out Natural);
-   --  Calls pread. Sets Count to 0 at the end of the file and after an error.
+   --  Reads from Offset with pread. Sets Count to 0 at the end of the file and after an error.
 
    function Can_Write (File : Descriptor) return Boolean;
    --  Returns True if File accepts bytes without blocking: a ready pipe accepts 4,096 bytes
@@ -34,7 +34,7 @@ private package Appserver.HTTP.Linux is
      (File : Descriptor; Bytes : String; Count : out Natural; Result : out Outcome);
 
    procedure Write_Error (Text : String);
-   --  Writes as much to standard error as one call accepts
+   --  Writes to standard error as many bytes as one system call accepts
 
    -------------
    -- Sockets --
@@ -53,16 +53,17 @@ private package Appserver.HTTP.Linux is
       Socket   : out Descriptor;
       Client   : out IP_Addresses.Address;
       Result   : out Outcome);
-   --  Sets Result to Failed if the system currently has no descriptor or memory for the connection
+   --  Accepts a connection. Sets Result to Failed if the system currently has no descriptor or
+   --  memory for it.
 
    procedure Ignore_New_Connections (Listener : Descriptor);
-   --  Makes the kernel ignore new connections, whose clients retry a second later. Connections that
-   --  have already been started must still be accepted.
+   --  Makes the kernel ignore requests for new connections, which clients repeat a second later.
+   --  Connections that are already being established must still be accepted.
 
    procedure Receive
      (Socket : Descriptor; Into : out String; Count : out Natural; Result : out Outcome)
      with Pre => Into'Length > 0;
-   --  Sets Count to 0 when the peer has shut down its sending side
+   --  Receives bytes. Sets Count to 0 when the peer has shut down its sending side.
 
    function Has_Client (Listener : Descriptor) return Boolean;
    --  Returns True if a client is waiting to be accepted
@@ -76,7 +77,7 @@ private package Appserver.HTTP.Linux is
       More_Follow : Boolean;
       Count       : out Natural;
       Result      : out Outcome);
-   --  Sets Result to Done even if Count is less than the length of Bytes
+   --  Sends bytes. Sets Result to Done even if Count is less than the length of Bytes.
 
    procedure Send_File
      (Socket : Descriptor;
@@ -85,7 +86,7 @@ private package Appserver.HTTP.Linux is
       Length : Byte_Count;
       Count  : out Byte_Count;
       Result : out Outcome);
-   --  Sets Result to Failed if the file ends before Offset
+   --  Sends a section of a file. Sets Result to Failed if the file ends before Offset.
 
    function Unsent (Socket : Descriptor) return Natural;
    --  Returns the number of sent bytes that the peer has not acknowledged yet (SIOCOUTQ)
@@ -105,12 +106,13 @@ private package Appserver.HTTP.Linux is
    -- Epoll --
    -----------
 
-   --  Each file in a set has a key, which is contained in the file's events
+   --  Each file in a set has a key, which identifies the file in events
 
    type Key is new Interfaces.Unsigned_32;
 
    type Interest is (Input, Shared_Input, Output);
-   --  Shared_Input does not wake all threads or sets that wait for the file (EPOLLEXCLUSIVE)
+   --  The kind of event to wait for. With Shared_Input, an event does not wake all threads and sets
+   --  that wait for the file (EPOLLEXCLUSIVE).
 
    Max_Events : constant := 128;
 
@@ -122,11 +124,12 @@ private package Appserver.HTTP.Linux is
    function New_Set return Descriptor;
 
    function Can_Be_Waited_For (Set, File : Descriptor) return Boolean;
-   --  Returns False for a regular file
+   --  Returns True if the set can wait for events of the file, which is not the case for a regular
+   --  file
 
    function Added
      (Set, File : Descriptor; Awaited : Interest; Key : Linux.Key) return Boolean;
-   --  Adds a file. Returns False if the system has no room for it.
+   --  Adds a file. Returns False if the system lacks the resources.
 
    procedure Add (Set, File : Descriptor; Awaited : Interest; Key : Linux.Key);
    procedure Change (Set, File : Descriptor; Awaited : Interest; Key : Linux.Key);
@@ -146,15 +149,15 @@ private package Appserver.HTTP.Linux is
    procedure Wait_For_Any
      (Files : Descriptor_List; Milliseconds : Integer; Ready : out Natural)
      with Pre => Files'Length > 0;
-   --  Waits for input on any of Files. An epoll set has input when it has events. Sets Ready to the
-   --  index of the first file with input, or to 0 on timeout.
+   --  Waits for input on any of Files. An epoll set counts as having input when it has events. Sets
+   --  Ready to the index of the first file with input, or to 0 on timeout.
 
    --------------------
    -- Waking threads --
    --------------------
 
    function New_Wake_Event return Descriptor;
-   --  Creates an eventfd, which has input after Signal
+   --  Creates an eventfd, which has input from a call of Signal until a call of Reset
 
    procedure Signal (Event : Descriptor);
    procedure Reset (Event : Descriptor);
@@ -174,10 +177,11 @@ private package Appserver.HTTP.Linux is
    procedure Pause (Milliseconds : Positive);
 
    function Milliseconds return Byte_Count;
-   --  Returns a monotonic time, with the resolution of the kernel's ticks (CLOCK_MONOTONIC_COARSE)
+   --  Returns a monotonic time in milliseconds, with the resolution of the kernel's ticks
+   --  (CLOCK_MONOTONIC_COARSE)
 
    function Nanoseconds return Byte_Count;
-   --  Returns a monotonic time (CLOCK_MONOTONIC)
+   --  Returns a monotonic time in nanoseconds (CLOCK_MONOTONIC)
 
    function Unix_Time return Byte_Count;
    --  Returns the number of seconds since 1970
@@ -187,10 +191,10 @@ private package Appserver.HTTP.Linux is
    ------------
 
    procedure Allow_Files (Count : Positive);
-   --  Raises the limit on open files to this number, or as close to it as the process is permitted
+   --  Raises the limit on open files to Count, or as close to it as the process is permitted
 
    procedure Use_Small_Pages (Place : System.Address; Size : Byte_Count);
-   --  Disables huge pages for a memory area, for memory that may be used only sparsely
+   --  Disables huge pages for a memory area that may be used only sparsely
 
    procedure Unmap_Code;
    --  Releases the memory pages of the program's code, which is backed by its file. Pages that are

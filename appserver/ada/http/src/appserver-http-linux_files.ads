@@ -10,8 +10,8 @@ with Interfaces;
 private package Appserver.HTTP.Linux_Files is
 
    type Failure is (None, Missing, Out_Of_Resources);
-   --  Missing: the file does not exist, or the process has no permission to open it.
-   --  Out_Of_Resources: no descriptors or no memory.
+   --  The reason why a file cannot be opened. Missing: the file does not exist, or the process has
+   --  no permission to open it. Out_Of_Resources: the system has no descriptors or no memory.
 
    procedure Open_Folder (Path : String; Into : out Descriptor; Result : out Failure);
    --  Opens a directory. Follows symbolic links, since the path is from the program, not from a
@@ -32,9 +32,9 @@ private package Appserver.HTTP.Linux_Files is
       Is_Folder  : Boolean;
       Size       : Byte_Count;
       Changed    : Interfaces.Integer_64;
-      --  In seconds since 1970
+      --  The modification time in seconds since 1970
       Fraction   : Interfaces.Unsigned_32;
-      --  The fraction of the second, in nanoseconds
+      --  The fraction of a second to add to Changed, in nanoseconds
    end record;
 
    procedure Look (File : Descriptor; Facts : out File_Facts; Result : out Failure);

@@ -52,8 +52,8 @@ private package Appserver.HTTP.Loops is
    --  Closes the loop and its remaining connections
 
    procedure Serve (Self : in out Event_Loop'Class; Context : in out Contexts.Context);
-   --  Serves the loop until it is over, another task serves it, or the watched file has input.
-   --  Exceptions are reported and not propagated.
+   --  Serves the loop's connections until the loop is over, another task serves it, or the watched
+   --  file has input. Exceptions are reported and not propagated.
 
    procedure Adopt
      (Self : in out Event_Loop; Socket : Descriptor; Client : IP_Addresses.Address)
@@ -66,8 +66,8 @@ private package Appserver.HTTP.Loops is
 
    procedure Ask_To_Stop (Self : in out Event_Loop);
    --  Asks the loop to stop. Any task may call this procedure. The loop responds to requests that
-   --  have begun, announces to clients that it will close their connections, and is over when all
-   --  connections are closed.
+   --  have begun to arrive, announces to clients that it will close their connections, and is over
+   --  when all connections are closed.
 
    function Is_Stopping (Self : Event_Loop) return Boolean;
    function Is_Over (Self : Event_Loop) return Boolean;
@@ -92,14 +92,14 @@ private package Appserver.HTTP.Loops is
    procedure Leave (Self : in out Event_Loop; Context : Contexts.Context; Reason : Absence) is null;
    procedure Come_Back
      (Self : in out Event_Loop; Context : Contexts.Context; Reason : Absence) is null;
-   --  Called before and after a wait or a handler. In between, the state of the loop is consistent,
-   --  so another context may serve it.
+   --  Called before (Leave) and after (Come_Back) the task waits or runs a handler. In between, the
+   --  state of the loop is consistent, so another context may serve it.
 
    procedure Wait_Anywhere
      (Self : in out Event_Loop; Context : Contexts.Context; Milliseconds : in out Integer) is null;
    --  Called between Leave and Come_Back when the loop has no work. Waits for work in this loop or
-   --  others, for at most Milliseconds, and then sets Milliseconds to the remaining time to wait in
-   --  this loop.
+   --  others for at most Milliseconds, and then sets Milliseconds to the time for which the loop
+   --  itself should continue to wait.
 
    function Events_Of (Self : Event_Loop) return Descriptor;
    --  Returns a descriptor that has input when the loop has work
@@ -115,7 +115,7 @@ private package Appserver.HTTP.Loops is
       Context : Contexts.Context;
       Socket  : Descriptor;
       Client  : IP_Addresses.Address);
-   --  Assigns an accepted connection to a loop. By default, this is the same loop.
+   --  Assigns an accepted connection to a loop; by default, to Self
 
    procedure Offer (Self : in out Event_Loop; Is_Taken : out Boolean);
    --  Called when a client waits to be accepted, but this loop has no free slot. Sets Is_Taken to
@@ -123,24 +123,25 @@ private package Appserver.HTTP.Loops is
    --  no other loop.
 
    function Now (Self : Event_Loop) return Byte_Count with Inline;
-   --  Returns the loop's time, in milliseconds
+   --  Returns the loop's current time, in milliseconds
 
 private
 
    type Connection_State is (Free, Reading, Busy, Sending, Lingering);
-   --  Busy: a handler is running. Lingering: the response has been sent, and input is read to its
-   --  end, since the client might see an error otherwise (RFC 9112, 9.6).
+   --  The state of a connection. Busy: a handler is running. Lingering: the response has been sent,
+   --  and the server reads input to its end, since the client might see an error otherwise (RFC
+   --  9112, 9.6).
 
    type Awaited_Part is (Await_None, Await_Request, Await_Header, Await_Content);
-   --  In the order of arrival. Await_None: a request has been processed, and it is not known yet
-   --  how much of the next request has arrived.
+   --  The part of a request that the server waits for, in the order of arrival. Await_None: a
+   --  request has been processed, and it is not known yet how much of the next request has arrived.
 
    type Connection is record
       State          : Connection_State;
       Awaits         : Awaited_Part;
       Is_Disarmed    : Boolean;
-      --  True if the connection is removed from the epoll set, since an event arrived while it was
-      --  Busy
+      --  True if the connection has been removed from the epoll set because an event arrived while
+      --  it was Busy
       Is_Last        : Boolean;
       --  True if the connection must be closed when the output has been sent
       Lingers        : Boolean;
@@ -149,22 +150,23 @@ private
       Socket         : Descriptor;
       Client         : IP_Addresses.Address;
       Deadline       : Byte_Count;
-      --  The time at which the connection is closed, unless the client sends or receives bytes at
-      --  the minimum rate
+      --  The time in milliseconds at which the connection is closed, unless the client sends or
+      --  receives bytes at the minimum rate
       Since          : Byte_Count;
       --  The time at which the server began to wait for the client
       Due            : Byte_Count;
       --  The time by which a client at the crowded rate would have transferred the same bytes. If
       --  this time has passed, the connection may be closed to make room for others.
       Unsent         : Byte_Count;
-      --  The number of unsent bytes at the last query of the system, plus the bytes sent since then
+      --  The number of unacknowledged bytes when the system was last asked, plus the bytes sent
+      --  since then
       Input          : Blocks.Chain;
       Progress       : HTTP.Progress;
       --  The progress of the request at the beginning of Input
       Receiver       : Services.Receiver_Reference;
       --  The receiver of the content in Input; null if there is none
       Header         : Blocks.Chain;
-      --  The header of the request whose content the receiver gets
+      --  The header of the request whose content is passed to the receiver
       Output         : Blocks.Chain;
       Tail           : Contexts.Tail;
       Next           : Slot_Count;
@@ -196,8 +198,8 @@ private
       Is_Shared    : Boolean    := False;
       Is_Listening : Boolean    := False;
       Is_Crowded   : Boolean    := False;
-      --  True if a client waits to be accepted, whether or not other connections have been closed
-      --  to make room
+      --  True if a client is waiting to be accepted, even if other connections have already been
+      --  closed to make room
       Is_Paused    : Boolean    := False;
       --  True if listening is paused until there is room
       Set          : Descriptor := No_File;
@@ -210,10 +212,10 @@ private
       Is_Stopping  : Boolean := False;
       Listen_Until : Byte_Count := 0;
       Give_Up      : Byte_Count := 0;
-      --  The time, on the system's clock, at which the remaining connections are closed
+      --  The time on the system's clock at which the loop closes the remaining connections
 
       Clock        : Byte_Count := 0;
-      --  The system's clock at the last reading
+      --  The latest reading of the system's clock
       Now          : Byte_Count := 0;
       Next_Sweep   : Byte_Count := 0;
       Date_Time    : Byte_Count := Byte_Count'Last;

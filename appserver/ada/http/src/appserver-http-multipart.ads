@@ -27,8 +27,8 @@ package Appserver.HTTP.Multipart is
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    type Outcome is (Incomplete, Complete, Not_A_Form, Malformed, Too_Many_Parts, Header_Too_Long);
-   --  Incomplete means that the end is missing. Not_A_Form means that the request has a different
-   --  Content-Type.
+   --  The result of reading. Incomplete means that the end of the content is missing. Not_A_Form
+   --  means that the request has a different Content-Type.
 
    function Status_Of (Result : Outcome) return Status_Code is
      (case Result is
@@ -41,10 +41,11 @@ package Appserver.HTTP.Multipart is
 
    type Reader (Header_Capacity : Positive) is
      abstract limited new Services.Content_Receiver with private;
-   --  Header_Capacity is the maximum length in bytes of a part's header
+   --  Reads the parts of multipart/form-data. Header_Capacity is the maximum length of a part's
+   --  header in bytes.
 
    procedure Begin_Part (Self : in out Reader) is abstract;
-   --  Called after the header of a part. Name and the functions below describe the part.
+   --  Called after the header of a part. Name, File_Name and Media_Type describe the part.
    --  @param Self the reader
 
    procedure Receive_Part (Self : in out Reader; Bytes : String) is abstract;
@@ -97,7 +98,7 @@ package Appserver.HTTP.Multipart is
 private
 
    Max_Boundary_Length : constant := 70;
-   --  RFC 2046, 5.1.1
+   --  The maximum length of a boundary (RFC 2046, 5.1.1)
 
    type Reader_State is
      (In_Preamble, Behind_Boundary, Behind_Dash, In_Padding, Before_Line_Feed, In_Header, In_Part,
@@ -110,17 +111,17 @@ private
       Max_Parts    : Positive := 1;
       Part_Count   : Natural := 0;
       Delimiter    : String (1 .. Max_Boundary_Length + 4);
-      --  Includes the line end before the boundary
+      --  The delimiter between parts, including the line end before the boundary
       Size         : Natural := 0;
       --  The length of Delimiter
       Matched      : Natural := 0;
       --  The number of bytes of Delimiter that match the latest bytes of the content
       Unsent_First : Positive := 1;
-      --  The first matched byte that is content if the delimiter turns out to be incomplete. A line
-      --  end that belongs to the header is not content.
+      --  The first matched byte that becomes content if the rest of the delimiter does not follow.
+      --  A line end that belongs to the header is not content.
       Header_Last  : Natural := 0;
       Line_First   : Positive := 1;
-      --  An index in Header
+      --  The beginning of the current line in Header
       Has_Name     : Boolean := False;
       Has_File     : Boolean := False;
       Has_Type     : Boolean := False;

@@ -16,18 +16,19 @@ package Appserver.HTTP.Parsing is
 
    type Limits is record
       Request_Line : Positive := 8_192;
-      --  The maximum length in bytes, including CR LF. A longer line is rejected with 414. RFC
-      --  9112, section 3, recommends supporting at least 8,000.
+      --  The maximum length of the request line in bytes, including CR LF. A longer line is
+      --  rejected with 414. RFC 9112, section 3, recommends supporting at least 8,000 bytes.
       Header       : Positive := 16_384;
-      --  The maximum length in bytes, including the request line. A longer header, or one with more
-      --  than 100 lines, is rejected with 431.
+      --  The maximum length of the header in bytes, including the request line. A longer header, or
+      --  a header with more than 100 lines, is rejected with 431.
       Content      : Natural  := 65_536;
-      --  The maximum length in bytes. Longer content is rejected with 413.
+      --  The maximum length of the content in bytes. Longer content is rejected with 413.
    end record;
 
    Slack : constant := 8_192;
-   --  The number of bytes by which a request's capacity exceeds its limits, for chunk sizes that
-   --  have not been removed yet, and for the beginning of further requests
+   --  The number of bytes by which the capacity of a request buffer exceeds the limits. The
+   --  additional bytes are for chunk sizes that have not been removed yet, and for the beginning of
+   --  the next requests.
 
    procedure Clear (Self : in out Request);
    --  Removes all bytes
@@ -35,7 +36,7 @@ package Appserver.HTTP.Parsing is
    procedure Add (Self : in out Request; Bytes : String)
      with Pre => Bytes'Length <= Available (Self)
                  or else raise Misuse_Error with "there is no room for the bytes";
-   --  Adds bytes that have arrived
+   --  Adds received bytes
 
    function Available (Self : Request) return Natural;
    --  Returns the number of bytes that can be added
@@ -57,12 +58,12 @@ package Appserver.HTTP.Parsing is
                  or else raise Misuse_Error with "the request has no room for these limits";
    --  Parses the added bytes. A Complete request can be passed to a handler. After Refused, Status
    --  is the status code for the response, the remaining bytes have no meaning, and the connection
-   --  must be closed. If Asks is True, the result is Has_Header once for each request with content:
-   --  the caller must then call Note_Buffered or Begin_Stream.
+   --  must be closed. If Asks is True, the result is Has_Header once for each request that has
+   --  content, and the caller must then call Note_Buffered or Begin_Stream.
 
    function Wants_Continue (Self : Request) return Boolean;
-   --  Returns True if the client waits for 100 (Continue) before it sends the content of a request
-   --  that is Incomplete
+   --  Returns True if the request is Incomplete and the client waits for 100 (Continue) before it
+   --  sends the content
 
    procedure Note_Continue (Self : in out Request);
    --  Records that 100 (Continue) was sent
@@ -76,7 +77,7 @@ package Appserver.HTTP.Parsing is
    --  limit in Limits, whichever is less.
 
    function Announced (Self : Request) return Byte_Count;
-   --  Returns, after Has_Header, the length of the content; 0 for chunked content
+   --  Returns the length of the content after Has_Header; 0 for chunked content
 
    function Header (Self : Request) return String;
 
@@ -89,7 +90,8 @@ package Appserver.HTTP.Parsing is
 
    function Streamed_Last (Self : Request) return Natural;
    function Streamed (Self : Request) return String;
-   --  The streamed content is Self.Bytes (1 .. Streamed_Last)
+   --  Return the index of the last byte of the streamed content, and the content itself, which is
+   --  Self.Bytes (1 .. Streamed_Last)
 
    procedure Drop_Streamed (Self : in out Request);
    --  Removes the streamed content
@@ -122,7 +124,7 @@ package Appserver.HTTP.Parsing is
    --  Returns True if Text is empty or is a host, with or without a port (RFC 3986, 3.2)
 
    function Is_For_Server (Self : Request) return Boolean;
-   --  Returns True if the request is for the server and not for a resource: OPTIONS *
+   --  Returns True if the request applies to the server as a whole (OPTIONS *)
 
 private
 

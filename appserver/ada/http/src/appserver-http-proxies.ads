@@ -22,8 +22,8 @@ pragma Ada_2022;
 package Appserver.HTTP.Proxies is
 
    type Field_Family is (Forwarded, X_Forwarded);
-   --  The fields that the trusted proxies write. The fields of the other family are ignored, since
-   --  proxies pass them on unchanged from the client.
+   --  The header fields that the trusted proxies write. The fields of the other family are ignored,
+   --  since the proxies forward them unchanged from the client.
 
    function Client_Address
      (Request : HTTP.Request;

@@ -42,13 +42,13 @@ package Appserver.HTTP.REST is
      (Request : not null access constant HTTP.Request;
       To      : not null access Text_Sinks.Text_Sink'Class;
       Form    : Documents.Format) is limited new Documents.Writer with private;
-   --  The response of a handler. If the handler writes a document, the status is 200; if it writes
-   --  nothing, the status is 204.
+   --  The response of a handler. The status is 200 if the handler writes a document, and 204 if it
+   --  writes nothing.
 
    procedure Set_Status (Self : in out Document_Response; Status : Status_Code)
      with Pre => Status < 300
                  or else raise Misuse_Error with "the status is an error or a redirection";
-   --  Sets the status, instead of 200 or 204.
+   --  Sets the status, which is 200 or 204 by default.
    --  @param Self the response
    --  @param Status the status code
 
@@ -189,7 +189,7 @@ package Appserver.HTTP.REST is
    --  @param Method the method
    --  @param Pattern a path. Each segment is a text, which must be equal to the decoded segment, or
    --  "{name}", which matches any segment that is not empty. The last segment may be "{name...}",
-   --  which matches the rest of the path. A text takes precedence over a name.
+   --  which matches the rest of the path. A segment that is a text takes precedence over a name.
    --  @param Handle the handler
    --  @return the route
 
@@ -239,7 +239,7 @@ private
    -- Captures --
    --------------
 
-   --  The values for the names in a route's pattern
+   --  The parts of a path that match the names in a route's pattern
 
    Max_Captures       : constant := 8;
    Max_Capture_Length : constant := 32;
@@ -248,7 +248,7 @@ private
    type Capture is record
       First : Positive;
       Last  : Natural;
-      --  The range of the value in the request's bytes
+      --  The range of a captured value in the request's bytes
    end record;
    --  Components have no initial values, to save time: a request has room for all captures, but
    --  usually needs only one or two
@@ -257,7 +257,7 @@ private
 
    type Node;
    type Link is access all Node;
-   --  Refers to a node of the tree of routes
+   --  A reference to a node in the tree of routes
 
    ---------------
    -- Responses --
@@ -343,7 +343,7 @@ private
       Parent   : Link;
       Children : Links;
       Next     : Link;
-      --  The next child of the same parent
+      --  The next child of the node's parent
       Text     : String (1 .. Max_Pattern_Length);
       --  The text that must be equal to the segment, or a name
       Routes   : Targets;

@@ -31,8 +31,9 @@ package Appserver.HTTP.Server is
       Workers          : Positive := 8;
       --  The number of tasks that run handlers
       Loops            : Natural  := 0;
-      --  The number of event loops, at most Workers. 0 means the number of cores that the caller of
-      --  Start may use, but at most half of Workers, so that spare tasks can replace blocked tasks.
+      --  The number of event loops, at most Workers. 0 means one loop for each core that the caller
+      --  of Start may use, but at most Workers / 2 loops, so that spare tasks can replace blocked
+      --  tasks.
       Connections      : Positive := 10_000;
       --  The maximum number of connections. If more clients wait to be accepted, the server closes
       --  idle connections first, and then slow connections. The server raises the limit on open
@@ -42,7 +43,7 @@ package Appserver.HTTP.Server is
       Response_Content : Positive := 65_536;
       --  The capacity of response builders in bytes. Files and sources have no limit.
       Waiting_Memory   : Positive := 2 ** 24;
-      --  The number of bytes for partially received requests, and for responses that clients have
+      --  The memory in bytes for partially received requests, and for responses that clients have
       --  not read yet. When this memory is used up, the server responds with 503 to the slow client
       --  that has used the most memory for the longest time, or closes its connection if the client
       --  does not read. Memory that was never used is not resident.
@@ -62,8 +63,8 @@ package Appserver.HTTP.Server is
    Forever : constant Duration := Duration'Last;
 
    type Web_Server is tagged limited private;
-   --  Initially stopped. A running server is stopped at the end of its scope, without a timeout,
-   --  since its tasks use this object.
+   --  A server, which is initially stopped. At the end of its scope, a running server is stopped
+   --  without a timeout, since its tasks use this object.
 
    procedure Start
      (Self    : in out Web_Server;

@@ -38,7 +38,8 @@ package Appserver.HTTP.Services is
    type Service_Reference is access all Service'Class;
 
    function Not_Here (Request : HTTP.Request) return Response;
-   --  The default handler function of a server that uses a service.
+   --  Responds with 404 (Not Found). Servers that use a service have this function as their default
+   --  handler.
    --  @param Request the request
    --  @return 404
 
@@ -79,7 +80,7 @@ package Appserver.HTTP.Services is
    type Receiver_Reference is access all Content_Receiver'Class;
 
    type Content_Policy is private;
-   --  Determines how the server handles the content of a request
+   --  The way in which the server handles the content of a request
 
    function Buffer (Limit : Natural := Natural'Last) return Content_Policy;
    --  Returns a policy to buffer the content: the server calls the service's Respond when all
@@ -103,8 +104,8 @@ package Appserver.HTTP.Services is
    --  @return the policy
 
    type Content_Service is limited interface and Service;
-   --  A service that is called before the server reads content. It can set its own limits, receive
-   --  streams, or reject a request before the client has sent the content.
+   --  A service that the server calls before it reads content. The service can set its own limits,
+   --  receive streams, or reject a request before the client has sent the content.
 
    function Policy_For
      (Self : in out Content_Service; Request : HTTP.Request) return Content_Policy is abstract;
@@ -139,7 +140,8 @@ package Appserver.HTTP.Services is
 
    function Passed_By (Policy : Content_Policy) return Filter_Marks;
    function With_Passed (Policy : Content_Policy; Passed : Filter_Marks) return Content_Policy;
-   --  The filters that have already seen the request, with one bit for each filter
+   --  The set of filters that have already seen the request: Passed_By returns it, With_Passed
+   --  replaces it
 
 private
 

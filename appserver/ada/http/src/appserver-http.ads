@@ -84,7 +84,7 @@ package Appserver.HTTP is
    JSON_Text    : aliased constant String := "application/json";
    XML_Text     : aliased constant String := "application/xml";
    Octet_Stream : aliased constant String := "application/octet-stream";
-   --  Media types
+   --  Common media types
 
    subtype Byte_Count is Long_Long_Integer range 0 .. Long_Long_Integer'Last;
 
@@ -109,15 +109,16 @@ package Appserver.HTTP is
    ----------------------
 
    Min_Rate : constant := 500;
-   --  The minimum transfer rate in bytes per second, over a window that Time_Limits sets. The
-   --  server closes the connection of a client that sends content or reads a response more slowly.
+   --  The minimum transfer rate in bytes per second, measured over a window that Time_Limits sets.
+   --  The server closes the connection of a client that sends content or reads a response more
+   --  slowly.
 
    Crowded_Rate : constant := 4_000;
-   --  The minimum transfer rate in bytes per second when the server is full. It is measured since
-   --  the server began to wait for the client, or over the last ten seconds. Since clients send and
-   --  receive in bursts, a client that was fast enough so far may be half a second late. If the
-   --  server has no room for a new client, it may close the connection of a client that is slower
-   --  than this.
+   --  The minimum transfer rate in bytes per second when the server is full. The rate is measured
+   --  since the server began to wait for the client, or over the last ten seconds. Since clients
+   --  send and receive in bursts, a client that has been fast enough so far may be half a second
+   --  late. If the server has no room for a new client, it may close the connection of a client
+   --  that is slower than this rate.
 
    type Content_Source is limited interface;
    --  Produces the content of a response while the server sends it. The content can have any
@@ -146,7 +147,7 @@ package Appserver.HTTP is
    -------------
 
    type Descriptor is range -1 .. 2 ** 31 - 1;
-   --  The descriptor of an open file
+   --  A file descriptor of the operating system
 
    No_File : constant Descriptor := -1;
 
@@ -489,22 +490,22 @@ package Appserver.HTTP is
 
    type Time_Limits is record
       Idle    : Duration := 75.0;
-      --  Between requests
+      --  The time that the server waits between requests
       Header  : Duration := 20.0;
-      --  From the first byte of a request to the end of its header. On timeout, the response is
-      --  408.
+      --  The time from the first byte of a request to the end of its header. On timeout, the
+      --  response is 408.
       Content : Duration := 60.0;
-      --  From the end of the header to the end of the content. On timeout, the response is 408.
-      --  Every Min_Rate bytes that arrive extend the deadline by one second, to at most this
+      --  The time from the end of the header to the end of the content. On timeout, the response is
+      --  408. Every Min_Rate bytes that arrive extend the deadline by one second, to at most this
       --  duration from the current time.
       Sending : Duration := 30.0;
-      --  For a response that the client does not read immediately. Every Min_Rate bytes that the
-      --  client reads extend the deadline by one second, to at most this duration from the current
-      --  time.
+      --  The time for sending a response that the client does not read immediately. Every Min_Rate
+      --  bytes that the client reads extend the deadline by one second, to at most this duration
+      --  from the current time.
       Closing : Duration := 0.5;
-      --  Grace period for requests in flight when a server stops
+      --  The grace period for requests in flight when a server stops
    end record;
-   --  The time in seconds that a server waits for a client before it closes the connection. Time
+   --  The times in seconds that a server waits for a client before it closes the connection. Time
    --  during which the program was suspended does not count.
 
    type Handler is not null access function (Request : HTTP.Request) return Response;
@@ -517,14 +518,14 @@ package Appserver.HTTP is
 
    type Exception_Report is access procedure
      (Error : Ada.Exceptions.Exception_Occurrence; Request_Line : String);
-   --  Called with each exception that a handler does not handle, together with the request line.
-   --  For an exception of the server itself, Request_Line is empty. The task that raised the
+   --  Receives each exception that a handler does not handle, together with the request line.
+   --  Request_Line is empty for an exception of the server itself. The task that raised the
    --  exception calls this procedure, so calls may be concurrent. Exceptions that the procedure
    --  raises are ignored.
 
    procedure Report_On_Standard_Error
      (Error : Ada.Exceptions.Exception_Occurrence; Request_Line : String);
-   --  Writes one line, such as "GET /hello HTTP/1.1: CONSTRAINT_ERROR: message".
+   --  Writes one line to standard error, such as "GET /hello HTTP/1.1: CONSTRAINT_ERROR: message".
    --  @param Error the exception
    --  @param Request_Line the request line; empty for an exception of the server itself
 
@@ -554,7 +555,7 @@ private
       File          : Descriptor := No_File;
       Source        : Source_Reference := null;
       Is_Counted    : Boolean    := False;
-      --  True if the number of bytes of Source is known
+      --  True if the number of bytes that Source will produce is known
       Offset        : Byte_Count := 0;
       File_Length   : Byte_Count := 0;
       --  The number of bytes of the file section or of Source
@@ -577,7 +578,7 @@ private
       First : Positive := 1;
       Last  : Natural  := 0;
    end record;
-   --  A range of the request's bytes
+   --  A range of indexes in the request's bytes
 
    function Length (Self : Span) return Natural is (Self.Last - Self.First + 1);
 
@@ -597,20 +598,20 @@ private
      (In_Header, In_Content, In_Chunk_Size, In_Chunk, Behind_Chunk, In_Trailer, Complete);
 
    type Filter_Marks is mod 2 ** 64;
-   --  A bit for each filter
+   --  A set of filters, with one bit for each filter
 
    type Progress is record
       Step         : Parse_Step := In_Header;
       Continued    : Boolean    := False;
-      --  100 (Continue) was sent
+      --  True if 100 (Continue) was sent
       Has_Line     : Boolean    := False;
       --  True after the end of the header's first line
       Searched_To  : Natural    := 0;
-      --  The search for the next line end continues after this byte
+      --  The last byte that has been searched for a line end
       Header_Last  : Natural    := 0;
-      --  The last byte of the header
+      --  The index of the last byte of the header
       Content_Last : Natural    := 0;
-      --  The last byte of the content that has arrived
+      --  The index of the last byte of content that has arrived
       Overhead     : Natural    := 0;
       --  The number of bytes of chunk framing, which are not content
       Is_Planned   : Boolean    := False;
@@ -636,8 +637,8 @@ private
       State         : Progress;
       Client        : IP_Addresses.Address;
       Is_Read       : Boolean := False;
-      --  True if the following components have been set from the header. This is not the case while
-      --  the header is incomplete, or if only the bytes and the state have been restored.
+      --  True if the following components have been set from the header. False while the header is
+      --  incomplete, or if only the bytes and the state have been restored.
       Kind          : Method_Kind := Get;
       Minor_Version : Natural range 0 .. 9 := 1;
       Is_Last       : Boolean := False;

@@ -26,14 +26,15 @@ package Appserver.HTTP.Compression is
 
    Min_Length : constant := 1_024;
    --  The minimum length of content to compress, in bytes. Shorter content fits into one packet
-   --  anyway.
+   --  even uncompressed.
 
    type Gzip_Filter
      (Next : not null Services.Service_Reference; Compressors : Positive) is
      limited new Filters.Filter with private;
-   --  Compressors is the maximum number of tasks that compress concurrently. If all compressors are
-   --  busy, responses are sent uncompressed. Each compressor uses half a megabyte in the filter
-   --  object, not on the heap. The memory is not touched before it is needed.
+   --  A filter that compresses responses with gzip. Compressors is the maximum number of tasks that
+   --  compress concurrently. If all compressors are busy, responses are sent uncompressed. Each
+   --  compressor uses half a megabyte in the filter object, not on the heap. The memory is not
+   --  touched before it is needed.
 
    Max_Output_Length : constant := 65_536;
    --  The maximum length of compressed content, in bytes. Content that exceeds it is sent
@@ -75,8 +76,8 @@ private
      with Convention => C;
 
    Memory_Size : constant := 400_000;
-   --  Enough memory for deflateInit2 with a window of 32 KiB: 262,144 bytes plus its own record
-   --  (zconf.h), and a reserve for future versions
+   --  The memory of a compressor in bytes, enough for deflateInit2 with a window of 32 KiB: 262,144
+   --  bytes plus zlib's own record (zconf.h), and a reserve for future versions
 
    type Memory is array (size_t range <>) of unsigned_char with Alignment => 16;
 
@@ -98,7 +99,7 @@ private
 
    protected type Reserve (Count : Positive) is
       procedure Get (Index : out Natural);
-      --  Sets Index to 0 if all compressors are in use
+      --  Reserves a free compressor. Sets Index to 0 if all compressors are in use.
       procedure Release (Index : Positive);
    private
       In_Use : Flags (1 .. Count) := [others => False];

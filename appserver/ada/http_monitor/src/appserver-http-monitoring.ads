@@ -34,7 +34,7 @@ package Appserver.HTTP.Monitoring is
      (Next    : not null Services.Service_Reference;
       Monitor : not null Monitors.Monitor_Reference) is
      limited new Filters.Filter (Next) with null record;
-   --  Records the requests to Next in Monitor
+   --  A filter that records the requests to Next in Monitor
 
    Default_Path : aliased constant String := "/monitor";
 
@@ -44,14 +44,14 @@ package Appserver.HTTP.Monitoring is
 
    function Application (Self : Monitor_Filter) return String is ("");
    --  @param Self the filter
-   --  @return a display name, for the page and JSON
+   --  @return the name of the application to show on the page and in JSON
 
    Min_Token_Length : constant := 16;
 
    function Token (Self : Monitor_Filter) return String is ("");
    --  Returns a secret that clients must send to see the metrics; other clients get 401. Override
-   --  this function to enable the metrics. By default there is no secret, and the next service
-   --  handles the metrics path like any other path.
+   --  this function to enable the metrics. By default, there is no secret, and the next service
+   --  handles the path of the metrics like any other path.
    --  @param Self the filter
    --  @return a secret of at least Min_Token_Length characters; empty for no secret
 
@@ -65,8 +65,8 @@ package Appserver.HTTP.Monitoring is
    overriding function Respond
      (Self : in out Monitor_Filter; Request : HTTP.Request) return Response;
    --  Returns the metrics, or calls Next and records the request. An exception in Next is recorded
-   --  as status 500. The time that a content source takes after the handler has returned does not
-   --  count.
+   --  as status 500. The recorded time does not include the time that a content source takes after
+   --  the handler has returned.
    --  @param Self the filter
    --  @param Request the request
    --  @return the response
@@ -86,15 +86,16 @@ package Appserver.HTTP.Monitoring is
 
    type Monitor_Page (Monitor : not null Monitors.Monitor_Reference) is
      limited new Services.Service with null record;
-   --  Shows the metrics on a separate server, which should listen on the loopback address
+   --  A service that shows the metrics on a separate server, which should listen on the loopback
+   --  address
 
    function Application (Self : Monitor_Page) return String is ("");
    --  @param Self the service
-   --  @return a display name, for the page and JSON
+   --  @return the name of the application to show on the page and in JSON
 
    function May_See (Self : Monitor_Page; Request : HTTP.Request) return Boolean;
-   --  Decides whether a request may see the metrics; other requests get 403. By default, this
-   --  requires that Asks_For_Itself is True.
+   --  Decides whether a request may see the metrics; other requests get 403. By default,
+   --  Asks_For_Itself decides.
    --  @param Self the service
    --  @param Request the request
    --  @return True if the request may see the metrics

@@ -16,7 +16,7 @@ package Appserver.IP_Addresses with Preelaborate is
    --  4291, 2.5.5.2).
 
    No_Address : constant Address;
-   --  "::"
+   --  The unspecified address "::"
 
    Address_Error : exception;
    --  The text is not a valid address or block

@@ -20,8 +20,8 @@ package Appserver.Documents is
 
    use Appserver.Text_Sinks;
 
-   --  Preconditions are checked in every build: the exceptions that they raise are part of the
-   --  contract.
+   --  Preconditions are checked in every build, since the exceptions that they raise are part of
+   --  the contract
    pragma Assertion_Policy (Pre => Check);
 
    subtype Integer_64 is Interfaces.Integer_64;
@@ -49,8 +49,9 @@ package Appserver.Documents is
    function Chosen (Accepted : String) return Choice with Inline;
    --  Chooses a format based on the header field Accept (RFC 9110, section 12.5.1).
    --  @param Accepted the value of the field; may be empty
-   --  @return the format with the higher weight; JSON if both have the same weight or the field is
-   --  empty. If neither format is acceptable, Is_Possible is False, and the response should be 406.
+   --  @return the format with the higher weight; JSON if both formats have the same weight or the
+   --  field is empty. If neither format is acceptable, Is_Possible is False, and the response
+   --  should be 406.
 
    -----------
    -- Names --
@@ -74,8 +75,8 @@ package Appserver.Documents is
    type Writer
      (To   : not null access Text_Sink'Class;
       Form : Format) is tagged limited private;
-   --  Writes one document. Texts must be UTF-8. Invalid bytes are written as U+FFFD. In XML, so are
-   --  characters that XML 1.0 does not allow.
+   --  Writes one document. Texts must be UTF-8. Invalid bytes are written as U+FFFD. In XML,
+   --  characters that XML 1.0 does not allow are also written as U+FFFD.
 
    function Depth (Self : Writer) return Natural;
    --  @param Self the writer
@@ -97,7 +98,7 @@ package Appserver.Documents is
    function Can_Open (Self : Writer; Name, Each : String := "") return Boolean;
    --  @param Self the writer
    --  @param Name the name of an entity or a list
-   --  @param Each the name of the list's items
+   --  @param Each the name of the list's items in XML
    --  @return True if the writer has room for these names
 
    procedure Start_Document (Self : in out Writer)
@@ -124,7 +125,8 @@ package Appserver.Documents is
    --  Ends the document.
    --  @param Self the writer
 
-   --  Items with a name, in the document or in an entity. In XML, a null is written as xsi:nil.
+   --  Subprograms that write items with a name, in the document or in an entity. In XML, a null is
+   --  written as xsi:nil.
 
    procedure Write_Entity (Self : in out Writer; Name, Value : String)
      with Pre => (Self.Is_In_Entity and then Is_Name (Name))
@@ -171,7 +173,7 @@ package Appserver.Documents is
    --  @param Name the name of the list
    --  @param Each the name of the elements in XML
 
-   --  Items without a name, in a list
+   --  Subprograms that write items without a name, in a list
 
    procedure Write_Item (Self : in out Writer; Value : String)
      with Pre => Self.Is_In_List or else raise Misuse_Error with "not in a list";
@@ -229,7 +231,8 @@ private
       First : Positive;
       Last  : Natural;
    end record;
-   --  Components have no initial values, to save time: a writer is created for each document
+   --  A range of characters in Names. Its components have no initial values, to save time: a writer
+   --  is created for each document.
 
    type Part_Kind is (Entity, List);
 

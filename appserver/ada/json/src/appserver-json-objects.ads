@@ -25,8 +25,8 @@ generic
 package Appserver.JSON.Objects is
 
    procedure Read (Into : in out Value; JSON : in out Readers.Reader; Source : String);
-   --  Reads an object that contains each member exactly once, in any order. Unknown members are
-   --  skipped. The reader fails if a member is missing or occurs twice.
+   --  Reads an object that contains each member exactly once, in any order. Skips unknown members.
+   --  The reader fails if a member is missing or occurs twice.
    --  @param Into the object
    --  @param JSON the reader
    --  @param Source the text

@@ -11,8 +11,8 @@ with Interfaces;
 
 package Appserver.JSON.Readers is
 
-   --  Preconditions are checked in every build: the exceptions that they raise are part of the
-   --  contract.
+   --  Preconditions are checked in every build, since the exceptions that they raise are part of
+   --  the contract
    pragma Assertion_Policy (Pre => Check);
 
    use type Interfaces.Integer_64;
@@ -34,7 +34,7 @@ package Appserver.JSON.Readers is
       Control_Character,
       Unpaired_Surrogate,
       Too_Deep,
-      --  The value is well-formed, but has a kind other than the requested one
+      --  Other_Kind: the value is well-formed, but is not of the requested kind
       Other_Kind,
       Out_Of_Range,
       Too_Long,
@@ -44,7 +44,7 @@ package Appserver.JSON.Readers is
 
    type Reader is tagged limited private;
    --  A position in a text. The reader does not refer to the text, so pass the same text to each
-   --  call. A name that occurs twice in an object is read twice.
+   --  call. If a name occurs twice in an object, both members are returned.
 
    procedure Start (Self : in out Reader)
      with Post => Self.Kind = Nothing;
@@ -70,7 +70,8 @@ package Appserver.JSON.Readers is
    --  @return the characters. For a name or a text, escapes are not decoded, and quotation marks
    --  are not included.
 
-   --  Values of the current token. The reader fails if the value does not fit.
+   --  Functions that return the value of the current token. The reader fails if the value does not
+   --  fit.
 
    function Integer_Value
      (Self        : in out Reader;
@@ -128,8 +129,8 @@ package Appserver.JSON.Readers is
    --  @param Self the reader
    --  @param Why the reason
 
-   --  Subprograms that request the next value. If the text has no such value, the reader fails, and
-   --  the result is First for an integer, 0.0 for a number, False, or an empty text.
+   --  Subprograms that read the next value. If the next value is of another kind, the reader fails,
+   --  and the result is First for an integer, 0.0 for a number, False, or an empty text.
 
    procedure Enter_Object (Self : in out Reader; Source : String);
    --  Enters an object, which must be the next value.
@@ -213,8 +214,8 @@ package Appserver.JSON.Readers is
 
 private
 
-   --  The tokens that may come next. The values with the suffix First apply directly after an
-   --  opening bracket.
+   --  The kinds of token that may come next. The values with the suffix First apply directly after
+   --  an opening bracket.
 
    type Expectation is (Value_Due, Value_First, Member_First, Separator);
 
@@ -222,14 +223,14 @@ private
       Kind      : Token_Kind := Nothing;
       Fault     : Problem := None;
       Is_Peeked : Boolean := False;
-      --  True if the token was peeked at, but not consumed yet
+      --  True if Peek has read the token, but Next has not consumed it yet
       Escaped   : Boolean := False;
       Expected  : Expectation := Value_Due;
       Consumed  : Natural := 0;
       --  The number of consumed bytes
       Begins    : Natural := 0;
       Ends      : Natural := 0;
-      --  The token's bytes are Begins + 1 .. Ends, counted from 1
+      --  The range of the token: its bytes are Begins + 1 .. Ends, counted from 1
       Depth     : Natural := 0;
       Objects   : Container_Kinds := [others => False];
    end record;

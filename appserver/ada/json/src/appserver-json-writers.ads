@@ -13,8 +13,8 @@ package Appserver.JSON.Writers is
 
    use Appserver.Text_Sinks;
 
-   --  Preconditions are checked in every build: the exceptions that they raise are part of the
-   --  contract.
+   --  Preconditions are checked in every build, since the exceptions that they raise are part of
+   --  the contract
    pragma Assertion_Policy (Pre => Check);
 
    subtype Integer_64 is Interfaces.Integer_64;
@@ -32,8 +32,8 @@ package Appserver.JSON.Writers is
 
    function Is_In_Array (Self : Writer) return Boolean;
    --  @param Self the writer
-   --  @return True if the innermost open value is an array, so another value or its end may come
-   --  next
+   --  @return True if the innermost open value is an array, so the next call must write a value or
+   --  end the array
 
    function Is_Complete (Self : Writer) return Boolean;
    --  @param Self the writer
@@ -87,8 +87,8 @@ package Appserver.JSON.Writers is
 
 private
 
-   --  The tokens that may come next. The values with the suffix First apply directly after an
-   --  opening bracket.
+   --  The kinds of token that may come next. The values with the suffix First apply directly after
+   --  an opening bracket.
 
    type Expectation is (Value_Due, Value_First, Member_First, Separator);
 

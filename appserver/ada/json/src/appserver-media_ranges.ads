@@ -9,7 +9,7 @@ pragma Ada_2022;
 package Appserver.Media_Ranges with Pure is
 
    subtype Weight is Natural range 0 .. 1_000;
-   --  In thousandths; 0 means not acceptable
+   --  A preference in thousandths; 0 means that the item is not acceptable
 
    function Weight_Of (Accepted, Main, Sub : String) return Weight;
    --  Returns the weight, in thousandths, of the most specific range that matches the media type
@@ -26,6 +26,7 @@ package Appserver.Media_Ranges with Pure is
    --  the first element counts.
 
    function Own_Weight (Accepted, Coding : String) return Listed_Weight;
-   --  Like Coding_Weight, but returns Unlisted if the coding is matched only by "*"
+   --  Returns the weight of a coding like Coding_Weight, but returns Unlisted if only "*" matches
+   --  the coding
 
 end Appserver.Media_Ranges;

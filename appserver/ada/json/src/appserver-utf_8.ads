@@ -44,6 +44,6 @@ package Appserver.UTF_8 with Pure is
 
    Replacement : constant String := Character'Val (16#EF#) & Character'Val (16#BF#)
      & Character'Val (16#BD#);
-   --  U+FFFD, the replacement character
+   --  The UTF-8 bytes of U+FFFD, the replacement character
 
 end Appserver.UTF_8;

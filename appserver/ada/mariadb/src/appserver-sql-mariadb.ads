@@ -45,11 +45,11 @@ package Appserver.SQL.MariaDB is
    Default_Port : constant Port_Number := 3_306;
 
    subtype Timeout_Duration is Duration range 0.0 .. 1_000_000.0;
-   --  In seconds, rounded up to a whole number; 0.0 means no limit
+   --  A timeout in seconds, rounded up to a whole number; 0.0 means no limit
 
    type TLS_Mode is (Unencrypted, Encrypted, Authenticated);
-   --  Authenticated means that the connection is encrypted, and that the server must present a
-   --  valid certificate for its host name
+   --  The protection of a connection. Authenticated means that the connection is encrypted, and
+   --  that the server must present a valid certificate for its host name.
 
    procedure Open
      (Self             : in out Connection;
@@ -64,8 +64,8 @@ package Appserver.SQL.MariaDB is
       Authority        : String           := "")
      with Pre  => not Self.Is_Open or else raise Misuse_Error with "the connection is open",
           Post => Self.Is_Open;
-   --  Connects to a server. Texts are UTF-8. All rows that match an UPDATE count as changed, as in
-   --  other databases.
+   --  Connects to a server. Texts are UTF-8. An UPDATE counts all rows that match its condition as
+   --  changed, as in other databases.
    --  @param Self the connection
    --  @param Host a host name or an address; "localhost" means the Unix socket
    --  @param User the user
@@ -134,7 +134,7 @@ package Appserver.SQL.MariaDB is
    --  @exception SQL_Error 0A000 if Text has parameters and an executable comment
    --  @exception Misuse_Error the connection is closed
 
-   --  Operations specified in Appserver.SQL
+   --  The following operations are specified in Appserver.SQL
 
    overriding function Is_Open (Self : Connection) return Boolean with Inline;
    overriding function Is_Connected (Self : Connection) return Boolean;
@@ -148,10 +148,11 @@ package Appserver.SQL.MariaDB is
    overriding function In_Autocommit (Self : Connection) return Boolean;
    overriding function Transactions_Survive_Errors (Self : Connection) return Boolean is (True);
    overriding procedure Cancel (Self : Connection);
-   --  Uses a separate connection. Raises SQL_Error if that connection cannot be opened.
+   --  Stops the running statement over a separate connection. Raises SQL_Error if that connection
+   --  cannot be opened.
    overriding procedure Reset_Session (Self : in out Connection);
-   --  Raises SQL_Error 0A000 after a USE if the connection was opened without a database, since the
-   --  server cannot undo the USE
+   --  Restores the state of the session. Raises SQL_Error 0A000 after a USE if the connection was
+   --  opened without a database, since the server cannot undo the USE.
    overriding procedure Close (Self : in out Connection);
 
    overriding procedure Bind
@@ -202,9 +203,10 @@ private
    package Handle_Vectors is new Ada.Containers.Vectors
      (Positive, MariaDB_Library.Statement_Handle);
 
-   --  Target, and Id, the server's ID of the connection, are stored for Cancel. Streams is True
-   --  while the server still has to send rows of a statement. Left contains the statements that
-   --  were closed in the meantime: releasing them would discard these rows.
+   --  A connection to a server. Target and Id are stored for Cancel; Id is the server's ID of the
+   --  connection. Streams is True while the server still has rows of a statement to send. Left
+   --  contains the statements that were closed during that time: releasing them earlier would
+   --  discard the rows.
 
    type Connection is new SQL.Connection with record
       Handle   : MariaDB_Library.Connection_Handle := MariaDB_Library.No_Connection;
@@ -228,7 +230,8 @@ private
       Next           : not null access function
         (Row : in out SQL.Statement'Class) return Boolean;
       Current        : not null access Integer_64);
-   --  Uses multi-row INSERTs. LOAD DATA LOCAL INFILE would allow a server to request files.
+   --  Inserts rows with multi-row INSERTs, because LOAD DATA LOCAL INFILE would allow a server to
+   --  request files
 
    --  A value that is exchanged with a prepared statement, in one of its possible formats. For a
    --  statement prepared on the client side, Bytes is the literal to insert into the text. Kind,
@@ -259,10 +262,11 @@ private
 
    type Positions_Reference is access MariaDB_Texts.Position_List;
 
-   --  Handle is set for a prepared statement. Otherwise Text is used, with parameters at the
-   --  positions Places. Escapes is True if a backslash was an escape character when the text was
-   --  parsed. Bound is True if the parameter buffers are bound. Result contains the columns of a
-   --  prepared statement, or the rows of a text, whose current row is described by Row and Lengths.
+   --  A statement. Handle is set for a prepared statement. Otherwise Text is used, with parameters
+   --  at the positions Places. Escapes is True if a backslash was an escape character when the text
+   --  was parsed. Bound is True if the parameter buffers are bound. Result contains the columns of
+   --  a prepared statement, or the rows of a statement sent as text. In that case, Row and Lengths
+   --  describe the current row.
 
    type Statement is new SQL.Statement with record
       Handle  : MariaDB_Library.Statement_Handle := MariaDB_Library.No_Statement;
@@ -283,7 +287,7 @@ private
         (To : in out SQL.Statement'Class; Element : Positive);
       Counts  : out Count_List;
       Current : not null access Integer_64);
-   --  Combines multiple executions of a statement that changes rows into one text, with their
-   --  values inserted
+   --  Executes a statement that changes rows multiple times. Combines multiple executions into one
+   --  text, into which their values are inserted.
 
 end Appserver.SQL.MariaDB;

@@ -55,7 +55,7 @@ private package Appserver.SQL.MariaDB_Library is
 
    function init (DB : Connection_Handle) return Connection_Handle
      with Import, Convention => C, External_Name => "mysql_init";
-   --  Creates a new handle if the argument is No_Connection
+   --  Initializes a handle. Creates a new handle if the argument is No_Connection.
 
    Option_Connect_Timeout : constant := 0;
    Option_Charset_Name    : constant := 7;
@@ -87,7 +87,7 @@ private package Appserver.SQL.MariaDB_Library is
 
    function get_ssl_cipher (DB : Connection_Handle) return Strings.chars_ptr
      with Import, Convention => C, External_Name => "mysql_get_ssl_cipher";
-   --  Returns null if the connection is not encrypted
+   --  Returns the cipher of the connection; null if the connection is not encrypted
 
    procedure close (DB : Connection_Handle)
      with Import, Convention => C, External_Name => "mysql_close";
@@ -129,8 +129,8 @@ private package Appserver.SQL.MariaDB_Library is
      (DB : Connection_Handle; Kind : int; Text : out System.Address; Length : out size_t)
       return int
      with Import, Convention => C, External_Name => "mysql_session_track_get_next";
-   --  Names and values of the variables that the latest statement set. Returns 0 if there is
-   --  another one.
+   --  Return the names and the values of the variables that the latest statement set, one per call.
+   --  The result is 0 if Text and Length are set.
 
    function errno (DB : Connection_Handle) return Error_Number
      with Import, Convention => C, External_Name => "mysql_errno";
@@ -161,12 +161,12 @@ private package Appserver.SQL.MariaDB_Library is
 
    function use_result (DB : Connection_Handle) return Result_Handle
      with Import, Convention => C, External_Name => "mysql_use_result";
-   --  Rows are fetched from the server one at a time
+   --  Begins to fetch rows from the server one at a time
 
    function next_result (DB : Connection_Handle) return int
      with Import, Convention => C, External_Name => "mysql_next_result";
-   --  Returns 0 if there is another result, -1 if there is none, and a positive number after an
-   --  error
+   --  Moves to the next result. Returns 0 if there is another result, -1 if there is none, and a
+   --  positive number after an error.
 
    Multi_Statements_On  : constant := 0;
    Multi_Statements_Off : constant := 1;

@@ -19,11 +19,11 @@ private package Appserver.SQL.MariaDB_Targets is
       Is_Encrypted     : Boolean := False;
       Is_Authenticated : Boolean := False;
    end record;
-   --  An empty text or 0 means the library's default
+   --  The parameters of a connection. An empty text or 0 means the library's default.
 
    function Parsed (URI : String) return Target;
    --  Parses mariadb://USER:PASSWORD@HOST:PORT/DATABASE?socket=PATH, with percent-encoded
-   --  components. All components but the host are optional. Raises SQL_Error 08001 if the URI is
+   --  components. All components except the host are optional. Raises SQL_Error 08001 if the URI is
    --  malformed. Does not set timeouts or TLS.
 
 end Appserver.SQL.MariaDB_Targets;

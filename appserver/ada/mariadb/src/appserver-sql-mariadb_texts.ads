@@ -16,7 +16,7 @@ private package Appserver.SQL.MariaDB_Texts is
    --  parameters and an executable comment.
 
    function Changes_Rows (Text : String; Backslash_Escapes : Boolean) return Boolean;
-   --  Returns True only if the text is certainly one INSERT, UPDATE, DELETE or REPLACE, which has
-   --  one result and can be terminated with a line feed and a semicolon
+   --  Returns True only if the text is certainly a single INSERT, UPDATE, DELETE or REPLACE that
+   --  has one result and can be terminated with a line feed and a semicolon
 
 end Appserver.SQL.MariaDB_Texts;

@@ -12,19 +12,21 @@ package Appserver.Atomic_Words with Preelaborate is
    subtype Word is Interfaces.Unsigned_64;
 
    function Load (Item : aliased Word) return Word with Inline;
-   --  Reads a word with acquire semantics: sees everything that was written before the Store
+   --  Reads a word with acquire semantics. The caller then sees everything that was written before
+   --  the Store of that value.
 
    procedure Store (Item : aliased in out Word; Value : Word) with Inline;
-   --  Writes a word with release semantics: ordered after all previous writes
+   --  Writes a word with release semantics, ordered after all earlier writes of the task
 
    procedure Add (Item : aliased in out Word; Amount : Word) with Inline;
-   --  Adds an amount atomically, with relaxed semantics: does not order accesses to other words
+   --  Adds an amount atomically, with relaxed semantics: the addition does not order accesses to
+   --  other words
 
    procedure Raise_To (Item : aliased in out Word; Value : Word) with Inline;
    --  Sets the word to Value if it is less than Value
 
    procedure Replace
      (Item : aliased in out Word; Expected, By : Word; Is_Replaced : out Boolean) with Inline;
-   --  Sets the word to By if it is equal to Expected
+   --  Sets the word to By if it is equal to Expected. Is_Replaced is True if it was.
 
 end Appserver.Atomic_Words;

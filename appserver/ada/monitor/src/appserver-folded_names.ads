@@ -22,8 +22,9 @@ package Appserver.Folded_Names with Preelaborate is
 
    procedure Set_Route (Self : out Page_Name; Method, Path : String);
    --  Sets a name such as "GET /users/{id}". A path segment is treated as a variable if it contains
-   --  a digit, and consists only of digits, dots and dashes, or only of 8 or more hexadecimal
-   --  digits and dashes, or of 16 or more characters.
+   --  a digit and one of these conditions is true: it consists only of digits, dots and dashes; it
+   --  consists of at least 8 characters, all of which are hexadecimal digits or dashes; it has at
+   --  least 16 characters.
    --  @param Self the name
    --  @param Method the method
    --  @param Path the path
@@ -49,20 +50,20 @@ package Appserver.Folded_Names with Preelaborate is
 
    function Query (Text : String) return String
      with Post => Query'Result'Length <= Max_Query_Length;
-   --  Normalizes an SQL statement: replaces each literal and parameter with "?", each list of them
-   --  with "?, ...", and each sequence of white space and comments with one space. Truncates the
-   --  result to Max_Query_Length bytes.
+   --  Normalizes an SQL statement: replaces each literal and parameter with "?", each list of
+   --  literals or parameters with "?, ...", and each sequence of white space and comments with one
+   --  space. Truncates the result to Max_Query_Length bytes.
    --  @param Text the statement
    --  @return the name of the query
 
    function Hash (Text : String) return Interfaces.Unsigned_64;
    --  @param Text a text
-   --  @return the same hash as that of a Page_Name with this text
+   --  @return the hash of the text, which is equal to the Hash of a Page_Name with this text
 
 private
 
    Room : constant := Max_Length + 8;
-   --  A multiple of the word size, for the hash
+   --  The size of the text in bytes, a multiple of the word size, as the hash requires
 
    type Page_Name is limited record
       Length : Natural range 0 .. Max_Length;

@@ -24,6 +24,6 @@ package Appserver.Monitors.HTML is
    --  Writes the metrics, without delaying the tasks that record.
    --  @param Self the monitor
    --  @param To receives the text
-   --  @param Application a display name
+   --  @param Application the name of the application to show
 
 end Appserver.Monitors.HTML;

@@ -17,6 +17,6 @@ package Appserver.Monitors.JSON is
    --  Writes the metrics, without delaying the tasks that record.
    --  @param Self the monitor
    --  @param To receives the text
-   --  @param Application a display name
+   --  @param Application the name of the application to show
 
 end Appserver.Monitors.JSON;

@@ -20,7 +20,8 @@ package Appserver.Monitors.Prometheus is
    Media_Type : aliased constant String := "text/plain; version=0.0.4; charset=utf-8";
 
    procedure Write (Self : in out Monitor; To : in out Text_Sinks.Text_Sink'Class);
-   --  Writes the metrics. Histograms have a bucket bound at each power of two, from 16 µs to 69 s.
+   --  Writes the metrics. The bucket bounds of histograms are the powers of two, in nanoseconds,
+   --  from 16 µs to 69 s.
    --  @param Self the monitor
    --  @param To receives the text
 

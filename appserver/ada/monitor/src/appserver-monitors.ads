@@ -35,10 +35,11 @@ package Appserver.Monitors is
    subtype Nanoseconds is Interfaces.Unsigned_64;
 
    function Clock return Nanoseconds with Inline;
-   --  @return the time of CLOCK_MONOTONIC
+   --  @return the time of CLOCK_MONOTONIC, in nanoseconds
 
    subtype Stripe_Count is Positive range 1 .. 64;
-   --  A power of two. With any other number, some stripes are never used.
+   --  The number of stripes, which should be a power of two. With any other number, some stripes
+   --  are never used.
 
    type Monitor
      (Max_Pages   : Positive     := 256;
@@ -64,7 +65,7 @@ package Appserver.Monitors is
    --------------
 
    type Timed_Request (Monitor : not null access Monitors.Monitor) is limited private;
-   --  A request that the current task serves. Belongs to one task at a time.
+   --  A request that the current task serves. Only one task at a time may use it.
 
    procedure Start (Self : aliased in out Timed_Request; Method, Path : String);
    --  Starts a request. Queries of this task are recorded for this request, until Finish or the
@@ -120,17 +121,20 @@ package Appserver.Monitors is
    type Statistics is record
       Count         : Nanoseconds := 0;
       Errors        : Nanoseconds := 0;
-      --  Requests with a status of 500 and above. For a query, failed executions.
+      --  For a page, the number of requests with a status of 500 or above; for a query, the number
+      --  of failed executions
       Client_Errors : Nanoseconds := 0;
-      --  Requests with a status from 400 to 499
+      --  The number of requests with a status from 400 to 499
       Total         : Nanoseconds := 0;
       Max           : Nanoseconds := 0;
       CPU           : Nanoseconds := 0;
-      --  An estimate: a thread reads its CPU time for at most one request per millisecond, and
-      --  extrapolates from that request to all requests of the page since the last reading
+      --  The estimated CPU time: a thread reads its CPU time for at most one request per
+      --  millisecond, and extrapolates from that request to all requests of the page since the
+      --  previous reading
       Times         : Histograms.Histogram := [others => 0];
    end record;
-   --  Statistics are read while tasks continue to record. Count is the number of values in Times.
+   --  The statistics of a page or a query, with times in nanoseconds. They are read while tasks
+   --  continue to record. Count is the number of values in Times.
 
    function Page_Statistics (Self : Monitor; Page : String) return Statistics;
    --  @param Self the monitor
@@ -176,12 +180,12 @@ private
    -- Hours --
    -----------
 
-   --  A page's totals at the beginning of an hour. The metrics of the hour are the difference
-   --  between these totals and those at the beginning of the next hour.
+   --  The totals of a page at the beginning of an hour. The metrics of the hour are the differences
+   --  from the totals at the beginning of the next hour.
 
    type Hour_Start is record
       Hour                 : Word := 0;
-      --  Hours since 1970
+      --  The hour, counted from the beginning of 1970
       Count, Errors, Total : Word := 0;
    end record;
 
@@ -195,17 +199,17 @@ private
    Max_Path_Length  : constant := 120;
    Examples         : constant := 10;
    Keep_Example_For : constant Word := 24 * 3_600;
-   --  In seconds
+   --  The time in seconds for which an example is kept
 
    subtype Query_Number is Natural;
-   --  0 stands for "(other)"
+   --  The number of a query's name; 0 stands for "(other)"
 
    type Part_Sum is record
       Number : Query_Number := 0;
       Count  : Word := 0;
       Total  : Word := 0;
    end record;
-   --  Executions of one query in a request
+   --  The executions of one query in a request: their number, and their total time in nanoseconds
 
    type Part_Sums is array (Positive range <>) of Part_Sum;
 
@@ -218,7 +222,7 @@ private
       Path                     : String (1 .. Max_Path_Length) := [others => ' '];
       Part_Count               : Natural := 0;
       Parts                    : Part_Sums (1 .. Max_Parts + 1);
-      --  The last element is the sum of all other queries
+      --  The queries with their own sums. The last element is the sum of all other queries.
    end record;
 
    type Example_Slot is limited record
@@ -227,7 +231,8 @@ private
       At_Second  : aliased Word := 0;
       Item       : Example;
    end record;
-   --  A task claims the slot before it reads or writes Item. Writers do not wait for a slot.
+   --  The slot of an example. A task claims the slot before it reads or writes Item. Writers do not
+   --  wait for a slot that another task has claimed.
 
    type Example_Slots is array (1 .. Examples) of Example_Slot;
 
@@ -237,9 +242,9 @@ private
 
    type Page (Hour_Count, Max_Queries, Stripes : Natural) is limited record
       Next_Look   : aliased Word := 0;
-      --  The time, on Clock, at which to check next whether the hour is over
+      --  The time of Clock at which to check next whether the hour is over
       Threshold   : aliased Word := 0;
-      --  Requests that are slower than this become examples
+      --  The time in nanoseconds above which a request becomes an example
       Is_Turning  : aliased Word := 0;
       Hour_Number : Natural := 0;
       --  The number of hours so far
@@ -265,7 +270,7 @@ private
         (Into : in out Monitor'Class; Text : String; Hash : Word; Number : out Query_Number);
       procedure Add_Pair
         (Into : in out Monitor'Class; On : in out Page; Number : in out Query_Number);
-      --  Sets Number to 0 if there is no room
+      --  Adds a query to a page. Sets Number to 0 if there is no room.
    end Registrar;
 
    type Monitor
@@ -277,11 +282,11 @@ private
       Page_Names  : Name_Table (Max_Pages);
       Query_Names : Name_Table (Max_Queries);
       Pages       : Page_List (0 .. Max_Pages) := [others => null];
-      --  Element 0 is the page "(other)"
+      --  The pages by number. Element 0 is the page "(other)".
       Unassigned  : Page_Access;
       --  The page for queries outside any request
       Pairs       : aliased Word := 0;
-      --  The number of pairs of a page and a query so far
+      --  The current number of pairs of a page and a query
       Register    : Registrar;
       Started_Ms  : Word := 0;
    end record;
@@ -317,7 +322,7 @@ private
       Sums        : Part_Sums (1 .. Max_Parts + 1);
    end record;
 
-   --  For the packages that write statistics
+   --  Functions for the packages that write statistics
 
    function Unix_Milliseconds return Word;
 
@@ -325,7 +330,8 @@ private
    function Merged (Item : Counted) return Statistics;
 
    function Hours_Of (Item : in out Page) return Hour_List;
-   --  Returns the stored hours, each with its own metrics, starting with the oldest
+   --  Returns the stored hours, starting with the oldest. Each element contains the metrics of that
+   --  hour alone.
 
    type Example_List is array (Positive range <>) of Example;
 

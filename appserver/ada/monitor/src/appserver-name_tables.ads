@@ -15,12 +15,12 @@ package Appserver.Name_Tables is
    pragma Assertion_Policy (Pre => Check);
 
    type Name_Table (Capacity : Positive) is limited private;
-   --  Has at most Capacity names. Any number of tasks may look up names concurrently, but only one
-   --  task at a time may add a name.
+   --  A table of at most Capacity names. Any number of tasks may look up names concurrently, but
+   --  only one task at a time may add a name.
 
    function Found (Self : Name_Table; Text : String; Hash : Atomic_Words.Word) return Natural
      with Inline;
-   --  Returns the number of a name, from 1; 0 if the name is not in the table
+   --  Returns the number of a name, starting with 1; 0 if the name is not in the table
 
    function Is_Full (Self : Name_Table) return Boolean;
 
@@ -29,7 +29,7 @@ package Appserver.Name_Tables is
    --  Adds a name that is not in the table, and assigns it the next number
 
    function Used (Self : Name_Table) return Natural;
-   --  Returns the highest number
+   --  Returns the number of names, which is also the number of the last name
 
    function Text (Self : Name_Table; Number : Positive) return String
      with Pre => Number <= Used (Self) or else raise Misuse_Error with "there is no such name";
@@ -57,7 +57,8 @@ private
    type Name_Table (Capacity : Positive) is
      limited new Ada.Finalization.Limited_Controlled with record
       Slots   : Slots_Access;
-      --  The number of slots is a power of two, with at least two slots for each name
+      --  The hash table. The number of slots is a power of two, with at least two slots for each
+      --  name.
       Used    : aliased Word := 0;
       Numbers : Name_List (1 .. Capacity) := [others => null];
    end record;

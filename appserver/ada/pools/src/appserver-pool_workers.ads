@@ -11,8 +11,8 @@ private package Appserver.Pool_Workers is
    type Job is limited interface;
 
    procedure Run (Self : in out Job) is abstract;
-   --  Called by a background task. Must not raise exceptions. Self may cease to exist as soon as
-   --  its last statement has released it.
+   --  Runs the job in a background task. Must not raise exceptions. The last statement of Run may
+   --  release Self, which may then cease to exist.
 
    procedure Start (Work : not null access Job'Class);
    --  Runs a job in a background task. Work must exist until its Run releases it.

@@ -33,17 +33,17 @@ generic
    with procedure Open (Item : in out Resource) is null;
    --  Called before the first lease of a resource, and before its next lease after Close. If Open
    --  raises an exception, Get propagates it, and the next Get calls Open again. If Get has a
-   --  timeout, a task of the pool calls Open, and Get waits for that task until the timeout. The
-   --  task then continues in the background, and a later lease gets the opened resource. Set a
-   --  timeout in Open as well.
+   --  timeout, a task of the pool calls Open, and Get waits for that task until the timeout. After
+   --  the timeout, the task continues in the background, and a later lease gets the opened
+   --  resource. Set a timeout in Open as well.
 
    with procedure Close (Item : in out Resource) is null;
    --  Called when the pool is closed or shrinks, and when the resource is not valid. Must not raise
    --  exceptions.
 
    with procedure Validate (Item : in out Resource; Is_Valid : in out Boolean) is null;
-   --  Called before each lease of an open resource, with Is_Valid = True. A resource that is not
-   --  valid, or for which Validate raises an exception, is closed and opened again. Must not block.
+   --  Called before each lease of an open resource, with Is_Valid = True. If Validate sets Is_Valid
+   --  to False or raises an exception, the resource is closed and opened again. Must not block.
 
    with procedure Reset (Item : in out Resource) is null;
    --  Called after each lease. If Reset raises an exception, the resource is closed. The timeout of
@@ -53,12 +53,12 @@ generic
      (Item : in out Resource; Timeout : Duration; Is_Valid : in out Boolean) is null;
    --  Called after Validate, for a check that may block, such as a query to a server. Must return
    --  within Timeout seconds. Timeout is half of the time that Get has left, so that the other half
-   --  can be used to open the resource again. It is Duration'Last if Get has no timeout, and for a
-   --  check because of Keep_Alive.
+   --  can be used to open the resource again. Timeout is Duration'Last if Get has no timeout, and
+   --  in a check that Keep_Alive causes.
 
-   --  Hooks run outside of all locks, and in the leasing task. There are two exceptions, which run
-   --  in a task of the pool: Open, and a Close before it, in a Get with a timeout; and the hooks
-   --  that Pool_Options cause. A task cannot be aborted in Open and Close.
+   --  Hooks run outside of all locks. They run in the leasing task, except in two cases, in which
+   --  they run in a task of the pool: if Get has a timeout, Open and a Close that precedes it; and
+   --  all calls that Pool_Options cause. A task cannot be aborted in Open and Close.
 
 package Appserver.Pools is
 
@@ -76,7 +76,8 @@ package Appserver.Pools is
    ----------
 
    type Pool (Capacity : Pool_Capacity) is tagged limited private;
-   --  The initial size is Capacity; see Resize. The pool must outlive its leases.
+   --  A pool of resources. The initial size is Capacity; see Resize. The pool must outlive its
+   --  leases.
 
    function Size (Self : Pool) return Natural
      with Post => Size'Result <= Self.Capacity;
@@ -96,7 +97,7 @@ package Appserver.Pools is
    procedure Start (Self : in out Pool; Timeout : Duration);
    --  Opens the first resource, so that a program that cannot reach its server fails when it
    --  starts. Without this call, a pool does not fail before its first Get. If Open raises an
-   --  exception, the call tries again until the timeout. The pool then stays usable.
+   --  exception, Start tries again until the timeout. The pool stays usable even if Start fails.
    --  @param Self the pool
    --  @param Timeout the maximum time in seconds. If it is zero or negative, there is one attempt,
    --  without a time limit. The exception of Open is propagated.
@@ -105,14 +106,14 @@ package Appserver.Pools is
 
    procedure Soft_Evict (Self : in out Pool);
    --  Replaces all current resources, for example after a failover of the server or a change of its
-   --  password: idle resources are closed immediately, and leased ones when they are returned. No
-   --  later Get obtains one of them without opening it again.
+   --  password: idle resources are closed immediately, and leased resources are closed when they
+   --  are returned. Later calls of Get obtain only resources that were opened after this call.
    --  @param Self the pool
 
    procedure Close (Self : in out Pool)
      with Post => Self.Is_Closed;
    --  Closes a pool. Waiting and later calls of Get raise Pool_Closed. Idle resources are closed
-   --  immediately, leased resources when they are returned.
+   --  immediately, and leased resources are closed when they are returned.
    --  @param Self the pool
 
    function Is_Closed (Self : Pool) return Boolean;
@@ -125,48 +126,49 @@ package Appserver.Pools is
 
    type Leak_Listener is access procedure
      (Holder : String; Held_For : Duration; Origin : String);
-   --  Called for each lease that has been held for longer than Leak_Threshold, by a task of the
-   --  pool. Exceptions are ignored. Holder is the image of the task that took the lease, Held_For
-   --  the time since then in seconds, and Origin the symbolic traceback of its Get: source lines if
-   --  the program was built with -g.
+   --  Receives each lease that has been held for longer than Leak_Threshold. A task of the pool
+   --  calls this procedure and ignores its exceptions. Holder is the image of the task that took
+   --  the lease. Held_For is the time since then, in seconds. Origin is the symbolic traceback of
+   --  the Get, with source lines if the program was built with -g.
 
    type Pool_Options is record
       Min_Idle       : Natural  := 0;
       --  The number of open idle resources that the pool keeps ready, as far as its size allows. A
-      --  task of the pool opens them, also after others have been closed. If Open raises an
-      --  exception, it tries again after a pause, which doubles up to 10 seconds.
+      --  task of the pool opens them, and replaces those that have been closed. If Open raises an
+      --  exception, the task tries again after a pause, which doubles up to 10 seconds.
       Idle_Timeout   : Duration := Forever;
       --  The time in seconds after which an idle resource is closed, if there are more than
       --  Min_Idle
       Max_Lifetime   : Duration := Forever;
-      --  The age in seconds at which a resource is closed; a leased one when it is returned. Each
-      --  resource has a lifetime of its own, at random up to a quarter shorter, so that resources
-      --  that were opened together do not end together. Set it below the time after which the
-      --  server or a proxy closes connections.
+      --  The age in seconds at which a resource is closed. A leased resource is closed when it is
+      --  returned. Each resource has a random lifetime, which is up to 25% shorter, so that
+      --  resources that were opened together are not closed together. Set Max_Lifetime below the
+      --  time after which the server or a proxy closes connections.
       Keep_Alive     : Duration := Forever;
       --  The time in seconds after which an idle resource is checked with Validate and Probe, so
-      --  that neither a server nor a firewall takes it for unused. A resource that is not valid is
-      --  closed. One resource is checked at a time, and cannot be leased meanwhile. A check does
-      --  not end the idle time. Less than Max_Lifetime.
+      --  that neither a server nor a firewall closes it as unused. A resource that is not valid is
+      --  closed. One resource is checked at a time, and cannot be leased during the check. A check
+      --  does not reset the idle time. Must be less than Max_Lifetime.
       Leak_Threshold : Duration := Forever;
-      --  The time in seconds after which a lease is reported as a possible leak, once and without
-      --  ending it. Each Get then records its traceback, which takes microseconds.
+      --  The time in seconds after which a lease is reported as a possible leak. Each lease is
+      --  reported once, and continues. If this is set, each Get records its traceback, which takes
+      --  microseconds.
       On_Leak        : Leak_Listener := null;
-      --  If null, leaks are reported on standard error
+      --  The procedure that receives leaks; null to report them on standard error
    end record;
 
    procedure Configure (Self : in out Pool; Options : Pool_Options);
-   --  Sets the options. Must be called at most once, before the first Get. A pool without this call
-   --  has the defaults.
+   --  Sets the options. Must be called at most once, before the first Get. Without this call, a
+   --  pool uses the defaults.
    --  @param Self the pool
    --  @param Options the options
-   --  @exception Misuse_Error the pool was configured or leased from before; a time is negative, or
+   --  @exception Misuse_Error the pool has already been configured or used, a time is negative, or
    --  Keep_Alive is not less than Max_Lifetime
 
    type Pool_Statistics is record
       Size         : Natural;
       In_Use       : Natural;
-      --  May exceed Size for a while after the pool has shrunk
+      --  The number of current leases. May exceed Size for a while after the pool has shrunk.
       Open         : Natural;
       Waiting      : Natural;
       Leases       : Interfaces.Unsigned_64;
@@ -182,22 +184,22 @@ package Appserver.Pools is
       Opened           : Interfaces.Unsigned_64;
       --  Successful calls of Open
       Opening_Time     : Duration;
-      --  The sum of their times, in seconds
+      --  The total time of successful calls of Open, in seconds
       Max_Opening_Time : Duration;
       Open_Failures    : Interfaces.Unsigned_64;
       Broken           : Interfaces.Unsigned_64;
       --  Resources that were closed because they were not valid, could not be reset, or were
-      --  discarded
+      --  discarded by the program
       Expired          : Interfaces.Unsigned_64;
-      --  Resources that were closed at the end of their Max_Lifetime
+      --  Resources that were closed at the end of their lifetime
       Timed_Out        : Interfaces.Unsigned_64;
       --  Resources that were closed after Idle_Timeout
       Evicted          : Interfaces.Unsigned_64;
       --  Resources that were closed because of Soft_Evict
       Keep_Alives      : Interfaces.Unsigned_64;
-      --  Checks because of Keep_Alive
+      --  Checks that Keep_Alive caused
       Leaks            : Interfaces.Unsigned_64;
-      --  Leases that were reported because of Leak_Threshold
+      --  Leases that were reported as possible leaks
    end record;
 
    function Statistics (Self : in out Pool) return Pool_Statistics;
@@ -214,8 +216,9 @@ package Appserver.Pools is
      with Implicit_Dereference => Element;
 
    type Lease (Pool : not null access Pools.Pool) is tagged limited private;
-   --  Initially holds no resource. A lease can be used repeatedly, but only by one task. It returns
-   --  its resource at the end of its scope, even after an exception or an abort.
+   --  A lease of a resource, which initially holds no resource. It can be used repeatedly, but only
+   --  by one task. It returns its resource at the end of its scope, even after an exception or an
+   --  abort.
 
    procedure Get (Self : in out Lease; Timeout : Duration := Forever)
      with Pre => not Self.Is_Held
@@ -268,9 +271,9 @@ private
 
    type Atomic_Count is mod 2 ** 64 with Size => 64, Atomic;
 
-   --  Written only by the task that holds the slot. The atomic exchange of the stack's word orders
-   --  these writes (release and acquire), so no component needs to be atomic. Volatile is for tasks
-   --  that read the components concurrently.
+   --  A slot, which contains one resource. Only the task that holds the slot writes its components.
+   --  The atomic exchange of the stack's word orders these writes (release and acquire), so no
+   --  component needs to be atomic. Volatile is for tasks that read the components concurrently.
 
    type Slot is limited record
       Item       : aliased Resource;
@@ -284,9 +287,9 @@ private
       Observed   : Unsigned_64 := Unsigned_64'Last;
       --  The value of Leases at the last sweep
       Idle_Since : Ada.Real_Time.Time;
-      --  The first sweep that observed this value
+      --  The time of the first sweep that observed this value
       Checked    : Ada.Real_Time.Time;
-      --  The later one of Idle_Since and the last check because of Keep_Alive
+      --  The time of the last check that Keep_Alive caused, or Idle_Since if that is later
    end record;
 
    type Slot_List is array (Pool_Capacity range <>) of Slot;
@@ -326,7 +329,7 @@ private
       Since      : Ada.Real_Time.Time;
       Next       : access Waiter := null;
    end record;
-   --  In the queue from Join until it is served or finalized
+   --  A waiting Get, which is in the queue from Join until it is served or finalized
 
    overriding procedure Initialize (Self : in out Waiter);
    overriding procedure Finalize (Self : in out Waiter);
@@ -342,7 +345,7 @@ private
    Max_Frames : constant := 32;
    Max_Name   : constant := 80;
 
-   --  The place where a slot was leased
+   --  The task and the call that leased a slot
 
    type Lease_Origin is record
       Is_Noted    : Boolean := False;
@@ -377,7 +380,8 @@ private
       procedure Close;
 
       procedure Next_To_Retire (Slot : out Slot_Count);
-      --  Sets Slot to No_Slot if the pool is not too large, or if all slots are leased
+      --  Takes an idle slot to retire. Sets Slot to No_Slot if the pool is not too large, or if all
+      --  slots are leased.
 
       procedure Retire (Slot : Pool_Capacity);
       --  Removes a slot from use, after its resource has been closed
@@ -391,23 +395,24 @@ private
 
       entry Await_Close;
 
-      --  The following procedures take all idle slots for a moment. Tasks that find none meanwhile
-      --  wait for the lock, in Join.
+      --  The following procedures take all idle slots for a moment. Tasks that find no idle slot
+      --  during that time wait for the lock, in Join.
 
       procedure Sweep
         (Now : Ada.Real_Time.Time; Slot : out Slot_Count; Cause : out Closing_Cause);
-      --  Takes an idle slot whose resource is to be closed; sets Slot to No_Slot if there is none
+      --  Takes an idle slot whose resource must be closed. Sets Slot to No_Slot if there is none.
 
       procedure Take_Unchecked (Now : Ada.Real_Time.Time; Slot : out Slot_Count);
-      --  Takes an idle slot that is due for a check, if there is one
+      --  Takes an idle slot that is due for a check. Sets Slot to No_Slot if there is none.
 
       procedure Take_Unopened (Now : Ada.Real_Time.Time; Slot : out Slot_Count);
-      --  Takes a closed slot if fewer than Min_Idle are open
+      --  Takes an idle slot to open if fewer than Min_Idle idle slots are open. Sets Slot to
+      --  No_Slot otherwise.
 
       procedure Take_Evicted (Slot : out Slot_Count);
 
       procedure Restock (Slot : Pool_Capacity);
-      --  Makes a slot idle, as the last one to be leased
+      --  Makes a slot idle, below the other idle slots, so that it is leased last
 
       procedure Draw (Fraction : out Float);
       --  Returns a random number from 0.0 to 1.0
@@ -422,7 +427,7 @@ private
       procedure Forget (Slot : Pool_Capacity);
 
       procedure Next_Leak (Origin : out Lease_Origin);
-      --  Takes a lease that is to be reported; Is_Noted is False if there is none
+      --  Takes a lease to report as a possible leak. Sets Is_Noted to False if there is none.
 
       procedure Take_Origins (List : out Origin_List_Access);
 
@@ -433,9 +438,9 @@ private
       Is_Shut      : Boolean := False;
       Current_Size : Natural := 0;
       Excess       : Natural := 0;
-      --  The number of slots beyond the size that are in use or idle, and not retired yet
+      --  The number of slots beyond the size that have not been retired yet
       Retired      : Slot_Count := No_Slot;
-      --  The head of the list of slots that are closed and beyond the size
+      --  The head of the list of retired slots
       Missing      : Natural := 0;
       --  The number of slots that are being closed, but are within the size again
       First, Last  : access Waiter := null;
@@ -458,7 +463,8 @@ private
       Leaks        : Unsigned_64 := 0;
    end Control;
 
-   --  Close, open and check resources, and report leaks, until the pool is closed
+   --  The background jobs of a pool, which run until the pool is closed. Upkeep closes, opens and
+   --  checks resources; Leak_Watch reports leaks.
 
    type Upkeep (Pool : not null access Pools.Pool) is
      limited new Pool_Workers.Job with null record;
@@ -473,8 +479,8 @@ private
    type Pool (Capacity : Pool_Capacity) is new Ada.Finalization.Limited_Controlled with record
       Idle          : Padded_Stack;
       Attention     : aliased Atomic_Count := 0;
-      --  The number of tasks that wait or are about to, plus the number of slots to be retired,
-      --  plus 1 if the pool is closed. While this is 0, tasks only push and pop.
+      --  The number of tasks that wait or are about to wait, plus the number of slots to retire,
+      --  plus 1 if the pool is closed. While this is 0, Get and Release only push and pop.
       Generation    : aliased Atomic_Count := 0;
       --  The number of calls of Soft_Evict
       Options       : Pool_Options;
@@ -489,9 +495,9 @@ private
    overriding procedure Finalize (Self : in out Pool);
 
    type Lease_Stage is (Given, In_Hook, Ready);
-   --  Given means that the resource has not been used, and may still be closed. In_Hook means that
-   --  a hook that checks, resets or closes the resource is running or has run. Only a Ready
-   --  resource may be reset.
+   --  The stage of a lease. Given: the resource has not been used, and may still be closed.
+   --  In_Hook: a hook that checks, resets or closes the resource is running or has run. Ready: the
+   --  program may use the resource; only then may the resource be reset.
 
    type Lease (Pool : not null access Pools.Pool) is
      new Ada.Finalization.Limited_Controlled with record
