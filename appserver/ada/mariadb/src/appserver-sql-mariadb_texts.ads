@@ -10,7 +10,7 @@ private package Appserver.SQL.MariaDB_Texts is
    type Position_List is array (Positive range <>) of Positive;
 
    function Parameters_In (Text : String; Backslash_Escapes : Boolean) return Position_List;
-   --  Returns the positions of each ? that is not inside a quoted string, a quoted name or a
+   --  Returns the position of each ? that is not inside a quoted string, a quoted name or a
    --  comment: https://mariadb.com/kb/en/string-literals/,
    --  https://mariadb.com/kb/en/comment-syntax/. Raises SQL_Error 0A000 if the text has both
    --  parameters and an executable comment.

@@ -46,11 +46,11 @@ package Appserver.Monitors is
       Max_Queries : Positive     := 1_024;
       Hours       : Positive     := 840;
       Stripes     : Stripe_Count := 4) is tagged limited private;
-   --  Max_Pages and Max_Queries limit the number of names; further names are recorded as "(other)".
-   --  A query counts once for each page that uses it. Hours is the length of the history of each
-   --  page; the default is 5 weeks. Tasks write to different stripes as far as possible; one stripe
-   --  per core is enough. A page uses about 10 KB for each stripe plus 40 KB for its history and
-   --  other data. A query uses 10 KB.
+   --  Records requests and their queries. Max_Pages and Max_Queries limit the number of names;
+   --  additional names are recorded as "(other)". A query counts once for each page that uses it.
+   --  Hours is the length of each page's history; the default is 5 weeks. Tasks write to different
+   --  stripes as far as possible; one stripe per core is enough. A page uses about 10 KB for each
+   --  stripe plus 40 KB for its history and other data. A query uses 10 KB.
 
    type Monitor_Reference is access all Monitor;
 

@@ -43,7 +43,7 @@ package Appserver.SQL.PostgreSQL is
    type Statement is new SQL.Statement with private;
 
    subtype Timeout_Duration is Duration range 0.0 .. 1_000_000.0;
-   --  In seconds
+   --  A timeout in seconds
 
    procedure Open
      (Self            : in out Connection;
@@ -56,10 +56,11 @@ package Appserver.SQL.PostgreSQL is
    --  @param Target a URI such as postgresql://ada:secret@example.com/shop?sslmode=require, or a
    --  list such as "host=/run/postgresql dbname=shop". For missing values, libpq uses environment
    --  variables: https://www.postgresql.org/docs/15/libpq-connect.html.
-   --  @param Connect_Timeout the maximum time in seconds; overrides connect_timeout. It includes
-   --  name resolution, and covers all hosts together: each host, and each of its addresses, gets an
-   --  equal fraction of the remaining time. It does not cover the time that libpq takes to read
-   --  files, such as pg_service.conf, or to query an LDAP server that such a file names.
+   --  @param Connect_Timeout the maximum time in seconds; overrides connect_timeout. The timeout
+   --  includes name resolution, and covers all hosts together: each host, and each of its
+   --  addresses, gets an equal fraction of the remaining time. The timeout does not cover the time
+   --  that libpq takes to read files, such as pg_service.conf, or to query an LDAP server that such
+   --  a file names.
    --  @exception SQL_Error 08001 if no server responds in time; the server's own state, such as
    --  28P01, if the server rejects the connection
    --  @exception Misuse_Error the connection is open
@@ -68,7 +69,7 @@ package Appserver.SQL.PostgreSQL is
 
    procedure Set_Notice_Handler (Self : in out Connection; Handler : Notice_Handler);
    --  Sets a handler for the server's notices and warnings, which are discarded by default. The
-   --  handler is called by the task whose call caused the notice; that call may be Open.
+   --  task whose call caused the notice calls the handler; that call may be Open.
    --  @param Self the connection
    --  @param Handler the handler; may be null. The handler must not use the connection. Exceptions
    --  that it raises are ignored.
@@ -99,13 +100,13 @@ package Appserver.SQL.PostgreSQL is
      with Pre  => Can_Use (On),
           Post => Self.Is_Open;
    --  Prepares a statement that runs as the server's unnamed statement. The server parses and plans
-   --  it at each execution.
+   --  the statement at each execution.
    --  @param Self the statement
    --  @param On the connection
    --  @param Text one SQL statement
    --  @exception Misuse_Error the connection is closed
 
-   --  Operations specified in Appserver.SQL
+   --  The following operations are specified in Appserver.SQL
 
    overriding function Is_Open (Self : Connection) return Boolean with Inline;
    overriding function Is_Connected (Self : Connection) return Boolean;
@@ -119,8 +120,8 @@ package Appserver.SQL.PostgreSQL is
    overriding function In_Autocommit (Self : Connection) return Boolean;
    overriding function Transactions_Survive_Errors (Self : Connection) return Boolean is (False);
    overriding procedure Cancel (Self : Connection);
-   --  The request uses a separate connection, which the server closes after it has acted on the
-   --  request. A proxy must not close that connection earlier.
+   --  Stops the running statement. The request uses a separate connection, which the server closes
+   --  after it has acted on the request. A proxy must not close that connection earlier.
    overriding procedure Reset_Session (Self : in out Connection);
    overriding procedure Close (Self : in out Connection);
 
@@ -130,7 +131,7 @@ package Appserver.SQL.PostgreSQL is
      (Self : in out Statement; Parameter : Parameter_Number; Value : Long_Float);
    overriding procedure Bind
      (Self : in out Statement; Parameter : Parameter_Number; Value : UTF_8_String);
-   --  Raises SQL_Error 22021 if Value contains a NUL, which PostgreSQL cannot store
+   --  Binds a text. Raises SQL_Error 22021 if Value contains a NUL, which PostgreSQL cannot store.
    overriding procedure Bind
      (Self : in out Statement; Parameter : Parameter_Number; Value : Ada.Calendar.Time);
    overriding procedure Bind
@@ -174,9 +175,10 @@ private
 
    package Number_Vectors is new Ada.Containers.Vectors (Positive, Statement_Number);
 
-   --  Left contains the statements that were closed in a failed transaction, in which the server
-   --  cannot release them. Streams_In_Work is True if the current stream began in a transaction.
-   --  Begins is True if the next statement is the first of a transaction.
+   --  A connection to a server. Left contains the statements that were closed in a failed
+   --  transaction, in which the server cannot release them. Streams_In_Work is True if the current
+   --  stream began in a transaction. Begins is True if the next statement is the first of a
+   --  transaction.
 
    type Connection is new SQL.Connection with record
       Handle          : PostgreSQL_Library.Connection_Handle := PostgreSQL_Library.No_Connection;
@@ -201,11 +203,11 @@ private
       Next           : not null access function
         (Row : in out SQL.Statement'Class) return Boolean;
       Current        : not null access Integer_64);
-   --  Uses COPY FROM STDIN
+   --  Inserts rows with COPY FROM STDIN
 
-   --  Lengths and Formats are for blobs, which are sent in binary format, and for COPY. Each
-   --  parameter has a buffer, which is reused and grows as needed, so binding a number allocates no
-   --  memory.
+   --  The bound values of a statement. Lengths and Formats are for blobs, which are sent in binary
+   --  format, and for COPY. Each parameter has a buffer, which is reused and grows as needed, so
+   --  binding a number allocates no memory.
 
    type Buffer_Reference is access String;
    type Buffer_List is array (Positive range <>) of Buffer_Reference;
@@ -219,12 +221,12 @@ private
 
    type Parameters_Reference is access Parameter_List;
 
-   --  Number: the number of a prepared statement; 0 for a statement that is sent as text. Command:
-   --  the name of a prepared statement, or the text. Text: the text of a prepared statement.
-   --  Is_Unknown: the server has dropped the statement. Sends_Blobs: a blob is bound. Format: the
-   --  format of the rows. All_Integers: rows are binary and all columns are integers. Has_Blobs:
-   --  rows are binary and include a bytea. Copies: the statement is a COPY. Result: not null while
-   --  rows are read. Awaits: the server still has to send rows.
+   --  A statement. Number: the number of a prepared statement; 0 for a statement that is sent as
+   --  text. Command: the name of a prepared statement, or the text to send. Text: the text of a
+   --  prepared statement. Is_Unknown: the server has dropped the statement. Sends_Blobs: a blob is
+   --  bound. Format: the format of the rows. All_Integers: rows are binary and all columns are
+   --  integers. Has_Blobs: rows are binary and include a bytea. Copies: the statement is a COPY.
+   --  Result: not null while rows are read. Awaits: the server still has rows to send.
 
    type Statement is new SQL.Statement with record
       Number       : Statement_Number := 0;
@@ -249,6 +251,6 @@ private
         (To : in out SQL.Statement'Class; Element : Positive);
       Counts  : out Count_List;
       Current : not null access Integer_64);
-   --  Uses libpq's pipeline mode, except for COPY
+   --  Executes a statement multiple times, in libpq's pipeline mode except for COPY
 
 end Appserver.SQL.PostgreSQL;

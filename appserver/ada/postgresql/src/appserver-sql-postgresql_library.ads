@@ -32,7 +32,7 @@ private package Appserver.SQL.PostgreSQL_Library is
    function connectStartParams
      (Keywords, Values : Word_List; Expand_Name : int) return Connection_Handle
      with Import, Convention => C, External_Name => "PQconnectStartParams";
-   --  Both lists are terminated with a null
+   --  Begins to connect without waiting. A null terminates each list.
 
    type Option is record
       Keyword, Variable, Compiled, Value, Label, Display : Strings.chars_ptr;
@@ -41,7 +41,7 @@ private package Appserver.SQL.PostgreSQL_Library is
 
    type Option_Array is array (size_t range 0 .. 255) of Option with Convention => C;
    type Options_Access is access all Option_Array with Convention => C;
-   --  The last option has a null Keyword
+   --  A list of connection options. The Keyword of the last option is null.
 
    function conninfo (DB : Connection_Handle) return Options_Access
      with Import, Convention => C, External_Name => "PQconninfo";
@@ -119,7 +119,7 @@ private package Appserver.SQL.PostgreSQL_Library is
    type Value_List is array (Positive range <>) of System.Address with Convention => C;
 
    type Length_List is array (Positive range <>) of int with Convention => C;
-   --  Lengths in bytes of values in binary format, or formats
+   --  The lengths of values in binary format, in bytes; or the formats of values
 
    function exec (DB : Connection_Handle; Text : char_array) return Result_Handle
      with Import, Convention => C, External_Name => "PQexec";
@@ -162,8 +162,8 @@ private package Appserver.SQL.PostgreSQL_Library is
       Result_Format : int            := In_Text) return Result_Handle
      with Import, Convention => C, External_Name => "PQexecParams";
 
-   --  Send without waiting; return 0 if the statement cannot be sent. Afterwards, results are
-   --  received one row at a time, ending with a result without rows.
+   --  Functions that send a statement without waiting, and return 0 if it cannot be sent.
+   --  Afterwards, getResult returns one row at a time, and then a result without rows.
 
    function sendQueryPrepared
      (DB            : Connection_Handle;
@@ -192,8 +192,8 @@ private package Appserver.SQL.PostgreSQL_Library is
    function getResult (DB : Connection_Handle) return Result_Handle
      with Import, Convention => C, External_Name => "PQgetResult";
 
-   --  Pipeline mode: sends multiple executions before it reads results, up to a sync. Returns 0 on
-   --  failure.
+   --  Pipeline mode, in which multiple executions are sent before their results are read. A sync
+   --  ends a group of executions. Each function returns 0 on failure.
 
    function enterPipelineMode (DB : Connection_Handle) return int
      with Import, Convention => C, External_Name => "PQenterPipelineMode";
@@ -204,8 +204,8 @@ private package Appserver.SQL.PostgreSQL_Library is
    function pipelineSync (DB : Connection_Handle) return int
      with Import, Convention => C, External_Name => "PQpipelineSync";
 
-   --  Send rows for COPY FROM STDIN; return 1 on success. Failure is null, or the reason for
-   --  aborting the COPY.
+   --  Functions that send rows for COPY FROM STDIN, and return 1 on success. Failure is null, or
+   --  the reason for aborting the COPY.
 
    function putCopyData (DB : Connection_Handle; Bytes : String; Length : int) return int
      with Import, Convention => C, External_Name => "PQputCopyData";
@@ -276,7 +276,8 @@ private package Appserver.SQL.PostgreSQL_Library is
 
    function unescapeBytea (Text : System.Address; Length : out size_t) return System.Address
      with Import, Convention => C, External_Name => "PQunescapeBytea";
-   --  Returns memory allocated by the library, to be freed with freemem; null on failure
+   --  Decodes a bytea from its text format. Returns memory that the caller must free with freemem;
+   --  null on failure.
 
    procedure freemem (Memory : System.Address)
      with Import, Convention => C, External_Name => "PQfreemem";
@@ -289,7 +290,7 @@ private package Appserver.SQL.PostgreSQL_Library is
    function cmdTuples (Result : Result_Handle) return Strings.chars_ptr
      with Import, Convention => C, External_Name => "PQcmdTuples";
 
-   --  poll(2), to wait while connecting
+   --  The system call poll(2), to wait while connecting
 
    type Poll_Descriptor is record
       File     : int;

@@ -12,13 +12,13 @@ private package Appserver.SQL.PostgreSQL_Lines is
    type Buffer_Reference is access String;
 
    type Line_Buffer is tagged limited private;
-   --  The memory is reused for the next line
+   --  A buffer for one line, whose memory is reused for the next line
 
    function Bytes (Self : Line_Buffer) return Buffer_Reference;
    --  Returns the buffer; not null after the first Put
 
    function Last (Self : Line_Buffer) return Natural;
-   --  Returns the length: the line is Bytes (1 .. Last)
+   --  Returns the length of the line in bytes. The line is Bytes (1 .. Last).
 
    procedure Clear (Self : in out Line_Buffer)
      with Post => Self.Last = 0;

@@ -8,7 +8,7 @@ pragma Ada_2022;
 private package Appserver.SQL.PostgreSQL_Texts is
 
    Max_Parameters : constant := 65_535;
-   --  The limit of PostgreSQL's protocol
+   --  The maximum number of parameters in PostgreSQL's protocol
 
    type Native_Text (Length : Natural) is record
       Text       : String (1 .. Length);

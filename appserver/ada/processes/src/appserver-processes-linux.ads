@@ -7,7 +7,8 @@ pragma Ada_2022;
 
 private package Appserver.Processes.Linux is
 
-   --  System errors raise Pipe_Error with the reason, unless another exception is named below
+   --  The following subprograms raise Pipe_Error with the reason if a system call fails, unless
+   --  their comment names another exception
 
    procedure Open_Pipe (Reading, Writing : out Descriptor);
    --  Opens a pipe whose ends are closed on exec. Neither descriptor is one of the standard
@@ -19,11 +20,12 @@ private package Appserver.Processes.Linux is
      with Post => File = None;
 
    procedure Read (File : Descriptor; Into : out String; Count : out Integer);
-   --  Sets Count to 0 at the end of the file, and to -1 if there is nothing to read yet
+   --  Reads bytes. Sets Count to 0 at the end of the file, and to -1 if there is nothing to read
+   --  yet.
 
    procedure Write (File : Descriptor; Bytes : String; Count : out Integer);
-   --  Sets Count to 0 if the pipe is full. Raises Pipe_Error if the other end of the pipe is
-   --  closed. The process never receives SIGPIPE.
+   --  Writes bytes to a pipe. Sets Count to 0 if the pipe is full. Raises Pipe_Error if the other
+   --  end of the pipe is closed. The process never receives SIGPIPE.
 
    type Stream_List is array (0 .. 2) of Descriptor;
    --  The streams of the new program. None means that the program inherits this process's stream.
@@ -39,8 +41,8 @@ private package Appserver.Processes.Linux is
       Streams     : Stream_List;
       Limit       : Integer;
       Id          : out Natural);
-   --  Raises Start_Error if the program cannot be started, and Timeout_Error if starting it takes
-   --  longer than Limit milliseconds. -1 means no limit.
+   --  Starts a program. Raises Start_Error if the program cannot be started, and Timeout_Error if
+   --  the start takes longer than Limit milliseconds; -1 means no limit.
 
    function Null_Device return Descriptor;
 
@@ -52,13 +54,13 @@ private package Appserver.Processes.Linux is
    procedure Kill (Id : Positive; Signal : Signal_Number; Is_Sent : out Boolean);
    --  Sends the signal to the process group in which the process was started, and to the process
    --  itself, which may have left that group. Sets Is_Sent to False if this process has no
-   --  permission to signal the other one because it runs as another user.
+   --  permission to send the signal, because the other process runs as another user.
 
    function Has_Group (Id : Positive) return Boolean;
-   --  Returns True if the group of a process that has exited still has members
+   --  Returns True if the process group of an exited process still has members
 
    procedure Kill_Rest (Id : Positive; Exits : Descriptor);
-   --  Kills the remaining members of the group of a process that has exited. Exits is the result of
+   --  Kills the remaining members of the process group of an exited process. Exits is the result of
    --  Exit_Events for the process.
 
    procedure Abandon (Id : Positive);
@@ -72,7 +74,8 @@ private package Appserver.Processes.Linux is
    type Ready_List is array (Poll_Kind) of Boolean;
 
    procedure Poll (Files : Poll_List; Milliseconds : Natural; Ready : out Ready_List);
-   --  Sets Ready to True for the files that can be written to (Input) or read from (all others).
-   --  Ignores files that are None. May return early with no file ready.
+   --  Waits for at most Milliseconds until a file is ready. Sets Ready to True for the files that
+   --  can be written to (Input) or read from (all others). Ignores files that are None. May return
+   --  early even if no file is ready.
 
 end Appserver.Processes.Linux;

@@ -92,8 +92,8 @@ package Appserver.Processes.Text is
      with Constant_Indexing => Line,
           Default_Iterator  => Iterate,
           Iterator_Element  => String;
-   --  The lines that a program writes, as bytes, in order. A loop waits for each line and consumes
-   --  it.
+   --  The lines that a program writes, in order and as bytes. A loop over the sequence waits for
+   --  each line and consumes it.
 
    function Lines
      (Child   : in out Process;

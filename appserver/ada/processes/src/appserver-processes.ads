@@ -46,7 +46,7 @@ package Appserver.Processes is
    --  reason.
    Timeout_Error : exception;
    Output_Error  : exception;
-   --  The program wrote more than Max_Output
+   --  The program wrote more than Max_Output bytes to a stream
    Pipe_Error    : exception;
    --  The program has closed its input, or a system call failed. The message contains the reason.
    End_Error     : exception;
@@ -68,10 +68,10 @@ package Appserver.Processes is
 
    type Settings is record
       Input               : Plain_Use  := Discarded;
-      --  Discarded means that the input is empty
+      --  The input of the program. Discarded means that the input is empty.
       Output              : Plain_Use  := Piped;
       Error               : Stream_Use := Inherited;
-      --  As_Output merges the error output into the output
+      --  The error output of the program. As_Output merges it into the output.
       Directory           : Unbounded_String;
       --  The working directory. If empty, the program starts in this process's working directory. A
       --  program name that contains "/" is relative to this directory.
@@ -81,8 +81,8 @@ package Appserver.Processes is
       --  these variables are the whole environment. A program name without "/" is always searched
       --  for in the PATH of this process.
       Max_Output          : Positive := 67_108_864;
-      --  The maximum number of bytes of each stream to buffer in memory until they are read, or to
-      --  return from Run. Exceeding it raises Output_Error.
+      --  The maximum number of bytes of each stream that are buffered in memory until they are
+      --  read, or that Run returns. If a stream exceeds it, Output_Error is raised.
    end record;
 
    -----------------
@@ -118,11 +118,12 @@ package Appserver.Processes is
    -------------
 
    type Process is tagged limited private;
-   --  Initially not started. At the end of the object's scope, the program is killed if it is still
-   --  running. Programs that it started and that are still in its process group are killed as well,
-   --  even if the program itself has exited. No zombie and no open file remain. If a program cannot
-   --  be killed, for example because it runs as another user, finalization gives up after at most a
-   --  second. A later call to this package reaps that program.
+   --  A program that this process runs. Initially, no program has been started. At the end of the
+   --  object's scope, the program is killed if it is still running. Programs that it started and
+   --  that are still in its process group are also killed, even if the program itself has exited.
+   --  No zombie and no open file remain. If a program cannot be killed, for example because it runs
+   --  as another user, finalization stops waiting for it after at most one second. A later call to
+   --  this package reaps that program.
 
    procedure Start
      (Self      : in out Process;
@@ -143,7 +144,7 @@ package Appserver.Processes is
    --  @exception Start_Error the program does not exist or is not executable, or the system lacks
    --  resources to start it
    --  @exception Timeout_Error the program was not loaded within Timeout, for example because its
-   --  file system hangs. Start then kills the program, which takes at most another second.
+   --  file system hangs. Start then kills the program, which takes at most one more second.
 
    function Is_Running (Self : Process) return Boolean;
    --  @param Self the process
@@ -286,17 +287,17 @@ private
 
    type String_Access is access String;
 
-   --  Bytes that were read from a pipe, but not by the caller yet
+   --  Bytes that this package has read from a pipe, and that the caller has not read yet
 
    type Buffer is limited record
       Max_Length  : Positive := Positive'Last;
       File        : Descriptor := None;
-      --  None after the end of the stream
+      --  The end of the pipe to read from; None after the end of the stream
       Bytes       : String_Access := null;
       First       : Positive := 1;
       Last        : Natural := 0;
       Searched_To : Natural := 0;
-      --  There is no line feed up to this index
+      --  The index up to which Bytes contains no line feed
    end record;
 
    type Buffer_List is array (Source) of Buffer;
@@ -304,7 +305,8 @@ private
    type Process is new Ada.Finalization.Limited_Controlled with record
       Id      : Natural := 0;
       Rest_Id : Natural := 0;
-      --  The process ID of a program that exited before other members of its group
+      --  The process ID of a program that exited before other members of its process group; 0 if
+      --  there is none
       Exits   : Descriptor := None;
       --  A pidfd, which becomes readable when the process exits. Open while Id or Rest_Id is set.
       Input   : Descriptor := None;

@@ -40,8 +40,8 @@ package Appserver.References is
    ---------------
 
    type Reference is tagged private;
-   --  Refers to an element, or is null (the initial value). Only one task at a time may use a
-   --  reference object, but tasks may use copies of it concurrently.
+   --  A reference to an element, or null, which is the initial value. Only one task at a time may
+   --  use a reference object, but tasks may use copies of it concurrently.
 
    Null_Reference : constant Reference;
 
@@ -90,22 +90,23 @@ package Appserver.References is
    -- Atomic reference --
    ----------------------
 
-   --  In a nested package, since Ada has no subprogram that is primitive for two tagged types
+   --  A nested package is necessary, since in Ada no subprogram can be primitive for two tagged
+   --  types
 
    package Atomic is
 
       type Atomic_Reference is tagged limited private;
-      --  Initially null. Any number of tasks may call the subprograms concurrently. The calls are
-      --  lock-free, and take effect in one order that is the same for all tasks. Get is one atomic
-      --  addition. A task that gets an element sees everything that was written to the element
-      --  before it was set.
+      --  A reference that tasks can replace atomically, initially null. Any number of tasks may
+      --  call the subprograms concurrently. The calls are lock-free, and take effect in one order
+      --  that is the same for all tasks. Get is one atomic addition. A task that gets an element
+      --  sees everything that was written to the element before Set.
 
       function Get (Self : in out Atomic_Reference) return Reference;
       --  @param Self the atomic reference
       --  @return a reference to the current element
 
       procedure Get (Self : in out Atomic_Reference; Into : in out Reference);
-      --  Gets a reference to the current element, at lower cost than the function.
+      --  Gets a reference to the current element, at a lower cost than the function.
       --  @param Self the atomic reference
       --  @param Into set to refer to the current element
 
@@ -143,7 +144,7 @@ package Appserver.References is
          Word : aliased State_Word := 0;
       end record
         with Alignment => 128;
-      --  Aligned to a pair of cache lines, since getting a reference writes to this word
+      --  The record is aligned to a pair of cache lines, since each Get writes to its word
 
       type Atomic_Reference is new Ada.Finalization.Limited_Controlled with record
          State : Padded_Word;

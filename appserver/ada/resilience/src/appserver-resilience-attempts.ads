@@ -28,14 +28,14 @@ package Appserver.Resilience.Attempts is
    type Attempt_Sequence
      (Budget   : access Resilience.Budget;
       Listener : access Retry_Listener'Class) is tagged limited private;
-   --  The attempts of one call, which is made by one task
+   --  The attempts of one call, which one task makes
 
    procedure Start
      (Self : in out Attempt_Sequence; Deadline : Pause; Timeout : Pause := No_Timeout);
-   --  Begins the call, which earns a part of a retry for the budget.
+   --  Begins the call. Each call adds a fraction of a retry to the budget.
    --  @param Self the attempts
-   --  @param Deadline the time from now after which no other attempt begins
-   --  @param Timeout the time from now at which the call must have ended
+   --  @param Deadline the time in seconds from now after which no other attempt begins
+   --  @param Timeout the time in seconds from now by which the call must have ended
 
    function Start_Time (Self : Attempt_Sequence) return Ada.Real_Time.Time with Inline;
    --  @param Self the attempts
@@ -54,15 +54,16 @@ package Appserver.Resilience.Attempts is
       Stop      : access Cancellation;
       Goes_On   : out Boolean;
       Min_Delay : Pause := 0.0);
-   --  Decides after a failure whether there is another attempt, and if so, waits for its pause.
+   --  Decides after a failed attempt whether to make another attempt, and if so, waits for the
+   --  pause before it.
    --  @param Self the attempts
    --  @param Error the exception of the attempt
-   --  @param Kind its class, for the listener
+   --  @param Kind the class of the failure, for the listener
    --  @param May_Retry False if the failure must not be retried
    --  @param Bounds the backoff
    --  @param Stop ends the retries when it is cancelled; may be null
    --  @param Goes_On True if the next attempt may begin; False if the failure ends the call
-   --  @param Min_Delay the minimum pause
+   --  @param Min_Delay the minimum pause in seconds
 
    procedure Succeed (Self : Attempt_Sequence);
    --  Records that the current attempt has succeeded.

@@ -17,7 +17,8 @@ package Appserver.Resilience.Bulkheads is
      (Self      : aliased in out Bulkhead;
       Operation : not null access procedure;
       Max_Wait  : Pause := 0.0);
-   --  Runs an operation when a permit is free. An abort ends the wait, or returns the permit.
+   --  Runs an operation as soon as a permit is free. An abort of the task ends the wait, or returns
+   --  the permit.
    --  @param Self the bulkhead
    --  @param Operation the operation
    --  @param Max_Wait the maximum time in seconds to wait for a permit
@@ -35,7 +36,8 @@ private
 
    protected type Permits (Max_Calls : Positive) is
       entry Enter (Is_Held : not null access Boolean);
-      --  Sets Is_Held in the protected action, so that no abort can come in between
+      --  Takes a permit. Sets Is_Held in the same protected action, so that an abort cannot
+      --  separate the two.
       procedure Leave;
       function Running return Natural;
       function Waiting return Natural;

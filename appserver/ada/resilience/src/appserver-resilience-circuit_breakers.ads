@@ -36,7 +36,7 @@ package Appserver.Resilience.Circuit_Breakers is
 
    type Breaker_Statistics is record
       State    : Breaker_State;
-      --  An open circuit breaker stays open until a call is admitted as a trial
+      --  The current state. An open circuit breaker stays open until a call is admitted as a trial.
       Results  : Natural;
       --  Results in the window
       Failures : Natural;
@@ -51,8 +51,8 @@ package Appserver.Resilience.Circuit_Breakers is
 
    type Circuit_Breaker (Window : Window_Size := 20) is tagged limited record
       Min_Calls       : Window_Size         := 20;
-      --  The number of results that are necessary to open the circuit breaker; a number above
-      --  Window counts as Window
+      --  The minimum number of results in the window before the circuit breaker may open. A number
+      --  above Window counts as Window.
       Failure_Percent : Positive_Percentage := 50;
       --  The percentage of failures at which the circuit breaker opens
       Open_Time       : Pause               := 5.0;
@@ -61,7 +61,8 @@ package Appserver.Resilience.Circuit_Breakers is
       --  The number of calls that must succeed to close the circuit breaker
       Shared          : Shared_State (Window);
    end record;
-   --  A circuit breaker, which tasks share. The settings must not be changed while it is in use.
+   --  A circuit breaker for calls from any number of tasks. The settings must not be changed while
+   --  the circuit breaker is in use.
 
    procedure Run
      (Self : in out Circuit_Breaker'Class; Operation : not null access procedure);
@@ -76,7 +77,7 @@ package Appserver.Resilience.Circuit_Breakers is
    --  @return the statistics
 
    procedure Reset (Self : in out Circuit_Breaker);
-   --  Closes the circuit breaker, without results, as if it were new.
+   --  Closes the circuit breaker and clears its results, as if it were new.
    --  @param Self the circuit breaker
 
    --  Derived types can override the following operations. Multiple tasks may call them at the same
@@ -84,11 +85,12 @@ package Appserver.Resilience.Circuit_Breakers is
 
    function Is_Recorded
      (Self : Circuit_Breaker; Error : Ada.Exceptions.Exception_Occurrence) return Boolean;
-   --  Tests whether an exception says something about the service. Others are neither failures nor
-   --  successes, and a trial that ends with one is made again by another call.
+   --  Returns True if an exception counts as a failure of the service. Other exceptions count
+   --  neither as failures nor as successes; if a trial ends with one, another call becomes the
+   --  trial.
    --  @param Self the circuit breaker
    --  @param Error the exception of an operation
-   --  @return the default is False only for rejections by other guards
+   --  @return by default, False only for rejections by other guards
 
    procedure On_Transition (Self : in out Circuit_Breaker; From, To : Breaker_State) is null;
    --  Called after a change of state, by the task of the call that caused it. An exception does not
@@ -99,7 +101,7 @@ package Appserver.Resilience.Circuit_Breakers is
 
    function Now (Self : Circuit_Breaker) return Ada.Real_Time.Time is (Resilience.Clock);
    --  @param Self the circuit breaker
-   --  @return the time; tests override this function
+   --  @return the current time; tests override this function
 
 private
 
@@ -146,7 +148,7 @@ private
       State     : Breaker_State     := Closed;
       Current   : Generation_Number := 0;
       Failures  : Result_List (1 .. Window) := [others => False];
-      --  The window: a ring
+      --  The window of results, a ring buffer
       Next      : Positive := 1;
       --  The position in the ring for the next result
       Results   : Natural  := 0;

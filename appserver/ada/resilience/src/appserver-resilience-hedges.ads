@@ -12,8 +12,8 @@ generic
    type Result is private;
 
    with function Call return Result;
-   --  An idempotent call: if it takes effect twice, the effect is the same as once. Multiple tasks
-   --  call it at the same time.
+   --  An idempotent call: if it takes effect twice, the effect is the same as if it had taken
+   --  effect once. Multiple tasks call it at the same time.
 
 package Appserver.Resilience.Hedges is
 
@@ -23,15 +23,16 @@ package Appserver.Resilience.Hedges is
      (After     : Pause;
       Max_Calls : Hedged_Calls := 2;
       Shared    : access Budget := null) return Result;
-   --  Calls, and calls again each time that no result has arrived for a time. A failed call does
-   --  not end the wait for those that still run. The function returns when the other calls have
-   --  been aborted: one that is in a C library is waited for.
-   --  @param After the time in seconds after which another call is made, such as the 95th
-   --  percentile of the response time
+   --  Makes a call, and makes another call each time that After has passed without a result. A
+   --  failed call does not end the wait for the running calls. After the first result, the function
+   --  aborts the other calls and waits for their end. A call that is in a C library cannot be
+   --  aborted, so the function waits until it returns.
+   --  @param After the time in seconds until another call is made, such as the 95th percentile of
+   --  the response time
    --  @param Max_Calls the maximum number of calls that run at the same time
    --  @param Shared a budget, from which each call after the first spends a retry; may be null.
    --  Without it, a slow service gets Max_Calls times its load.
    --  @return the first result
-   --  @exception others if all calls have failed, the exception of the last one
+   --  @exception others the exception of the last call, if all calls failed
 
 end Appserver.Resilience.Hedges;

@@ -22,8 +22,8 @@ with Ada.Real_Time;
 
 generic
    with function Classify (Error : Ada.Exceptions.Exception_Occurrence) return Verdict;
-   --  Classifies the exceptions of calls, except for those of other guards, which have their own
-   --  verdict. Multiple tasks may call it at the same time.
+   --  Classifies the exceptions of calls. Not called for the exceptions of other guards, which have
+   --  their own verdicts. Multiple tasks may call it at the same time.
 
    --  Tests can replace the clock and the random numbers
 
@@ -38,14 +38,14 @@ package Appserver.Resilience.Retries is
       Listener : access Retry_Listener'Class := null) is tagged limited
    record
       Attempts   : Positive           := 3;
-      --  The maximum number of times that an operation is run: n attempts are n - 1 retries
+      --  The maximum number of attempts per call, including the first: n attempts are n - 1 retries
       Deadline   : Pause              := 30.0;
       --  The time in seconds since the start of the call after which no retry starts. A running
       --  attempt is not stopped.
       Bounds     : Resilience.Backoff := (Initial => 0.050, Max => 1.0);
       Idempotent : Boolean            := False;
-      --  True if an operation that takes effect twice has the same effect as one that takes effect
-      --  once. Others are never repeated when their outcome is unknown.
+      --  True if running an operation twice has the same effect as running it once. Other
+      --  operations are never repeated when their outcome is unknown.
    end record;
 
    procedure Run

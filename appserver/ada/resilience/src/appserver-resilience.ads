@@ -31,10 +31,10 @@ package Appserver.Resilience is
      (Transient,
       --  The call had no effect, and may succeed if it is repeated
       Outcome_Unknown,
-      --  The call may have taken effect, such as an HTTP request whose response was lost. Only a
-      --  call that is idempotent is repeated.
+      --  The call may have taken effect; for example, the response to an HTTP request was lost.
+      --  Only an idempotent call is repeated.
       Permanent);
-      --  The call would fail again. It is never repeated.
+      --  The call would fail again, so it is never repeated
 
    subtype Pause is Duration range 0.0 .. 1_000_000.0;
    --  A time in seconds
@@ -47,12 +47,13 @@ package Appserver.Resilience is
    --  The classification of a failure
 
    Circuit_Open_Error  : exception;
-   --  A circuit breaker is open, so the call was not made. It is permanent: a caller that waited
-   --  for the circuit breaker would occupy its task for as long as the service is down.
+   --  A circuit breaker is open, so the call was not made. This failure is permanent: a caller that
+   --  waited for the circuit breaker would occupy its task for as long as the service is down.
    Bulkhead_Full_Error : exception;
-   --  A bulkhead had no free permit in time, so the call was not made. It is transient.
+   --  A bulkhead had no free permit in time, so the call was not made. This failure is transient.
    Time_Limit_Error    : exception;
-   --  A call was aborted at its time limit. It may have taken effect, so its outcome is unknown.
+   --  A call was aborted at its time limit. The call may have taken effect, so its outcome is
+   --  unknown.
 
    function Is_Of_Guard (Error : Ada.Exceptions.Exception_Occurrence) return Boolean;
    --  @param Error an exception
@@ -60,12 +61,12 @@ package Appserver.Resilience is
 
    function Is_Rejection (Error : Ada.Exceptions.Exception_Occurrence) return Boolean;
    --  @param Error an exception
-   --  @return True if a guard raised it instead of making the call
+   --  @return True if a guard raised the exception instead of making the call
 
    function Verdict_Of_Guard (Error : Ada.Exceptions.Exception_Occurrence) return Verdict
      with Pre => Is_Of_Guard (Error);
    --  @param Error an exception of a guard
-   --  @return its classification
+   --  @return the classification of the exception
 
    ------------
    -- Delays --
@@ -83,10 +84,10 @@ package Appserver.Resilience is
    function Delay_Before
      (Retry : Positive; Bounds : Backoff; Random : Float) return Pause
      with Pre => Random in 0.0 .. 1.0;
-   --  @param Retry the number of the retry
+   --  @param Retry the number of the retry, from 1
    --  @param Bounds the backoff
-   --  @param Random a random number
-   --  @return the pause before the retry
+   --  @param Random a random number from 0.0 to 1.0
+   --  @return the pause before the retry, in seconds
 
    protected type Cancellation is
 
@@ -101,18 +102,18 @@ package Appserver.Resilience is
       Cancelled : Boolean := False;
    end Cancellation;
 
-   --  The default clock of guards. Tests replace it, so that they need not wait.
+   --  The default clock of guards. Tests replace it, so that they do not have to wait.
 
    function Clock return Ada.Real_Time.Time renames Ada.Real_Time.Clock;
 
    procedure Wait (Time : Pause; Stop : access Cancellation);
    --  Waits for a time, or until Stop is cancelled.
-   --  @param Time the time
+   --  @param Time the time in seconds
    --  @param Stop may be null
 
    function Random return Float
      with Post => Random'Result in 0.0 .. 1.0;
-   --  @return a random number below 1.0
+   --  @return a random number of at least 0.0 and less than 1.0
 
    -------------
    -- Budgets --
@@ -122,9 +123,9 @@ package Appserver.Resilience is
    subtype Reserve_Count is Positive range 1 .. 1_000_000_000;
 
    type Budget (Percent : Percentage; Reserve : Reserve_Count) is tagged limited private;
-   --  Limits retries to a percentage of calls, so that retries do not multiply the load of a
+   --  A limit on retries as a percentage of calls, so that retries do not multiply the load on a
    --  failing service. Unused retries accumulate up to Reserve, and the budget starts with Reserve
-   --  retries. Tasks and policies may share a budget.
+   --  retries. Multiple tasks and policies may use the same budget.
 
    function Available (Self : Budget) return Natural
      with Post => Available'Result <= Self.Reserve;
@@ -139,7 +140,7 @@ package Appserver.Resilience is
       Number  : Positive;
       --  The number of the attempt in its call
       Elapsed : Duration;
-      --  The time since the start of the call
+      --  The time since the start of the call, in seconds
    end record;
 
    type Retry_Listener is limited interface;
@@ -157,7 +158,7 @@ package Appserver.Resilience is
    --  @param Attempt the failed attempt
    --  @param Kind the class of the failure, such as "TRANSIENT"
    --  @param Error its exception
-   --  @param Time the pause before the next attempt
+   --  @param Time the pause before the next attempt, in seconds
 
    procedure On_Failure
      (Self    : in out Retry_Listener;
@@ -179,7 +180,7 @@ private
 
    type Budget (Percent : Percentage; Reserve : Reserve_Count) is tagged limited record
       Spent : Counters.Atomic.Counter;
-      --  In hundredths of a retry
+      --  The number of retries that have been spent and not earned back, in hundredths of a retry
    end record;
 
    procedure Earn (Self : in out Budget);

@@ -13,31 +13,31 @@ private with Ada.Finalization;
 private package Appserver.Retry.Calls is
 
    subtype Connection_Id is System.Storage_Elements.Integer_Address;
-   --  The connection's address
+   --  The address of a connection, which identifies it
 
    type Attempt_Scope;
    type Scope_Access is access all Attempt_Scope;
 
    type Call is limited record
       Lost_Before : SQL.Integer_64 := 0;
-      --  SQL.Lost_Connections when the attempt began
+      --  The value of SQL.Lost_Connections when the attempt began
       Lost_Inside : SQL.Integer_64 := 0;
       --  The number of connections that the attempt lost inside transactions that were not
       --  committed
       Is_Spread   : Boolean := False;
-      --  True if a transaction without a key was, or may have been, committed inside another
-      --  transaction on another connection: the work must not be run again. Transactions that are
-      --  committed one after the other do not count, since the earlier ones may only read.
+      --  True if a transaction without a key was or may have been committed inside a transaction on
+      --  another connection, so that the work must not be run again. Transactions that are
+      --  committed one after the other do not count, since the earlier transactions may only read.
       Is_Unknown  : Boolean := False;
-      --  True if it is unknown whether the latest attempt took effect. For a call with a key, True
-      --  if it is unknown whether any attempt took effect before the one that inserts the key.
+      --  True if it is unknown whether the latest attempt took effect. In a call with a key, True
+      --  if it is unknown whether any attempt took effect before the attempt that inserts the key.
       Was_Spread  : Boolean := False;
       --  The value of Is_Spread when the attempt began
       Is_Over     : Boolean := False;
       --  True if no further attempt may be made
       Innermost   : Scope_Access := null;
       Deadline    : Ada.Real_Time.Time := Ada.Real_Time.Time_Last;
-      --  The time when the call's timeout expires
+      --  The time at which the call's timeout expires
    end record;
 
    type Call_Access is access all Call;
@@ -50,18 +50,18 @@ private package Appserver.Retry.Calls is
    procedure Begin_Attempt (Self : in out Call);
 
    function Is_Surely_Uncommitted (Self : Call; Is_Lost : Boolean) return Boolean;
-   --  Returns True if no connection that the attempt lost can have been in a commit. An exception
-   --  does not show where it was first raised, so each lost connection outside of known
-   --  transactions counts, even if the exception was handled. If Is_Lost is True, the attempt
-   --  failed because a connection was lost; the result can then be True only if at least one
-   --  connection was lost in a transaction that was not committed.
+   --  Returns True if none of the connections that the attempt lost can have been in a commit. An
+   --  exception does not show where it was first raised, so each connection lost outside of known
+   --  transactions counts, even if the program handled the exception. Is_Lost is True if the
+   --  attempt failed because a connection was lost; the result can then be True only if at least
+   --  one connection was lost in a transaction that was not committed.
 
    procedure Note_Key_Taken (Repeatable : Boolean; May_Run : out Boolean);
    --  Records that the key was new, so no attempt of the call took effect. Sets May_Run to False if
-   --  a transaction inside an attempt did take effect: work that is not Repeatable must then not be
-   --  run again.
+   --  a transaction inside an attempt did take effect and the work is not Repeatable, so that it
+   --  must not be run again.
 
-   --  A transaction of the current call, from its begin to its end
+   --  A transaction of the current call, from its beginning to its end
 
    type Attempt_Scope (Connection : Connection_Id; Has_Key : Boolean) is
      tagged limited private;
@@ -73,8 +73,8 @@ private package Appserver.Retry.Calls is
    --  Records that the transaction was committed or, if Is_Known is False, may have been committed
 
    procedure Check_Parts (Self : Attempt_Scope);
-   --  Raises the first fault of a nested call in the transaction, if any: the database may have
-   --  ended the transaction
+   --  Raises the first fault of a nested call in the transaction again, if there is one, since the
+   --  database may have ended the transaction
 
    procedure Note_Part
      (Connection : Connection_Id; Error : Ada.Exceptions.Exception_Occurrence);
@@ -87,7 +87,8 @@ private
       Outer       : Scope_Access := null;
       Lost_Before : SQL.Integer_64 := 0;
       Lost_Inside : SQL.Integer_64 := 0;
-      --  The values of the call when the transaction began
+      --  The values of SQL.Lost_Connections and of the call's Lost_Inside when the transaction
+      --  began
       Part_Failed : Boolean := False;
       Failure     : Ada.Exceptions.Exception_Occurrence;
    end record;

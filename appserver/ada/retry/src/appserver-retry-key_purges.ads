@@ -24,10 +24,10 @@ generic
    Key_Table : String := "retry_key";
 
    Max_Rows : Positive := 1_000;
-   --  The maximum number of keys that one transaction deletes and locks
+   --  The maximum number of keys that one transaction locks and deletes
 
    with procedure Wait (Time : Pause; Stop : access Cancellation) is Resilience.Wait;
-   --  Tests can replace this procedure
+   --  Waits for a time, or until Stop is cancelled. Tests can replace this procedure.
 
 package Appserver.Retry.Key_Purges is
 
@@ -37,14 +37,15 @@ package Appserver.Retry.Key_Purges is
       Stop       : not null access Cancellation;
       On_Purge   : access procedure (Deleted : SQL.Integer_64)                     := null;
       On_Failure : access procedure (Error : Ada.Exceptions.Exception_Occurrence) := null);
-   --  Deletes expired keys now, and again after each interval, until it is cancelled. A key is
-   --  valid for at least Expiry, and until the next purge. A call that is repeated later takes
-   --  effect again, so Expiry must be longer than any client repeats its calls. Multiple processes
-   --  may purge the same table.
-   --  @param Expiry the age in seconds from which keys are deleted
+   --  Deletes expired keys now, and again after each interval, until Stop is cancelled. A key stays
+   --  valid until the first purge after Expiry. A call that is repeated after that takes effect
+   --  again, so Expiry must be longer than the time for which any client repeats its calls.
+   --  Multiple processes may purge the same table.
+   --  @param Expiry the minimum age in seconds of the keys to delete
    --  @param Interval the time in seconds from the end of a purge to the next one
-   --  @param Stop ends the job when it is cancelled, also between two transactions
-   --  @param On_Purge is called after each purge; may be null
-   --  @param On_Failure is called after a purge that failed; the job goes on. May be null.
+   --  @param Stop ends the procedure when it is cancelled, even between two transactions
+   --  @param On_Purge called after each purge; may be null
+   --  @param On_Failure called after a failed purge, after which the procedure continues; may be
+   --  null
 
 end Appserver.Retry.Key_Purges;

@@ -21,8 +21,8 @@ package Appserver.Retry.Key_Tables is
 
    pragma Assertion_Policy (Pre => Check);
 
-   --  The following subprograms are steps of a transaction that is open on DB. Transactions calls
-   --  them.
+   --  The following subprograms are steps of a transaction that is open on DB. The package
+   --  Transactions calls them.
 
    procedure Take
      (Table  : String;
@@ -52,9 +52,9 @@ package Appserver.Retry.Key_Tables is
    --  @param Id the key
    --  @param Print the fingerprint of the request; may be empty
    --  @return the result; empty if the key has no result
-   --  @exception Key_Taken_Error this transaction cannot see the key, because its snapshot is older
-   --  or the row was deleted
-   --  @exception Key_Reused_Error the key has another fingerprint
+   --  @exception Key_Taken_Error this transaction cannot see the key, because the transaction's
+   --  snapshot is older than the key, or because the row was deleted
+   --  @exception Key_Reused_Error the table contains the key with another fingerprint
 
    function Fingerprint (Request : SQL.UTF_8_String) return SQL.UTF_8_String;
    --  Computes the fingerprint of a request, as the Java library does.
@@ -87,7 +87,8 @@ package Appserver.Retry.Key_Tables is
    --  Outside a transaction, the deletion is its own transaction.
    --  @param Table the name of the table
    --  @param DB the connection
-   --  @param Than the minimum age in seconds, rounded to whole seconds, by the database's clock
+   --  @param Than the minimum age of the keys to delete, in seconds by the database's clock,
+   --  rounded to whole seconds
    --  @param Deleted the number of deleted keys
    --  @param Max_Rows the maximum number of keys to delete
 

@@ -11,7 +11,7 @@ generic
    with function Clock return Ada.Real_Time.Time;
 
    with procedure Wait (Time : Pause; Stop : access Cancellation);
-   --  Waits for the given time, or until the call is cancelled
+   --  Waits for a time, or until Stop is cancelled
 
    with function Random return Float;
    --  Returns a number in the range 0.0 .. 1.0, excluding 1.0

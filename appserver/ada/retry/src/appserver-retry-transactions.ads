@@ -36,8 +36,8 @@ generic
 
    with procedure Before_Commit is null;
    with procedure After_Commit is null;
-   --  For tests; see Appserver.Retry.Fault_Injection. The commit propagates exceptions of these
-   --  procedures.
+   --  Hooks for tests, which run before and after each commit; see Appserver.Retry.Fault_Injection.
+   --  The commit propagates their exceptions.
 
 package Appserver.Retry.Transactions is
 
@@ -49,9 +49,9 @@ package Appserver.Retry.Transactions is
    --  Runs work in a transaction, and retries it after transient errors.
    --  @param By the policy
    --  @param On the connection, which is opened if necessary. If the last attempt loses the
-   --  connection, it stays closed until the next call opens it.
-   --  @param Work must not begin or end a transaction, must have no effect that a rollback does not
-   --  undo, and must let SQL_Error propagate
+   --  connection, the connection stays closed until the next call opens it.
+   --  @param Work the work of the transaction. It must not begin or end a transaction, must have no
+   --  effect that a rollback does not undo, and must let SQL_Error propagate.
    --  @param Stop ends the retries when it is cancelled; may be null
    --  @exception Outcome_Unknown_Error the connection was lost during the commit
 
@@ -62,14 +62,14 @@ package Appserver.Retry.Transactions is
       Work    : not null access function (DB : in out Connection) return SQL.UTF_8_String;
       Stop    : access Cancellation := null;
       Request : SQL.UTF_8_String := "") return SQL.UTF_8_String;
-   --  Runs work like Run, but work takes effect only once for all calls with the same key, in this
-   --  process and in others. The transaction inserts the key into Key_Table before the work, and
-   --  stores the result after it. If the key already exists, the stored result is returned. So a
-   --  commit whose outcome is unknown can be retried, too.
+   --  Runs work like Run, but the work takes effect only once for all calls with the same key, in
+   --  this process and in others. The transaction inserts the key into Key_Table before the work,
+   --  and stores the result after it. If the key already exists, the stored result is returned. So
+   --  a commit whose outcome is unknown can be retried, too.
    --  @param By the policy
    --  @param On the connection, as for Run
-   --  @param Id the idempotency key, of at most 255 characters. The client chooses the key: the
-   --  same key to repeat a call, and a different key for each other call.
+   --  @param Id the idempotency key, of at most 255 characters. The client chooses the key: it uses
+   --  a new key for each call, and the same key to repeat a call.
    --  @param Work as for Run
    --  @param Stop ends the retries when it is cancelled; may be null
    --  @param Request the client's request, such as the content of an HTTP request. If Request is

@@ -36,8 +36,8 @@ package Appserver.Retry is
       --  Another transaction has changed the record since this transaction read it (an optimistic
       --  lock)
       Serialization_Failure,
-      --  The database could not serialize the transaction with others, or a table of a prepared
-      --  statement has changed since it was prepared
+      --  The database could not serialize the transaction with others, or a table that a prepared
+      --  statement uses has changed since the statement was prepared
       Deadlock,
       --  Transactions waited for each other, and the database ended this one
       Lock_Timeout,
@@ -49,7 +49,7 @@ package Appserver.Retry is
       Outcome_Unknown,
       --  The connection was lost during the commit, which the database may have completed
       Permanent);
-      --  Any other failure. It is never retried.
+      --  Any other failure, which is never retried
 
    subtype Transient_Error is Fault range Stale_Version .. Outcome_Unknown;
 
@@ -75,8 +75,8 @@ package Appserver.Retry is
    --  @return True if a connection was lost, or could not be established
 
    type Outage_Breaker is new Resilience.Circuit_Breakers.Circuit_Breaker with null record;
-   --  A circuit breaker that records only outages of the database, and so does not open because of
-   --  deadlocks
+   --  A circuit breaker that counts only outages of the database as failures, so that deadlocks do
+   --  not open it
 
    overriding function Is_Recorded
      (Self : Outage_Breaker; Error : Ada.Exceptions.Exception_Occurrence) return Boolean is
@@ -120,14 +120,15 @@ package Appserver.Retry is
      (Budget   : access Retry.Budget                                      := null;
       Metrics  : access Retry.Metrics                                     := null;
       Breaker  : access Resilience.Circuit_Breakers.Circuit_Breaker'Class := null;
-      --  Runs each attempt; a call that it rejects fails at once. Use an Outage_Breaker.
+      --  A circuit breaker that runs each attempt. If it rejects an attempt, the call fails
+      --  immediately. Use an Outage_Breaker.
       Listener : access Resilience.Retry_Listener'Class                   := null) is tagged limited
-      --  Gets the image of a Fault as the kind of a failure
+      --  A listener, which receives the image of a Fault as the kind of a failure
    record
       Attempts   : Positive     := 3;
-      --  The maximum number of times that an operation is run: n attempts are n - 1 retries. A call
-      --  with a key has the same number of additional attempts while it is unknown whether an
-      --  attempt took effect.
+      --  The maximum number of attempts per call, including the first: n attempts are n - 1
+      --  retries. A call with a key can make the same number of additional attempts while it is
+      --  unknown whether an attempt took effect.
       Deadline   : Pause        := 30.0;
       --  The time in seconds since the start of the call after which no retry starts. A running
       --  attempt is not stopped.
@@ -155,14 +156,14 @@ package Appserver.Retry is
 
    type Retry_Statistics is record
       Calls                   : Count := 0;
-      --  Calls, not counting those nested in other calls
+      --  Calls, without calls that are nested in other calls
       Faults                  : Fault_Counts := [others => 0];
-      --  Attempts that failed
+      --  Failed attempts, by their fault
       Retries                 : Count := 0;
       Given_Up                : Count := 0;
       --  Calls that failed with a transient error
       Time_In_Failed_Attempts : Duration := 0.0;
-      --  The time in seconds that successful calls took before their last attempt, plus the total
+      --  The time in seconds that successful calls took before their last attempt, plus the whole
       --  time of failed calls
    end record;
 
@@ -185,11 +186,11 @@ package Appserver.Retry is
    --  Runs an operation, and retries it after transient errors. If the last attempt fails, its
    --  exception is propagated. An abort of the task ends the retries.
    --  @param By the policy
-   --  @param Operation one transaction, from its begin to its commit. It must have no other effect
+   --  @param Operation one transaction, from its beginning to its commit. It must have no effect
    --  that a rollback does not undo.
    --  @param Stop ends the retries when it is cancelled; may be null
-   --  @exception Outcome_Unknown_Error the connection was lost, possibly during a commit. Not
-   --  raised if Transactions inside Operation show that it was not during a commit, or if the
+   --  @exception Outcome_Unknown_Error a connection was lost, possibly during a commit. Not raised
+   --  if Operation uses Transactions and the connection was not lost during a commit, or if the
    --  connection could not be established.
 
 private
@@ -202,11 +203,11 @@ private
       Retries                 : Counters.Atomic.Counter;
       Given_Up                : Counters.Atomic.Counter;
       Time_In_Failed_Attempts : Counters.Atomic.Counter;
-      --  In nanoseconds
+      --  The time of failed attempts, in nanoseconds
    end record;
 
-   --  For child packages. If Has_Key is True, an attempt can detect whether earlier attempts took
-   --  effect.
+   --  A procedure for child packages. If Has_Key is True, an attempt can detect whether earlier
+   --  attempts took effect.
 
    procedure Run
      (By        : Policy;

@@ -23,8 +23,8 @@ package Appserver.SQL.Call_Limits is
 
    procedure Begin_Opening (On : in out Connection'Class; Deadline : Ada.Real_Time.Time);
    procedure End_Opening (On : in out Connection'Class);
-   --  Between these two calls, no operation of On waits beyond Deadline, even if its Wait_Limit is
-   --  changed
+   --  Begin and end a period in which no operation of On waits beyond Deadline, even if the
+   --  connection's Wait_Limit is changed
 
 private
 
