@@ -19,7 +19,8 @@ package Cache_Cases is
 
    Readers_Share_Lock : Boolean := False;
    --  True if the program has the locking policy under which protected functions run concurrently.
-   --  Such a program has only the scheme read_write_lock; the other program has all other schemes.
+   --  A program with this policy offers only the scheme read_write_lock; the other program offers
+   --  all other schemes.
 
    function New_Case (Name : String) return Cases.Case_Reference;
 
@@ -45,7 +46,8 @@ private
       Arguments : Fields.Field_List;
       Entries   : Natural;
       Writes    : Boolean := True);
-   --  Opens the scheme that the arguments name. The unsynchronized scheme does not support writes.
+   --  Opens a map of the scheme that the arguments name. The unsynchronized scheme does not support
+   --  writes.
 
    -----------
    -- Tasks --

@@ -13,7 +13,7 @@ package Traces is
    type Cache_Access is record
       Key   : Unsigned_64;
       Reads : Boolean;
-      --  False for a put
+      --  True for a get, False for a put
    end record;
 
    type Trace is array (Input_Index) of Cache_Access;

@@ -23,7 +23,7 @@ private
 
    use Interfaces;
 
-   --  The common base of both cases: a batch in which increments may be lost
+   --  The common base of both cases, with a batch in which increments may be lost
 
    type Losing_Case is abstract limited new Cases.Concurrent_Case and Cases.Measuring_Case
    with record

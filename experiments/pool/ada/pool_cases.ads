@@ -18,7 +18,7 @@ package Pool_Cases is
    use Benchlab.Seeded_Sequences;
 
    type Uncontended_Case is limited new Cases.Subject_Case with private;
-   --  One thread leases and releases a resource
+   --  A case in which one thread leases and releases a resource
 
    overriding procedure Open
      (Self      : in out Uncontended_Case;
@@ -38,7 +38,7 @@ package Pool_Cases is
 
    type Shared_Case (Kind : Pool_Cases.Kind) is
      limited new Cases.Concurrent_Case and Cases.Measuring_Case with private;
-   --  Many threads lease resources. How they use the resources depends on the case.
+   --  A case in which many threads lease resources, which they use as the case specifies
 
    overriding procedure Open
      (Self      : in out Shared_Case;
@@ -69,7 +69,7 @@ private
 
    use Interfaces;
 
-   --  Freed with the case, after its threads have ended
+   --  A pool, which is freed with the case after the case's threads have ended
 
    type Owned_Pool is limited new Ada.Finalization.Limited_Controlled with record
       Pool : Resources.Pool_Access;
@@ -91,7 +91,7 @@ private
 
    type Failure_List is array (Input_Index) of Boolean;
 
-   --  A worker, whose first operation is First
+   --  A worker task, whose first operation is First
 
    type Holder is limited record
       Pool        : Resources.Pool_Access;
@@ -101,7 +101,7 @@ private
       Over        : Unsigned_64 := 0;
       --  The number of leases of a resource that another worker held at the same time
       Rate        : Long_Float := 0.0;
-      --  Operations per nanosecond of the batch
+      --  The rate of the batch, in operations per nanosecond
    end record;
 
    procedure Do_Share

@@ -13,7 +13,7 @@ private with Benchlab.Worker_Groups;
 package SQL_Cases.Pooling is
 
    type Pooled_Case is limited new Cases.Subject_Case with private;
-   --  One thread
+   --  A case in which one thread leases connections
 
    overriding procedure Open
      (Self      : in out Pooled_Case;
@@ -30,7 +30,7 @@ package SQL_Cases.Pooling is
    overriding procedure Close (Self : in out Pooled_Case) is null;
 
    type Shared_Case is limited new Cases.Concurrent_Case with private;
-   --  More threads than connections
+   --  A case with more threads than connections
 
    overriding procedure Open
      (Self      : in out Shared_Case;
@@ -65,7 +65,7 @@ private
 
    type Pool_Access is access all Connection_Pools.Pool;
 
-   --  Freed with the case. Its connections are closed by their finalization.
+   --  A pool, which is freed with the case. The finalization of its connections closes them.
 
    type Owned_Pool is limited new Ada.Finalization.Limited_Controlled with record
       Pool : Pool_Access;
@@ -75,7 +75,7 @@ private
      (Self      : in out Owned_Pool;
       Arguments : Fields.Field_List;
       Settings  : in out Fields.Field_List);
-   --  Opens all connections, and reads the settings back over one of them
+   --  Opens all connections, and reads the settings back over one connection
 
    overriding procedure Finalize (Self : in out Owned_Pool);
 

@@ -7,7 +7,7 @@ private with Ada.Streams.Stream_IO;
 package Process_Cases.Piping is
 
    type Content_Case is abstract limited new Process_Case with private;
-   --  A program writes bytes, or returns the bytes that are written to it
+   --  A case in which a program writes bytes, or returns the bytes that are written to it
 
    overriding procedure Prepare
      (Self : in out Content_Case; Arguments : Fields.Field_List; Inputs : Sequence);
@@ -15,7 +15,7 @@ package Process_Cases.Piping is
    overriding function Units_Of (Self : Content_Case) return Unit_Count;
 
    type Read_Case is limited new Content_Case with private;
-   --  Reads everything that a program writes
+   --  A case that reads everything that a program writes
 
    overriding procedure Prepare
      (Self : in out Read_Case; Arguments : Fields.Field_List; Inputs : Sequence);
@@ -27,13 +27,13 @@ package Process_Cases.Piping is
    overriding procedure Close (Self : in out Read_Case);
 
    type Exchange_Case is limited new Content_Case with private;
-   --  Writes everything to a filter, and reads it back concurrently
+   --  A case that writes everything to a filter, and concurrently reads it back
 
    overriding procedure Operate (Self : in out Exchange_Case; Check : in out Check_Value);
 
    type Write_Then_Read_Case is limited new Content_Case with private;
-   --  Writes everything before reading anything. This is a mistake with other libraries; here,
-   --  Write reads, too.
+   --  A case that writes everything before it reads anything. With other libraries, this is a
+   --  mistake; here, Write also reads.
 
    overriding procedure Operate (Self : in out Write_Then_Read_Case; Check : in out Check_Value);
 
@@ -42,7 +42,7 @@ package Process_Cases.Piping is
    overriding function Metric (Self : Write_Then_Read_Case) return String is ("deadlocked");
 
    type Converse_Case is limited new Process_Case with private;
-   --  Alternately writes a line to a filter and reads its response
+   --  A case that alternately writes a line to a filter and reads the filter's response
 
    overriding procedure Prepare
      (Self : in out Converse_Case; Arguments : Fields.Field_List; Inputs : Sequence);
@@ -62,7 +62,7 @@ private
       File     : Ada.Streams.Stream_IO.File_Type;
       --  A temporary file with the content, which is deleted when it is closed
       Received : Memory;
-      --  Has room for one extra byte
+      --  A buffer for the received bytes, with room for one extra byte
    end record;
 
    type Exchange_Case is limited new Content_Case with null record;

@@ -5,17 +5,17 @@
 package Process_Cases.Starting is
 
    type Start_Case is limited new Process_Case with private;
-   --  Starts a program and waits for its exit
+   --  A case that starts a program and waits for its exit
 
    overriding procedure Operate (Self : in out Start_Case; Check : in out Check_Value);
 
    type Fail_Case is limited new Process_Case with private;
-   --  Tries to start a program that does not exist
+   --  A case that tries to start a program that does not exist
 
    overriding procedure Operate (Self : in out Fail_Case; Check : in out Check_Value);
 
    type Kill_Case is limited new Process_Case with private;
-   --  Kills a program that does not end in time, together with its child process
+   --  A case that kills a program that does not end in time, together with its child process
 
    overriding procedure Operate (Self : in out Kill_Case; Check : in out Check_Value);
 

@@ -18,7 +18,7 @@ package Process_Cases is
    use type Interfaces.Unsigned_64;
 
    Output_Error : exception;
-   --  A program did something unexpected
+   --  A program's output, input or exit status was unexpected
 
    Silent  : constant Settings := (Input | Output | Error => Discarded, others => <>);
    Writing : constant Settings := (Silent with delta Output => Piped);
@@ -33,7 +33,7 @@ package Process_Cases is
    --  Performs one operation, and adds its hash and its status to Check
 
    function Units_Of (Self : Process_Case) return Unit_Count is (1);
-   --  Returns the number of units of each operation
+   --  Returns the number of units that each operation produces
 
    function Metric (Self : Process_Case) return String is ("");
    --  Returns the name of the metric whose mean over the operations is reported; empty if there is
@@ -70,7 +70,7 @@ private
 
    type Byte_Access is access String;
 
-   --  Memory of a given size, each page of which has been written to
+   --  Memory of a given size. Allocate writes to each page, so that all of the memory is resident.
 
    type Memory is limited new Ada.Finalization.Limited_Controlled with record
       Bytes : Byte_Access;

@@ -11,7 +11,8 @@ package Orders is
    subtype Integer_64 is Interfaces.Integer_64;
 
    type Order (Text_Room, Item_Room, Tag_Room : Natural) is tagged limited private;
-   --  The maximum number of bytes of all texts, of items, and of tags of all items
+   --  An order. Text_Room is the maximum number of bytes of all texts together, Item_Room the
+   --  maximum number of items, and Tag_Room the maximum number of tags of all items together.
 
    function Max_Items (Bytes : Natural) return Natural;
    function Max_Tags (Bytes : Natural) return Natural;
@@ -19,14 +20,14 @@ package Orders is
 
    procedure Read (Self : in out Order; Source : String; Is_Order : out Boolean);
    --  Reads an order. Sets Is_Order to False if Source is not JSON, if a member is missing, occurs
-   --  twice or has another type, or if there is not enough room. Unknown members are skipped.
+   --  twice or has another type, or if there is not enough room. Skips unknown members.
 
    procedure Write (Self : Order; To : in out Appserver.Documents.Writer);
    --  Writes the order as a complete document
 
 private
 
-   --  Texts are stored in the order consecutively
+   --  The order stores its texts consecutively
 
    type Passage is record
       First : Positive;
@@ -68,8 +69,8 @@ private
       Text       : String (1 .. Text_Room);
    end record;
 
-   --  An item has at least 53 bytes, if all its members are empty, and a tag at least 2. All but
-   --  the last are followed by a comma.
+   --  An item has at least 53 bytes (if all its members are empty), and a tag has at least 2 bytes.
+   --  A comma follows each item and each tag except the last.
 
    function Max_Items (Bytes : Natural) return Natural is (Bytes / 54 + 1);
    function Max_Tags (Bytes : Natural) return Natural is (Bytes / 3 + 1);

@@ -13,6 +13,6 @@ package Calls is
       Input : Interfaces.Unsigned_64);
 
    function Of_Case (Name : String) return Work;
-   --  Returns null if there is no such case
+   --  Returns the work of a case; null if there is no such case
 
 end Calls;

@@ -12,7 +12,7 @@ package Policies is
    use Ada.Command_Line;
 
    Variant : constant String := (if Argument_Count > 0 then Argument (1) else "");
-   --  "budget", "breaker" or empty
+   --  The variant of the policy: "budget", "breaker" or empty
 
    Counted : aliased Retry.Metrics;
    --  The metrics of all clients
@@ -20,7 +20,8 @@ package Policies is
    Shared : aliased Retry.Budget (Percent => 10, Reserve => 20);
 
    Breaker : aliased Retry.Outage_Breaker := (Window => 20, Open_Time => 1.0, others => <>);
-   --  Opens for a second if half of the last 20 attempts have lost their connection
+   --  A circuit breaker that opens for one second if half of the last 20 attempts lost their
+   --  connection
 
    By : constant Retry.Policy :=
      (Budget   => (if Variant = "budget" then Shared'Access else null),

@@ -9,7 +9,7 @@ with Database;
 package Target_Sessions is
 
    procedure Set_Target (URI : String);
-   --  Must be called only while no session is open
+   --  Sets the target. Must be called only while no session is open.
 
    procedure Connect (DB : in out Database.Connection);
 
@@ -26,6 +26,6 @@ package Target_Sessions is
 
    procedure Make_Key_Table;
    procedure Drop_Key_Table;
-   --  Each call uses its own connection
+   --  Create and drop the table of keys. Each call uses its own connection.
 
 end Target_Sessions;

@@ -17,7 +17,7 @@ package SQL_Cases.Own is
       Query      : Database.Statement;
       Parameters : Type_Vectors.Vector;
       Columns    : Type_Vectors.Vector; --  empty if the statement returns no rows
-      First      : Positive; --  the number of its first value in an operation's values
+      First      : Positive; --  the index of its first value among an operation's values
    end record;
 
    type Statement_List is array (Positive range <>) of Own_Statement;
@@ -25,7 +25,7 @@ package SQL_Cases.Own is
 
    type Text_Access is access String;
 
-   --  A value is a slice of the file, and a number if it is bound as one
+   --  A value to bind: a slice of the file, and its number if it is bound as a number
 
    type Bound_Value is record
       Number      : Interfaces.Integer_64 := 0;
@@ -40,7 +40,7 @@ package SQL_Cases.Own is
       In_Transaction : Boolean := False;
       Statements     : Statement_List_Access;
       File           : Text_Access;
-      Values         : Value_Table_Access; --  null without parameters; by operation and number
+      Values         : Value_Table_Access; --  by operation and number; null if there are none
    end record;
 
    overriding procedure Prepare

@@ -53,7 +53,7 @@ package SQL_Cases.Selecting is
       Check      : out Check_Value;
       Units      : out Unit_Count);
 
-   --  Selects a row with columns of many types; always prepared
+   --  A case that selects a row with columns of many types, with a prepared statement
 
    type Mixed_Case is limited new Query_Case with record
       Ids : Bound_Values;

@@ -7,7 +7,7 @@ with Benchlab.Worker_Groups;
 
 package SQL_Cases.Sharing is
 
-   --  A connection, its statement, and its inputs: every Stride-th input, starting with First
+   --  A connection with its statement and its inputs: every Stride-th input, starting with First
 
    type Client is limited record
       DB            : Database.Connection;
@@ -45,6 +45,6 @@ package SQL_Cases.Sharing is
      (Self.Clients.Measured);
 
    overriding procedure Close (Self : in out Connections_Case) is null;
-   --  The tasks end with the case
+   --  Does nothing, since the tasks end when the case is finalized
 
 end SQL_Cases.Sharing;

@@ -54,7 +54,7 @@ package SQL_Cases.Writing is
       Check      : out Check_Value;
       Units      : out Unit_Count);
 
-   --  Two updates that belong together
+   --  A case with two updates that belong together
 
    type Transfer_Case is limited new SQL_Case with record
       Amounts, From, To : Bound_Values;

@@ -25,7 +25,7 @@ package SQL_Cases is
       Arguments : Fields.Field_List;
       Inputs    : Seeded_Sequences.Sequence;
       Settings  : in out Fields.Field_List);
-   --  Connects, calls Prepare, and then reads the settings back
+   --  Opens the case: connects, calls Prepare, and then reads the settings back
 
    procedure Prepare
      (Self      : in out SQL_Case;
@@ -35,19 +35,19 @@ package SQL_Cases is
 
    overriding procedure Close (Self : in out SQL_Case);
 
-   --  Bound values, in the order of the inputs
+   --  The values to bind, in the order of the inputs
 
    type Bound_Values is array (Seeded_Sequences.Input_Index) of Interfaces.Integer_64;
 
    function Ids
      (Inputs : Seeded_Sequences.Sequence; Arguments : Fields.Field_List) return Bound_Values;
-   --  Returns bound values for rows that exist
+   --  Returns values to bind that identify existing rows
 
    function Values (Inputs : Seeded_Sequences.Sequence) return Bound_Values;
-   --  Returns values to insert
+   --  Returns the values to insert
 
    function Amounts (Inputs : Seeded_Sequences.Sequence) return Bound_Values;
-   --  Returns amounts by which values are changed
+   --  Returns the amounts by which the operations change values
 
    --  A statement is either prepared once, when the case is opened, or sent as text in every
    --  operation

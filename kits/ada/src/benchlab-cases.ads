@@ -16,8 +16,9 @@ package Benchlab.Cases is
       Arguments : Fields.Field_List;
       Inputs    : Seeded_Sequences.Sequence;
       Settings  : in out Fields.Field_List) is abstract;
-   --  Prepares the work. Settings returns values that were read back, which benchlab compares.
-   --  After an exception, the case is finalized without a call of Close.
+   --  Prepares the work. Settings returns the effective values of settings, read back from the
+   --  library, which benchlab compares. After an exception, the case is finalized without a call of
+   --  Close.
 
    procedure Perform
      (Self       : in out Subject_Case;
@@ -36,10 +37,10 @@ package Benchlab.Cases is
 
    function Measured (Self : Concurrent_Case) return Latencies.Recorder is abstract;
    --  Returns the latencies of the latest Perform. The batch lasts from the first start to the last
-   --  end. Without a lap, no latencies are reported.
+   --  end. If Lap was never called, no latencies are reported.
 
    type Measuring_Case is limited interface and Subject_Case;
-   --  A case of an experiment with its own metrics
+   --  A case with metrics of its own
 
    function Metrics (Self : Measuring_Case) return Fields.Field_List is abstract;
    --  Returns the metrics of the latest Perform, each added as a Metric_Value

@@ -44,8 +44,8 @@ package Benchlab.Fields is
    --  value.
 
    function Parsed (Words : String) return Field_List;
-   --  Parses fields that are separated by single spaces. Words may be empty. Raises Usage_Error if
-   --  a word is not a field, or if a key occurs twice.
+   --  Parses fields that are separated by single spaces. Words may be an empty text. Raises
+   --  Usage_Error if a word is not a field, or if a key occurs twice.
 
    -------------
    -- Writing --
@@ -61,8 +61,8 @@ package Benchlab.Fields is
 
    procedure Add (Self : in out Field_List; Key : String; Value : Metric_Value)
      with Pre => Is_Key (Key) and then not Self.Has (Key);
-   --  Adds a decimal number without an exponent, with 9 decimals if it is below 10 ** 8, otherwise
-   --  with 1 decimal
+   --  Adds a decimal number without an exponent, with 9 decimals if the number is below 10 ** 8,
+   --  otherwise with 1 decimal
 
    procedure Append (Self : in out Field_List; More : Field_List'Class);
    --  Adds the fields of More, whose keys must not be in Self

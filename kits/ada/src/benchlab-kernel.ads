@@ -7,7 +7,7 @@ package Benchlab.Kernel is
    type Nanoseconds is range 0 .. 2 ** 63 - 1;
 
    function Monotonic_Time return Nanoseconds with Inline;
-   --  Returns the time of CLOCK_MONOTONIC
+   --  Returns the time of CLOCK_MONOTONIC in nanoseconds
 
    type Thread_Id is range 0 .. 2 ** 31 - 1;
 

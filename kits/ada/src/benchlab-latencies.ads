@@ -11,11 +11,11 @@ package Benchlab.Latencies is
    use type Interfaces.Unsigned_64;
 
    type Bucket is range 0 .. 1_887;
-   --  Covers latencies up to the maximum, 2 ** 63 - 1 ns
+   --  The number of a bucket. The buckets cover latencies up to 2 ** 63 - 1 ns.
 
    function Bucket_Of (Latency : Kernel.Nanoseconds) return Bucket with Inline;
-   --  Returns the bucket of a latency, in HdrHistogram's layout with 64 sub-buckets: the width of a
-   --  bucket is at most 1/32 of its values
+   --  Returns the bucket of a latency, in HdrHistogram's layout with 64 sub-buckets. The width of a
+   --  bucket is at most 1/32 of its values.
 
    type Recorder is tagged private;
    --  Records latencies. Only one task at a time may use a recorder. Recording allocates no memory.

@@ -18,7 +18,7 @@ package Benchlab.Lines is
    Standard_Input : constant := 0;
 
    type Line_Reader (File : Natural) is limited private;
-   --  File is a file descriptor of the operating system
+   --  A buffered reader of lines. File is a file descriptor of the operating system.
 
    procedure Read
      (From   : in out Line_Reader;

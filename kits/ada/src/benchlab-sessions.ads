@@ -21,7 +21,7 @@ package Benchlab.Sessions is
    --  reply.
 
    procedure Wait (Self : in out Session; Commands : Natural);
-   --  Lets an open server without its own task serve, until the descriptor Commands has input
+   --  Lets an open server that has no task of its own serve until the descriptor Commands has input
 
    function Is_Over (Self : Session) return Boolean;
    --  Returns True after the command "quit"

@@ -11,7 +11,7 @@ private with Ada.Synchronous_Barriers;
 
 generic
    type Worker is limited private;
-   --  The data of a worker's task, which is finalized with the group
+   --  The data of a worker, which is finalized with the group
 
    with procedure Work
      (Self       : in out Worker;
@@ -28,7 +28,7 @@ package Benchlab.Worker_Groups is
    subtype Worker_Number is Positive range 1 .. 10_000;
 
    type Group is tagged limited private;
-   --  Initially without workers. The tasks end when the group is finalized.
+   --  A group of workers, initially empty. The workers' tasks end when the group is finalized.
 
    procedure Start (Self : in out Group; Size : Worker_Number)
      with Pre => Self.Size = 0, Post => Self.Size = Size;
@@ -75,7 +75,8 @@ private
    type Task_Reference is access Worker_Task;
    type Task_List is array (Positive range <>) of Task_Reference;
 
-   --  The tasks of the workers and the task that calls Perform meet at both barriers
+   --  The common state of a group. The workers' tasks and the task that calls Perform wait for each
+   --  other at both barriers.
 
    type Shared_State (Size, Meeting : Positive) is limited record
       Start   : Synchronous_Barrier (Meeting);

@@ -24,13 +24,13 @@ package Appserver.SQL.Batches is
                             or else raise Misuse_Error with
                               "Counts does not begin with 1, or rows are being read"),
           Post => not Self.Has_Row;
-   --  Executes a statement once for each element of Counts, and discards the rows. PostgreSQL
-   --  executes up to 500 in one round trip (libpq's pipeline mode). For MariaDB, up to 500 are
-   --  combined into one text if the statement is an INSERT, UPDATE, DELETE or REPLACE without a
-   --  semicolon; any other statement takes one round trip per execution.
+   --  Executes a statement once for each element of Counts, and discards the rows. For PostgreSQL,
+   --  up to 500 executions take one round trip (libpq's pipeline mode). For MariaDB, up to 500
+   --  executions are combined into one text if the statement is an INSERT, UPDATE, DELETE or
+   --  REPLACE without a semicolon; any other statement takes one round trip per execution.
    --  @param Self the statement
-   --  @param Bind binds the values of one execution. It must not use any other statement or the
-   --  connection, and must not do anything but bind.
+   --  @param Bind binds the values of one execution. It must not do anything else with the
+   --  statement, and must not use any other statement or the connection.
    --  @param Counts set to the number of rows that each execution changed
    --  @exception SQL_Error an execution failed
    --  @exception Misuse_Error the statement is closed or has a row, or Counts does not begin with 1
@@ -42,15 +42,15 @@ package Appserver.SQL.Batches is
       Next    : not null access function (Row : in out Statement'Class) return Boolean;
       Rows    : out Integer_64)
      with Pre => Can_Use (On);
-   --  Inserts rows into a table, in constant memory. Uses COPY in PostgreSQL, which reports errors
-   --  at the end, multi-row INSERTs in MariaDB, and a prepared INSERT in SQLite.
+   --  Inserts rows into a table, in constant memory. Uses COPY in PostgreSQL (which reports errors
+   --  at the end), multi-row INSERTs in MariaDB, and a prepared INSERT in SQLite.
    --  @param On the connection
    --  @param Table the table name, as SQL text. Never pass user input.
    --  @param Columns the column names, as SQL text, such as "name, stock". Never pass user input.
    --  @param Next binds the values of a row and returns True, or returns False after the last row.
    --  A parameter that is not bound keeps the value of the previous row. Next must not use On in
    --  any other way.
-   --  @param Rows the number of rows
+   --  @param Rows set to the number of inserted rows
    --  @exception SQL_Error a row could not be inserted
    --  @exception Misuse_Error the connection is closed
 

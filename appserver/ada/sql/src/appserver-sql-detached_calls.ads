@@ -14,18 +14,18 @@ private with Ada.Finalization;
 private package Appserver.SQL.Detached_Calls is
 
    type C_Procedure is access procedure (Argument : System.Address) with Convention => C;
-   --  Runs on a thread that the Ada run-time system does not manage: may call C functions, and must
-   --  not raise exceptions
+   --  A procedure that runs on a thread that the Ada run-time system does not manage. It may call C
+   --  functions, and must not raise exceptions.
 
    type Detached_Call (Work, Drop : not null C_Procedure) is tagged limited private;
 
    procedure Own (Self : in out Detached_Call; Argument : System.Address);
-   --  Transfers ownership of Argument to Self. Drop is called once with Argument: when Self leaves
-   --  scope, or when Work returns after that.
+   --  Transfers ownership of Argument to Self. Drop is called once with Argument when Self leaves
+   --  scope, or, if Work is still running then, when Work returns.
 
    procedure Run (Self : in out Detached_Call; Timeout : Duration; Is_Done : out Boolean);
    --  Calls Work once, with the Argument that Self owns. If Work takes longer than Timeout seconds,
-   --  or this task is aborted, Self gives up the ownership of Argument, and Is_Done is False. A
+   --  or this task is aborted, Self releases the ownership of Argument, and Is_Done is False. A
    --  negative Timeout counts as zero; Duration'Last means no limit. Raises SQL_Error 53000 if no
    --  thread or no pipe can be created.
 
@@ -37,9 +37,9 @@ private
    type Detached_Call (Work, Drop : not null C_Procedure) is
      limited new Ada.Finalization.Limited_Controlled with record
       Argument : System.Address := System.Null_Address;
-      --  Null if there is no argument to drop
+      --  The owned argument; null if there is none
       Thread   : State_Access;
-      --  Null if no thread was started, or if the thread was abandoned
+      --  The thread that runs Work; null if no thread was started, or if the thread was abandoned
    end record;
 
    overriding procedure Finalize (Self : in out Detached_Call);

@@ -12,9 +12,8 @@ private package Appserver.SQL.Host_Addresses is
    package Text_Vectors is new Ada.Containers.Indefinite_Vectors (Positive, String);
 
    function Addresses_Of (Host : String; Timeout : Duration) return Text_Vectors.Vector;
-   --  Returns the numeric addresses of a host, in the order of getaddrinfo(3), but at most the
-   --  first Max_Addresses. Raises SQL_Error 08001 if the host is unknown or is not resolved within
-   --  Timeout seconds.
+   --  Returns the numeric addresses of a host, in the order of getaddrinfo(3), up to Max_Addresses.
+   --  Raises SQL_Error 08001 if the host is unknown or is not resolved within Timeout seconds.
 
    Max_Addresses : constant := 16;
 

@@ -26,7 +26,7 @@ package Appserver.SQL.Intervals is
       Days         : Integer_32        := 0;
       Microseconds : Microsecond_Count := 0;
    end record;
-   --  Each component has its own sign
+   --  An interval of months, days and microseconds. Each component has its own sign.
 
    function Image (Value : Interval) return String;
    --  @param Value the interval
@@ -34,7 +34,7 @@ package Appserver.SQL.Intervals is
    --  interval
 
    Max_Span : constant Microsecond_Count := 3_020_399_999_999;
-   --  838:59:59.999999, the maximum of MariaDB's type time
+   --  The maximum of MariaDB's type time, 838:59:59.999999, in microseconds
 
    procedure Bind
      (Self : in out Statement'Class; Parameter : Parameter_Number; Value : Interval)

@@ -7,13 +7,14 @@ pragma Ada_2022;
 
 private package Appserver.SQL.Text_Values is
 
-   --  Reading. If the text of a column is invalid, the message of the SQL_Error names the column.
+   --  Functions that parse the text of a column. If the text is invalid, the message of the
+   --  SQL_Error names the column.
 
    function To_Integer_64 (Text : String; Column : Column_Number) return Integer_64;
 
    function To_Scaled
      (Text : String; Scale : Decimal_Scale; Column : Column_Number) return Integer_64;
-   --  Returns the exact value of a decimal text, for As_Scaled
+   --  Returns the exact value of a decimal text times 10 ** Scale, for As_Scaled
 
    function Rounded
      (Value : Long_Float; Scale : Decimal_Scale; Column : Column_Number) return Integer_64;
@@ -28,16 +29,17 @@ private package Appserver.SQL.Text_Values is
    function To_Float (Text : String; Column : Column_Number) return Long_Float;
 
    function To_Time (Text : String; Column : Column_Number) return Ada.Calendar.Time;
-   --  Parses ISO 8601, such as "2026-11-21 09:15:00.123" or "2026-11-21T09:15:00+01:30"
+   --  Parses an ISO 8601 timestamp, such as "2026-11-21 09:15:00.123" or
+   --  "2026-11-21T09:15:00+01:30"
 
    function To_Date (Text : String; Column : Column_Number) return Date;
-   --  Parses "2026-11-21" and no other format
+   --  Parses a date in the format "2026-11-21" only
 
    function To_Time_Of_Day (Text : String; Column : Column_Number) return Time_Of_Day;
-   --  Parses "09:15" or "09:15:00.123". Decimals beyond six are truncated.
+   --  Parses a time of day, such as "09:15" or "09:15:00.123". Decimals beyond six are truncated.
 
-   --  A timestamp in UTC, as separate components, for databases that exchange timestamps in this
-   --  form
+   --  A timestamp in UTC as separate components, the form in which some databases exchange
+   --  timestamps
 
    type Moment is record
       Year, Month, Day     : Natural;
@@ -55,12 +57,12 @@ private package Appserver.SQL.Text_Values is
    function To_Moment (Time : Ada.Calendar.Time) return Moment;
    --  Converts a time, rounded to the microsecond
 
-   --  Writing
+   --  Functions that format values as SQL text
 
    function Image (Value : Integer_64) return String;
 
    function Image (Value : Integer_64; Scale : Decimal_Scale) return String;
-   --  Formats Value / 10 ** Scale, as in "-0.0500"
+   --  Formats the decimal Value / 10 ** Scale, such as "-0.0500"
 
    function Image (Value : Long_Float) return String;
    --  Formats a value with enough digits to be read back as the same value
@@ -68,7 +70,7 @@ private package Appserver.SQL.Text_Values is
    subtype Second_Decimals is Natural range 0 .. 9;
 
    function Image (Value : Moment; Decimals : Second_Decimals := 6) return String;
-   --  Formats a timestamp, such as "2026-11-21 09:15:00.123000". Further decimals are truncated.
+   --  Formats a timestamp, such as "2026-11-21 09:15:00.123000". Additional decimals are truncated.
 
    function Image (Value : Date) return String;
    function Image (Value : Time_Of_Day) return String;

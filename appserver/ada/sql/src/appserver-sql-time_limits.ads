@@ -25,16 +25,15 @@ private package Appserver.SQL.Time_Limits is
       On       : SQL.Connection'Class;
       Deadline : Ada.Real_Time.Time);
    --  Sets a deadline for the connection, until Self leaves scope. At Deadline the connection is
-   --  lost: a call that waits for it raises SQL_Error 08006. Has no effect on a database without a
-   --  server. Raises SQL_Error 53000 if no file descriptor is available for the duplicate of the
-   --  socket.
+   --  lost: a call that waits for it raises SQL_Error 08006. Has no effect for a database without a
+   --  server. Raises SQL_Error 53000 if no file descriptor is available to duplicate the socket.
 
    procedure Start_Or_Cut_Off
      (Self     : in out Time_Limit;
       On       : SQL.Connection'Class;
       Deadline : Ada.Real_Time.Time);
-   --  Like Start, but if no file descriptor is available, the connection is shut down immediately.
-   --  Used to close a connection.
+   --  Sets a deadline like Start, but if no file descriptor is available, shuts down the connection
+   --  immediately. Used to close a connection.
 
    type Operation (On : not null access Connection'Class) is limited private;
    --  An operation in progress. From the declaration to the end of its scope, the connection's
@@ -50,7 +49,7 @@ private package Appserver.SQL.Time_Limits is
 
    type Suspension (Of_Work : not null access Operation) is limited private;
    --  Suspends the operation's time limit until the end of the scope, where the time limit starts
-   --  again. For application code that runs during an operation.
+   --  again. Used for application code that runs during an operation.
 
    function Limit_Of (On : Connection'Class) return Duration;
    --  Returns the connection's Wait_Limit, or the remaining time of a retried call if that is less.
@@ -68,8 +67,9 @@ private package Appserver.SQL.Time_Limits is
 
    procedure Begin_Request (Self : in out Cancellation);
    procedure End_Request (Self : in out Cancellation);
-   --  Between these two calls, the server may act on the cancel request at any time. After
-   --  End_Request it no longer can. If Self leaves its scope in between, the connection is lost.
+   --  Begin and end the period in which the server may act on the cancel request. After
+   --  End_Request, the server can no longer act on it. If Self leaves its scope in between, the
+   --  connection is lost.
 
    procedure End_Reading (Self : in out Cancellation);
    --  Ends the access to the connection object, for which Close waits. After this call, the
@@ -80,15 +80,15 @@ private package Appserver.SQL.Time_Limits is
    --  connection is lost, and SQL_Error 08006 is raised.
 
    procedure Begin_Session (On : in out Connection'Class);
-   --  Called at the end of Open. After this call, Cancel can have an operation to stop.
+   --  Begins a session; called at the end of Open. After this call, Cancel can stop operations.
 
    procedure End_Session (On : in out Connection'Class);
-   --  Called by Close. A Cancel in progress does not reach the next session, and a Cancel that
-   --  begins before the next session has no effect.
+   --  Ends a session; called by Close. A Cancel in progress does not affect the next session, and a
+   --  Cancel that begins before the next session has no effect.
 
    procedure Leave_Gate (On : in out Connection'Class)
      with Post => On.Gate = null;
-   --  Called when the connection is finalized
+   --  Releases the connection's gate; called when the connection is finalized
 
    function Cancel_Timeout (On : Connection'Class) return Duration is
      (if On.Wait_Limit > 0.0 then On.Wait_Limit else 10.0);
@@ -101,7 +101,8 @@ private
       Deadline : Ada.Real_Time.Time;
       On       : System.Address;
       Socket   : Integer := -1;
-      --  A duplicate of the socket's descriptor, since the library may close its own at any time
+      --  A duplicate of the socket's descriptor, since the database library may close its own
+      --  descriptor at any time
       Next     : Limit_Access;
       Is_Over  : Boolean := False with Atomic;
       --  True if the connection was cut off

@@ -24,8 +24,8 @@ private with Ada.Real_Time;
 
 package Appserver.SQL is
 
-   --  Preconditions are checked in every build: the exceptions that they raise are part of the
-   --  contract.
+   --  Preconditions are checked in every build, since the exceptions that they raise are part of
+   --  the contract
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    subtype Integer_32 is Interfaces.Integer_32;
@@ -77,7 +77,7 @@ package Appserver.SQL is
    end record;
 
    type UUID is array (1 .. 16) of Interfaces.Unsigned_8;
-   --  See RFC 9562
+   --  A UUID (RFC 9562), as its 16 bytes in network order
 
    subtype UUID_Text is String (1 .. 36);
 
@@ -104,11 +104,11 @@ package Appserver.SQL is
    --  the details.
 
    subtype SQL_State is String (1 .. 5);
-   --  An SQLSTATE, defined in ISO/IEC 9075-2, clause 24, or by the database
+   --  An SQLSTATE, which ISO/IEC 9075-2, clause 24, or the database defines
 
    type Error_Origin is (From_Appserver, From_SQLite, From_PostgreSQL, From_MariaDB);
-   --  From_Appserver means that this library rejected the value or the call, without contacting the
-   --  database
+   --  The component that reported an error. From_Appserver means that this library rejected the
+   --  value or the call without contacting the database.
 
    type Error_Kind is
      (Unique_Violation,
@@ -116,16 +116,17 @@ package Appserver.SQL is
       Not_Null_Violation,
       Check_Violation,
       Other_Violation,
-      --  Any other kind of constraint, or a constraint of a kind that the database does not report
+      --  A violation of any other kind of constraint, or of a constraint whose kind the database
+      --  does not report
       Serialization_Failure,
       --  The transaction could not be serialized with concurrent transactions
       Deadlock,
       Lock_Timeout,
-      --  A lock could not be acquired, or not in time
+      --  A lock could not be acquired, or could not be acquired in time
       Database_Busy,
       --  SQLite only: the database is locked, or has changed since the transaction read it
       Cancelled,
-      --  Stopped by Cancel or by a time limit
+      --  Cancel or a time limit stopped the statement
       Unable_To_Connect,
       --  No connection could be established, so nothing was executed
       Connection_Lost,
@@ -135,9 +136,9 @@ package Appserver.SQL is
       --  The server has dropped the prepared statement, or its columns have changed. The statement
       --  had no effect. The next execution prepares it again.
       Wrong_Value,
-      --  Class 22, a data exception: not a number, too long, too large
+      --  A data exception (class 22), such as a value that is not a number, too long or too large
       Wrong_Statement,
-      --  Class 42: a syntax error, an unknown name or missing privileges
+      --  A syntax error, an unknown name or missing privileges (class 42)
       Other_Error);
    --  Kinds of errors that a program can react to. They are the same for all databases.
 
@@ -163,7 +164,7 @@ package Appserver.SQL is
    --  Returns the details of an SQL_Error. For the latest SQL_Error of the current task, the
    --  message has up to 2,000 bytes, and detail and constraint have up to 500. For other
    --  occurrences, only the data that GNAT stores in an exception is available: origin, state,
-   --  code, and 200 bytes of the message.
+   --  code, and the first 200 bytes of the message.
    --  @param Occurrence the exception
    --  @return the details; the state is HY000 if the exception is not an SQL_Error raised by this
    --  library
@@ -182,7 +183,7 @@ package Appserver.SQL is
    function Is_Connection_Failure (Error : Error_Record) return Boolean is
      (Error.Kind in Unable_To_Connect .. Outcome_Unknown);
    --  @param Error the error
-   --  @return True if the error is of that kind
+   --  @return True if the error is of the kind that the function's name states
 
    function Is_Retryable (Error : Error_Record) return Boolean;
    --  Checks whether the transaction was certainly not committed, and can succeed when it is
@@ -220,8 +221,8 @@ package Appserver.SQL is
 
    function Has_Row (Self : Statement'Class) return Boolean;
    --  @param Self the statement
-   --  @return True if there is a row to read, which is the case from a Step that returned True
-   --  until the next Step or Reset
+   --  @return True if there is a row to read: after a Step that returned True, until the next Step
+   --  or Reset
 
    function Column_Count (Self : Statement'Class) return Natural;
    --  @param Self the statement
@@ -233,7 +234,8 @@ package Appserver.SQL is
    --  @param Self the statement
    --  @return the number of parameters
 
-   --  For preconditions: each returns True, or raises Misuse_Error with the reason
+   --  Functions for preconditions, each of which returns True or raises Misuse_Error with the
+   --  reason
 
    function Can_Run (Self : Statement'Class) return Boolean;
    function Can_Bind (Self : Statement'Class; Parameter : Parameter_Number) return Boolean;
@@ -353,10 +355,10 @@ package Appserver.SQL is
    --  Releases the statement, if it is open. The object can be used to prepare another statement.
    --  @param Self the statement
 
-   --  Values of the current row. Reading a null raises SQL_Error 22002: a null is neither zero nor
-   --  an empty text. The database converts values of other types. If it cannot, SQL_Error 22018 is
-   --  raised, or 22007 for a time. If the column does not exist, or the statement has no row,
-   --  Misuse_Error is raised.
+   --  Functions that return values of the current row. Reading a null raises SQL_Error 22002, since
+   --  a null is neither zero nor an empty text. The database converts values of other types. If a
+   --  value cannot be converted, SQL_Error 22018 is raised, or 22007 for a time. If the column does
+   --  not exist, or the statement has no row, Misuse_Error is raised.
 
    function Is_Null (Self : Statement; Column : Column_Number) return Boolean is abstract
      with Pre'Class => Can_Read (Self, Column);
@@ -455,7 +457,7 @@ package Appserver.SQL is
    --  @param Column the number of the column, from 1
    --  @return the name of the column
 
-   --  For Appserver.SQL.Batches
+   --  Types for Appserver.SQL.Batches
 
    type Count_List is array (Positive range <>) of Integer_64;
    --  The number of rows that each execution inserted, changed or deleted
@@ -470,8 +472,8 @@ package Appserver.SQL is
 
    function Is_Connected (Self : Connection) return Boolean is abstract
      with Pre'Class => Can_Use (Self);
-   --  Checks whether an earlier call has lost the connection, without contacting the server. To
-   --  check the connection itself, execute SELECT 1.
+   --  Checks whether an earlier call lost the connection, without contacting the server. To test
+   --  the connection itself, execute SELECT 1.
    --  @param Self the connection
    --  @return False after a call that lost the connection to the server
 
@@ -542,24 +544,24 @@ package Appserver.SQL is
    --  Stops the running statement, which raises SQL_Error 57014. A statement that begins later is
    --  not stopped, but waits for the end of this call. Any task may call this procedure while the
    --  connection is open. If the request was sent, but was not confirmed in time, the server may
-   --  still act on it. In that case the current operation continues, but all later operations raise
-   --  SQL_Error 08006, since the connection is lost. Close does not wait for this call to return,
-   --  and this call does not affect the next session of the connection.
+   --  still act on it. In that case, the current operation continues, but all later operations
+   --  raise SQL_Error 08006, since the connection is lost. Close does not wait for Cancel to
+   --  return, and Cancel does not affect the next session of the connection.
    --  @param Self the connection
    --  @exception SQL_Error 08001 if the server does not respond within the connection's Wait_Limit,
    --  or within 10 s if there is no Wait_Limit
 
    subtype Wait_Duration is Duration range 0.0 .. 1_000_000.0;
-   --  In seconds; 0.0 means no limit
+   --  A time limit in seconds; 0.0 means no limit
 
    procedure Set_Wait_Limit (Self : in out Connection'Class; Limit : Wait_Duration);
    --  Limits the time that each operation of the connection and its statements may wait for the
    --  server, including name resolution, connecting, and all round trips of a statement. If an
    --  operation takes longer, SQL_Error 08006 is raised (08001 in Open), and the connection is
    --  lost. For batches and loads, the limit applies to each chunk that they send; for streams, to
-   --  each row. The time that the program's own code takes in between does not count. The limit can
-   --  be set before Open, and only applies to database servers: SQLite has Set_Statement_Limit and
-   --  Set_Busy_Timeout instead.
+   --  each row. The time that the program's own code takes between operations does not count. The
+   --  limit can be set before Open. It applies only to database servers: SQLite has
+   --  Set_Statement_Limit and Set_Busy_Timeout instead.
    --  @param Self the connection
    --  @param Limit the limit in seconds; 0.0 for no limit
 
@@ -680,7 +682,7 @@ private
    type Statement_Reference is access all Statement'Class;
    type Savepoint_Reference is access all Savepoint;
 
-   --  Synchronizes the task that uses a session with the tasks that cancel. Is_Under_Way: an
+   --  Synchronizes the task that uses a session with the tasks that call Cancel. Is_Under_Way: an
    --  operation is waiting for the server. Has_Stream: the server may still be sending rows between
    --  operations. Is_Lost: no more operations may begin, because the server may still act on a
    --  cancel request. Cancels: the number of tasks in Cancel; no operation may begin while it is
@@ -691,7 +693,7 @@ private
 
    type Cancel_Gate is limited record
       Is_Closed    : Boolean := True with Atomic;
-      --  True until the end of Open
+      --  True before the end of Open and after Close
       Is_Under_Way : Boolean := False with Atomic;
       Has_Stream   : Boolean := False with Atomic;
       Is_Lost      : Boolean := False with Atomic;
@@ -701,25 +703,25 @@ private
 
    type Gate_Access is access Cancel_Gate with Atomic;
 
-   --  A connection's open statements are linked through the statements themselves
+   --  A connection. Its open statements form a linked list that starts with First.
 
    type Connection is abstract limited new Ada.Finalization.Limited_Controlled with record
       First      : Statement_Reference;
       Innermost  : Savepoint_Reference;
       Limit      : Wait_Duration := 0.0;
       Gate       : Gate_Access;
-      --  Each session has its own gate
+      --  The gate of the current session; each session has its own gate
       Readers    : aliased Cancel_Count := 0;
       --  The number of tasks in Cancel that read the connection object
       Call_Deadline : Ada.Real_Time.Time := Ada.Real_Time.Time_Last;
-      --  While a retried call opens the connection, the deadline of that call
+      --  The deadline of a retried call while that call opens the connection
    end record;
 
    overriding procedure Initialize (Self : in out Connection);
    overriding procedure Finalize (Self : in out Connection);
 
-   --  Columns is 0 without a current row, and therefore also without a connection, so that a single
-   --  comparison checks whether a column can be read.
+   --  Columns is 0 if there is no current row, and therefore also if there is no connection, so
+   --  that a single comparison checks whether a column can be read.
 
    --  Is_Stale means that the server has dropped the statement, or refuses to run it again. The
    --  statement must be prepared again.
@@ -757,8 +759,8 @@ private
    overriding procedure Initialize (Self : in out Isolated_Transaction);
    overriding procedure Finalize (Self : in out Isolated_Transaction);
 
-   --  The pending savepoints of a connection are linked, starting with the innermost. The name of a
-   --  savepoint contains Number.
+   --  A savepoint. The pending savepoints of a connection are linked, starting with the innermost.
+   --  The name of a savepoint contains Number.
 
    type Savepoint (On : not null access Connection'Class) is
      limited new Ada.Finalization.Limited_Controlled with record
@@ -770,14 +772,14 @@ private
    overriding procedure Initialize (Self : in out Savepoint);
    overriding procedure Finalize (Self : in out Savepoint);
 
-   --  For child packages: operations common to the connections and statements of all databases
+   --  Operations for child packages, common to the connections and statements of all databases
 
    procedure Attach (Self : in out Statement'Class; Owner : in out Connection'Class)
      with Pre => Self.Owner = null, Post => Self.Owner /= null;
-   --  Called after Self was prepared on Owner
+   --  Adds Self to Owner's open statements; called after Self was prepared
 
    procedure Detach (Self : in out Statement'Class);
-   --  Called when Self is closed
+   --  Removes Self from its owner's open statements; called when Self is closed
 
    procedure Close_Statements (Self : in out Connection'Class)
      with Post => Self.First = null;
@@ -785,7 +787,8 @@ private
    function Socket (Self : Connection) return Integer is (-1);
    --  Returns the file descriptor of the connection to the server; negative if there is none
 
-   --  By default, these run the SQL statement of the same name. A database may override them.
+   --  Procedures that run the SQL statement of the same name by default, and that a database may
+   --  override
 
    procedure Begin_Transaction (Self : in out Connection);
    procedure Commit (Self : in out Connection);
@@ -796,10 +799,10 @@ private
    procedure Begin_Isolated
      (Self : in out Connection; Level : Isolation_Level; Mode : Access_Mode);
    procedure End_Isolated (Self : in out Connection) is null;
-   --  Called after the commit or rollback, even if the database itself rolled back
+   --  Cleans up after the commit or rollback; called even if the database itself rolled back
 
-   --  Appserver.SQL.Batches runs these in a transaction or a savepoint. Current is the number of
-   --  the element in progress, which is reported with errors.
+   --  Procedures that Appserver.SQL.Batches runs in a transaction or a savepoint. Current is the
+   --  number of the element in progress, which is reported with errors.
 
    procedure Run_Each
      (Self    : in out Statement;
@@ -812,7 +815,7 @@ private
       Table, Columns : UTF_8_String;
       Next           : not null access function (Row : in out Statement'Class) return Boolean;
       Current        : not null access Integer_64);
-   --  At the end, Current is the total number of rows
+   --  Loads rows into a table. At the end, Current is the total number of rows.
 
    function Column_Placeholders (Columns : UTF_8_String) return UTF_8_String;
    --  Returns the placeholders for a list of columns, such as "(?, ?)" for "name, stock"
@@ -827,18 +830,18 @@ private
       Element    : Integer_64 := 0)
      with No_Return;
 
-   --  Raise errors that do not come from the database
+   --  Procedures that raise errors which this library detects
 
    procedure Refuse_Null (Column : Column_Number) with No_Return;
    procedure Refuse_Range (Column : Column_Number; Into : String) with No_Return;
 
    function To_Boolean (Value : Integer_64; Column : Column_Number) return Boolean;
-   --  Raises SQL_Error 22018 unless Value is 0 or 1
+   --  Converts an integer to a Boolean. Raises SQL_Error 22018 unless Value is 0 or 1.
 
    function Narrowed (Value : Integer_64; Column : Column_Number) return Integer_32 with Inline;
-   --  Raises SQL_Error 22003 if Value does not fit
+   --  Converts an integer to 32 bits. Raises SQL_Error 22003 if Value does not fit.
 
-   --  These raise the exceptions of preconditions. They are separate functions so that the inlined
+   --  Functions that raise the exceptions of preconditions. They are separate, so that the inlined
    --  checks stay small.
 
    function Refuse_Run return Boolean with No_Inline;

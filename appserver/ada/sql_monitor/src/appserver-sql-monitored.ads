@@ -51,9 +51,9 @@ package Appserver.SQL.Monitored is
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String);
    procedure Prepare_Client_Side_Counted
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String);
-   --  Prepare a statement whose executions are recorded. The driver's Prepare and
-   --  Prepare_Client_Side are also inherited, but the monitor has no name for statements that they
-   --  prepare.
+   --  Prepare a statement whose executions are recorded. The procedures Prepare and
+   --  Prepare_Client_Side are inherited from the driver, but the monitor has no name for statements
+   --  that they prepare.
    --  @param Self the statement
    --  @param On the connection
    --  @param Text one SQL statement
@@ -68,7 +68,7 @@ private
 
    type Connection is limited new Database_Connection with record
       Is_Counting : Boolean := False;
-      --  True while a command is being recorded: nested commands are part of it
+      --  True while a command is being recorded. Nested commands are part of that command.
    end record;
 
    overriding procedure Commit (Self : in out Connection);

@@ -36,7 +36,7 @@ generic
    with procedure Open (DB : in out Connection);
    --  Connects to the database. DB is closed before the call. The timeout of Get covers this call,
    --  but the call continues in the background after the timeout, so set a timeout in Open as well.
-   --  If Resets_Sessions is True, the settings that Open makes are undone: make them in Set_Up
+   --  If Resets_Sessions is True, the pool undoes the settings that Open makes: make them in Set_Up
    --  instead.
 
    with procedure Prepare
@@ -45,11 +45,12 @@ generic
 
    Max_Statements : Positive := 64;
    --  The maximum number of cached statements of each connection. When the cache is full, a new
-   --  statement replaces the least recently used one.
+   --  statement replaces the least recently used statement.
 
    Validate_After : Duration := 10.0;
-   --  The time in seconds since its last use or validation after which a connection is validated
-   --  with a statement before it is leased. A Keep_Alive that is shorter sends no statement.
+   --  The idle time in seconds after which a connection is validated with a statement before it is
+   --  leased. A validation ends the idle time. If Keep_Alive is shorter, its checks send no
+   --  statement.
 
    Validation_Timeout : Duration := 5.0;
    --  The maximum time in seconds for a validation, which is further limited to half of the time
@@ -59,11 +60,11 @@ generic
    Resets_Sessions : Boolean := False;
    --  If True, each lease starts with the session state that Open and Set_Up created: at the end of
    --  a lease, the pool calls the connection's Reset_Session, which takes a round trip, and then
-   --  Set_Up. If False, settings, temporary tables and named locks of one lease are visible to the
-   --  next.
+   --  Set_Up. If False, the settings, temporary tables and named locks of one lease are visible to
+   --  the next lease.
 
    with procedure Set_Up (DB : in out Connection) is null;
-   --  Makes the session's settings. Called after Open and after each Reset_Session.
+   --  Makes the settings of a session. Called after Open and after each Reset_Session.
 
 package Appserver.SQL.Pools is
 

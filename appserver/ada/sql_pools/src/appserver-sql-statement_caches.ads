@@ -30,7 +30,7 @@ generic
 
    Max_Statements : Positive := 64;
    --  The maximum number of cached statements. When the cache is full, a new statement replaces the
-   --  least recently used one.
+   --  least recently used statement.
 
 package Appserver.SQL.Statement_Caches is
 
@@ -82,8 +82,8 @@ private
 
    subtype Slot_Count is Natural range 0 .. Max_Statements;
 
-   --  Visit changes when the session is closed. Last_Use is the session's use count at the latest
-   --  use. Next is the next slot in the chain.
+   --  A statement in the cache. Visit changes when the session is closed. Last_Use is the session's
+   --  use count at the statement's latest use. Next is the next slot in the chain.
 
    type Cached_Statement is limited record
       Query     : aliased Statement;
@@ -115,7 +115,8 @@ private
 
    type Cache_Access is access all Statement_Cache;
 
-   --  For a statement that is not in the cache, Cached is null, and Other is the statement
+   --  A statement in use. Cached refers to the statement if it is in the cache. Otherwise, Cached
+   --  is null, and Other is the statement.
 
    type Hold is limited new Ada.Finalization.Limited_Controlled with record
       Cache  : Cache_Access;

@@ -29,9 +29,10 @@ package Appserver.SQL.SQLite is
    function Threading (Self : Connection) return Threading_Mode
      with Pre => Self.Is_Open or else raise Misuse_Error with "the connection is closed";
    --  @param Self the connection
-   --  @return the mode for which the library was built and in which the connection was opened
+   --  @return the threading mode for which the library was built and in which the connection was
+   --  opened
 
-   --  Operations specified in Appserver.SQL
+   --  The following operations are specified in Appserver.SQL
 
    overriding function Is_Open (Self : Connection) return Boolean with Inline;
    overriding function Is_Connected (Self : Connection) return Boolean is (Self.Is_Open);
@@ -56,7 +57,8 @@ package Appserver.SQL.SQLite is
      (Self : in out Statement; Parameter : Parameter_Number; Value : UTF_8_String);
    overriding procedure Bind
      (Self : in out Statement; Parameter : Parameter_Number; Value : Ada.Calendar.Time);
-   --  Binds a text such as "2026-11-21 09:15:00.123", in milliseconds like SQLite's date functions
+   --  Binds a time as text such as "2026-11-21 09:15:00.123", with the millisecond precision of
+   --  SQLite's date functions
 
    overriding procedure Bind
      (Self : in out Statement; Parameter : Parameter_Number; Value : Boolean);
@@ -98,7 +100,8 @@ package Appserver.SQL.SQLite is
    --  Operations specific to SQLite
 
    type Open_Mode is (Read_Only, Read_Write, Create);
-   --  Create opens the file for reading and writing, and creates the file if it does not exist
+   --  The access to the file. Create opens the file for reading and writing, and creates it if it
+   --  does not exist.
 
    procedure Open
      (Self : in out Connection; Name : UTF_8_String; Mode : Open_Mode := Create)
@@ -108,7 +111,7 @@ package Appserver.SQL.SQLite is
    --  not a database, that statement raises SQL_Error XX001.
    --  @param Self the connection
    --  @param Name the name of a file, or ":memory:"
-   --  @param Mode how to open it
+   --  @param Mode the access to the file
    --  @exception SQL_Error 08001 if the file cannot be opened
    --  @exception Misuse_Error the connection is open
 
@@ -116,8 +119,8 @@ package Appserver.SQL.SQLite is
 
    procedure Set_Busy_Timeout (Self : in out Connection; Wait : Busy_Wait)
      with Pre => Can_Use (Self);
-   --  Sets how long a statement waits for other connections' locks before it raises SQL_Error
-   --  55P03. By default, statements do not wait.
+   --  Sets the time that a statement waits for the locks of other connections before it raises
+   --  SQL_Error 55P03. By default, statements do not wait.
    --  @param Self the connection
    --  @param Wait the maximum time in seconds, with millisecond precision
    --  @exception Misuse_Error the connection is closed
@@ -144,14 +147,15 @@ package Appserver.SQL.SQLite is
    procedure Prepare_Client_Side
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
      renames Prepare;
-   --  The same as Prepare, since there is no server
+   --  Prepares a statement. This is the same as Prepare, since there is no server.
 
 private
 
    use Ada.Strings.Unbounded;
 
-   --  BEGIN, COMMIT and ROLLBACK stay prepared after their first use. Is_Query_Only is True during
-   --  a read-only transaction. Deadline is the deadline of the step in progress.
+   --  A connection to a database file. BEGIN, COMMIT and ROLLBACK stay prepared after their first
+   --  use. Is_Query_Only is True during a read-only transaction. Deadline is the deadline of the
+   --  step in progress.
 
    type Transaction_Command is (Begin_Work, Begin_Immediate_Work, Commit_Work, Roll_Back_Work);
 
@@ -175,7 +179,7 @@ private
      (Self : in out Connection; Level : Isolation_Level; Mode : Access_Mode);
    overriding procedure End_Isolated (Self : in out Connection);
 
-   --  Ended is True if the statement ran to its end and has not been reset since
+   --  A statement. Ended is True if the statement ran to its end and has not been reset since.
 
    type Statement is new SQL.Statement with record
       Handle : SQLite_Library.Statement_Handle := SQLite_Library.No_Statement;

@@ -22,8 +22,7 @@ private package Appserver.SQL.SQLite_Library is
    No_Statement : constant Statement_Handle := Statement_Handle (System.Null_Address);
 
    type Result_Code is new int;
-   --  The primary code is in the low 8 bits, the extended code above:
-   --  https://sqlite.org/rescode.html
+   --  A result code, whose low 8 bits are the primary code: https://sqlite.org/rescode.html
 
    OK   : constant Result_Code := 0;
    Row  : constant Result_Code := 100;
@@ -40,7 +39,7 @@ private package Appserver.SQL.SQLite_Library is
 
    Transient : constant System.Address :=
      System.Storage_Elements.To_Address (System.Storage_Elements.Integer_Address'Last);
-   --  ((void *) -1): SQLite copies the bound text
+   --  SQLITE_TRANSIENT, ((void *) -1), which makes SQLite copy the bound value
 
    function libversion return Strings.chars_ptr
      with Import, Convention => C, External_Name => "sqlite3_libversion";
@@ -90,8 +89,8 @@ private package Appserver.SQL.SQLite_Library is
       Callback     : Progress_Callback;
       Argument     : System.Address)
      with Import, Convention => C, External_Name => "sqlite3_progress_handler";
-   --  Called after a given number of instructions of SQLite's virtual machine. A nonzero result
-   --  interrupts the statement.
+   --  Sets a callback, which SQLite calls after each Instructions instructions of its virtual
+   --  machine. A nonzero result of the callback interrupts the statement.
 
    procedure interrupt (DB : Database_Handle)
      with Import, Convention => C, External_Name => "sqlite3_interrupt";
@@ -148,7 +147,7 @@ private package Appserver.SQL.SQLite_Library is
    function finalize (Statement : Statement_Handle) return Result_Code
      with Import, Convention => C, External_Name => "sqlite3_finalize";
 
-   --  The current row; columns are numbered from 0
+   --  Functions that read the current row. Columns are numbered from 0.
 
    function data_count (Statement : Statement_Handle) return int
      with Import, Convention => C, External_Name => "sqlite3_data_count";

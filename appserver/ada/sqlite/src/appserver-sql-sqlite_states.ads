@@ -12,6 +12,6 @@ private package Appserver.SQL.SQLite_States is
    function State_Of
      (Code : SQLite_Library.Result_Code; Message : UTF_8_String) return SQL_State;
    --  Returns the SQLSTATE for an extended result code. Message distinguishes the kinds of
-   --  SQLITE_ERROR, which share one code.
+   --  SQLITE_ERROR, which have the same code.
 
 end Appserver.SQL.SQLite_States;

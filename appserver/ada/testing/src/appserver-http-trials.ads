@@ -17,7 +17,7 @@ package Appserver.HTTP.Trials is
    --  the beginning of 1970.
    --  @param Handle the handler
    --  @param Bytes the requests. An incomplete request at the end gets no response. A receiver gets
-   --  the content in one piece.
+   --  the content in one call.
    --  @param Client the address of the client
    --  @return the bytes of all responses
 
@@ -25,7 +25,7 @@ package Appserver.HTTP.Trials is
      (Service : not null Services.Service_Reference;
       Bytes   : String;
       Client  : IP_Addresses.Address := IP_Addresses.No_Address) return String;
-   --  Like the function above, for a service.
+   --  Returns the responses to requests, like the function above, but for a service.
    --  @param Service the service
    --  @param Bytes the requests
    --  @param Client the address of the client

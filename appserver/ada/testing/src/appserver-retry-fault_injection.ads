@@ -23,22 +23,23 @@ generic
    type Connection is limited new SQL.Connection with private;
 
    with procedure Open (DB : in out Connection);
-   --  Connects; see Appserver.Retry.Transactions
+   --  Connects to the database; see Appserver.Retry.Transactions
 
    with procedure Before_First_Commit is null;
-   --  If this procedure raises an exception, the commit propagates the exception and has no effect
+   --  Called before the first commit. If this procedure raises an exception, the commit propagates
+   --  it and has no effect.
 
    with procedure After_First_Commit is null;
-   --  If this procedure raises an exception, the commit propagates it, although the database has
-   --  committed. Appserver.SQL.Injected_Errors.Drop_Connection simulates a lost reply to the
-   --  COMMIT.
+   --  Called after the first commit. If this procedure raises an exception, the commit propagates
+   --  it, although the database has committed. Appserver.SQL.Injected_Errors.Drop_Connection
+   --  simulates a lost reply to the COMMIT.
 
    Key_Table           : String  := "retry_key";
    Session_Per_Attempt : Boolean := False;
 
 package Appserver.Retry.Fault_Injection is
 
-   --  For Transactions: called at each commit
+   --  Procedures that Transactions calls before and after each commit
 
    procedure Before_Commit;
    procedure After_Commit;

@@ -17,7 +17,7 @@ package Appserver.SQL.Injected_Errors is
    --  @param State the SQLSTATE of the error
    --  @param Code the code of the error
    --  @param Message the message of the error
-   --  @param Origin the database to report as the origin
+   --  @param Origin the origin of the error
    --  @exception SQL_Error always
 
    procedure Drop_Connection with No_Return;

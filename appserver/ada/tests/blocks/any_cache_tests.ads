@@ -10,7 +10,7 @@ generic
    Name : String;
    type Cache is limited new Item_Caches.Caches.Cache with private;
    Has_Task : Boolean := False;
-   --  True if a task of the library frees replaced elements, too
+   --  True if a task of the library also frees replaced elements
 package Any_Cache_Tests is
 
    function Suite return AUnit.Test_Suites.Access_Test_Suite;

@@ -12,12 +12,13 @@ package Cache_Hooks is
    use Item_Caches.Caches;
 
    procedure Reset;
-   --  Forgets all removals. The clock stays as it is.
+   --  Clears the recorded removals, but not the clock
 
    procedure Advance (Time : Milliseconds);
 
    procedure Set_Back (Time : Milliseconds);
-   --  Lets the next operation read the clock like a task that was delayed after it had read it
+   --  Makes the next operation read an earlier time, as if its task had been delayed after it read
+   --  the clock
 
    function Now return Natural;
    --  Returns the time of the clock in milliseconds
@@ -28,7 +29,7 @@ package Cache_Hooks is
    --  Returns the number of the element modulo 100
 
    function Time_Of (Key : Integer; Element : Tracked.Item) return Milliseconds;
-   --  Returns the number of the element; Forever if it is 0
+   --  Returns the number of the element in milliseconds; Forever if the number is 0
 
    type Removal is record
       Key, Number : Integer;
@@ -44,11 +45,12 @@ package Cache_Hooks is
    --  Records a removal, and raises an exception
 
    procedure Sum_Up (Key : Integer; Element : Tracked.Item; Cause : Removal_Cause);
-   --  Counts the removal, and adds up the numbers. Any number of tasks may call it concurrently.
+   --  Counts a removal, and adds the element's number to the sum. Any number of tasks may call this
+   --  procedure concurrently.
 
    function Count return Natural;
    function Sum return Natural;
-   --  Return the number of calls of Sum_Up since Reset, and the sum of their numbers
+   --  Return the number of calls of Sum_Up since Reset, and the sum of their elements' numbers
 
    function Removals return Removal_List;
    --  Returns the removals since the last call

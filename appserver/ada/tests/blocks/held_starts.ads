@@ -9,6 +9,7 @@ package Held_Starts is
    Unexpected : exception;
 
    procedure Test;
-   --  Raises Unexpected if a start does not end in time, or leaks resources
+   --  Tests starts of processes that hang. Raises Unexpected if a start does not end in time, or
+   --  leaks resources.
 
 end Held_Starts;

@@ -16,19 +16,20 @@ package Item_Caches is
    No_Compare      : constant := -2_000;
    Slow_Compare    : constant := -3_000;
    Blocked_Compare : constant := -4_000;
-   --  Special keys. Each has the same hash as the key below it, and as no other key.
+   --  Special keys, each of which has the same hash as the next lower key
 
    function Hash (Key : Integer) return Ada.Containers.Hash_Type is
      (if Key = No_Hash then raise Failed else Ada.Containers.Hash_Type'Mod (Key / 4));
 
    function Equal (Left, Right : Integer) return Boolean;
-   --  Compares keys. Fails, takes a millisecond or blocks if one of the keys is such a key.
+   --  Compares keys. If one of the keys is special, raises an exception (No_Compare), takes a
+   --  millisecond (Slow_Compare) or blocks (Blocked_Compare).
 
    Is_Comparing : Boolean := False with Atomic;
-   --  Set by Equal when it blocks
+   --  True while Equal blocks
 
    Goes_On : Boolean := False with Atomic;
-   --  Equal blocks until this is True
+   --  Set to True to end the wait in Equal
 
    package Caches is new Appserver.Caches (Integer, Tracked.Item, Hash, Equal);
 

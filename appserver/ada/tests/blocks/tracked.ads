@@ -12,16 +12,16 @@ package Tracked is
    function New_Item (Number : Integer) return Item;
    procedure Set_Number (Self : in out Item; To : Integer);
    function Number (Self : Item) return Integer;
-   --  Raises Program_Error after finalization
+   --  Returns the number of an item. Raises Program_Error if the item has been finalized.
 
    Uncopyable : constant Integer := Integer'First;
-   --  Copying an item with this number raises an exception
+   --  The number of an item that cannot be copied: copying it raises an exception
 
    function Live return Integer;
 
    procedure Await_Live (Count : Integer);
-   --  Waits until at most Count items exist, for up to 30 s. A cache's own task may be finalizing
-   --  items at the moment.
+   --  Waits for up to 30 s until at most Count items exist. The wait is necessary because a cache's
+   --  own task may still be finalizing items.
 
    function Failures return Natural;
    --  Returns the number of items that were finalized twice, or used after finalization

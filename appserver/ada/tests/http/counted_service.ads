@@ -16,7 +16,7 @@ package Counted_Service is
    --  Opens the directory that is served at /files/
 
    function Respond (Request : HTTP.Request) return HTTP.Response;
-   --  /new allocates heap memory, and /raise raises an exception
+   --  Responds to requests. The path /new allocates heap memory, and /raise raises an exception.
 
    type Counted is limited new HTTP.Services.Content_Service with null record;
 
@@ -26,11 +26,11 @@ package Counted_Service is
      (Self : in out Counted; Request : HTTP.Request) return HTTP.Response;
 
    Service : aliased Counted;
-   --  Like Respond, and includes Stream_Services
+   --  A service that responds like Respond, and includes Stream_Services
 
    Compressed : aliased HTTP.Compression.Gzip_Filter (Service'Access, Compressors => 1);
 
    Log : aliased HTTP.Access_Logs.Access_Log (Lines => 16);
-   --  Writes to the file access.log in the directory
+   --  A log that writes to the file access.log in the directory
 
 end Counted_Service;

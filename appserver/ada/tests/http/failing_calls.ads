@@ -16,15 +16,15 @@ package Failing_Calls is
    procedure Allow_All_Threads;
 
    procedure Allow_Memory (Bytes : Interfaces.C.unsigned_long);
-   --  Limits memory to Bytes more than the current size (RLIMIT_AS)
+   --  Limits the memory of the process to its current size plus Bytes (RLIMIT_AS)
 
    procedure Allow_All_Memory;
 
    procedure Fail_Events (Count : Natural);
-   --  Makes the next Count calls that change an epoll set fail, as if the system had no room
-   --  (ENOSPC)
+   --  Makes the next Count calls that change an epoll set fail, as if the system lacked the
+   --  resources (ENOSPC)
 
    function Failed_Events return Natural;
-   --  Returns the number of calls that have failed since then
+   --  Returns the number of calls that have failed since the last Fail_Events
 
 end Failing_Calls;

@@ -15,7 +15,8 @@ package Filter_Services is
 
    type Noting (Name : Character; Next : not null HTTP.Services.Service_Reference) is
      limited new HTTP.Filters.Filter (Next => Next) with null record;
-   --  Responds to /stop/NAME with 403, and raises an exception for /raise/before and /raise/after
+   --  A filter that responds to /stop/NAME with 403, and raises an exception for /raise/before and
+   --  /raise/after
 
    overriding procedure Before
      (Self         : in out Noting;
@@ -26,7 +27,7 @@ package Filter_Services is
      (Self : in out Noting; Request : HTTP.Request; Response : in out HTTP.Response);
 
    type Catching is limited new HTTP.Filters.Filter with null record;
-   --  Handles the exceptions of the next service
+   --  A filter that handles the exceptions of the next service
 
    overriding function Respond
      (Self : in out Catching; Request : HTTP.Request) return HTTP.Response;
@@ -47,13 +48,13 @@ package Filter_Services is
 
    overriding function Policy_For
      (Self : in out Planning; Request : HTTP.Request) return HTTP.Services.Content_Policy;
-   --  Handles /stream and /refused; the content of other requests is buffered
+   --  Returns the policies for /stream and /refused. The content of other requests is buffered.
    overriding function Respond
      (Self : in out Planning; Request : HTTP.Request) return HTTP.Response;
 
    type Router (Next : not null HTTP.Services.Service_Reference) is
      limited new HTTP.Services.Content_Service with null record;
-   --  Calls the next service for responses, but not for policies
+   --  A service that calls the next service for responses, but not for policies
 
    overriding function Policy_For
      (Self : in out Router; Request : HTTP.Request) return HTTP.Services.Content_Policy is

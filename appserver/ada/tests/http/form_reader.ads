@@ -13,7 +13,7 @@ package Form_Reader is
    type Recorder is limited new HTTP.Multipart.Reader with record
       Text : Ada.Strings.Unbounded.Unbounded_String;
    end record;
-   --  Text contains "name|file|type:content;" for each part
+   --  A reader whose Text contains "name|file|type:content;" for each part
 
    overriding procedure Begin_Part (Self : in out Recorder);
    overriding procedure Receive_Part (Self : in out Recorder; Bytes : String);

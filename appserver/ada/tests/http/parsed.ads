@@ -16,7 +16,7 @@ package Parsed is
    Small : constant Parsing.Limits := (Request_Line => 200, Header => 600, Content => 300);
 
    type Cutting is access function (Left : Positive) return Positive;
-   --  Returns the number of bytes that arrive next, if Left bytes are left
+   --  Returns the number of bytes that arrive next, if Left bytes have not arrived yet
 
    function Uncut (Left : Positive) return Positive is (Left);
    function Byte_By_Byte (Left : Positive) return Positive is (Positive'Min (Left, 1));
@@ -30,6 +30,6 @@ package Parsed is
      (Bytes  : String;
       Limits : Parsing.Limits := (others => <>);
       Cut    : not null Cutting := Uncut'Access) return String;
-   --  Like Outcome, but removes content as it arrives
+   --  Returns the outcome like Outcome, but removes content as it arrives
 
 end Parsed;

@@ -17,7 +17,8 @@ package Test_Clients is
    type Client is tagged limited private;
 
    procedure Connect (Self : in out Client; Port : Natural; Receive_Buffer : Natural := 0);
-   --  With a small Receive_Buffer, a client that does not read blocks the server soon
+   --  Connects to the server. With a small Receive_Buffer, a client that does not read soon blocks
+   --  the server.
 
    procedure Send (Self : in out Client; Bytes : String);
 
@@ -25,7 +26,7 @@ package Test_Clients is
 
    function Response (Self : in out Client; Has_Content : Boolean := True) return String;
    --  Returns the next response: the header, and the content according to Content-Length. Returns
-   --  an empty text at the end.
+   --  an empty text after the last response.
 
    function Received (Self : in out Client) return Natural;
    --  Receives the available bytes, at most 65,536, which Response and Rest return later. Returns
@@ -43,7 +44,7 @@ private
    type Client is new Ada.Finalization.Limited_Controlled with record
       Socket : GNAT.Sockets.Socket_Type := GNAT.Sockets.No_Socket;
       Bytes  : Ada.Strings.Unbounded.Unbounded_String;
-      --  The bytes that were received, but not returned yet
+      --  The bytes that have been received, but not returned yet
    end record;
 
    overriding procedure Finalize (Self : in out Client);

@@ -10,12 +10,12 @@ package Tested_Servers is
    use Appserver;
 
    Workers : constant := 4;
-   --  In the server profile
+   --  The number of tasks in the server profile
 
    generic
       Name  : String;
       Spare : Natural;
-      --  The number of handlers that can block before others must wait for them
+      --  The number of handlers that can block before other requests must wait for them
       with procedure Start (Times : HTTP.Time_Limits);
       with procedure Stop;
       with function Port return Natural;
@@ -29,7 +29,8 @@ package Tested_Servers is
    package Embedded is new Tested_Server
      ("embedded", 0, Start_Embedded, Stop_Embedded, Embedded_Port);
 
-   --  With one loop, so that blocking handlers affect each other, and with two loops
+   --  Servers with one loop, so that blocking handlers affect each other, and servers with two
+   --  loops
 
    procedure Start_With_One (Times : HTTP.Time_Limits);
    procedure Start_With_Two (Times : HTTP.Time_Limits);

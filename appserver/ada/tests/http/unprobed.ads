@@ -7,6 +7,7 @@ package Unprobed is
 
    function Sum (Place : Positive) return Natural
      with Pre => Place <= 100;
-   --  Has a stack frame of 1,000,000 bytes, and touches only one byte near its end
+   --  A procedure with a stack frame of 1,000,000 bytes, of which it touches only one byte near the
+   --  end
 
 end Unprobed;

@@ -33,7 +33,7 @@ package Web_Services is
    --  files, if there are any. Other paths: Stream_Services
 
    Shared_Service : aliased Web_Service;
-   --  The service of the embedded profile
+   --  The service that tests of the embedded profile use
 
    Compressed : aliased HTTP.Compression.Gzip_Filter (Shared_Service'Access, Compressors => 2);
 
@@ -43,6 +43,6 @@ package Web_Services is
    Log : aliased HTTP.Access_Logs.Access_Log (Lines => 32);
 
    procedure Open_Log (Path, Format : String);
-   --  Opens a log that contains the addresses of clients behind trusted proxies
+   --  Opens a log of the addresses of clients behind trusted proxies
 
 end Web_Services;

@@ -21,7 +21,8 @@ package Shop_Parts is
       SQL.SQLite.Prepare_Client_Side);
 
    function Respond (Request : HTTP.Request) return HTTP.Response;
-   --  /queries?count=N runs N queries, /broken raises an exception, and /named sets its page
+   --  Responds to requests. The path /queries?count=N runs N queries, /broken raises an exception,
+   --  and /named sets its page.
 
    type Count_Bytes is limited new HTTP.Services.Content_Receiver with record
       Count : Natural := 0;

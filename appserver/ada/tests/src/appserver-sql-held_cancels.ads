@@ -6,7 +6,7 @@
 package Appserver.SQL.Held_Cancels is
 
    procedure Hold (On : Connection'Class; Act : not null access procedure);
-   --  Calls Act as if another task were in Cancel of On at the same time
+   --  Calls Act as if another task were in a Cancel of On at the same time
 
    function Has_Target (On : Connection'Class) return Boolean;
    --  Returns True if Cancel would find an operation to stop
@@ -16,7 +16,7 @@ package Appserver.SQL.Held_Cancels is
    --  operation to stop.
 
    procedure Cancel_At_End (On : in out Connection'Class; Is_Refused, Is_Awaited : out Boolean);
-   --  Begins a Cancel at the end of On's finalization. Sets Is_Awaited to True if the finalization
-   --  would wait for the Cancel (forever, if the Cancel is refused).
+   --  Begins a Cancel at the end of On's finalization. Sets Is_Refused to True if the Cancel is
+   --  rejected. Sets Is_Awaited to True if the finalization would wait for the Cancel.
 
 end Appserver.SQL.Held_Cancels;

@@ -13,6 +13,6 @@ package Batch_Tests is
    function Suite return AUnit.Test_Suites.Access_Test_Suite;
 
    function Server_Suite return AUnit.Test_Suites.Access_Test_Suite;
-   --  Tests for database servers: lost connections
+   --  Tests that need a database server: lost connections
 
 end Batch_Tests;

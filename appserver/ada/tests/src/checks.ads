@@ -19,10 +19,10 @@ package Checks is
    --  Checks that Act raises Misuse_Error with a message that contains Words
 
    procedure Answers (DB : in out SQL.Connection'Class; Query, Text : String);
-   --  Checks that the first column of the query's first row is Text
+   --  Checks that the first column of the first row that Query returns is Text
 
    Long_Time : constant Duration := 20.0;
-   --  In seconds. An operation that takes longer is considered to hang.
+   --  The time in seconds after which an operation is considered to hang
 
    function Since (Start : Ada.Real_Time.Time) return Duration;
    --  Returns the time since Start in seconds

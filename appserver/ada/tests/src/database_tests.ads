@@ -15,11 +15,12 @@ package Database_Tests is
    --  Tests for all databases
 
    function Server_Suite return AUnit.Test_Suites.Access_Test_Suite;
-   --  Tests for database servers
+   --  Tests that need a database server
 
 private
 
-   --  Here, and not in the body, because this package derives a type from the database's type
+   --  The package is declared here and not in the body, because it derives a type from the
+   --  database's type
 
    package Faults is new Retried_Fault_Tests
      (Database, Schedules => (if Database.Dialect.Name.all = "SQLite" then 10_000 else 3_000));

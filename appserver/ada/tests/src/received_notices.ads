@@ -10,7 +10,7 @@ package Received_Notices is
    use Appserver;
 
    procedure Receive (State : SQL.SQL_State; Message : SQL.UTF_8_String);
-   --  Raises Program_Error after it has counted a notice with the word "exception"
+   --  Counts a notice. Raises Program_Error if the notice contains the word "exception".
 
    procedure Clear;
 

@@ -13,6 +13,6 @@ package Retried_Transaction_Tests is
    function Suite return AUnit.Test_Suites.Access_Test_Suite;
 
    function Server_Suite return AUnit.Test_Suites.Access_Test_Suite;
-   --  Tests for database servers: sessions that end, and row locks
+   --  Tests that need a database server: sessions that end, and row locks
 
 end Retried_Transaction_Tests;

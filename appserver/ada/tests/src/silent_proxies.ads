@@ -19,11 +19,12 @@ package Silent_Proxies is
    --  Returns the URI of the target through the proxy
 
    procedure Silence (Self : in out Proxy; New_Ones : Boolean);
-   --  Silences the existing connections, and later ones, too, if New_Ones is True
+   --  Stops forwarding data on the existing connections and, if New_Ones is True, also on later
+   --  connections
 
    procedure Hold (Self : in out Proxy; Marker : String; Hangs_Up : Boolean);
    --  Holds back a request that contains Marker, and all later data on the same connection. If
-   --  Hangs_Up is True, its client then sees that the server has closed the connection.
+   --  Hangs_Up is True, the client then sees the connection as closed by the server.
 
    function Has_Held (Self : Proxy) return Boolean;
 

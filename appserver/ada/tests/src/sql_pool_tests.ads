@@ -13,6 +13,6 @@ package SQL_Pool_Tests is
    function Suite return AUnit.Test_Suites.Access_Test_Suite;
 
    function Server_Suite return AUnit.Test_Suites.Access_Test_Suite;
-   --  Tests for database servers: prepared statements on the server, and sessions that end
+   --  Tests that need a database server: prepared statements on the server, and sessions that end
 
 end SQL_Pool_Tests;

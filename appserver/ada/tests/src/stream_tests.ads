@@ -13,6 +13,6 @@ package Stream_Tests is
    function Suite return AUnit.Test_Suites.Access_Test_Suite;
 
    function Server_Suite return AUnit.Test_Suites.Access_Test_Suite;
-   --  Tests for database servers: a connection that is busy with a stream
+   --  Tests that need a database server: a connection that is busy with a stream
 
 end Stream_Tests;

@@ -5,6 +5,7 @@
 package Open_Files is
 
    procedure Raise_Limit;
-   --  Raises the limit to the maximum that the system permits. The usual limit of a shell is 1,024.
+   --  Raises the limit to the maximum that the system permits. The default limit in a shell is
+   --  usually 1,024.
 
 end Open_Files;

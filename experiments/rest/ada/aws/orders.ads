@@ -48,7 +48,8 @@ package Orders is
    Not_An_Order : exception;
 
    function From_JSON (Value : GNATCOLL.JSON.JSON_Value) return Order;
-   --  Raises Not_An_Order if a member is missing or has another type
+   --  Converts a JSON value to an order. Raises Not_An_Order if a member is missing or has another
+   --  type.
 
    function To_JSON (Value : Order) return GNATCOLL.JSON.JSON_Value;
 

@@ -14,7 +14,7 @@ package Dialect is
      (DB        : in out Database.Connection;
       Arguments : Benchlab.Fields.Field_List;
       Settings  : in out Benchlab.Fields.Field_List);
-   --  Includes busy_timeout, in milliseconds
+   --  Adds the session's settings, including busy_timeout in milliseconds
 
    Key_Type : constant String := "varchar(255)";
 

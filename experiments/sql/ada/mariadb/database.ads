@@ -15,7 +15,7 @@ package Database is
    function Library return String is ("libmariadb " & MariaDB.Library_Version);
 
    Parameter : constant array (Parameter_Number range 1 .. 2) of String (1 .. 1) := ["?", "?"];
-   --  The parameters in the text of a statement
+   --  The placeholders of parameters in the text of a statement
 
    Nothing : constant String := "nothing";
    --  The name of the column nothing of test_mixed
@@ -24,7 +24,7 @@ package Database is
    --  True if the database supports the statement DO 1
 
    procedure Connect (DB : in out Connection; Target : String);
-   --  Raises Unsupported_Error if Target is not mariadb://...
+   --  Connects to the target. Raises Unsupported_Error if Target is not mariadb://...
 
    procedure Read_Back
      (DB        : in out Connection;

@@ -15,7 +15,7 @@ package Database is
    function Library return String is ("SQLite " & SQLite.Library_Version);
 
    Parameter : constant array (Parameter_Number range 1 .. 2) of String (1 .. 1) := ["?", "?"];
-   --  The parameters in the text of a statement
+   --  The placeholders of parameters in the text of a statement
 
    Nothing : constant String := """nothing""";
    --  The name of the column nothing of test_mixed, which is quoted since it is a keyword in SQLite
@@ -24,7 +24,7 @@ package Database is
    --  True if the database supports the statement DO 1
 
    procedure Connect (DB : in out Connection; Target : String);
-   --  Raises Unsupported_Error if Target is not sqlite:PATH
+   --  Opens the target. Raises Unsupported_Error if Target is not sqlite:PATH.
 
    procedure Read_Back
      (DB        : in out Connection;

@@ -12,7 +12,7 @@ package Serving is
 
    Waits    : Natural := 0;
    Commands : Natural := 0;
-   --  The number of calls of Wait, and the descriptor of the latest call
+   --  The number of calls of Wait, and the descriptor that the latest call received
 
    type Server_Case is limited new Cases.Serving_Case with null record;
 
