@@ -12,7 +12,7 @@ package body Cache_Cases is
    --  The maximum number of entries in the case write, and the number in the case wait
 
    Capacity : constant := 1_000;
-   --  In the case evict
+   --  The capacity in the case evict
 
    Old_Keys : constant := 1_000;
    New_Keys : constant := 1_000;
@@ -286,8 +286,8 @@ package body Cache_Cases is
       Start (Self.Group, Size, Put_New_Keys, Self.Data'Access);
    end Open;
 
-   --  For a safe scheme, the check is the number of entries found. The metric is the number of
-   --  missing entries per 1,000.
+   --  For a safe scheme, the check is the number of entries that were found. The metric is the
+   --  number of missing entries per 1,000.
 
    overriding procedure Perform
      (Self       : in out Lost_Case;

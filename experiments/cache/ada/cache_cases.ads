@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The cases of the experiment, in which tasks share one map.
+--  The cases of the experiment, in which tasks use one map concurrently.
 
 with Benchlab.Cases;
 with Benchlab.Fields;

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The schemes to share a counter among tasks: the counters of Appserver.Counters, and two that
---  lose increments.
+--  The kinds of counters that tasks use concurrently: the counters of Appserver.Counters, and two
+--  that lose increments.
 
 with Benchlab;
 with Interfaces;

@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  A parser's work with its symbol table, and nothing else.
+--  The work of a parser with its symbol table, without any other work of a parser.
 
 with Benchlab.Seeded_Sequences;
 with Interfaces;

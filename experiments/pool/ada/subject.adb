@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The pool experiment in Ada: Appserver.Pools, whose leases take no lock while nobody waits.
+--  The pool experiment in Ada: Appserver.Pools, whose leases take no lock while no task waits.
 
 with Benchlab.Subjects;
 with Pool_Cases;

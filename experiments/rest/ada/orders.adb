@@ -39,7 +39,7 @@ package body Orders is
 
    package Customer_Objects is new Appserver.JSON.Objects (Customer_Member, Order, Read_Member);
 
-   --  Item, always the last of the order
+   --  Item, always the last item of the order
 
    procedure Read_Tags
      (Self : in out Order; JSON : in out Reader; Source : String; Into : in out Item) is

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The order that clients send and receive: read from JSON, and written as a document. Its capacity
---  is set by its declaration, and it does not use the heap.
+--  The order that clients send and receive. It is read from JSON, and written as a document. Its
+--  declaration sets its capacity, and it does not use the heap.
 
 with Appserver.Documents;
 with Interfaces;

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The common part of the server subjects: the settings with which they are opened, and those that
---  they report.
+--  The common part of the server subjects: the settings with which they are opened, and the
+--  settings that they report.
 
 with Appserver.HTTP;
 with Benchlab.Fields;

@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The folds of values to numbers.
+--  Functions that fold values to numbers, for the check of a batch.
 
 with Ada.Calendar;
 

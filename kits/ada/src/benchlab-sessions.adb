@@ -109,7 +109,7 @@ package body Benchlab.Sessions is
       Units       : Unit_Count;
    end record;
 
-   --  Only the dispatching call is between the two readings of the clock
+   --  The two readings of the clock enclose only the dispatching call
 
    function Perform (Self : Session; Operations : Unsigned_64) return Batch is
    begin

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The dialog between benchlab and a subject, without the input and output: takes commands and
---  returns replies.
+--  The dialog between benchlab and a subject, without input and output: a session takes commands
+--  and returns replies.
 
 with Benchlab.Cases;
 

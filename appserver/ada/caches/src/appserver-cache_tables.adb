@@ -198,7 +198,7 @@ package body Appserver.Cache_Tables is
       Move_Some (From, To, Nodes => Natural'Last);
    end Move;
 
-   --  Tasks only pin nodes that are in the table. So the count of an unlinked node that is not
+   --  Tasks pin only nodes that are in the table. So the count of an unlinked node that is not
    --  pinned stays 1.
 
    procedure Free (Self : in out Garbage) is
@@ -296,7 +296,7 @@ package body Appserver.Cache_Tables is
       return (Product xor Product / 2 ** 13) and Last;
    end Set_Of;
 
-   --  As many evictions are remembered as there are nodes
+   --  The number of remembered evictions is the number of nodes
 
    function Is_Ghost (Self : Order; Hash : Hash_Type) return Boolean is
      (Self.Ghosts /= null
@@ -363,7 +363,7 @@ package body Appserver.Cache_Tables is
    ------------
 
    Min_Sets : constant := 16;
-   --  There are at least twice as many ghosts as nodes, since full sets forget some
+   --  The number of ghosts is at least twice the number of nodes, since full sets drop some ghosts
 
    function Lacking_Ghosts (Self : Order; Capacity : Positive) return Natural is
      (if Capacity = Positive'Last then 0
@@ -432,7 +432,7 @@ package body Appserver.Cache_Tables is
       end if;
    end Unschedule;
 
-   --  Return the number of zeros above the highest, or below the lowest one
+   --  Return the number of zeros above the highest 1, or below the lowest 1
 
    function Leading_Zeros (Value : Interfaces.Unsigned_64) return Integer
      with Import, Convention => Intrinsic, External_Name => "__builtin_clzll";
@@ -510,10 +510,10 @@ package body Appserver.Cache_Tables is
          Find_Due (Self, Now, Found);
 
          --  Now may be earlier than the time of the heap, because other tasks wrote since it was
-         --  read. A node that expired by then would be scheduled as due again.
+         --  read. A node that expires before the heap's time would be scheduled as due again.
 
          exit when Found = null or else Expiry (Found) <= Instant'Max (Now, Self.Heap_Time);
-         Unschedule (Self, Found);  --  it was read
+         Unschedule (Self, Found);  --  the node was read
          Schedule (Self, Found);
       end loop;
    end Find_Expired;

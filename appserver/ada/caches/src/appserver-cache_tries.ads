@@ -2,7 +2,7 @@
 --  Copyright 2026 The benchlab authors
 --
 --  Persistent maps from keys to nodes: a change copies the path to its node, and shares the rest
---  with the old map, which stays as it is. They are compressed hash-array mapped prefix trees
+--  with the old map, which does not change. The maps are compressed hash-array mapped prefix trees
 --  (Steindorfer and Vinju, "Optimizing hash-array mapped tries for fast and lean immutable JVM
 --  collections", OOPSLA 2015): each branch has up to 32 entries and branches, for five bits of the
 --  hash.

@@ -13,9 +13,9 @@ package body Appserver.Caches.Copy_On_Write is
 
    Batched  : constant Tables.Change_Number := 0;
    Repeated : constant Tables.Change_Number := Tables.Change_Number'Last;
-   --  Numbers of nodes that Put_All is about to put, and of those that a later one replaces. Other
-   --  nodes have the version of the snapshot that they were put into. In a batched node, Older is
-   --  the node that it replaces.
+   --  The numbers of nodes that Put_All is about to put (Batched), or that a later node of the same
+   --  call replaces (Repeated). Other nodes have the version of the snapshot that they were put
+   --  into. In a batched node, Older is the node that it replaces.
 
    overriding procedure Finalize (Self : in out Snapshot) is
    begin
@@ -244,7 +244,7 @@ package body Appserver.Caches.Copy_On_Write is
 
    function New_Snapshot return not null Element_Access is (new Snapshot);
 
-   --  Sets Result if a node was removed, or was not there any more. The caller has pinned Node.
+   --  Sets Result if a node was removed, or was no longer in the map. The caller has pinned Node.
 
    procedure Remove_Node
      (Self   : in out Cache'Class;
@@ -265,7 +265,7 @@ package body Appserver.Caches.Copy_On_Write is
       end loop;
    end Remove_Node;
 
-   --  Takes no lock in a cache whose nodes have no times
+   --  Takes no lock if the nodes of the cache store no times
 
    procedure Remove_Expired (Self : in out Cache'Class; Change : in out Caches.Change'Class) is
       Node : Tables.Node_Access;

@@ -2,8 +2,8 @@
 --  Copyright 2026 The benchlab authors
 --
 --  A cache whose readers never wait for other tasks. A reader writes only to a slot of its own
---  thread, so readers do not contend for cache lines; in a cache with a capacity, it also counts up
---  to three reads of an entry. Writers wait for each other.
+--  thread, so readers do not contend for cache lines; in a cache with a capacity, a reader also
+--  counts up to three reads of an entry. Writers wait for each other.
 --
 --  Entries that writers replace or remove are freed once the tasks that were reading the cache at
 --  that time have finished. One of the next 64 writes, Clear, Remove_Expired, or a background task

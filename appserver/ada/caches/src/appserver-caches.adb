@@ -38,7 +38,7 @@ package body Appserver.Caches is
         Self.Is_Plain and then not Self.Is_Timed and then not Options.Records_Statistics;
    end Configure;
 
-   --  False also if the cache has not been configured
+   --  Returns True if reads are counted; False if the cache has not been configured
 
    function Records_Statistics (Self : Cache'Class) return Boolean is
      (Self.Owned.Settings /= null and then Self.Owned.Settings.Options.Records_Statistics);
@@ -146,7 +146,7 @@ package body Appserver.Caches is
       end if;
    end Read_Node;
 
-   --  Nodes that are put by then without times never expire
+   --  Nodes without times that have been put before this call never expire
 
    procedure Put
      (Self         : in out Cache'Class;
@@ -760,7 +760,7 @@ package body Appserver.Caches is
       Report_Removals (Self, Change);
    end Perform;
 
-   --  An entry that is too heavy only replaces the one of its key
+   --  An entry that is too heavy only removes the previous entry of its key
 
    procedure Remove_Replaced
      (Self : in out Table_Cache'Class; Key : Key_Type; Put : Caches.Change'Class)

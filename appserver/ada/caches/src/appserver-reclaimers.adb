@@ -142,7 +142,7 @@ package body Appserver.Reclaimers is
 
    --  Returns True once the main program has ended. The program then waits for the background task,
    --  but the task may be unable to finish with any owner, if readers remain active or the kernel
-   --  refuses membarrier.
+   --  rejects membarrier.
 
    function Is_Ending return Boolean is
      (not Ada.Task_Identification.Is_Callable (Ada.Task_Identification.Environment_Task));

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Counters that any number of tasks share without losing updates.
+--  Counters that any number of tasks can use without losing updates.
 --
 --     Appserver.Counters.Atomic   one atomic word: the default choice
 --     Appserver.Counters.Striped  one word per stripe: for many writers and few readers
@@ -9,8 +9,8 @@
 --
 --  Calls on objects of these types do not dispatch, and are inlined with -gnatn2.
 --
---  The range is that of Integer_64. Values wrap around, modulo 2**64, in every build. A counter
---  that is incremented once per nanosecond wraps after 292 years.
+--  Values have the range of Integer_64, and wrap around modulo 2**64 in every build. A counter that
+--  is incremented once per nanosecond wraps after 292 years.
 
 pragma Ada_2022;
 

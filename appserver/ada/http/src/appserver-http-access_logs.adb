@@ -128,7 +128,7 @@ package body Appserver.HTTP.Access_Logs is
      (To : in out Text_Sinks.Text_Buffer; Text : String; Max : Positive; Format : Line_Format)
    is
       First : Positive := Text'First;
-      --  The first of the plain characters that have not been copied yet
+      --  The first of the plain characters that remain to be copied
       Used  : Natural := 0;
 
       function Size_Of (C : Character) return Positive is

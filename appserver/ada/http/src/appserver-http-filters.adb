@@ -35,7 +35,7 @@ package body Appserver.HTTP.Filters is
       Has_Response : Boolean := False;
    begin
       return Result : Response := Status_Only (Not_Found) do
-         --  A filter without a mark is called again
+         --  A filter without a mark is called more than once
          if (Request.State.Passed and Self.Mark) = 0 then
             Filter'Class (Self).Before (Request, Result, Has_Response);
          end if;

@@ -85,7 +85,7 @@ package body Appserver.HTTP.Linux_Files is
          return Result /= None;
       end Is_Refused;
 
-   --  The flags must refuse a symbolic link and a file that is not a directory, and nothing else
+   --  The flags must reject symbolic links and files that are not directories, and nothing else
 
    begin
       return Is_Refused ("/proc/self", O_NOFOLLOW)

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A lock that takes one atomic exchange to acquire and one to release without contention. An entry
---  of a protected object costs ten times as much, and handlers must not run in protected
+--  A lock that, without contention, is acquired and released with one atomic exchange each. An
+--  entry of a protected object costs ten times as much, and handlers must not run in protected
 --  procedures.
 
 pragma Ada_2022;

@@ -35,7 +35,7 @@ package body Appserver.HTTP.Loops is
    Idle_Grace       : constant := 500;
    --  The time, in ms, that a connection must be idle before it is closed to make room for another
    First_Grace      : constant := 50;
-   --  The same for a connection before its first request
+   --  The same time for a connection before its first request
    Max_Credit       : constant := 10_000;
    --  The maximum time, in ms, for which a client that was fast enough earlier is still treated as
    --  fast
@@ -288,7 +288,7 @@ package body Appserver.HTTP.Loops is
      (Bytes / Rate * 1_000 + Bytes mod Rate * 1_000 / Rate);
 
    --  Records that the client sent or received bytes. A client that is faster than the crowded rate
-   --  keeps its connection when others need room. The time by which it was faster so far counts as
+   --  keeps its connection when others need room. The time that it has gained so far counts as
    --  credit.
 
    procedure Note_Progress (Self : in out Event_Loop; Slot : Slot_Index; Bytes : Byte_Count) is
@@ -309,9 +309,10 @@ package body Appserver.HTTP.Loops is
    function Is_Slow (Self : Event_Loop; Connection : Loops.Connection) return Boolean is
      (Connection.Due + Tolerance (Connection) <= Self.Now);
 
-   --  Returns how much slower than the crowded rate a client is, in ms: the time by which it is
-   --  late, times the fraction of its time for which it is late. So among slow clients, those that
-   --  stay behind by little have the smallest values, and those that do nothing have the greatest.
+   --  Returns a measure of how much slower than the crowded rate a client is, in ms: the time by
+   --  which it is late, times the fraction of its time for which it is late. So among slow clients,
+   --  those that are only slightly too slow have the smallest values, and those that transfer
+   --  nothing have the greatest values.
 
    function Lateness (Self : Event_Loop; Connection : Loops.Connection) return Byte_Count is
       Late : constant Byte_Count := Self.Now - Connection.Due + 1;
@@ -379,8 +380,8 @@ package body Appserver.HTTP.Loops is
       end if;
    end Note_All_Taken;
 
-   --  Closes a connection after everything was sent, but not before the client has received it: if
-   --  the client sends in the meantime, closing earlier would make it lose the response
+   --  Closes a connection after everything was sent, but not before the client has received it. If
+   --  the client sent bytes in the meantime, an earlier close would make it lose the response.
 
    procedure Finish (Self : in out Event_Loop; Slot : Slot_Index) is
       Connection : Loops.Connection renames Self.Connections (Slot);
@@ -581,8 +582,9 @@ package body Appserver.HTTP.Loops is
       end if;
    end Evict;
 
-   --  Closes idle or slow connections. If there are many connections, closes multiple ones, since
-   --  searching them takes time. An idle connection whose next request has just arrived stays open.
+   --  Closes idle or slow connections. Among many connections, closes more than one at a time,
+   --  since the search takes time. An idle connection whose next request has just arrived stays
+   --  open.
 
    procedure Evict_Some (Self : in out Event_Loop; Count : out Natural) is
       Wanted : constant Positive :=
@@ -1195,7 +1197,7 @@ package body Appserver.HTTP.Loops is
          Limit => Self.Timeouts (Await_Content));
    end Deliver;
 
-   --  Responds to a request whose receiver has received everything that it wants
+   --  Responds to a request whose receiver accepts no more content
 
    procedure Respond_To_Stream
      (Self     : in out Event_Loop'Class;
@@ -1404,7 +1406,7 @@ package body Appserver.HTTP.Loops is
    end Read;
 
    --  Responds to the requests that were queued while a response was sent. The time limit for
-   --  sending is not restarted for a client that reads these responses slowly, too.
+   --  sending is not restarted for a client that also reads these responses slowly.
 
    procedure Respond_To_Waiting
      (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : in out Contexts.Context)
@@ -1545,7 +1547,7 @@ package body Appserver.HTTP.Loops is
    end Accept_Some;
 
    --  Stops listening. While a connection is assigned to a loop, another task may serve this loop
-   --  and call this procedure, too: only the first task accepts and closes.
+   --  and also call this procedure: only the first task accepts and closes.
 
    procedure End_Listening (Self : in out Event_Loop'Class; Context : Contexts.Context) is
       Is_Last : Boolean := False;

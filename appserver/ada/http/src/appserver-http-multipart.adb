@@ -50,7 +50,7 @@ package body Appserver.HTTP.Multipart is
       end if;
    end Take_Quoted;
 
-   --  Reads the next parameter ";name=value"; none at the end
+   --  Reads the next parameter ";name=value", or none at the end
 
    procedure Take_Parameter
      (Text     : in out String;
@@ -112,7 +112,7 @@ package body Appserver.HTTP.Multipart is
          Take_Parameter (Text, Next, Name, Value, Is_Valid);
          exit when not Is_Valid or else Length (Name) = 0;
          if Same (Text (Name.First .. Name.Last), "boundary") then
-            --  With two boundaries, other software could use the other one
+            --  A second boundary is rejected, since other software could use that one
             Is_Valid :=
               Length (Boundary) = 0 and then Is_Boundary (Text (Value.First .. Value.Last));
             exit when not Is_Valid;
@@ -221,7 +221,7 @@ package body Appserver.HTTP.Multipart is
          Self.Has_Type  := True;
          Self.Type_Part := Value;
       elsif Is_Named ("Content-Transfer-Encoding") then
-         --  Deprecated (RFC 7578, 4.7). Encoded content is rejected, so that it is not taken for
+         --  Deprecated (RFC 7578, 4.7). Encoded content is rejected, so that it is not mistaken for
          --  plain content.
          Is_Valid := Is_Value ("binary") or else Is_Value ("8bit") or else Is_Value ("7bit");
       end if;
@@ -299,9 +299,9 @@ package body Appserver.HTTP.Multipart is
    -- Contents --
    --------------
 
-   --  A delimiter begins with a carriage return and contains no other one. So where a delimiter
-   --  breaks off, the matched bytes are content, and only the byte that did not match can begin
-   --  another delimiter.
+   --  A delimiter begins with a carriage return and contains no other carriage return. So if a
+   --  delimiter is incomplete, the matched bytes are content, and only the byte that did not match
+   --  can begin another delimiter.
 
    procedure Deliver (Self : in out Reader'Class; Bytes : String) is
    begin

@@ -15,8 +15,8 @@
 --       (if Self.Result /= HTTP.Multipart.Complete
 --        then HTTP.Status_Only (HTTP.Multipart.Status_Of (Self.Result)) else …);
 --
---  Malformed content ends the parsing, and the server calls Respond. A reader stores the header of
---  one part, uses no heap memory, and takes linear time.
+--  The server calls Respond at the end of the content, or as soon as the content is malformed. A
+--  reader stores the header of one part, uses no heap memory, and takes linear time.
 
 pragma Ada_2022;
 

@@ -57,7 +57,7 @@ package body Appserver.HTTP.Proxies is
    end Is_Escaped;
 
    --  Takes the last element. Quoted strings are read from their end, so that an unclosed quotation
-   --  mark of a client cannot hide an element that a proxy has appended.
+   --  mark from a client cannot hide an element that a proxy has appended.
 
    procedure Take_Last
      (Request : HTTP.Request; Name : String; Next : in out Place; Element : out Span)

@@ -84,7 +84,7 @@ package body Appserver.HTTP.Server is
       function Unserved_Loops return Loop_Flags;
 
       procedure End_Watch;
-      --  Ends the watch. The next idle task takes over, immediately if there is one.
+      --  Ends the watch. The next idle task takes over, immediately if one is idle.
       function Has_Watch return Boolean;
       procedure Wake_Watch;
 
@@ -911,7 +911,7 @@ package body Appserver.HTTP.Server is
       Start_Workers (Self.Engine);
    exception
       when others =>
-         --  If not all workers could be started, stop those that were
+         --  If not all workers could be started, stop the others
          Self.Stop;
          raise;
    end Start;

@@ -2,7 +2,7 @@
 --  Copyright 2026 The benchlab authors
 --
 --  HTTP/1.1 from the view of handlers: a complete request, a response builder that collects content
---  and header fields, and the response, which tells the server what to send.
+--  and header fields, and the response, which specifies what the server sends.
 --
 --     function Hello (Request : HTTP.Request) return HTTP.Response is
 --     begin

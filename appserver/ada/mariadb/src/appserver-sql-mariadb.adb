@@ -31,8 +31,8 @@ package body Appserver.SQL.MariaDB is
    -- Errors --
    ------------
 
-   --  Sets the state for codes to which the server or the library assigns no state, or a less
-   --  specific one
+   --  Sets the state for codes to which the server or the library assigns no state, or only a
+   --  general state
 
    function State_Of (Code : Error_Number; State : String) return SQL_State is
      (case Code is

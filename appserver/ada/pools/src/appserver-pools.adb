@@ -344,7 +344,7 @@ package body Appserver.Pools is
          null;
       end Await_Close;
 
-      --  Takes all idle slots. The first one of the chain is the last one to be leased.
+      --  Takes all idle slots. The first slot of the chain is the last one to be leased.
 
       procedure Pop_All (Chain : out Slot_Count; Open_Count : out Natural) is
          Slot : Slot_Count;
@@ -1054,8 +1054,8 @@ package body Appserver.Pools is
       end if;
    end Configure;
 
-   --  Calls Visit regularly, the more often the shorter the shortest time is, until the pool is
-   --  closed or the program ends
+   --  Calls Visit periodically until the pool is closed or the program ends. The period is 1/16 of
+   --  Shortest, but at least 2 ms and at most 100 ms.
 
    procedure Repeat
      (Self : in out Pool; Shortest : Duration; Visit : not null access procedure)

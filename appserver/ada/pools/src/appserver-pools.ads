@@ -15,8 +15,8 @@
 --     end;
 --
 --  Waiting tasks are served in the order of their calls. The most recently returned idle resource
---  is leased first. Without contention, a lease takes no lock. Configure limits how long a resource
---  lives, is idle, or is held.
+--  is leased first. Without contention, a lease takes no lock. Configure limits the lifetime and
+--  the idle time of resources, and reports long leases.
 
 pragma Ada_2022;
 

@@ -244,8 +244,8 @@ package body Appserver.SQL.PostgreSQL is
    --------------------
 
    --  A target may contain multiple hosts, and a host may have multiple addresses. The library
-   --  would resolve names without a timeout, and one unresponsive host would use up the time of
-   --  all. So each address is tried separately, with its fraction of the remaining time.
+   --  would resolve names without a timeout, and one unresponsive host would use up the time of all
+   --  hosts. So each address is tried separately, with its fraction of the remaining time.
 
    use Host_Addresses;
 

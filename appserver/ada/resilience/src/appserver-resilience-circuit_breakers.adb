@@ -186,7 +186,7 @@ package body Appserver.Resilience.Circuit_Breakers is
    overriding procedure Finalize (Self : in out Admitted_Call);
    procedure Finish (Self : in out Admitted_Call'Class; Result : Call_Result);
 
-   --  No abort can come between the admission and the record of it
+   --  An abort cannot separate the admission from its record
 
    overriding procedure Initialize (Self : in out Admitted_Call) is
       Change : Transition;

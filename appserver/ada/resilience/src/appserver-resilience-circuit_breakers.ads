@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Circuit breakers, which stop calls to a service that fails, so that callers fail at once, and
+--  Circuit breakers, which stop calls to a failing service, so that callers fail immediately, and
 --  the service can recover.
 --
 --     state      calls                       leaves the state when
@@ -12,12 +12,13 @@
 --     Half_Open  are made, up to Trials;     the first trial fails: Open; or all trials have
 --                others raise the same       succeeded: Closed, without results
 --
---  Results of calls that began before the last change of state are ignored: they say nothing about
---  the service now. If trials have no result for Open_Time, new trials are admitted in their place,
---  so that a call that hangs does not keep the circuit breaker half open.
+--  Results of calls that began before the last change of state are ignored, since they do not
+--  describe the current state of the service. If trials have no result for Open_Time, they are
+--  replaced by new trials, so that a hanging call does not keep the circuit breaker half open.
 --
---  States and window are those of Resilience4j's circuit breaker with a count-based window, with
---  one difference: there, the half-open state ends only after all trials, by their failure rate.
+--  The states and the window correspond to Resilience4j's circuit breaker with a count-based
+--  window, with one difference: in Resilience4j, the half-open state ends only after all trials,
+--  and their failure rate decides.
 
 pragma Ada_2022;
 

@@ -91,7 +91,7 @@ package body Appserver.Resilience.Hedges is
          Callers (Started) := new Caller;
       end Start;
 
-      --  Aborts all calls, also if the caller itself is aborted
+      --  Aborts all calls, even if the caller itself is aborted
 
       type Stopper is new Ada.Finalization.Limited_Controlled with null record;
 

@@ -1,7 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Retries of calls of any kind, which Classify knows. For example, for a client of HTTP:
+--  Retries of calls of any kind, whose exceptions Classify classifies. For example, for an HTTP
+--  client:
 --
 --     function Verdict_Of (Error : Exception_Occurrence) return Verdict is
 --       (if Exception_Identity (Error) = Refused_Error'Identity then (Transient, others => <>)
@@ -13,7 +14,7 @@
 --     …
 --     Client_Retries.Run ((Attempts => 4, others => <>), Fetch'Access);
 --
---  Policies inside of each other multiply their attempts. A shared Budget limits them.
+--  Nested policies multiply their attempts. A common Budget limits them.
 
 pragma Ada_2022;
 

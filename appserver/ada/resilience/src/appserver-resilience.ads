@@ -10,7 +10,7 @@
 --     Appserver.Resilience.Hedges            makes a second call if the first one is slow
 --     Appserver.Resilience.Fallbacks         replaces a failure
 --
---  Each of them runs a procedure, so guards are combined by nesting.
+--  Each guard runs a procedure, so guards are combined by nesting.
 
 pragma Ada_2022;
 

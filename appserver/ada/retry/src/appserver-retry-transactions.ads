@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Transactions, from begin to commit, that are retried after transient errors.
+--  Transactions that are retried, from their beginning to their commit, after transient errors.
 --
 --     package Transactions is new Appserver.Retry.Transactions (SQLite.Connection, Open);
 --     …

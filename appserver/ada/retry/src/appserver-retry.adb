@@ -14,7 +14,7 @@ package body Appserver.Retry is
    -- Faults --
    ------------
 
-   --  If SQLite cannot open a file, a retry would fail, too
+   --  If SQLite cannot open a file, a retry would also fail
 
    function Fault_Of (Error : SQL.Error_Record) return Fault is
      (case Error.Kind is

@@ -4,7 +4,7 @@
 --  Executes a statement multiple times, and loads rows into a table, with few round trips.
 --
 --  Each call takes effect completely or not at all. It runs in a savepoint if a transaction is
---  open, and in its own transaction otherwise. In MariaDB this requires tables that support
+--  open, and in its own transaction otherwise. In MariaDB, this requires tables that support
 --  transactions, such as InnoDB tables. After an SQL_Error, the component Element of its
 --  Error_Record, and its message, contain the number of the execution or row that failed. Element
 --  is 0 for an error of the whole call, such as the violation of a deferred constraint.

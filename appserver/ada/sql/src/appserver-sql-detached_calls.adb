@@ -14,8 +14,8 @@ package body Appserver.SQL.Detached_Calls is
    use Interfaces.C;
    use type System.Address;
 
-   --  The thread finishes, or the caller abandons it after a timeout. The exchange shows the second
-   --  of the two that the other was first.
+   --  The thread finishes, or the caller abandons it after a timeout. The atomic exchange shows
+   --  which of the two happened first.
 
    type Phase is (Under_Way, Finished, Abandoned) with Atomic, Size => 32;
    package Phase_Exchange is new System.Atomic_Operations.Exchange (Phase);

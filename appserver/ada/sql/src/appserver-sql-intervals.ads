@@ -2,8 +2,8 @@
 --  Copyright 2026 The benchlab authors
 --
 --  Intervals of time, with the three components that PostgreSQL stores separately. They are
---  separate because the number of days in a month varies, and so does the number of hours in a day
---  of a time zone.
+--  separate because months have different numbers of days, and in a time zone, days have different
+--  numbers of hours.
 --
 --  PostgreSQL's type interval stores these intervals without loss. A text column of MariaDB or
 --  SQLite stores them as ISO 8601 text, which cannot be compared or added. An interval without

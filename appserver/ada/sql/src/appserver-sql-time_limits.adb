@@ -38,8 +38,8 @@ package body Appserver.SQL.Time_Limits is
       procedure Move (Limit : not null Limit_Access; Deadline : Time; Is_Early : out Boolean);
 
       procedure Cut_Off (Any_Left : out Boolean; Look_At : out Time);
-      --  Shuts down the connections whose deadlines have passed. If any limits are left, sets
-      --  Look_At to the time of the next check.
+      --  Shuts down the connections whose deadlines have passed. If any limits remain, sets Look_At
+      --  to the time of the next check.
 
       function Is_Over (On : System.Address) return Boolean;
       --  Returns True if the connection at this address was shut down by a limit that is still in

@@ -246,7 +246,7 @@ package body Appserver.SQL is
          when From_SQLite  => Kind_Of_SQLite (Error.Code mod 256, Error.State),
          when others       => Kind_Of_State (Error.State));
 
-   --  If SQLite cannot open a file, a retry would fail, too
+   --  If SQLite cannot open a file, a retry would also fail
 
    function Is_Retryable (Error : Error_Record) return Boolean is
      (case Error.Kind is
@@ -646,7 +646,7 @@ package body Appserver.SQL is
    end Roll_Back;
 
    --  Ignores errors, since they would hide the exception that is being propagated. Closing the
-   --  connection rolls back, too.
+   --  connection also rolls back.
 
    overriding procedure Finalize (Self : in out Transaction) is
    begin

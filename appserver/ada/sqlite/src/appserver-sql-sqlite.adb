@@ -404,7 +404,7 @@ package body Appserver.SQL.SQLite is
    overriding function As_Boolean (Self : Statement; Column : Column_Number) return Boolean is
      (To_Boolean (Self.As_Integer_64 (Column), Column));
 
-   --  An empty blob has a null address, too
+   --  An empty blob also has a null address
 
    overriding function As_Blob (Self : Statement; Column : Column_Number) return Blob is
       Start  : constant System.Address := column_blob (Self.Handle, int (Column) - 1);

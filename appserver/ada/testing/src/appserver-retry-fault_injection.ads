@@ -1,9 +1,9 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  For tests: runs an action, such as another transaction, just before or just after the first
---  commit. With this, a test can deterministically cause a stale version, a serialization failure,
---  a deadlock or a lost connection:
+--  Runs an action in tests, such as another transaction, just before or just after the first
+--  commit. So a test can deterministically cause a stale version, a serialization failure, a
+--  deadlock or a lost connection:
 --
 --     package Stopped is new Appserver.Retry.Fault_Injection
 --       (SQLite.Connection, Open, Before_First_Commit => Change_The_Same_Record);

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  For tests: raises errors like those of databases.
+--  Raises errors in tests, like the errors of databases.
 
 pragma Ada_2022;
 

@@ -791,7 +791,7 @@ package body Any_Cache_Tests is
    procedure Grows_While_Read (T : in out Fixture) is
       pragma Unreferenced (T);
 
-      --  A table grows for a small fraction of the time only, so many are filled
+      --  A table grows only for a small fraction of the time, so many tables are filled
 
       procedure Round is
          Size  : constant := 1_000;

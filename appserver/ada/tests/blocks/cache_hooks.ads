@@ -1,7 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A clock that tests move, weights, times to live, and a listener that records removals
+--  Hooks for tests of caches: a clock that tests set, weights, times to live, and a listener that
+--  records removals
 
 with Ada.Real_Time;
 with Item_Caches;

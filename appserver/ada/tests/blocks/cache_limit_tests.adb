@@ -248,8 +248,8 @@ package body Cache_Limit_Tests is
       Assert (Plain.Length = 1, "length:" & Plain.Length'Image);
    end Own_Time_To_Live;
 
-   --  A task reads the clock, and then waits for others that write. The rounds begin at different
-   --  times, because elements are scheduled by the bits of their times.
+   --  A task reads the clock, and then waits for other tasks that write. The rounds begin at
+   --  different times, because elements are scheduled by the bits of their times.
 
    procedure Delayed_Writers (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -577,8 +577,8 @@ package body Cache_Limit_Tests is
    -- Model --
    -----------
 
-   --  Random operations on a cache and on a simple model: what is found is what the model has, and
-   --  each element leaves once, with the right cause
+   --  Random operations on a cache and on a simple model: both contain the same entries, and each
+   --  element is reported once, with the right cause
 
    procedure Like_Model (T : in out Fixture) is
       pragma Unreferenced (T);

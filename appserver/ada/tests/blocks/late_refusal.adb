@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  For runs in which the kernel refuses membarrier(2) after startup, so that no memory can be
---  freed. The cache must still grow and be readable, and the program must exit.
+--  A program for runs in which the kernel rejects membarrier(2) after startup, so that no memory
+--  can be freed. The cache must still grow and be readable, and the program must exit.
 
 with Library_Caches;
 

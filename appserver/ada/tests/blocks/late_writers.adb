@@ -56,7 +56,7 @@ package body Late_Writers is
       end loop;
       Put (1);
       for Wait in 1 .. 10_000 loop
-         exit when Tracked.Live < Before;  --  the item of Reader was freed, too
+         exit when Tracked.Live < Before;  --  the item of Reader was also freed
          delay 0.001;
       end loop;
       if Tracked.Live >= Before then

@@ -1108,7 +1108,7 @@ package body Pool_Tests is
    ------------
 
    --  Tasks lease, wait, fail, discard and are aborted, while the pool is resized, resources are
-   --  evicted, and the pool closes, opens and checks idle ones
+   --  evicted, and the pool closes, opens and checks idle resources
 
    procedure Stress (T : in out Fixture) is
       pragma Unreferenced (T);

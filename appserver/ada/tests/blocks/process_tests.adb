@@ -723,7 +723,7 @@ package body Process_Tests is
       Assert (not Has_Children, "its zombie is gone, too");
    end Cannot_Be_Killed;
 
-   --  A program that never stops writing does not fill the memory, and is ended in time
+   --  A program that never stops writing does not fill the memory, and is killed in time
 
    procedure Never_Ends (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -784,7 +784,7 @@ package body Process_Tests is
       Assert (Is_Success (Result.Status), To_String (Result.Output & Result.Error));
    end Start_Hangs;
 
-   --  So many concurrent starts that additional threads are created for them
+   --  Enough concurrent starts to create additional threads for them
 
    procedure Cannot_Start_At_Once (T : in out Fixture) is
       pragma Unreferenced (T);

@@ -500,8 +500,8 @@ package body Resilience_Tests is
    overriding function Now (Self : Stressed_Breaker) return Ada.Real_Time.Time is
      (Start_Time + Ada.Real_Time.Seconds (Integer (Self.Time.Value)));
 
-   --  Every call is either made or rejected, no trial is lost, and no task sees more trials than
-   --  there are
+   --  Every call is either made or rejected, no trial is lost, and no task sees more than the
+   --  maximum number of trials
 
    procedure Breaker_Stress (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -561,7 +561,7 @@ package body Resilience_Tests is
          Made  : Counters.Atomic.Counter;
          Asked : Counters.Atomic.Counter;
 
-         --  The trials end after all have asked
+         --  The trials end after all tasks have asked for admission
 
          procedure Operation is
          begin
@@ -691,7 +691,7 @@ package body Resilience_Tests is
          begin
             for Turn in 1 .. 200 loop
                if (Turn + Number) mod 10 = 0 then
-                  --  Aborted anywhere, also between waiting and running
+                  --  The task is aborted at any point, even between waiting and running
                   select
                      delay 0.000_05;
                   then abort

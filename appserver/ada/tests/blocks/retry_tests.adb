@@ -634,7 +634,7 @@ package body Retry_Tests is
          "a longer result does take memory");
    end No_Memory_In_Transactions;
 
-   --  Tasks spend the retries that they earn: no retry is spent twice, and none is lost
+   --  Tasks spend the retries that they earn. No retry is spent twice, and no retry is lost.
 
    procedure Budget_Stress (T : in out Fixture) is
       pragma Unreferenced (T);

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Runs only the tests of the caches, for runs in which the kernel refuses membarrier(2). A
+--  Runs only the tests of the caches, for runs in which the kernel rejects membarrier(2). A
 --  protected action that blocks raises Program_Error.
 
 pragma Detect_Blocking;

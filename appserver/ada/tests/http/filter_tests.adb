@@ -117,8 +117,8 @@ package body Filter_Tests is
       Expect (Filtered'Access, Request_Text ("GET /"), "200", "before a, after a, ");
    end A_Function;
 
-   --  A program has marks for 64 filters: further filters are called again, but never fewer than
-   --  once
+   --  A program has marks for 64 filters. Additional filters may be called more than once, but at
+   --  least once.
 
    procedure Many (T : in out Fixture) is
       Last : HTTP.Services.Service_Reference;

@@ -2,8 +2,8 @@
 --  Copyright 2026 The benchlab authors
 --
 --  Tests the parser with randomly damaged requests, with a constant seed. For any input, split in
---  any way, there must be no exception, the outcome must be the same, and the requests must be
---  those that the reference reads.
+--  any way, the parser must raise no exception, its outcome must be the same, and its requests must
+--  be equal to those of the reference reader.
 
 with AUnit.Test_Suites;
 

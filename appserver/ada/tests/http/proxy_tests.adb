@@ -158,8 +158,8 @@ package body Proxy_Tests is
          "1.1.1.1 http own");
       Names ("Forwarded: for=10.0.0.3, for=10.0.0.2\r\n", "10.0.0.3 http own");
 
-      --  Spoofed: by a client that is not a proxy, to the left, in the other family, with an
-      --  unclosed quotation mark
+      --  Spoofed fields: from a client that is not a proxy, to the left of real elements, in the
+      --  other family, and with an unclosed quotation mark
       Names ("Forwarded: for=1.1.1.1;proto=https\r\n", "203.0.113.5 http own", "203.0.113.5");
       Names ("X-Forwarded-For: 1.1.1.1\r\n", "10.0.0.1 http own");
       Names ("Forwarded: for="", for=192.0.2.1\r\n", "192.0.2.1 http own");
@@ -209,7 +209,7 @@ package body Proxy_Tests is
         ("X-Forwarded-For: 1.1.1.1, 192.0.2.1\r\nX-Forwarded-Proto: https, http\r\n",
          "192.0.2.1 http own");
 
-      --  Spoofed
+      --  Spoofed elements
       Names
         ("X-Forwarded-For: 1.1.1.1\r\nX-Forwarded-Proto: https\r\nX-Forwarded-Host: evil\r\n",
          "203.0.113.5 http own", "203.0.113.5");

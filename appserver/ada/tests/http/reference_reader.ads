@@ -2,8 +2,8 @@
 --  Copyright 2026 The benchlab authors
 --
 --  A second reader of requests, with which the parser is compared. It gets the whole input, reads a
---  message when its header is complete, and has no limits except those on the content and on chunk
---  sizes. It is written to be compared with RFC 9112, not to be fast.
+--  message when the header is complete, and limits only the content and chunk sizes. Its code
+--  follows RFC 9112 closely, and is not optimized for speed.
 
 package Reference_Reader is
 

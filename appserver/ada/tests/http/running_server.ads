@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A server that exists as long as the program.
+--  A server that exists until the program ends.
 
 package Running_Server is
 

@@ -539,7 +539,7 @@ package body Serving_Tests is
          Assert (Content (Text.Response), Test_Service.Pattern (0, 2 ** 18), "constant text");
          Assert (Content (Text.Response), Test_Service.Pattern (0, 60_000), "written text");
       end loop;
-      --  But not forever
+      --  The wait does not last forever
       Restart (Impatient);
       Begin_Time := Clock;
       Late_Reader.Connect (Tested.Port, Receive_Buffer => 4_096);
@@ -624,7 +624,7 @@ package body Serving_Tests is
       end loop;
    end Many;
 
-   --  There is waiting memory for only a quarter of them
+   --  The waiting memory is enough for only a quarter of the clients
 
    procedure Too_Many_Wait (T : in out Fixture) is
       From    : array (1 .. 200) of Client;
@@ -700,7 +700,7 @@ package body Serving_Tests is
                Check_Response (Each, "/fixed", Content => Short);
             end loop;
          end loop;
-         --  Now the last task is needed, too, and further requests must wait
+         --  Now the last task is also busy, and further requests must wait
          for Each of From (Tested.Spare + 1 .. From'Last) loop
             Each.Ask ("/wait");
          end loop;

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Controls the duration and the start of a Cancel, and checks what the Cancel would stop.
+--  Controls the duration and the start of a Cancel, and checks whether it would stop an operation.
 
 package Appserver.SQL.Held_Cancels is
 

@@ -1,9 +1,9 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A benchmark, not a test: prints the cost of rows that are inserted one at a time in a
---  transaction, in a batch, and by a load, and the ratios of these in each round. The argument is a
---  directory for the SQLite database.
+--  A benchmark, not a test: prints the cost of inserting rows one at a time in a transaction, in a
+--  batch, and by a load, and the ratios of these costs in each round. The argument is a directory
+--  for the SQLite database.
 
 with Ada.Environment_Variables;
 with Ada.Real_Time;

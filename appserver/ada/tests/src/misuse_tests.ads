@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Tests that mistakes of the program cause a clear exception, and that lifetimes may end in any
---  order.
+--  Tests that mistakes in the program raise an exception with a clear message, and that lifetimes
+--  may end in any order.
 
 with AUnit.Test_Suites;
 with Test_Databases;

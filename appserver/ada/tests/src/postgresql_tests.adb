@@ -530,7 +530,7 @@ package body PostgreSQL_Tests is
       Close_Socket (Listener);
    end Several_Hosts;
 
-   --  The hosts of a service get their fraction of the time, too, which includes name resolution
+   --  The hosts of a service also get their fraction of the time, which includes name resolution
 
    procedure Service (T : in out Fixture) is
       use Ada.Environment_Variables;

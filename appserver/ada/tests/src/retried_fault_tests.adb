@@ -359,8 +359,8 @@ package body Retried_Fault_Tests is
    function Count (Program : String; Letter : Character) return SQL.Integer_64 is
      (SQL.Integer_64 (Ada.Strings.Fixed.Count (Program, [1 => Letter])));
 
-   --  No effect may occur twice. A successful call must have all its effects. A call that reports a
-   --  failure must have none of its own effects.
+   --  No effect may occur twice. A successful call must have all of its effects. A call that
+   --  reports a failure must have none of its own effects.
 
    procedure Check_Balance (Kind : Mode; Program : String; Found : Effects; Words : String) is
 

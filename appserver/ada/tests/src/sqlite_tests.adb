@@ -376,7 +376,7 @@ package body SQLite_Tests is
       Answers (Other, "SELECT count(*) FROM t", "3");
    end Commit_Again_When_Busy;
 
-   --  The lock is refused at the beginning of the transaction, not in the middle of it
+   --  The lock is denied at the beginning of the transaction, not in the middle of it
 
    procedure Immediate_Lock (T : in out Fixture) is
       pragma Unreferenced (T);

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Tests the state after the end of a transaction in all ways.
+--  Tests the state after each way in which a transaction can end.
 
 with AUnit.Test_Suites;
 with Test_Databases;

@@ -99,7 +99,7 @@ package body Wait_Limit_Tests is
             Silence.all;
             Assert (Query.Step, "a row");
          when Step_Stream | Leave_Stream =>
-            --  Much more than the socket buffers in between can hold
+            --  Much more than the socket buffers between client and server can hold
             Prepare_Client_Side
               (Query, DB,
                "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900)"
@@ -212,7 +212,8 @@ package body Wait_Limit_Tests is
       Silent_Proxies.With_Proxy (Dialect.Variable.all, Act'Access);
    end Closing;
 
-   --  A server that accepts the connection and does not respond, and a server that stops in between
+   --  A server that accepts the connection and does not respond, and a server that stops while the
+   --  connection is being opened
 
    procedure Opening (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -348,7 +349,7 @@ package body Wait_Limit_Tests is
       Assert (not T.DB.Is_Open, "closed");
    end Behind_Cancel;
 
-   --  Neither does a cleanup, which must not fail: the connection is then lost
+   --  A cleanup also waits no longer than its limit, and must not fail: the connection is then lost
 
    procedure Cleanup_Behind_Cancel (T : in out Fixture) is
 
@@ -748,7 +749,7 @@ package body Wait_Limit_Tests is
       end if;
    end Stopped_Server;
 
-   --  A late Cancel does not stop statements that began after its own
+   --  A late Cancel does not stop statements that began after the statement that it was meant for
 
    procedure Late_Cancel (T : in out Fixture) is
 

@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The subject with a web server in Ada that has routes with typed parameters, and documents.
+--  The subject with a web server in Ada that uses routes with typed parameters, and documents.
 
 with Appserver;
 with Benchlab.Subjects;

@@ -1,6 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  Orders are returned as they were sent. Invalid orders are rejected without exceptions.
+--  Tests that orders are returned as they were sent, and that invalid orders are rejected without
+--  exceptions.
 
 with AUnit.Test_Suites;
 
