@@ -66,7 +66,7 @@ def comment_of(lines: list[str]) -> list[str]:
 
 
 def items_of(lines: list[str], indent: int) -> list[Item]:
-    """Splits declarations at blank lines, and where a declaration follows a comment on the same level."""
+    """Splits declarations at blank lines, and before a declaration that follows a comment on the same level."""
     margin = " " * indent + "--"
     items: list[Item] = []
     current = Item()
@@ -96,7 +96,7 @@ def items_of(lines: list[str], indent: int) -> list[Item]:
 
 
 def declarations_of(lines: list[str]) -> list[Item]:
-    """Returns the items of a package; those of a package within it follow a heading."""
+    """Returns the items of a package. A heading precedes the items of a nested package."""
     items: list[Item] = []
     outer: list[str] = []
     rest = iter(lines)
@@ -114,7 +114,7 @@ def declarations_of(lines: list[str]) -> list[Item]:
 
 
 def read(crate: release.Crate, file: Path) -> Package | None:
-    """Returns what users may see of a specification; None if the package is private."""
+    """Returns the public part of a specification; None if the package is private."""
     text = file.read_text()
     unit = UNIT.search(text)
     if not unit or unit[1]:

@@ -98,7 +98,7 @@ def release(folder: Path, archives: str) -> None:
 
 
 def main() -> str | None:
-    """Returns what prevents the release, if anything."""
+    """Makes the release. Returns the reason if that is impossible, otherwise None."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--archives", metavar="URL", help="the address at which the archives will be")

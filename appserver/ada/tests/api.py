@@ -18,7 +18,7 @@ WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]{3,}")
 
 
 def parts(text: str) -> tuple[str, str]:
-    """Returns what precedes the name of a package, and its public part without the private parts of packages within it."""
+    """Returns the text before the name of a package, and the public part without the private parts of nested packages."""
     unit = api.UNIT.search(text)
     public = re.split(r"^(?:private|end [\w.]+;)$", text[unit.end():], maxsplit=1, flags=re.MULTILINE)[0]
     return text[:unit.start()], re.sub(r"^   private$.*?^   end \w+;$", "", public, flags=re.MULTILINE | re.DOTALL)
@@ -29,7 +29,7 @@ def check(package: api.Package, text: str, folder: Path) -> int:
     for link in page.iter("a"):
         assert (folder / link.get("href")).is_file(), f"{package.name}: {link.get('href')}"
     head, public = parts(text)
-    # The aspects of the package itself, and what is only relevant to the specification's own code, are not shown
+    # The aspects of the package itself, and parts that only the specification's own code needs, are not shown
     shown = api.CONTEXT.sub("", re.sub(r"\A.*?\bis$", "", public, count=1, flags=re.MULTILINE | re.DOTALL))
     lost = set(WORD.findall(shown)) - set(WORD.findall(" ".join(page.itertext()))) - {"param", "return", "exception"}
     assert not lost, f"{package.name}: {sorted(lost)}"

@@ -134,7 +134,7 @@ ANSWERED = [
 
 
 def wait_for_room(device):
-    """Connects more clients than the server has room for; the last is served when the first has disconnected."""
+    """Connects more clients than the server has room for; the last client is served when the first one has disconnected."""
     waiting = [device.connect() for _ in range(200)]
     for connection in waiting:
         connection.sendall(request("GET", "/"))

@@ -17,7 +17,7 @@ from pathlib import Path
 WITHIN_S = 60
 PATH = f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin"
 ADDRESS, OTHER_ADDRESS = "127.0.0.1", "127.0.0.2"
-"""The server's addresses: the one in its certificate, and another."""
+"""The server's addresses: the address in its certificate, and another one."""
 CIPHER = "SELECT variable_value <> '' FROM information_schema.session_status WHERE variable_name = 'Ssl_cipher'"
 USERS = """CREATE USER anyone@'%' IDENTIFIED BY 'secret';
 CREATE USER encrypted@'%' IDENTIFIED BY 'secret' REQUIRE SSL;

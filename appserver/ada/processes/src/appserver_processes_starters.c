@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The layout is the same as that of Request in Appserver.Processes.Linux */
+/* A request to start a program. It has the same layout as Request in Appserver.Processes.Linux. */
 struct request {
     char *const *paths; /* of the program, NULL-terminated: the first path that exists is used */
     char *const *arguments;
@@ -32,7 +32,7 @@ struct request {
 
     int code;              /* 0, or the errno of the failed call */
     pid_t id;              /* of the child, which writes it; 0 if there is none */
-    int is_abandoned;      /* Set with the lock held: the caller has given up */
+    int is_abandoned;      /* Set with the lock held: the caller no longer waits */
     int has_ended;         /* Guarded by the lock: the starter does not use it after this */
 };
 
@@ -54,7 +54,7 @@ static void initialize(void)
 
 /* ---- The child: blocks all signals, and modifies only its request and its stack in memory ---- */
 
-/* Like posix_spawnp: skips paths that cannot be reached, and reports an error if a program must not be executed */
+/* Executes the first path that exists, like posix_spawnp. Returns an errno if no path can be executed. */
 static int execute(const struct request *request)
 {
     int code = ENOENT;
@@ -106,7 +106,7 @@ static int be_child(void *argument)
 
 enum { STACK_SIZE = 256 * 1024, CHILD_STACK_SIZE = 64 * 1024 };
 
-/* Includes the process group, if the child has already created it. The ID is not reused until the child is reaped. */
+/* Kills the child, and its process group if that already exists. The ID is not reused until the child is reaped. */
 static void kill_child(pid_t id)
 {
     kill(-id, SIGKILL);
@@ -204,7 +204,7 @@ static struct timespec after(long milliseconds)
     return time;
 }
 
-/* Returns whether the request has ended in time. The lock must be held. */
+/* Waits for the end of the request. Returns true if it ended in time. The lock must be held. */
 static int await_end(struct request *request, long milliseconds)
 {
     struct timespec limit = after(milliseconds);
@@ -215,8 +215,8 @@ static int await_end(struct request *request, long milliseconds)
     return request->has_ended;
 }
 
-/* Either this sees the child's ID, or the child sees that it is abandoned. The starter resets the ID before it reaps
- * the child, since another process may get the same ID after that. */
+/* Abandons a request. Either this function sees the child's ID, or the child sees that the request is abandoned. The
+ * starter resets the ID before it reaps the child, since another process may get the same ID after that. */
 static void abandon(struct request *request)
 {
     pid_t id;
@@ -240,7 +240,7 @@ int appserver_processes_start(struct request *request, long milliseconds, long k
     pthread_once(&is_initialized, initialize);
     code = new_starter(request);
     pthread_mutex_lock(&lock);
-    if (code != 0) { /* Otherwise the code is that of the child, which may already have failed */
+    if (code != 0) { /* Otherwise the child sets the code, and may already have failed */
         request->code = code;
         request->has_ended = 1;
     }
