@@ -60,11 +60,11 @@ fn measured_document(report: &Report, plan: &Plan) -> Document {
     document
 }
 
-/// Returns the values of the answer of a run in progress, without verdicts.
+/// Returns the answer's values for a run in progress, without verdicts.
 ///
-/// Verdicts belong to the planned analyses of a run: an interval that is inspected after every
-/// block does not have its nominal level. Returns `None` if there are no values yet, and for
-/// comparisons of commands, whose estimate fits into a line.
+/// Verdicts are valid only at the planned analyses of a run, because an interval that is inspected
+/// after every block does not have its nominal level. Returns `None` if there are no values yet,
+/// and for comparisons of commands, whose estimate fits into a line.
 pub fn so_far(run: &Run) -> Option<Table> {
     let plan = run.plan()?;
     if kind_of(&plan.work).estimate().is_some() {
@@ -83,8 +83,8 @@ pub fn so_far(run: &Run) -> Option<Table> {
 
 /// Returns the current estimate of a comparison of commands, for a progress line.
 ///
-/// The text has at most 60 columns, such as `B takes 1.083 (1.060 to 1.110) × A`. It is empty if there is no interval
-/// yet, and for other kinds of work.
+/// The text has at most 60 columns, such as `B takes 1.083 (1.060 to 1.110) × A`. It is empty for
+/// other kinds of work, and until there is an interval.
 pub fn estimate(run: &Run) -> String {
     let estimate = |plan: &Plan| {
         let kind = kind_of(&plan.work);

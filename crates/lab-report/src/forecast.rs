@@ -13,7 +13,7 @@ use lab_stats::power::{
 /// The maximum number of comparisons that are listed individually.
 const LISTED: usize = 3;
 
-/// Builds the one-screen forecast of the time and blocks that a run of `plan` needs.
+/// Builds the one-screen forecast of the time and blocks that a run of `plan` would need.
 pub fn document(forecast: &Forecast, plan: &Plan) -> Document {
     let most = &forecast.places[0];
     let mut section = Section::new("Blocks and time");
@@ -77,7 +77,7 @@ pub fn no_forecast(reason: &NoForecast) -> String {
     format!("cannot plan the run: {why}")
 }
 
-/// Returns the first reason of each subject.
+/// Returns the first reason for each subject.
 fn by_subject(all: &[NamedReason]) -> Vec<&NamedReason> {
     let mut first: Vec<&NamedReason> = Vec::new();
     for named in all {
@@ -101,7 +101,8 @@ fn looks(plan: &Plan) -> String {
         })
 }
 
-/// States how many blocks and how much time it takes to detect the smallest of `DIFFERENCES` that reaches the margin.
+/// States the number of blocks and the time that are needed to detect the smallest of `DIFFERENCES`
+/// that is at least the margin.
 fn sentence(forecast: &Forecast, plan: &Plan) -> String {
     let is_enough = |d: &f64| *d >= plan.measure.margin - 1e-9;
     let last = DIFFERENCES.len() - 1;
@@ -151,7 +152,7 @@ fn differences(forecast: &Forecast, place: &PlannedComparison, plan: &Plan) -> T
     table
 }
 
-/// Builds the table of comparisons. Those that need the most blocks come first.
+/// Builds the table of comparisons. Comparisons that need the most blocks come first.
 fn places(forecast: &Forecast, plan: &Plan) -> Table {
     let differences = DIFFERENCES.map(|d| Column::from(say::percent(d)));
     let first = [Column::from("comparison"), "variation".into()];
@@ -215,7 +216,8 @@ fn times(forecast: &Forecast, need: &Blocks) -> String {
     })
 }
 
-/// Formats a duration in whole seconds; from 90 seconds on in minutes, and from 90 minutes on in hours.
+/// Formats a duration in whole seconds. Durations from 90 seconds on are in minutes, and durations
+/// from 90 minutes on are in hours.
 fn clock(seconds: f64) -> String {
     match seconds {
         ..90.0 => format!("{:.0} s", seconds.ceil()),

@@ -7,7 +7,7 @@ use lab_document::{Column, Quantity, Section, Table};
 use lab_model::{Imported, Run, Unit};
 use lab_stats::processes;
 
-/// Builds the tables of imported values. The section is empty if no run has any.
+/// Builds the tables of imported values. The section is empty if no run has imported values.
 pub fn section<'r>(runs: impl IntoIterator<Item = &'r Run>) -> Section {
     let mut section = Section::new("Imported values, for visual comparison");
     let runs = runs.into_iter();

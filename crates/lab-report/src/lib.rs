@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Measured runs and histories as documents, which `lab-document` renders.
-//! Pure functions from values to documents: nothing here opens a file, a socket or a process.
+//! Builds documents from measured runs and histories. `lab-document` renders them. All functions
+//! are pure: nothing here opens a file, a socket or a process.
 
 mod between;
 mod document;

@@ -4,7 +4,8 @@
 use lab_document::Span;
 use lab_model::{Block, BlockState, Plan, PointId, Run, SubjectId};
 
-/// The maximum number of turns that are shown one by one. A run of many short turns has millions.
+/// The maximum number of turns that are shown individually. A run with short turns can have
+/// millions of them.
 const TURNS: usize = 20_000;
 
 /// Returns the pilots, the blocks, and the turns of subjects within the blocks.

@@ -40,14 +40,15 @@ pub fn answer(report: &BetweenReport, changes: &[ChangedFigure]) -> Answer {
     }
 }
 
-/// Says which statements of the user's workload the database runs in another way.
+/// Lists the statements of the user's workload for which the database uses different plans in the
+/// two runs.
 fn plans(report: &BetweenReport) -> Option<String> {
     let mut caveats = report.between.caveats.iter();
     let plans = caveats.find(|caveat| caveat.kind() == CaveatKind::Plans);
     plans.map(wording::caveat)
 }
 
-/// Returns the changes whose ratios are furthest from 1.
+/// Returns the changes with the ratios that are furthest from 1.
 fn greatest<'c, 'a>(changes: &'c [ChangedFigure<'a>]) -> Vec<&'c ChangedFigure<'a>> {
     let mut all: Vec<&ChangedFigure> = changes.iter().collect();
     let far = |c: &ChangedFigure| {
@@ -62,7 +63,7 @@ fn greatest<'c, 'a>(changes: &'c [ChangedFigure<'a>]) -> Vec<&'c ChangedFigure<'
     all
 }
 
-/// Builds a finding for each subject, those with the most changes first.
+/// Builds a finding for each subject. Subjects with the most changes come first.
 fn standings(changes: &[ChangedFigure]) -> Vec<Finding> {
     let mut subjects = say::grouped(changes.iter().map(|c| (c.subject, c)));
     let moved = |mine: &[&ChangedFigure]| mine.iter().filter(|c| is_moved(&c.verdict)).count();
@@ -76,8 +77,8 @@ fn is_moved(verdict: &Verdict) -> bool {
 
 /// Summarizes a subject's changes in one finding.
 ///
-/// The finding states every change, or one range that covers all of them, or the changed metrics and the number of
-/// unchanged ones.
+/// The finding states every change, or one range for all of them, or the changed metrics and the
+/// number of unchanged ones.
 fn standing(mine: &[&ChangedFigure]) -> Finding {
     let subject = changes::with_program(mine[0].subject, mine[0].program);
     if let [only] = mine {

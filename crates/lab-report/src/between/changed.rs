@@ -23,7 +23,7 @@ pub struct ChangedFigure<'a> {
     pub place: String,
     /// The metric. For batches and commands, this is the ratio to the baseline's time.
     pub metric: Metric,
-    /// Shows whether both runs used the same program.
+    /// The result of comparing the subject's programs in both runs.
     pub program: ProgramMatch,
     /// The values in the first and the second run.
     pub values: [Interval; 2],
@@ -33,7 +33,8 @@ pub struct ChangedFigure<'a> {
     pub verdict: Verdict,
 }
 
-/// Returns the changes: of all metrics for a load, otherwise of the ratios to the baseline.
+/// Returns the changes of all metrics for a load. For other runs, returns the changes of the ratios
+/// to the baseline.
 pub fn changes<'a>(report: &BetweenReport<'a>) -> Vec<ChangedFigure<'a>> {
     let changes = report.between.changes.iter();
     let judged = changes.filter_map(|c| {
@@ -78,8 +79,8 @@ pub fn chart(report: &BetweenReport, changes: &[&ChangedFigure], id: &str) -> Op
     charts::forest(id, axis, report.between.margin, say::grouped(rows), caption)
 }
 
-/// Returns the machine-readable rows: times first, then the compared metrics. Rows of the second run include the
-/// change.
+/// Returns the machine-readable rows: the times, followed by the compared metrics. Rows of the
+/// second run include the change.
 pub fn rows(report: &BetweenReport, changes: &[ChangedFigure]) -> Vec<Row> {
     let between = report.between;
     let both_runs = |subject: &str, point: &str, metric: &Metric, values, change: &Interval| {

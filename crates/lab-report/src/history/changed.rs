@@ -7,14 +7,15 @@ use lab_document::{Finding, Table, Tone};
 use lab_model::{Interval, Metric, Unit};
 use lab_stats::shifts::{HistoryShift, of_history, too_few};
 
-/// The significance level: the fraction of histories without a real change in which a change is still reported.
+/// The significance level: among histories without a real change, the fraction for which a change
+/// is reported.
 const ALPHA: f64 = 0.05;
 
 /// The changes in a history.
 pub struct HistoryChanges<'r, 'a> {
-    /// The series that were searched, each with the changes found in it.
+    /// The series that were searched, each with its changes.
     series: Vec<(Series<'r, 'a>, Vec<HistoryShift>)>,
-    /// The minimum number of runs for detecting a change, if the history has fewer.
+    /// The minimum number of runs for detecting a change. `None` if the history has enough runs.
     too_few: Option<usize>,
 }
 
@@ -24,7 +25,7 @@ pub struct LatestChange {
     pub title: String,
     /// The number of runs.
     pub runs: usize,
-    /// The change as a ratio, and the first run after it. `None` means that nothing changed.
+    /// The change as a ratio, and the first run after it. `None` if there is no change.
     pub change: Option<(Interval, String)>,
 }
 
@@ -127,7 +128,8 @@ impl<'r, 'a> HistoryChanges<'r, 'a> {
         table
     }
 
-    /// Returns a sentence that says how many runs are needed to detect a change, if there are too few.
+    /// Returns a sentence with the number of runs that are needed to detect a change. Returns
+    /// `None` if there are enough.
     pub fn open(&self) -> Option<String> {
         let needed = self.too_few.filter(|_| !self.series.is_empty())?;
         Some(format!(
@@ -180,7 +182,8 @@ impl<'r, 'a> HistoryChanges<'r, 'a> {
         changed.map(line_levels).collect()
     }
 
-    /// Returns the letter that marks a change if the record's ratio changed with its run, otherwise an empty string.
+    /// Returns the letter for a change if the record's ratio changed with its run, otherwise an
+    /// empty string.
     pub fn letter(&self, record: &HistoryRow) -> &'static str {
         let has_changed = |(series, shift): (&Series, &HistoryShift)| {
             let changed = series.records[shift.at];

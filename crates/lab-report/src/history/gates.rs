@@ -9,12 +9,13 @@ use lab_document::{Gate, Quantity};
 use lab_model::{Comparison, ConditionError, Decision, Dimension, Relation, Unit};
 use std::str::FromStr;
 
-/// A condition on the latest change point of each ratio, or of the times of runs with one subject.
+/// A condition on the latest change of each ratio. In runs with one subject, it is a condition on
+/// the times instead.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HistoryCondition {
     text: String,
     relation: Relation,
-    /// The limit of the change, as a fraction of the level before it.
+    /// The limit for the change, as a fraction of the level before the change.
     change: f64,
 }
 
@@ -41,9 +42,10 @@ impl FromStr for HistoryCondition {
     }
 }
 
-/// Judges conditions on the history of runs, the oldest first; `subjects` selects subjects, or all if it is empty.
+/// Judges conditions on the history of runs, the oldest first. `subjects` selects subjects; an
+/// empty list selects all.
 ///
-/// Only the latest change of each series counts: an earlier one that was undone does not.
+/// Only the latest change of each series counts, so an earlier change that was undone does not.
 pub fn gates(
     runs: &[RunSummary],
     subjects: &[String],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The history of an experiment or comparison: one row per run and subject shows how a ratio changed over time.
+//! The history of an experiment or comparison: a ratio over time, with one row per run and subject.
 
 mod changed;
 mod gates;
@@ -19,7 +19,7 @@ use lab_model::{Direction, Interval, Metric, TargetKind, Unit};
 use record::{HistoryRow, records};
 pub use summary::RunSummary;
 
-/// An experiment or comparison that has runs.
+/// An experiment or comparison with at least one run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedRuns {
     /// The experiment's or the comparison's name.
@@ -196,7 +196,8 @@ fn earlier_range(mine: &[&HistoryRow]) -> Option<(f64, f64)> {
     say::extremes(before.filter_map(|r| Some(r.ratio?.estimate)))
 }
 
-/// Returns how far the latest ratio lies outside the range of earlier ratios, as a natural logarithm.
+/// Returns the distance of the latest ratio from the range of earlier ratios, as a natural
+/// logarithm.
 fn moved(mine: &[&HistoryRow]) -> f64 {
     let latest = mine.last().and_then(|r| Some(r.ratio?.estimate));
     let Some((ratio, (low, high))) = latest.zip(earlier_range(mine)) else {

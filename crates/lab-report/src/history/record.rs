@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A row of a history: a run and a subject, and its differences from the latest run.
+//! A row of a history: a run and a subject, with the differences from the latest run.
 
 use super::summary::{RunSummary, SubjectStanding};
 use std::ops::Deref;
@@ -9,14 +9,15 @@ use std::ops::Deref;
 pub struct HistoryRow<'a> {
     /// The run.
     pub summary: &'a RunSummary,
-    /// The subject's name, followed by the target's name if any run has more than one target.
+    /// The subject's name. It includes the target's name if any run has more than one target.
     pub name: String,
     /// The letters of the [`REMARKS`] that apply to this row.
     pub remarks: String,
     standing: &'a SubjectStanding,
 }
 
-/// Letters that mark a change, a difference from the latest run, or a shortcoming of the run, with their meanings.
+/// Letters that mark a change, a difference from the latest run, or a shortcoming of the run. Each
+/// letter comes with its meaning.
 pub const REMARKS: [(char, &str); 8] = [
     ('c', "the ratio changed with this run"),
     (
@@ -49,7 +50,7 @@ impl<'a> Deref for HistoryRow<'a> {
 }
 
 impl<'a> HistoryRow<'a> {
-    /// Returns the subject's name, with its case where cases are reported separately.
+    /// Returns the subject's name. It includes the case if cases are reported separately.
     pub fn title(&self) -> String {
         match &self.case {
             Some(case) => format!("{}, {case}", self.name),

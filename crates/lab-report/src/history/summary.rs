@@ -26,7 +26,8 @@ pub struct RunSummary {
     pub(super) host: Vec<(String, String)>,
     /// The SHA-256 of the user's own SQL, if the run measured it.
     pub(super) workload: Option<String>,
-    /// The result of each subject on each target. Servers that benchlab started have one result per case.
+    /// The result of each subject on each target. Servers that benchlab starts have one result per
+    /// case.
     pub(super) standings: Vec<SubjectStanding>,
 }
 
@@ -35,20 +36,22 @@ pub struct RunSummary {
 pub struct SubjectStanding {
     /// The target, if the run has targets.
     pub target: Option<TargetKind>,
-    /// The case, if cases are reported separately. In that case, `ratio` compares the server's CPU time per request.
+    /// The case, if cases are reported separately. If it is set, `ratio` compares the server's CPU
+    /// time per request.
     pub case: Option<String>,
     /// The number of complete blocks.
     pub blocks: u32,
     pub points: Vec<String>,
     pub subject: ProgramIdentity,
     pub baseline: ProgramIdentity,
-    /// The ratio to the baseline, at the only point or over all points. `None` without an interval.
+    /// The ratio to the baseline at the only point, or the mean ratio over all points. `None` if
+    /// there is no interval.
     pub ratio: Option<Interval>,
     /// True if there were too few blocks for the requested confidence level.
     pub few_blocks: bool,
     /// The verdicts by point.
     pub verdicts: Vec<Verdict>,
-    /// The reason why `verdicts` is empty, if it is.
+    /// The reason for missing verdicts. Empty if there are verdicts.
     pub missing: &'static str,
     /// The baseline's time in nanoseconds if the run has only one point. For a load, the time per request.
     pub time_ns: Option<Interval>,
@@ -175,7 +178,7 @@ impl SubjectStanding {
         (self.target, &self.case) == (other.target, &other.case)
     }
 
-    /// Returns true for the baseline itself, which is compared with nothing.
+    /// Returns true for the baseline itself, which has no comparison.
     pub fn is_alone(&self) -> bool {
         self.subject.name == self.baseline.name
     }

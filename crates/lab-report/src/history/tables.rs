@@ -75,8 +75,8 @@ fn errors(record: &HistoryRow) -> Cell {
     cell::or_none(count).toned(if failed > 0 { Tone::Alarm } else { Tone::Plain })
 }
 
-/// Returns the verdict at a single point or, for multiple points, a count of each verdict, such as `12 slower, 2
-/// equivalent`.
+/// Returns the verdict at the only point. For multiple points, counts each verdict, such as `12
+/// slower, 2 equivalent`.
 fn verdict(record: &HistoryRow) -> Cell {
     match record.verdicts.as_slice() {
         [] => Cell::from(record.missing).toned(Tone::Alarm),

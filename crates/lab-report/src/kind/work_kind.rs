@@ -9,10 +9,11 @@ use lab_document::{Chart, Finding, Section, Table};
 
 /// A kind of measured work, as reports show it.
 pub trait WorkKind {
-    /// Returns the facts about this kind that the shared parts of a document need.
+    /// Returns the properties of this kind that the shared parts of a document need.
     fn traits(&self) -> &'static KindTraits;
 
-    /// Builds the parts that this kind adds to the document of a run. `scopes` are the run's targets, at least one.
+    /// Builds the parts that this kind adds to the document of a run. `scopes` contains one scope
+    /// for each target of the run, and is never empty.
     fn parts(&self, scopes: &[Scope]) -> DocumentParts;
 
     /// Returns the title of a run if it differs from the plan's title.
@@ -30,7 +31,8 @@ pub trait WorkKind {
     /// Returns the metrics and points by which a history compares the subjects of a run.
     fn respects(&self, scope: &Scope) -> Vec<Respect>;
 
-    /// Returns a sentence that advises how to compare the programs in one run, for two runs that cannot show a change.
+    /// Returns advice on comparing the programs in one run. Reports show it if two runs cannot show
+    /// a change.
     fn advice_on_one_run(&self) -> &'static str {
         "Let the old and the new program be two subjects of one run."
     }
@@ -39,13 +41,13 @@ pub trait WorkKind {
 /// The parts that each kind of work adds to the common document.
 #[derive(Default)]
 pub struct DocumentParts {
-    /// The answer in one sentence. Empty if the first finding already gives it.
+    /// The answer in one sentence. Empty if the first finding already contains it.
     pub headline: String,
     /// The values that the question asks for, if a table shows them better than the chart.
     pub table: Option<Table>,
     /// The main chart of the first screen.
     pub chart: Option<Chart>,
-    /// The distribution behind the values, which the first screen shows in addition.
+    /// The distribution of the values, as an additional chart on the first screen.
     pub distribution: Option<Chart>,
     /// The findings, the most important first. The document shows the first three.
     pub findings: Vec<Finding>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The agents of a load: their work, clocks and machines.
+//! The agents of a load: their requests, clocks and machines.
 
 use super::cell;
 use super::scope::Scope;
@@ -8,7 +8,7 @@ use lab_document::{Cell, Column, Quantity, Section, Table, Tone};
 use lab_model::{Agent, Host, LoadSpec, Metric, PointId, Run, Unit};
 use lab_stats::load::agents::{AgentResult, AgentTrouble, agents, unaccounted};
 
-/// Builds the section on the agents. It is empty if this process generated the load.
+/// Builds the section on the agents. It is empty if benchlab's own process generated the load.
 pub fn section(scope: &Scope) -> Section {
     let mut section = Section::new("Agents");
     let run = scope.run;
@@ -33,7 +33,8 @@ pub fn section(scope: &Scope) -> Section {
     section
 }
 
-/// Returns the beginning of a sentence: which agents began at the same moment, and which were late.
+/// Returns the beginning of a sentence about the agents that began at the same moment. `late` names
+/// the exceptions.
 fn begin_sentence(late: &[String]) -> String {
     match late {
         [] => "All began at the same moment".into(),
@@ -70,7 +71,7 @@ pub fn generator(scope: &Scope, load: &LoadSpec) -> String {
     }
 }
 
-/// Returns a sentence that says whether all offered requests are accounted for.
+/// Returns a sentence about the number of offered requests that are not accounted for.
 pub fn account(scope: &Scope) -> String {
     let every = "Every request that was offered was served or counted as an error";
     match unaccounted(scope.run) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Sources of bias that could be mistaken for a difference between subjects, as far as the run shows them.
+//! Sources of bias that a run can reveal, and that could be mistaken for a difference between
+//! subjects.
 
 use super::cell::NONE;
 use super::scope::Scope;
@@ -9,7 +10,7 @@ use lab_document::{Cell, Quantity, Section, Table, Tone};
 use lab_model::{SubjectId, Unit};
 use lab_stats::results::{Bias, BiasKind};
 
-/// Builds the section with a row per subject.
+/// Builds the section on bias, with a row per subject.
 pub fn section(scopes: &[Scope]) -> Section {
     let mut section = Section::folded("Checks for bias");
     for scope in scopes.iter().filter(|scope| !biases(scope).is_empty()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Cells of tables: a value, its ratio to the baseline's value, the verdict on the ratio, or the reason why there is
-//! none.
+//! Cells of tables: a value, its ratio to the baseline's value with the verdict on it, or the
+//! reason for a missing value.
 
 use super::measured::SubjectScope;
 use super::scope::Scope;
@@ -15,7 +15,8 @@ pub const UNABLE: &str = "—";
 /// The cell for a value that is missing for another reason.
 pub const NONE: &str = "–";
 
-/// The verdicts in the order in which they are counted: their identifiers in data and their display texts.
+/// The verdicts in the order in which they are counted. Each has an identifier for data and a text
+/// for display.
 const VERDICTS: [(&str, &str); 5] = [
     ("faster", "faster"),
     ("slower", "slower"),
@@ -34,7 +35,7 @@ pub fn time(ns: Option<f64>) -> Cell {
     ns.map(|ns| Quantity::exact(ns, Unit::Nanoseconds)).into()
 }
 
-/// Returns a cell with a value, or with the reason why it is missing.
+/// Returns a cell with a value, or with the reason for its absence.
 pub fn value(scope: &Scope, place: SubjectScope, metric: &Metric) -> Cell {
     let Some(quantity) = scope.quantity(place, metric) else {
         let timed = RESPONSE_TIMES.contains(metric) || SERVICE_TIMES.contains(metric);
@@ -73,7 +74,8 @@ fn part_failed(scope: &Scope, place: SubjectScope) -> String {
     say::percent(failed / (failed + served).max(1.0))
 }
 
-/// Returns a cell with a ratio to the baseline and its verdict as a note, or with the reason why there is none.
+/// Returns a cell with a ratio to the baseline and its verdict as a note, or with the reason for
+/// the missing ratio.
 pub fn ratio(scope: &Scope, place: SubjectScope, metric: &Metric) -> Cell {
     let (subject, point) = place;
     if let Some(comparison) = scope.comparison(place, metric) {
@@ -150,7 +152,8 @@ pub fn counts(verdicts: &[Verdict]) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
-/// Returns a word for a verdict. Costs and sizes are less or more, not faster or slower.
+/// Returns a word for a verdict. For costs and sizes, the words are "less" and "more" instead of
+/// "faster" and "slower".
 pub fn word(metric: &Metric, verdict: &Verdict) -> &'static str {
     let is_time = metric.unit == Unit::Nanoseconds && !metric.id.contains("cpu");
     let is_time = is_time || *metric == Metric::THROUGHPUT || metric.unit == Unit::Ratio;
@@ -186,8 +189,8 @@ pub fn tone(verdict: &Verdict) -> Tone {
     }
 }
 
-/// Returns the tone of a ratio: the tone of its verdict or, without a verdict, of the side of 1 on which the interval
-/// lies.
+/// Returns the tone of a ratio, which is the tone of its verdict. Without a verdict, the tone
+/// depends on the side of 1 on which the interval lies.
 pub fn tone_of(ratio: &Interval, verdict: Option<&Verdict>) -> Tone {
     match verdict {
         Some(verdict) => tone(verdict),

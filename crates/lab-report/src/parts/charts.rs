@@ -21,8 +21,8 @@ const BEST_FIRST: &str = "The best is first. Left of 1 is better. The lines are 
 
 /// Builds the chart that shows which subject is best.
 ///
-/// The chart shows overall ratios; ratios at each point if two subjects are compared; or values if there is no
-/// comparison.
+/// The chart shows overall ratios, or the ratios at each point if two subjects are compared. If
+/// there is no comparison, it shows values.
 pub fn answer(scopes: &[Scope], metric: &Metric) -> Option<Chart> {
     let scope = scopes.first()?;
     let by_point = scope.others().len() == 1 && scope.points().len() > 1;
@@ -52,7 +52,8 @@ pub fn answer(scopes: &[Scope], metric: &Metric) -> Option<Chart> {
 
 /// Builds a row for each subject including the baseline, the best first.
 ///
-/// Marks a mean over fewer points than the other subjects' means, since the means are not comparable.
+/// Adds a note to a mean over fewer points than the other subjects' means, because such means are
+/// not comparable.
 fn standing_rows(scope: &Scope, metric: &Metric, over: Over) -> Vec<ForestRow> {
     let standings = Standings::new(scope, metric, over);
     let all = standings.ranked.iter().map(|s| s.points).max();
@@ -162,7 +163,7 @@ pub fn forest(
     })
 }
 
-/// Builds the bar chart of a metric of all subjects at some points, with a group per point.
+/// Builds the bar chart of a metric for all subjects at some points, with a group per point.
 pub fn bars_at(scope: &Scope, id: &str, points: &[PointId], metric: &Metric) -> Option<Chart> {
     let group = |&point: &PointId| {
         let title = match points.len() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The subjects and services, the settings that they report, and the run's own noise.
+//! The subjects, the services, the settings that both report, and the run's own noise.
 
 use super::cell::NONE;
 use super::measured::Measured;

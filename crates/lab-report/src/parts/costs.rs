@@ -23,7 +23,7 @@ pub fn section(scope: &Scope) -> Section {
     section
 }
 
-/// Builds the table of the fixed and marginal cost for each subject.
+/// Builds the table with the fixed and the marginal cost of each subject.
 fn fits(scope: &Scope, group: &PointGroup) -> Table {
     let case = scope.case(group);
     let subjects = scope.subjects();
@@ -68,7 +68,8 @@ pub fn lines(scope: &Scope, title: &str, unit: &str, fits: &[&Fit]) -> Table {
     table
 }
 
-/// Returns two cells: the largest residual of the fit, and whether the points form a curve or a straight line.
+/// Returns two cells: the largest residual of the fit, and the shape of the points (curved or
+/// straight).
 fn shape(fit: &Fit) -> (Cell, Cell) {
     if fit.points < 3 {
         return (NONE.into(), "unknown: two points".into());
@@ -84,7 +85,8 @@ fn shape(fit: &Fit) -> (Cell, Cell) {
     )
 }
 
-/// Builds a table of the cost of the second and later values of a factor, for each factor, value and metric.
+/// Builds a table for each metric and each factor value except for the first. It shows the cost of
+/// the value compared with the factor's first value.
 pub fn effects(scope: &Scope) -> Vec<Table> {
     let subjects = scope.subjects();
     let all = scope.results.effects.iter();
@@ -148,7 +150,7 @@ impl FactorValues {
     }
 }
 
-/// Names the points that an effect covers: a single point (without the factor in its name), a case, or all cases.
+/// Names the points that an effect covers: a single point without the factor, a case, or all cases.
 fn place(scope: &Scope, effect: &Effect) -> String {
     match (effect.pairs.as_slice(), effect.case) {
         (&[(from, _)], _) => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The findings of a run, derived by fixed rules: the best subject, the points where another subject leads, and the
-//! inconclusive comparisons.
+//! The findings of a run, derived by fixed rules: the best subject, the points at which another
+//! subject leads, and the inconclusive comparisons.
 
 use super::measured::Measured;
 use super::scope::Scope;
@@ -18,13 +18,14 @@ use lab_stats::forecast;
 use lab_stats::results::{Comparison, Over};
 use std::collections::BTreeSet;
 
-/// The maximum number of reasons for exclusions that get their own sentence.
+/// The maximum number of reasons for exclusions that have their own sentence.
 const MAX_REASONS: usize = 2;
 
 /// The maximum number of lines that the first screen shows from the end of a failed subject's log.
 const MAX_LOG_LINES: usize = 3;
 
-/// The minimum number of operations for a p99: with fewer, less than one is expected above it.
+/// The minimum number of operations for a p99. With fewer operations, the expected number above the
+/// p99 is less than one.
 const FOR_P99: f64 = 100.0;
 
 /// Builds the first screen: the findings, the most serious warning, and the inconclusive comparisons.
@@ -82,8 +83,8 @@ pub fn leader(scope: &Scope, metric: &Metric, over: Over, words: &str) -> Option
     }))
 }
 
-/// Describes the best subject over all points of a target, or at its only one. For two subjects, describes their
-/// comparison.
+/// Describes the best subject over all points of a target, or at its only point. If there are two
+/// subjects, describes their comparison.
 pub fn overall(scope: &Scope, metric: &Metric) -> Option<Finding> {
     let points = scope.points();
     if let [subject] = scope.others().as_slice() {
@@ -126,9 +127,11 @@ pub fn pair(scope: &Scope, subject: SubjectId, metric: &Metric) -> Option<Findin
     }
 }
 
-/// Describes where another subject leads most clearly, and where a subject is slowest compared with the baseline.
+/// Describes the points at which another subject leads most clearly, and the points at which a
+/// subject is slowest compared with the baseline.
 ///
-/// `parts` are groups of points with their names. Returns `None` for a single group, or for two subjects.
+/// `parts` are groups of points with their names. Returns `None` for a single group, or for two
+/// subjects.
 pub fn exceptions(
     scope: &Scope,
     metric: &Metric,
@@ -168,7 +171,7 @@ pub fn exceptions(
     say::paragraph([led, lost].into_iter().flatten().map(|(_, text)| text))
 }
 
-/// Stores the text if its value is the highest so far.
+/// Stores the text if its value is the highest one so far.
 fn keep_greatest(greatest: &mut Option<(f64, String)>, value: f64, text: impl FnOnce() -> String) {
     if greatest.as_ref().is_none_or(|(most, _)| value > *most) {
         *greatest = Some((value, text()));
@@ -258,7 +261,7 @@ fn would_decide(measured: &Measured, by: Deciding) -> WouldDecide {
     }
 }
 
-/// Returns the longer run with `blocks` replicates, in terms of the option that requests it.
+/// Returns a longer run with `blocks` replicates, described by the option that requests it.
 fn longer_run(measured: &Measured, blocks: u32) -> LongerRun {
     let time = forecast::time_for(measured.run, blocks);
     if measured.plan.builds() > 1 {
@@ -323,8 +326,8 @@ fn missing(measured: &Measured) -> Option<String> {
     say::paragraph(sentences.into_iter().flatten().chain(exits))
 }
 
-/// Describes servers that are excluded because their turns had not reached the steady state. Each server is listed with
-/// its reason if there are few.
+/// Describes servers that are excluded because they had not reached their steady state. If there
+/// are few, each server is listed with its reason.
 fn not_steady(measured: &Measured) -> Option<String> {
     let exclusions = measured.exclusions();
     let exclusions = exclusions.filter(|r| r.kind() == ExclusionKind::NotSteady);

@@ -8,8 +8,8 @@ use lab_model::{Decision, Unit};
 use lab_stats::gate::{GateCondition, GateFound, JudgedGate, judge};
 use lab_stats::results::Value;
 
-/// Judges the conditions of a run's plan. A condition that does not apply to the plan is
-/// inconclusive.
+/// Judges the conditions of a run's plan. The gate is inconclusive if its condition does not apply
+/// to the plan.
 pub fn gates(measured: &Measured) -> Vec<Gate> {
     let on_inconclusive = measured.plan.measure.on_inconclusive;
     let conditions = match GateCondition::of_plan(measured.plan) {

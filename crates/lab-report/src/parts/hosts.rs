@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The hosts that measured an experiment's blocks: their properties, their ratios, and whether hosts differ.
+//! The hosts that measured an experiment's blocks: their properties, their ratios, and the
+//! differences between them.
 
 use super::agents::{fact, machine, name, one_machine, unfit};
 use super::measured::Measured;
@@ -37,7 +38,8 @@ pub fn section(measured: &Measured) -> Section {
     section
 }
 
-/// Returns a sentence on the hosts that measured a run. Empty if this machine measured it.
+/// Returns a sentence about the hosts that measured a run. It is empty if this machine measured the
+/// run.
 pub fn measured_on(measured: &Measured) -> String {
     let hosts = hosts(measured.run);
     let measuring = hosts.iter().filter(|host| host.blocks > 0);
@@ -60,7 +62,7 @@ fn place(measured: &Measured, effect: &HostEffect) -> String {
     }
 }
 
-/// Returns a column for subjects, and a column of ratios for each heading.
+/// Returns a column for the subjects, followed by a column of ratios for each heading.
 fn ratio_columns<'n>(headings: impl Iterator<Item = &'n str>) -> impl Iterator<Item = Column> {
     let ratios = headings.map(|heading| Column::of(heading, Unit::Ratio));
     std::iter::once("subject".into()).chain(ratios)
@@ -147,8 +149,8 @@ fn scatters(measured: &Measured, effects: &[HostEffect]) -> Table {
 
 /// Returns the cell of a standard deviation.
 ///
-/// With few hosts, the upper bound can be implausibly high: no machine is ten times as fast as
-/// another. Such a bound is not reported.
+/// With few hosts, the upper bound can be implausibly high, because no machine is ten times as fast
+/// as another. Such a bound is not reported.
 fn deviation(part: &Interval, hosts: usize) -> Cell {
     if part.high <= MAX_BETWEEN {
         return Quantity::estimate(part, Unit::Share).into();

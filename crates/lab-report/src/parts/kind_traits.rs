@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Properties of a kind of work, so that shared parts of documents are independent of the kind.
+//! Properties of a kind of work. They make the shared parts of documents independent of the kind.
 
 /// Properties of a kind of work.
 #[derive(Debug)]
 pub struct KindTraits {
     /// The nouns for subjects and operations.
     pub words: Words,
-    /// True if subjects run multiple operations concurrently, regardless of their case.
+    /// True if subjects run multiple operations concurrently in every case.
     pub is_concurrent: bool,
-    /// True if the warm-up of a block has a maximum duration, which may cut it short.
+    /// True if the warm-up of a block has a maximum duration, after which it is cut short.
     pub limits_warm_up: bool,
     /// True if each concurrent operation of a sweep needs its own core.
     pub takes_core_each: bool,
-    /// True if the plan's main metric is compared.
+    /// True if the subjects are compared by the plan's main metric.
     pub compares_answer: bool,
-    /// True if an operation is one process, so that the unit of its cost is the swept parameter.
+    /// True if an operation is one process. Its marginal cost is then per unit of the swept
+    /// parameter.
     pub unit_is_swept: bool,
     /// The title of the metric that is compared on each host.
     pub compared_on_hosts: &'static str,
 }
 
-/// The nouns for subjects and operations, since subjects do operations, commands are run, and servers serve requests.
+/// The nouns for subjects and operations. For example, commands are run, and servers serve
+/// requests.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Words {
     /// The noun for a compared item: `subject`.

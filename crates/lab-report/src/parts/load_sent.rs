@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The requests sent to servers, how they were measured, and everything else that a user has to know about a load.
+//! The requests sent to servers, the method of the measurement, and all other properties of a load
+//! that a user has to know.
 
 use super::agents;
 use super::scope::Scope;
@@ -14,7 +15,7 @@ use std::collections::BTreeSet;
 
 /// Builds the section on the settings of the load that were fixed before it began.
 ///
-/// For servers that benchlab starts, the section includes the verified responses.
+/// For servers that benchlab starts, the section also describes the verified responses.
 pub fn section(scope: &Scope, load: &LoadSpec, serving: Option<&Serving>) -> Section {
     let mut section = Section::new("The load");
     let generator = agents::generator(scope, load);
@@ -54,8 +55,8 @@ pub fn section(scope: &Scope, load: &LoadSpec, serving: Option<&Serving>) -> Sec
     section
 }
 
-/// Describes the server's processes and where their resource usage was read. Empty if none were
-/// named.
+/// Describes the server's processes and the source of their resource usage. Empty if the user named
+/// no processes.
 fn server(load: &LoadSpec) -> String {
     let mut pids = load.server_pids.clone();
     pids.dedup();
@@ -74,7 +75,8 @@ fn server(load: &LoadSpec) -> String {
     }
 }
 
-/// Describes the requests briefly. Returns `None` if a server has more than one.
+/// Describes the requests briefly. Returns `None` if a server receives more than one kind of
+/// request.
 fn requests(scope: &Scope, load: &LoadSpec) -> Option<String> {
     let only_request = |(subject, planned): (SubjectId, &Vec<PlannedRequest>)| {
         let [only] = planned.as_slice() else {
@@ -90,7 +92,7 @@ fn requests(scope: &Scope, load: &LoadSpec) -> Option<String> {
     say::joined(all.collect::<Option<Vec<_>>>()?, ", ")
 }
 
-/// Builds the table of the requests of all servers, if any server has more than one.
+/// Builds the table of the requests of all servers, with the frequency of each request.
 fn request_table(scope: &Scope, load: &LoadSpec) -> Table {
     let words = ["server", "method", "URL"].map(Column::from);
     let columns = words.into_iter().chain([Column::of("of all", Unit::Share)]);
@@ -170,7 +172,7 @@ pub fn parts(scope: &Scope) -> Vec<f64> {
     distinct_values(scope, |p| scope.plan.part_of_peak(p))
 }
 
-/// Returns the rates that all servers are offered, in ascending order.
+/// Returns the fixed rates, which all servers are offered, in ascending order.
 fn rates(scope: &Scope) -> Vec<f64> {
     distinct_values(scope, |p| scope.plan.rate(p))
 }
@@ -398,7 +400,8 @@ fn redone(scope: &Scope) -> Option<String> {
     ))
 }
 
-/// Describes the CPU time per request that the generator itself uses, from the cheapest case to the most expensive one.
+/// Describes the generator's own CPU time per request, from the cheapest case to the most expensive
+/// one.
 fn generator(scope: &Scope, load: &LoadSpec) -> String {
     let points = scope.points().into_iter();
     let closed: Vec<PointId> = points.filter(|&p| !scope.plan.is_open(p)).collect();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A run with its results, as the builders of documents use it.
+//! A run with its results, in the form that the builders of documents use.
 
 use super::kind_traits::{KindTraits, Words};
 use crate::Report;
@@ -25,7 +25,7 @@ pub struct Measured<'a> {
     pub plan: &'a Plan,
     /// The analysis of the run's samples.
     pub results: &'a Results,
-    /// Other runs, whose imported values are shown next to this run's.
+    /// Other runs. Reports show their imported values next to this run's.
     pub others: &'a [Run],
     /// The path of the run file as users should see it.
     pub file: &'a str,
@@ -63,7 +63,7 @@ impl<'a> Measured<'a> {
         self.run.replicate_count() < self.results.blocks as usize
     }
 
-    /// Returns true if there is any value for a subject at a point.
+    /// Returns true if a subject has any value at a point.
     pub fn knows(&self, place: SubjectScope) -> bool {
         self.cells.contains_key(&place)
     }
@@ -97,7 +97,8 @@ impl<'a> Measured<'a> {
         cells.any(|cell| cell.key.metric == *metric)
     }
 
-    /// Returns a subject's name; with multiple targets, followed by the target's name, as in `python on mariadb`.
+    /// Returns a subject's name. If there are multiple targets, the name includes the target, as in
+    /// `python on mariadb`.
     pub fn label(&self, subject: SubjectId) -> String {
         if self.plan.subjects.has_id(subject) {
             self.plan.subject_label(subject)
@@ -106,8 +107,8 @@ impl<'a> Measured<'a> {
         }
     }
 
-    /// Formats a location after a subject's label, such as ` at select limit=100` or ` everywhere`; empty if there is
-    /// only one point. The label names the target.
+    /// Formats the location of a result, such as ` at select limit=100` or ` everywhere`. The text
+    /// follows a subject's label, which names the target. It is empty if there is only one point.
     pub fn location(&self, point: Option<PointId>) -> String {
         let points = self.plan.points.len();
         match point {
@@ -120,13 +121,14 @@ impl<'a> Measured<'a> {
         }
     }
 
-    /// Returns the failure that affects a subject at a point, including one that affects every point.
+    /// Returns the failure of a subject at a point. A failure without a point affects every point.
     pub fn failure(&self, (subject, point): SubjectScope) -> Option<&'a Failure> {
         let mut failures = self.run.failures.iter();
         failures.find(|f| f.subject == subject && (f.point.is_none() || f.point == point))
     }
 
-    /// Returns the exclusion that applies to a subject at a point, including one that covers every point.
+    /// Returns the exclusion of a subject at a point. An exclusion without a point covers every
+    /// point.
     pub fn exclusion(&self, (subject, point): SubjectScope) -> Option<&'a Exclusion> {
         let mut exclusions = self.results.exclusions.iter();
         exclusions.find(|r| r.subject == subject && (r.point.is_none() || r.point == point))
@@ -134,7 +136,7 @@ impl<'a> Measured<'a> {
 
     /// Iterates over the exclusions of subjects that did not fail. Failures are listed separately.
     ///
-    /// There are none for a subject that is measured alone, since it has no comparison to be excluded from.
+    /// A subject that is measured alone has no exclusions, because it has no comparison.
     pub fn exclusions(&self) -> impl Iterator<Item = &'a Exclusion> {
         let compares = self.plan.compared().nth(1).is_some();
         let exclusions = self.results.exclusions.iter();

@@ -142,7 +142,7 @@ pub fn ending(run: &Run) -> &'static str {
     }
 }
 
-/// Builds the section on the machine and the conditions that would disturb a measurement on it.
+/// Builds the section on the machine and on the conditions that would disturb a measurement on it.
 pub fn host(run: &Run) -> Section {
     let facts: Vec<_> = run.host.shown_facts().cloned().collect();
     if measuring_hosts(run) > 0 || !run.is_loaded_here() {
@@ -177,7 +177,7 @@ pub fn host(run: &Run) -> Section {
     section
 }
 
-/// Returns the number of hosts that measured blocks, or 0 if this machine did.
+/// Returns the number of hosts that measured blocks, or 0 if this machine measured all of them.
 fn measuring_hosts(run: &Run) -> usize {
     let hosts = lab_stats::hosts::hosts(run).into_iter();
     hosts.filter(|host| host.blocks > 0).count()

@@ -9,13 +9,13 @@ use lab_stats::results::Over;
 pub struct Respect {
     /// The metric: a time, a cost or throughput.
     pub metric: Metric,
-    /// The same points, in the form in which results store them.
+    /// The compared points, in the form in which results store them.
     pub over: Over,
     /// The case to which the comparison is limited. `None` means all cases.
     pub case: Option<CaseId>,
     /// The points that are compared.
     pub points: Vec<PointId>,
-    /// The points at which a subject can have failed.
+    /// All points at which failed requests are counted, including points that are not compared.
     pub all_points: Vec<PointId>,
     /// True if failed requests are counted.
     pub counts_failed: bool,

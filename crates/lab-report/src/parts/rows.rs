@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Every value of a run as a machine-readable row, with its comparison.
+//! Every value of a run as a machine-readable row. Rows include comparisons.
 
 use super::cell;
 use super::costs::FactorValues;
@@ -70,7 +70,7 @@ fn figure(measured: &Measured, cell: &Cell) -> Row {
     row
 }
 
-/// Returns rows with the numbers of timed operations that no cell reports.
+/// Returns rows with the number of timed operations, for points at which no cell contains it.
 fn operations(measured: &Measured) -> Vec<Row> {
     let mut counts: BTreeMap<(PointId, SubjectId), u64> = BTreeMap::new();
     for sample in measured.run.complete_blocks().flat_map(|b| &b.samples) {
@@ -165,7 +165,8 @@ fn overall(measured: &Measured, overall: &Overall) -> Row {
 
 /// Builds the row of an effect, which is the ratio of a metric between two values of a factor.
 ///
-/// The row has both values of the factor, the second first, and the parameters that the pairs of points have in common.
+/// The row contains both values of the factor, the second one first, and the common parameters of
+/// the pairs of points.
 fn effect(measured: &Measured, effect: &Effect) -> Row {
     let values = FactorValues::new(measured, effect);
     let metric = Metric {

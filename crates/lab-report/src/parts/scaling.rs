@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The gain from more connections or threads: throughput, the Universal Scalability Law, and the highest rate.
+//! The effect of more connections or threads: throughput, the Universal Scalability Law, and the
+//! highest rate.
 
 use super::scope::{PointGroup, Scope};
 use super::{cell, charts, sentence, table};
@@ -21,8 +22,8 @@ const LAW: &str = "The Universal Scalability Law (N. Gunther): X(n) = λ·n / (1
 /// The number of points at which the curve of a law is drawn.
 const STEPS: usize = 48;
 
-/// Adds the throughput over a sweep and the scalability law fitted to each subject, or the reason why it could not be
-/// fitted.
+/// Adds the throughput over a sweep, and the scalability law of each subject or the reason why it
+/// could not be fitted.
 pub fn add(section: &mut Section, scope: &Scope, group: &PointGroup) {
     section.chart(chart(scope, group));
     section.table(throughput(scope, group));
@@ -142,7 +143,8 @@ fn law(scope: &Scope, group: &PointGroup) -> Table {
     table
 }
 
-/// Returns a note that a sweep of threads beyond the machine's cores does not show the effect of more cores.
+/// Returns a note that a sweep with more threads than cores does not show the effect of additional
+/// cores.
 fn shared_cores(scope: &Scope, group: &PointGroup) -> Option<String> {
     if !scope.traits.takes_core_each {
         return None;
@@ -219,7 +221,8 @@ fn curve(scope: &Scope, law: &ScalingLaw, (from, to): (f64, f64)) -> Vec<(f64, Q
     (0..=STEPS).map(|i| point(step(i))).collect()
 }
 
-/// Returns the point with a subject's highest rate, and that rate.
+/// Returns the point at which a subject has its highest rate, and that rate in operations or
+/// requests per second.
 pub fn peak(scope: &Scope, subject: SubjectId, points: &[PointId]) -> Option<(PointId, Interval)> {
     let mut bests = scope.results.bests.iter();
     let best = bests.find(|b| b.subject == subject && points.first() == Some(&b.first));
@@ -232,9 +235,8 @@ pub fn peak(scope: &Scope, subject: SubjectId, points: &[PointId]) -> Option<(Po
     some.max_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate))
 }
 
-/// Describes the subject with the highest rate over the points of a sweep.
-///
-/// `work` is a phrase for the work, such as ` in json`.
+/// Describes the subject with the highest rate over the points of a sweep. `work` is a phrase such
+/// as ` in json`.
 pub fn highest_rate(scope: &Scope, points: &[PointId], work: &str) -> Option<String> {
     let over = Over::Best(*points.first()?);
     let mut rankings = scope.results.rankings.iter();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The part of a run on one target: its subjects and points, and their names.
+//! A run restricted to one target: its subjects and points, and their names.
 
 use super::measured::{Measured, SubjectScope};
 use lab_document::Quantity;
@@ -8,7 +8,7 @@ use lab_model::{Case, CaseId, Cores, Metric, PointId, SubjectId, TargetId, Targe
 use lab_stats::results::{Over, Ranking};
 use std::ops::Deref;
 
-/// A run on one of its targets.
+/// A run restricted to one of its targets.
 #[derive(Clone, Copy)]
 pub struct Scope<'a> {
     measured: &'a Measured<'a>,
@@ -61,7 +61,7 @@ impl<'a> Scope<'a> {
         self.plan.targets.get(self.target).map(|t| t.kind)
     }
 
-    /// Returns the subjects including the control, without those that measure an overhead.
+    /// Returns the subjects including the control. Subjects that measure an overhead are excluded.
     pub fn subjects(&self) -> Vec<SubjectId> {
         let all = self.plan.subjects.enumerated();
         let on_target = all.filter(|(_, s)| s.target == self.target && !s.overhead);
@@ -191,8 +191,8 @@ impl<'a> Scope<'a> {
 
     /// Formats a point briefly, such as `select 100 text`.
     ///
-    /// The text has the case, the value of the sweep, and the values of those factors that differ from their first
-    /// value.
+    /// The text contains the case, the value of the sweep, and the values of the factors that
+    /// differ from their first value.
     pub fn short(&self, point: PointId) -> String {
         if self.plan.has_one_case() {
             return self.point(point);
@@ -237,7 +237,7 @@ impl<'a> Scope<'a> {
         self.quantity((subject, Some(point)), metric)
     }
 
-    /// Returns these subjects at each of these points, point by point.
+    /// Returns all combinations of these subjects and points, ordered by point.
     pub fn places(&self, subjects: &[SubjectId], points: &[PointId]) -> Vec<SubjectScope> {
         let places = points
             .iter()
@@ -245,7 +245,7 @@ impl<'a> Scope<'a> {
         places.collect()
     }
 
-    /// Returns a unique name for a server at a point: its name, the point, or both.
+    /// Returns a unique name for a server at a point: the server's name, the point, or both.
     pub fn place_name(&self, (subject, point): SubjectScope) -> String {
         let name = self.name(subject);
         match (point, self.subjects().len(), self.points().len()) {
@@ -255,8 +255,8 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Returns parameters of the target's points that a subject cannot do, such as `statement=prepared`. The list is
-    /// empty if it can do all.
+    /// Returns the parameters of the target's points that a subject does not support, such as
+    /// `statement=prepared`. The list is empty if it supports all of them.
     pub fn unable(&self, subject: SubjectId) -> Vec<String> {
         let is_needed = |param: &&(String, String)| {
             let mut points = self.points().into_iter();

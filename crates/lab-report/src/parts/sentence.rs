@@ -53,7 +53,7 @@ pub fn order(scope: &Scope, standings: &Standings, over: &str) -> Option<String>
     })
 }
 
-/// Adds the name to a standing.
+/// Adds the subject's name to a standing.
 pub fn ranked<'a>(scope: &Scope<'a>, standing: &Standing) -> Ranked<'a> {
     Ranked {
         name: scope.name(standing.subject),

@@ -6,7 +6,8 @@ use lab_document::{Axis, Band, Chart, Drawing, Line, Lines, Quantity, Scale, Str
 use lab_model::{PointId, Unit};
 use lab_stats::results::Shift;
 
-/// Builds the chart of the shift functions of all servers at a point.
+/// Builds the chart of the shift functions of all servers at a point: the ratio to the baseline at
+/// each percentile.
 pub fn chart(scope: &Scope, point: PointId) -> Option<Chart> {
     let compared = scope.compared();
     let all = scope.results.shifts.iter();

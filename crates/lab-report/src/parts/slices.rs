@@ -32,8 +32,9 @@ fn slices<'a>(scope: &Scope<'a>, (subject, point): SubjectScope) -> Vec<&'a Slic
 
 /// Selects the subjects and points to chart, with their colors and names.
 ///
-/// Only those with served requests are charted. If there are too many, a selection with the first and the last is
-/// returned. If the points differ, each subject and point has its own color.
+/// Subjects without served requests at a point are omitted. If there are too many, an evenly spaced
+/// selection is returned. If the points differ, each pair of a subject and a point has its own
+/// color.
 fn charted_places(scope: &Scope, places: &[SubjectScope]) -> Vec<(SubjectScope, usize, String)> {
     let served = |&&place: &&SubjectScope| {
         let served = scope.quantity(place, &Metric::SERVED);
@@ -72,7 +73,8 @@ fn response() -> Axis {
     Axis::new("response time", Unit::Nanoseconds, Scale::Log)
 }
 
-/// Builds the chart of response times by percentile, with service times if `service` is set.
+/// Builds the chart of response times by percentile. If `service` is true, the chart also shows
+/// service times.
 pub fn percentiles(scope: &Scope, places: &[SubjectScope], service: bool) -> Option<Chart> {
     let mut lines = Vec::new();
     for (place, color, name) in charted_places(scope, places) {

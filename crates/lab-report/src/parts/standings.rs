@@ -7,7 +7,8 @@ use lab_model::{Interval, Metric, SubjectId};
 use lab_stats::analysis::Verdict;
 use lab_stats::results::{Over, Ranking};
 
-/// Subjects ordered by their ratio to the baseline, the best first. The baseline is among them with a ratio of 1.
+/// Subjects ordered by their ratio to the baseline, the best first. The baseline is included with a
+/// ratio of 1.
 pub struct Standings<'a> {
     /// The metric.
     pub metric: Metric,
@@ -33,7 +34,7 @@ pub struct Standing {
 }
 
 impl<'a> Standings<'a> {
-    /// Orders a target's subjects.
+    /// Orders a target's subjects by a metric.
     pub fn new(scope: &Scope<'a>, metric: &Metric, over: Over) -> Standings<'a> {
         let others = scope.others().into_iter();
         let standings = others.filter_map(|subject| standing(scope, subject, metric, over));
@@ -74,7 +75,7 @@ impl<'a> Standings<'a> {
             .collect()
     }
 
-    /// Returns the subject that is statistically worse than every other one, if there is one.
+    /// Returns the subject that is statistically worse than all others, if there is one.
     pub fn last(&self) -> Option<&Standing> {
         self.standing(self.ranking?.last(|s| self.standing(s).is_some())?)
     }
@@ -98,7 +99,7 @@ const EXACTLY_ONE: Interval = Interval {
     level: 1.0,
 };
 
-/// Returns the standing of a compared subject, whether its interval is bounded or not.
+/// Returns the standing of a compared subject, even if its interval is not bounded.
 pub fn standing(
     scope: &Scope,
     subject: SubjectId,

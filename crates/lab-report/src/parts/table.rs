@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tables that all kinds share: metrics side by side, and one metric as a matrix.
+//! Tables for all kinds of work: metrics side by side, and one metric as a matrix.
 
 use super::cell;
 use super::measured::SubjectScope;
@@ -9,10 +9,10 @@ use lab_document::{Cell, Column, Table};
 use lab_model::{CaseId, Metric, PointId, SubjectId, Unit};
 use lab_stats::analysis::Verdict;
 
-/// Builds a table with a row per subject and point and a column per metric.
+/// Builds a table with a row per subject and point, and a column per metric.
 ///
-/// Metrics that no row has are omitted. A column with the ratio to the baseline follows each metric
-/// that is compared.
+/// Omits metrics that no row has. Each compared metric is followed by a column with its ratio to
+/// the baseline.
 pub fn figures(scope: &Scope, title: &str, places: &[SubjectScope], metrics: &[Metric]) -> Table {
     let any = |is: &dyn Fn(SubjectScope) -> bool| places.iter().any(|&place| is(place));
     let measured = metrics
@@ -51,7 +51,7 @@ pub fn figures(scope: &Scope, title: &str, places: &[SubjectScope], metrics: &[M
     table
 }
 
-/// The format of row names: by subject, by point, or by both.
+/// The format of row names: the subject, the point, or both.
 struct RowNames<'s> {
     scope: &'s Scope<'s>,
     points: bool,
@@ -151,8 +151,9 @@ pub fn values(scope: &Scope, at: &[PointId], metric: &Metric, title: &str) -> Ta
 
 /// Builds the table of each subject over multiple points.
 ///
-/// The columns are the ratios over all points and over those of each case, and counts of the verdicts at single points.
-/// The table has no rows if nothing is compared. `keep_alive` selects the kind of connections, where it applies.
+/// Its columns are the mean ratio over the points of each case, the mean ratio over all points, and
+/// the number of verdicts of each kind at single points. The table has no rows if nothing is
+/// compared. `keep_alive` selects the kind of connections, where it applies.
 pub fn overall(scope: &Scope, metric: &Metric, keep_alive: Option<bool>) -> Table {
     let all = scope
         .results
@@ -200,7 +201,7 @@ pub fn verdicts(scope: &Scope, subject: SubjectId, metric: &Metric) -> Vec<Verdi
     all.filter_map(|c| c.verdict).collect()
 }
 
-/// Returns the name of the quantity that ratios of a metric compare. For rates, this is the time per request.
+/// Returns the name of the quantity in a metric's ratios. For rates, it is the time per request.
 pub fn costed(metric: &Metric) -> &str {
     if *metric == Metric::THROUGHPUT {
         "time for each request"

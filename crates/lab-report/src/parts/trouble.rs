@@ -92,7 +92,7 @@ pub fn warnings(measured: &Measured) -> Section {
     section
 }
 
-/// Returns true if a warning is about servers that the answer already lists as left out.
+/// Returns true if a warning is about servers whose omission the answer already explains.
 pub fn is_omission(measured: &Measured, fact: &WarningFact) -> bool {
     let unsteady = |r: &Exclusion| r.kind() == ExclusionKind::NotSteady;
     matches!(fact, WarningFact::NotSteady { .. }) && measured.exclusions().any(unsteady)
@@ -107,9 +107,10 @@ pub fn is_grave(fact: &WarningFact) -> bool {
     )
 }
 
-/// Returns true if a warning should change what the user does next, so that the first screen shows it.
+/// Returns true if a warning should change the user's next step. The first screen shows such
+/// warnings.
 ///
-/// The others explain results.
+/// All other warnings only explain results.
 fn asks_for_action(fact: &WarningFact) -> bool {
     use WarningKind as W;
     is_grave(fact)

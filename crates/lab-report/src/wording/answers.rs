@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The result of a run in sentences: the findings, the inconclusive comparisons, how to resolve them, and the excluded
-//! subjects.
+//! The result of a run in sentences: the findings, the inconclusive comparisons with the way to
+//! resolve them, and the excluded subjects.
 
 use super::exclusions::exclusion;
 use super::times::time_budget;
@@ -10,10 +10,10 @@ use lab_model::{Interval, Metric};
 use lab_stats::analysis::ExclusionReason;
 use lab_stats::forecast::TimeBudget;
 
-/// The maximum number of points that are listed by name. Beyond it, points are counted.
+/// The maximum number of points that are listed by name. A larger number of points is only counted.
 const MAX_POINTS: usize = 3;
 
-/// Describes a run without results. `subject` is the kind's word for a subject, such as `server`.
+/// Describes a run without results. `subject` is the kind's noun for a subject, such as `server`.
 pub fn no_answer(subject: &str, has_blocks: bool) -> String {
     let at = if has_blocks { " at any point" } else { "" };
     format!("No result yet: no {subject} has a complete block{at}.")
@@ -37,8 +37,7 @@ pub fn last_lines(subject: &str) -> String {
     format!("last lines of {subject}'s output")
 }
 
-/// States that commands run the same program, so that the program cannot be the cause of their
-/// difference.
+/// States that commands run the same program, so the program cannot be the cause of a difference.
 pub fn same_program(names: &[String], commit: Option<&str>) -> String {
     let (program, source) = match commit {
         Some(commit) => (
@@ -120,7 +119,7 @@ pub fn pair_over_points(pair: &PairOverPoints) -> String {
     format!("{begin}: {}.", list(&verdicts.collect::<Vec<_>>()))
 }
 
-/// Introduces the advice on resolving comparisons with the number of inconclusive ones.
+/// Introduces the advice on resolving comparisons by stating how many are inconclusive.
 ///
 /// Returns an empty string if there is only one comparison.
 pub fn inconclusive(open: usize, all: usize) -> String {
@@ -139,11 +138,11 @@ pub enum LongerRun {
     Builds(u32),
     /// A number of blocks, whose run time is unknown.
     Blocks(u32),
-    /// A run time, and approximately the number of blocks in it.
+    /// A run time, and the approximate number of blocks in it.
     TimeForBlocks(TimeBudget, u32),
-    /// A run time, and approximately the number of sets of processes in it.
+    /// A run time, and the approximate number of sets of processes in it.
     TimeForSets(TimeBudget, u32),
-    /// A number of blocks that exceeds the planned interim analyses, and the run time for it.
+    /// A number of blocks beyond the last planned interim analysis, and the run time for it.
     MoreBlocks(TimeBudget, u32),
 }
 
@@ -161,7 +160,7 @@ impl LongerRun {
 
     /// Formats the option that requests the run, such as `--for 5m, about 40 blocks`.
     ///
-    /// For a run that can continue, returns the command that continues its file.
+    /// If the run can continue, returns the command that continues its file.
     fn option(self, resumed: Option<&str>) -> String {
         let timed = |time: TimeBudget| {
             let option = format!("--for {}", time.option());
@@ -202,7 +201,7 @@ pub enum WouldDecide {
     All(LongerRun),
     /// A longer run would probably resolve half of them.
     Half(LongerRun),
-    /// There are too few replicates to predict; a longer run would show what is needed.
+    /// There are too few replicates for a prediction. A longer run would allow one.
     TooFew(Counted, LongerRun),
     /// Even the longest run may not resolve them.
     Perhaps(LongerRun),
@@ -256,7 +255,8 @@ pub fn measured_alone(subject: &str) -> String {
     format!("Nothing was compared: {subject} was measured alone.")
 }
 
-/// States that a block has too few operations for the 99th percentile. `subject` is the kind's word for a subject.
+/// States that a block has too few operations for the 99th percentile. `subject` is the kind's noun
+/// for a subject.
 pub fn too_few_operations(operations: f64, subject: &str) -> String {
     format!(
         "Nothing was compared: a block has about {operations:.0} operations of each {subject}, and a p99 needs at \
@@ -267,7 +267,7 @@ pub fn too_few_operations(operations: f64, subject: &str) -> String {
 /// The reason why subjects are missing from the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeftOut {
-    /// This host lacks something that the subjects need.
+    /// This host lacks a requirement of the subjects.
     Lacking,
     /// The subjects failed.
     Failed,
@@ -310,12 +310,12 @@ pub fn other_exit_status(subject: &str, at: &str, reason: &ExclusionReason) -> S
     format!("{subject} is not compared{at}: {}.", exclusion(reason))
 }
 
-/// Describes a subject that had not reached its steady state.
+/// Describes a subject that is excluded because it had not reached its steady state.
 pub fn not_steady(subject: &str, reason: &ExclusionReason) -> String {
     format!("{subject} {}.", exclusion(reason))
 }
 
-/// Lists further subjects that had not reached their steady state.
+/// Lists further subjects that are excluded because they had not reached their steady state.
 pub fn more_not_steady(names: &[String]) -> Option<String> {
     match names {
         [] => None,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Caveats about two runs that were not interleaved, and their exclusions, in sentences.
+//! Caveats about two runs that were not interleaved, and exclusions from their comparison, in
+//! sentences.
 
 use super::exclusions::exclusion;
 use super::warnings::unfinished;
@@ -9,7 +10,7 @@ use lab_stats::between::{Caveat, NotCompared, ProgramMatch, WhichRun};
 /// The maximum number of differing facts listed in one caveat.
 const MAX_FACTS: usize = 3;
 
-/// Formats a caveat: the fact, what it means for the changes, and what to do.
+/// Formats a caveat: the fact, its meaning for the changes, and the advice.
 pub fn caveat(caveat: &Caveat) -> String {
     match caveat {
         Caveat::GeneratorFigures { saturated, late } => generator_figures(saturated, late),

@@ -17,7 +17,8 @@ pub fn program(program: ProgramMatch) -> &'static str {
     }
 }
 
-/// Formats a subject, such as `go`; if its program is known to match or not, as `go (different program)`.
+/// Formats a subject, such as `go`. If it is known whether both runs used the same program, the
+/// text says so: `go (different program)`.
 pub fn with_program(subject: &str, program: ProgramMatch) -> String {
     match program {
         ProgramMatch::Unknown => subject.to_string(),
@@ -97,7 +98,7 @@ pub fn caveat_kinds(kinds: &[String]) -> String {
 
 /// States that nothing was compared.
 ///
-/// `reason` is one or more sentences; `advice` says how to compare the programs in one run.
+/// `reason` is one or more sentences. `advice` explains how to compare the programs in one run.
 pub fn nothing_changed(reason: Option<String>, advice: &str) -> String {
     let reason = reason.unwrap_or("No subject was compared in both runs.".into());
     format!("Nothing can be concluded about what changed. {reason} {advice}")
@@ -153,7 +154,8 @@ pub fn baseline_time(
     }
 }
 
-/// Formats the table note for a control whose ratio changed although its true ratio did not.
+/// Formats the table note for a control whose measured ratio changed, although its true ratio is
+/// constant.
 pub fn control_changed(point: &str, change: &Interval, margin: f64) -> String {
     format!(
         "At {point} the control's ratio, whose true change is 1, changed by {}: the margin is {} there.",
@@ -162,8 +164,8 @@ pub fn control_changed(point: &str, change: &Interval, margin: f64) -> String {
     )
 }
 
-/// Describes how changes were computed and how far apart the runs are. `seconds` is the time from the first to the
-/// second run.
+/// Describes how changes were computed, and the time between the runs. `seconds` is the time from
+/// the first to the second run.
 pub fn method_of_changes(seconds: f64, loads: bool, level: f64, margin: f64) -> String {
     let begin = format!(
         "The second run began {} the first. Changes are second / first",
@@ -185,7 +187,8 @@ pub fn method_of_changes(seconds: f64, loads: bool, level: f64, margin: f64) -> 
     }
 }
 
-/// Formats the time between runs, such as `3 hours after`. The run that is given first may be the later one.
+/// Formats the time between two runs, such as `3 hours after`. A negative time means that the
+/// second run began earlier.
 fn distance(seconds: f64) -> String {
     let side = if seconds < 0.0 { "before" } else { "after" };
     let seconds = seconds.abs();
@@ -215,12 +218,12 @@ pub fn gate(
     }
 }
 
-/// States that a gate's condition names nothing that was compared.
+/// States that a gate's condition does not apply to anything that was compared.
 pub fn nothing_to_judge(condition: &str) -> String {
     format!("{condition}: nothing that it names was compared; the caveats say why")
 }
 
-/// Turns a sentence into a clause: no capital, no period.
+/// Turns a sentence into a clause, without the capital letter and the period.
 pub fn in_words(sentence: &str) -> String {
     let mut letters = sentence.trim_end_matches('.').chars();
     let first: String = letters
@@ -242,7 +245,7 @@ pub fn never_changed(title: &str, runs: usize) -> String {
     format!("{title} did not change in {}", count(runs, "run"))
 }
 
-/// States that a history has nothing whose change can be judged.
+/// States that no change in a history can be judged.
 pub fn nothing_in_history() -> &'static str {
     "the runs have no ratio and no time that can be compared"
 }

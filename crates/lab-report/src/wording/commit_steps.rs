@@ -12,7 +12,7 @@ pub const COMMITS: &str = "All commits";
 /// The column titles of the table of all commits.
 pub const COLUMNS: [&str; 4] = ["commit", "message", "time", "ratio to the first"];
 
-/// Returns the answer: how many commits changed the time, and by how much.
+/// Returns the answer: the number of commits that changed the time, and the size of the change.
 pub fn answer(scope: &Scope, steps: &Option<Vec<RangeStep>>) -> String {
     let commits = say::count(scope.compared().len().saturating_sub(1), "commit");
     match steps.as_deref() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The reason why a subject is not compared, as a phrase after its name.
+//! The reason for a subject's exclusion from the comparison, as a phrase after the subject's name.
 
 use super::times::{budget, microseconds, seconds, short_time};
 use lab_document::say;
@@ -131,7 +131,8 @@ fn first_point(at: &FirstPoint) -> String {
     }
 }
 
-/// Formats a number of processes, such as ` in 3 of 12 processes`. Empty for all or none of them.
+/// Formats a number of processes, such as ` in 3 of 12 processes`. The text is empty if it is none
+/// or all of them.
 fn some_processes(off: usize, all: usize) -> String {
     if off == 0 || off == all {
         String::new()
@@ -221,7 +222,8 @@ pub fn server_age(age: &ServerAge) -> String {
     }
 }
 
-/// Rounds to two significant digits, which is enough for the number of requests that one process needed.
+/// Rounds to two significant digits, which are enough for the number of requests that a process
+/// needed.
 fn two_digits(requests: u64) -> u64 {
     let digits = requests.max(1).ilog10();
     let unit = 10_u64.pow(digits.saturating_sub(1));

@@ -80,7 +80,7 @@ pub fn ratio(words: &GateWords, baseline: &str, ratio: &Interval, level: f64) ->
     }
 }
 
-/// Explains why a limit is above the requested one.
+/// Explains why the limit is higher than the requested one.
 pub fn raised(requested: f64, baseline: &str) -> String {
     let requested = format!("{requested:.4}");
     format!(
@@ -89,7 +89,7 @@ pub fn raised(requested: f64, baseline: &str) -> String {
     )
 }
 
-/// Describes a server whose response times exceed any limit.
+/// Describes a server that was overloaded, so that its response times exceed any limit.
 pub fn overloaded(words: &GateWords) -> String {
     format!(
         "{}: the server was overloaded, so response times grow for as long as the load lasts and exceed any limit",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The result of a load on running servers in sentences: the rate, the outcome of the requests, and the limit.
+//! The result of a load on running servers in sentences: the rate, the results of the requests, and
+//! the cause that limited the rate.
 
 use super::places::listed;
 use super::warnings::more_time;
@@ -26,7 +27,7 @@ pub struct Served<'a> {
     pub offered: Option<String>,
     /// The connections, such as `50 connections`.
     pub connections: String,
-    /// The number of compared points. This one is the best.
+    /// The number of compared points. This point has the highest rate.
     pub points: usize,
     /// True if the server did not keep up with the offered rate.
     pub overloaded: bool,
@@ -79,7 +80,7 @@ fn outcome(outcome: &Outcome) -> String {
     format!("{} of {requests} {predicate}", quantity::integer(failed))
 }
 
-/// Returns the predicate for requests that failed in one way.
+/// Returns the predicate for requests that failed with this kind of error.
 fn predicate(kind: ErrorKind) -> &'static str {
     match kind {
         ErrorKind::Connect => "could not connect",
@@ -94,7 +95,7 @@ fn predicate(kind: ErrorKind) -> &'static str {
 
 /// Lists responses by status code, such as `200: 17,146, 302: 4.`
 ///
-/// Returns `None` if the statuses are unknown, as in files of earlier versions.
+/// Returns `None` if the statuses are unknown, which is the case in files of earlier versions.
 pub fn statuses(counts: &[(u16, u64)]) -> Option<String> {
     let each = counts
         .iter()
@@ -107,27 +108,28 @@ pub fn redirects() -> &'static str {
     "Redirects are not followed; `--expect-status 200` counts them as errors."
 }
 
-/// The limit of the rate at a point.
+/// The cause that limited the rate at a point.
 pub enum Limit {
-    /// The queues of connections that servers of this machine had not accepted yet.
+    /// The queues of connections that servers on this machine had not yet accepted.
     AcceptQueue {
         /// The number of times that a queue was full.
         overflows: u64,
     },
-    /// The offered rate. The server kept up with it.
+    /// The offered rate, which the server kept up with.
     OfferedRate,
-    /// The number of connections, each of which waits for its response.
+    /// The number of connections, because each connection waits for its response.
     Connections {
         /// The number of connections.
         connections: usize,
         /// The fraction of time in which the generator's busiest thread was running.
         generator_busy: f64,
-        /// The number of cores that the server used, and the machine's cores, if known.
+        /// The number of cores that the server used, and the number of the machine's cores, if
+        /// known.
         server_cores: Option<(f64, f64)>,
     },
 }
 
-/// Returns the label of a limit. That overflows of queues delayed requests is not certain.
+/// Returns the label of a limit. Queue overflows are only a likely cause of delays.
 pub fn limit_label(limit: &Limit) -> &'static str {
     match limit {
         Limit::AcceptQueue { .. } => "Likely cause",
@@ -135,7 +137,7 @@ pub fn limit_label(limit: &Limit) -> &'static str {
     }
 }
 
-/// Describes the limit of the rate and what to do about it.
+/// Describes the cause that limited the rate, with advice.
 pub fn limit(limit: &Limit) -> String {
     match limit {
         Limit::AcceptQueue { overflows } => format!(
@@ -173,7 +175,7 @@ pub fn limit(limit: &Limit) -> String {
     }
 }
 
-/// Names percentiles without an interval, and how to get one.
+/// Names the percentiles without an interval, and explains how to get the intervals.
 pub fn tails(percentiles: &[&str], time: Option<TimeBudget>) -> String {
     format!(
         "Too few blocks for an interval of {}.{}",
@@ -182,7 +184,7 @@ pub fn tails(percentiles: &[&str], time: Option<TimeBudget>) -> String {
     )
 }
 
-/// Explains when times start, with the two kinds of times of an open loop.
+/// Explains the moment from which times count. An open loop has two kinds of times.
 pub fn times(is_open: bool) -> &'static str {
     match is_open {
         true => {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Names of subjects and points in sentences. Up to three are listed by name; more are counted.
+//! Names of subjects and points in sentences. Up to three are listed by name, and larger numbers
+//! are counted.
 
 use lab_document::say::{self, count};
 use lab_stats::results::warning::Place;
 
-/// The maximum number of places that are listed by name. Beyond it, places are counted.
+/// The maximum number of items that are listed by name. Further items are counted.
 const MAX_NAMED: usize = 3;
 
 /// Joins all items: `a`, `a and b`, `a, b and c`.
@@ -24,17 +25,17 @@ pub fn shortened<S: AsRef<str>>(items: impl IntoIterator<Item = S>) -> String {
     say::list(&names)
 }
 
-/// Formats a place, such as `c at json connections=64`.
+/// Formats a subject and its point, such as `c at json connections=64`.
 pub fn name(place: &Place) -> String {
     let names = [&place.subject, &place.point].into_iter().flatten();
     let names: Vec<&str> = names.map(String::as_str).collect();
     names.join(" at ")
 }
 
-/// Formats places with a preposition.
+/// Formats subjects and points with a preposition.
 ///
-/// Examples are ` at connections=8 and connections=16`, ` for A at connections=8` and ` for c at 20 points and go at
-/// 1`. The text is empty for a run with one point.
+/// Examples are ` at connections=8 and connections=16`, ` for A at connections=8` and ` for c at 20
+/// points and go at 1`. The text is empty for a run with one point.
 pub fn location(places: &[&Place]) -> String {
     let preposition = match places.iter().any(|place| place.subject.is_some()) {
         true => "for",
@@ -46,7 +47,7 @@ pub fn location(places: &[&Place]) -> String {
     }
 }
 
-/// Formats places without a preposition.
+/// Formats subjects and points without a preposition.
 fn names(places: &[&Place]) -> String {
     let is_whole = |place: &&&Place| place.subject.is_some() && place.point.is_some();
     if are_few(places.len()) || !places.iter().all(|place| is_whole(&place)) {
@@ -64,12 +65,14 @@ fn names(places: &[&Place]) -> String {
     shortened(counted)
 }
 
-/// Returns true if this many places are listed by name.
+/// Returns true if the number of items is low enough to list them by name.
 pub fn are_few(places: usize) -> bool {
     places <= MAX_NAMED
 }
 
-/// Formats a value at each place, such as `97 % at connections=256`. `text` formats one value with its place.
+/// Formats a value for each subject and point, such as `97 % at connections=256`.
+///
+/// `text` formats one value with its location.
 pub fn each<T>(
     all: &[T],
     place: impl Fn(&T) -> &Place,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Scalability laws in sentences.
+//! Scalability laws, in sentences.
 
 use lab_stats::results::NoLaw;
 

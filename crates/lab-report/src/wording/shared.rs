@@ -28,8 +28,8 @@ pub fn how_to_read_losses(level: f64, lowest: f64) -> String {
     )
 }
 
-/// Formats the upper bound of the fraction of wrong calls if none was observed, such as `: at most
-/// 0.8 % (95 %)`.
+/// Formats the upper bound for the fraction of wrong calls if no wrong call was observed, such as
+/// `: at most 0.8 % (95 %)`.
 pub fn wrong_at_most(bound: f64, level: f64) -> String {
     format!(
         ": at most {} (at {})",
@@ -38,7 +38,7 @@ pub fn wrong_at_most(bound: f64, level: f64) -> String {
     )
 }
 
-/// States that the metrics of losses are 0 for every subject.
+/// States that all metrics of losses are 0 for every subject.
 pub fn nothing_lost(titles: &[&str]) -> String {
     format!("In this run, no subject had {}.", titles.join(" or "))
 }

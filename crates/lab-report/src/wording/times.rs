@@ -31,7 +31,7 @@ pub fn microseconds(ns: f64) -> String {
     brief(ns / 1e3, "µs")
 }
 
-/// Formats a time in nanoseconds, in the unit that fits.
+/// Formats a time in nanoseconds, in a unit that makes it easy to read.
 pub fn short_time(ns: f64) -> String {
     match ns {
         ns if ns < 1e3 => brief(ns, "ns"),

@@ -6,11 +6,11 @@ use lab_model::{Interval, Metric, Unit};
 use lab_stats::analysis::Verdict;
 use lab_stats::results::Comparison;
 
-/// The words that sentences about a metric use.
+/// The words that describe a metric in sentences.
 pub struct MetricWords {
     /// The verb before a ratio, such as `takes`.
     pub verb: &'static str,
-    /// The noun of a ratio after `c's`, such as `time`.
+    /// The noun that follows the baseline's name in a ratio, such as `time` in `c's time`.
     noun: String,
     /// The predicate for a subject with a lower value: `is faster`.
     less: String,
@@ -22,7 +22,8 @@ pub struct MetricWords {
     least_many: String,
     /// The predicate for the subject with the highest value: `is slowest`.
     most: String,
-    /// True if ratios are of the time per request and sentences report their inverse, a rate.
+    /// True if ratios compare the time per request, but sentences report the inverse ratio of
+    /// rates.
     inverted: bool,
 }
 
@@ -87,7 +88,7 @@ impl MetricWords {
         )
     }
 
-    /// Returns a ratio as sentences report it: inverted for rates.
+    /// Returns a ratio in the form that sentences report: inverted for rates.
     fn stated(&self, ratio: &Interval) -> Interval {
         if self.inverted {
             say::inverse(ratio, 1.0)
@@ -206,7 +207,7 @@ pub struct Order<'a> {
     pub metric: &'a Metric,
     /// The baseline.
     pub baseline: &'a str,
-    /// The best subject and all that are statistically tied with it.
+    /// The best subject and all subjects that are statistically tied with it.
     pub first: Vec<Ranked<'a>>,
     /// The second-best subject.
     pub next: Option<Ranked<'a>>,
@@ -254,10 +255,11 @@ pub fn order(order: &Order) -> Option<String> {
     Some(text + &last)
 }
 
-/// Describes tied subjects: `go and rust are fastest, statistically tied: go takes 1.01 times c's time (…), rust 1.02
-/// (…).`
+/// Describes tied subjects: `go and rust are fastest, statistically tied: go takes 1.01 times c's
+/// time (…), rust 1.02 (…).`
 ///
-/// A tie without equivalence says that the data does not separate the subjects, not that they are equal.
+/// A tie without equivalence only means that the data does not separate the subjects, not that they
+/// are equal.
 fn tied(order: &Order, words: &MetricWords, many: &[Ranked]) -> String {
     let names: Vec<&str> = many.iter().map(|ranked| ranked.name).collect();
     let mut others = many.iter().filter(|ranked| !ranked.is_baseline);
@@ -299,7 +301,7 @@ pub fn ratio(metric: &Metric, ratio: &Interval, baseline: &str, level: f64) -> S
     metric_words(metric).times(ratio, baseline, level)
 }
 
-/// Describes the subject that leads at some, but not all, of the points.
+/// Describes the subject that leads at some of the points, but not at all of them.
 pub fn leads_part(
     part: &str,
     metric: &Metric,
@@ -333,7 +335,7 @@ pub fn greatest_ratio(
     )
 }
 
-/// Describes where pauses cost the most.
+/// Describes the subject and point at which pauses cost the most.
 pub fn pauses(subject: &str, at: &str, cost: &Interval, level: f64) -> String {
     let cost = say::figure(cost, &Metric::PAUSES.unit, level);
     format!("Pauses cost most in {subject}{at}: its mean time is {cost} above its typical time.")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Warnings in sentences: the fact, what it means for the results, and what to do.
+//! Warnings in sentences: the fact, its meaning for the results, and the advice.
 
 use super::exclusions::server_age;
 use super::places::{are_few, each, listed, location, name, shortened, worst};
@@ -178,7 +178,7 @@ pub fn warning(fact: &WarningFact) -> String {
     }
 }
 
-/// Advises how much more time to give the run.
+/// Advises the user to give the run more time, and how much.
 pub fn more_time(time: Option<TimeBudget>) -> String {
     match time {
         Some(time) => format!(" Give the run more time: --for {}.", time.option()),
@@ -361,7 +361,7 @@ fn errors(all: &[ErrorsAt], hide_percentiles: bool) -> String {
     format!("{fact}. Percentiles cover served requests only.{hidden}")
 }
 
-/// Formats the numbers of errors by kind, such as `360 timeout and 80 reset`.
+/// Formats the number of errors of each kind, such as `360 timeout and 80 reset`.
 fn error_kinds<'k>(kinds: impl Iterator<Item = (&'k ErrorKind, &'k u64)>) -> String {
     let kinds = kinds.map(|(kind, count)| format!("{count} {}", kind.name()));
     shortened(kinds)

@@ -55,7 +55,8 @@ fn batches_on_several_targets() {
     )));
 }
 
-/// If there are multiple targets, a subject's name includes the target, and the name of a point next to it must not.
+/// If there are multiple targets, the target is part of a subject's name. The name of a point next
+/// to it must not repeat the target.
 #[test]
 fn no_sentence_names_a_target_twice() {
     let mut run = support::targets::run(&support::targets::DATABASES, 12);
@@ -86,7 +87,7 @@ fn no_sentence_names_a_target_twice() {
     }
 }
 
-/// With few blocks, a tie only means that nothing is decided yet.
+/// With few blocks, a tie only means that the comparison is still inconclusive.
 #[test]
 fn a_run_that_decided_nothing_says_so_and_how_to_go_on() {
     let mut run = support::sample(2);

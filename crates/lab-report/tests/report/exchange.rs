@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The XML that earlier SQL benchmarks exchanged. Those programs must be able to read what benchlab writes, benchlab
-//! must enforce its limits when reading, and a round trip must lose nothing.
+//! The XML that earlier SQL benchmarks exchanged.
+//!
+//! Those programs must be able to read benchlab's XML, benchlab must enforce its limits when
+//! reading, and a round trip must preserve all values.
 
 use crate::support;
 use lab_document::format::xml;
@@ -231,7 +233,7 @@ fn bombs_are_refused() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// A corrupted file yields either plausible values or an error with its position.
+    /// Importing a corrupted file results in plausible values, or in an error with its position.
     #[test]
     fn mutated_files_never_break_the_reader(edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..4u8), 1..12)) {
         let mut bytes = xml::render(&document(&support::imported())).into_bytes();

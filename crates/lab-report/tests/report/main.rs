@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! All tests are in one program, since each further program would compile and link the whole library again.
+//! All tests are one program, because each additional test program would link the whole library
+//! again.
 
 mod documents;
 mod exchange;

@@ -34,7 +34,8 @@ fn place(subject: &str, point: &str) -> Place {
     }
 }
 
-/// Returns four lists of places: no specific one, one, three, and so many that they are counted.
+/// Returns four lists of subjects and points: an unspecified one, a single one, three, and a list
+/// that is long enough to be counted.
 fn places() -> [Vec<Place>; 4] {
     let points = |subject: &str, n: u32| -> Vec<Place> {
         let points = (1..=n).map(|i| place(subject, &format!("json connections={i}")));
@@ -54,7 +55,7 @@ fn places() -> [Vec<Place>; 4] {
     ]
 }
 
-/// Makes values for each of the four lists of places, in increasing order.
+/// Creates values for each of the four lists of subjects and points, in increasing order.
 fn at_places<T>(make: impl Fn(Place, f64) -> T) -> [Vec<T>; 4] {
     places().map(|places| {
         let numbered = places.into_iter().zip(1..);

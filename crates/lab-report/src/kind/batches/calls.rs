@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Calls that may fail.
 //!
-//! The report shows the subjects that make each call exactly once, the errors of the others, the fastest of the correct
-//! ones, the longest outage that each survives, and the load that follows an outage.
+//! The report shows the subjects that make each call exactly once, the errors of the other
+//! subjects, the fastest correct subjects, the longest outage that each subject survives, and the
+//! load after an outage.
 
 use crate::parts::measured::{SubjectScope, over_run};
 use crate::parts::scope::Scope;
@@ -17,7 +18,8 @@ use std::cmp::Ordering;
 /// The cell for an inconclusive winner or load.
 const UNDECIDED: &str = "inconclusive";
 
-/// A load above this multiple of the load before the outage exceeds what a server was sized for.
+/// The multiple of the load before an outage above which the load exceeds the capacity that a
+/// server is usually sized for.
 const DOUBLE: f64 = 2.0;
 
 /// Metrics that are reported once for the whole run.
@@ -51,8 +53,8 @@ pub fn chart(scopes: &[Scope]) -> Option<Chart> {
 
 /// Summarizes correctness first, then speed.
 ///
-/// The findings are the subjects that make each call exactly once, the errors of the others, the longest survived
-/// outages, the load that follows an outage, and the best policy for each fault.
+/// The findings are the subjects that make each call exactly once, the errors of the others, the
+/// longest survived outages, the load after an outage, and the best policy for each fault.
 pub fn findings(scopes: &[Scope]) -> Vec<Finding> {
     let faults = by_fault(scopes);
     let all = [
@@ -236,8 +238,9 @@ fn fastest(faults: &[Fault]) -> Option<String> {
     ))
 }
 
-/// Lists, for faults that no subject handles without error, the subjects that at least have no wrong calls: `Where
-/// every subject has wrong calls or gives up calls, these have no wrong calls: java and ada with killed.`
+/// Lists the subjects without wrong calls for those faults that no subject handles without any
+/// error: `Where every subject has wrong calls or gives up calls, these have no wrong calls: java
+/// and ada with killed.`
 fn careful(faults: &[Fault]) -> Option<String> {
     let lossy = faults
         .iter()
@@ -279,8 +282,8 @@ struct Outage {
     is_survived: bool,
 }
 
-/// Returns the outages that the target's subjects went through. A batch may finish before its server is killed, so
-/// planned outages may be missing.
+/// Returns the outages that the target's subjects encountered. Planned outages may be missing,
+/// because a batch may finish before its server is killed.
 fn outages<'s>(scope: &'s Scope<'s>) -> Vec<(&'s str, Outage)> {
     let at = call_points(scope).into_iter();
     let at = at.filter_map(|point| Some((point, scope.plan.outage_s(point)?)));
@@ -302,7 +305,8 @@ fn outages<'s>(scope: &'s Scope<'s>) -> Vec<(&'s str, Outage)> {
     of_each.collect()
 }
 
-/// Returns, in seconds, the longest outage that is shorter than every outage that was not survived.
+/// Returns the longest survived outage that is shorter than every outage that was not survived, in
+/// seconds. Returns `None` if there is no such outage.
 fn longest_survived(outages: &[Outage]) -> Option<f64> {
     let failed = outages.iter().filter(|outage| !outage.is_survived);
     let limit = failed
@@ -352,7 +356,8 @@ fn load(scopes: &[Scope]) -> Option<String> {
     ))
 }
 
-/// Returns the subjects that made calls at all points without any of these kinds of errors.
+/// Returns the subjects that made calls at all points, and had no error of these kinds at any of
+/// them.
 fn subjects_without<'s>(kinds: &[Metric], places: &[(&'s Scope<'s>, PointId)]) -> Vec<&'s str> {
     let is_without = |name: &&str| {
         places.iter().all(|&(scope, point)| {
@@ -371,7 +376,7 @@ fn subjects_without<'s>(kinds: &[Metric], places: &[(&'s Scope<'s>, PointId)]) -
         .collect()
 }
 
-/// Returns the fastest of the correct subjects at a point, and those that are tied with it.
+/// Returns the fastest correct subject at a point, and the subjects that are tied with it.
 fn fastest_at<'s>(
     scope: &'s Scope,
     point: PointId,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! An experiment: batches of operations of multiple subjects on one or more targets.
+//! An experiment: batches of operations by multiple subjects on one or more targets.
 
 mod calls;
 mod own_sql;
@@ -32,8 +32,8 @@ static METRICS: [Metric; 5] = [
     Metric::PAUSES,
 ];
 
-/// Latencies of cases that run multiple operations concurrently. For calls, also the latency that a subject adds to the
-/// baseline's.
+/// Latencies of cases that run multiple operations concurrently. Calls also have the latency that a
+/// subject adds to the baseline's latency.
 static LATENCIES: [Metric; 8] = [
     Metric::P50,
     Metric::ADDED_P50,
@@ -148,8 +148,8 @@ fn answer(scopes: &[Scope]) -> DocumentParts {
     }
 }
 
-/// Builds the table of times and ratios of a run with a single point. Over multiple points, a ratio
-/// has no time.
+/// Builds the table of times and ratios of a run with a single point. Over multiple points, there
+/// is no single time for a ratio.
 fn single_point(scope: &Scope) -> Option<Table> {
     let [point] = scope.points()[..] else {
         return None;
@@ -167,7 +167,8 @@ fn single_point(scope: &Scope) -> Option<Table> {
     (!table.rows.is_empty()).then_some(table)
 }
 
-/// Describes the fastest subject, the points where another one leads, and the highest throughput.
+/// Describes the fastest subject, the points at which another one leads, and the highest
+/// throughput.
 ///
 /// With multiple targets, each target has one finding of at most three sentences.
 fn target_findings(scope: &Scope) -> Vec<Finding> {
@@ -230,7 +231,8 @@ fn extremes(scope: &Scope, group: &PointGroup) -> Option<String> {
     })
 }
 
-/// Describes the subjects with the lowest and the highest memory use, if a ranking separates them.
+/// Describes the subjects with the lowest and the highest memory use. Returns `None` if no ranking
+/// distinguishes them.
 fn memory(scope: &Scope) -> Option<Finding> {
     let ranking = scope.ranking(Over::At(None), &Metric::MEMORY)?;
     let compared = scope.compared();
@@ -428,8 +430,8 @@ fn lengths(scope: &Scope) -> String {
     say::least_to_most(lengths, say::time).unwrap_or_else(|| say::time(scope.plan.measure.turn_ns))
 }
 
-/// Formats the number of mirrored pairs of passes per block: the requested number, or as many as fit into the block's
-/// time.
+/// Formats the number of mirrored pairs of passes per block: the requested number, or the number
+/// that fits into the block's time.
 fn pairs(scope: &Scope) -> String {
     let blocks = scope.run.complete_blocks();
     let pairs_of_points = |block: &Block| {

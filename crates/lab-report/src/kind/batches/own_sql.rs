@@ -4,7 +4,8 @@
 use crate::parts::scope::Scope;
 use lab_document::{Item, Section};
 
-/// Builds the section on the statements. Empty if the run has no workload.
+/// Builds the section on the statements. It is empty if the run has no workload of the user's own
+/// SQL.
 pub fn section(scopes: &[Scope]) -> Section {
     let mut section = Section::folded("Statements and their plans");
     let Some(workload) = scopes

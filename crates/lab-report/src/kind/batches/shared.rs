@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The first screen of an experiment on threads that share something: the cost of each way to share it, how long
-//! operations waited, and what was lost, for every subject.
+//! The first screen of an experiment on threads that share data: for each subject, the cost of each
+//! sharing method, the waiting times, and the losses.
 
 use crate::parts::cell::{self, NONE};
 use crate::parts::scope::{PointGroup, Scope};
@@ -16,7 +16,7 @@ const MAX_COLUMNS: usize = 5;
 /// The cost of an operation.
 static COST: [Metric; 1] = [Metric::WALL];
 
-/// The times of operations that wait for each other.
+/// The metrics of waiting times.
 static WAITS: [Metric; 2] = [Metric::P99, Metric::MAX];
 
 /// A point of the run as a cell of the table.
@@ -37,13 +37,14 @@ struct Place<'s> {
     metrics: Vec<&'s Metric>,
 }
 
-/// Returns true if threads share something and subjects count what goes wrong.
+/// Returns true if a case of the run has a metric of losses or fairness.
 pub fn is_present(scope: &Scope) -> bool {
     let mut groups = groups(scope).into_iter();
     !scope.has_targets() && groups.any(|g| !losses(scope, g.case).is_empty())
 }
 
-/// Returns the groups of compared points that are concurrent, or that a case without parameters has.
+/// Returns the groups of compared points with concurrent operations. Also returns the groups of
+/// sequential cases without a sweep and without factors.
 fn groups(scope: &Scope) -> Vec<PointGroup> {
     let single = scope.groups(Cores::One).into_iter();
     let single = single.filter(|g| scope.case(g).sweep.is_none() && g.factors.is_empty());
@@ -57,7 +58,7 @@ fn losses<'s>(scope: &Scope<'s>, case: CaseId) -> Vec<&'s Metric> {
     metrics.filter(|m| m.better != Direction::Neither).collect()
 }
 
-/// Builds the table with a row for each subject and each way to share.
+/// Builds the table with a row for each subject and each sharing method.
 pub fn table(scope: &Scope) -> Option<Table> {
     let entries = entries(scope);
     let places = places(scope, &entries);
@@ -174,8 +175,10 @@ fn is_zero(scope: &Scope, entries: &[Entry], metric: &Metric) -> bool {
     values.clone().next().is_some() && values.all(|q| q.value == 0.0)
 }
 
-/// Returns the points of the table. A factor names rows if it varies and all cases with factors have it; the others name
-/// columns.
+/// Returns the points of the table.
+///
+/// A factor is part of row names if it varies and all cases with factors have it. Other varying
+/// factors are part of column names.
 fn entries(scope: &Scope) -> Vec<Entry> {
     let groups = groups(scope);
     let factored: Vec<&PointGroup> = groups.iter().filter(|g| !g.factors.is_empty()).collect();
@@ -254,7 +257,8 @@ fn places<'s>(scope: &Scope<'s>, entries: &[Entry]) -> Vec<Place<'s>> {
     columns.into_iter().map(place).collect()
 }
 
-/// Returns a cell such as `17.1 ns / 41 % (35–48)`, or `None` if a subject does not do this.
+/// Returns a cell such as `17.1 ns / 41 % (35–48)`, or `None` if the subject does not run this
+/// point.
 fn figures(
     scope: &Scope,
     (subject, point): (SubjectId, PointId),
@@ -288,7 +292,7 @@ fn figures(
     Some(Cell::from(figures.join(" / ")))
 }
 
-/// Returns the lowest level of an interval in the table.
+/// Returns the lowest confidence level of the intervals in the table.
 fn lowest_level(scope: &Scope, entries: &[Entry]) -> f64 {
     let places = entries.iter().flat_map(|e| {
         let subjects = scope.compared().into_iter();

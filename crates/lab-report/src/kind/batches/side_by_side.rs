@@ -29,7 +29,8 @@ fn cases(scope: &Scope) -> Vec<Vec<PointGroup>> {
     several.collect()
 }
 
-/// Builds the chart of each factor value's cost for each subject. Returns `None` if the run has no such ratios.
+/// Builds the chart of the cost of each factor value by subject. Returns `None` if the run has no
+/// such ratios.
 pub fn answer(scope: &Scope) -> Option<Chart> {
     let spreads = spreads(scope);
     let first = spreads.first()?;
@@ -54,7 +55,8 @@ pub fn answer(scope: &Scope) -> Option<Chart> {
     charts::forest("answer", axis, margin, groups.collect(), &caption)
 }
 
-/// Returns how the factor's effect varies between subjects. Empty if there is more than one target.
+/// Returns the variation of the factor's effect between subjects. It is empty if there is more than
+/// one target.
 fn spreads<'a>(scope: &Scope<'a>) -> &'a [Spread] {
     if scope.has_targets() {
         &[]
@@ -80,7 +82,8 @@ pub fn findings(scope: &Scope) -> Vec<Finding> {
     costs(scope).map(Finding::plain).into_iter().collect()
 }
 
-/// Describes the largest nonzero value of a metric that should be 0, over all compared cases that have it.
+/// Describes the largest nonzero value of a metric that should be 0, over all compared cases with
+/// this metric.
 pub fn loss(scope: &Scope, metric: &Metric) -> Option<String> {
     let cases = cases(scope).into_iter();
     let cases = cases.filter(|groups| {
@@ -93,8 +96,9 @@ pub fn loss(scope: &Scope, metric: &Metric) -> Option<String> {
 
 /// Describes the cost of each factor value.
 ///
-/// An example is `At threads=2 atomic takes 2.5 (go) to 11 (rust) times unsafe's time, and lock 1.8 (java) to 35 (ada)
-/// times.` The subjects with the lowest and the highest ratio are named if their ratios are distinguishable.
+/// An example is `At threads=2 atomic takes 2.5 (go) to 11 (rust) times unsafe's time, and lock 1.8
+/// (java) to 35 (ada) times.` The subjects with the lowest and the highest ratio are named if these
+/// ratios are distinguishable.
 pub fn costs(scope: &Scope) -> Option<String> {
     let spreads = spreads(scope);
     let first = spreads.first()?;
@@ -284,7 +288,7 @@ fn factor_values<'f>(factors: impl Iterator<Item = &'f (String, String)>) -> Str
     values.collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the ratio of a metric at a point to the same metric with the factor's first value.
+/// Returns the ratio of a metric at a point to the same metric at the factor's first value.
 fn ratio<'a>(
     scope: &Scope<'a>,
     subject: SubjectId,

@@ -52,7 +52,8 @@ pub fn section(scope: &Scope) -> Section {
     section
 }
 
-/// Returns one point for each case: the one with the first value of each factor and the largest value of the sweep.
+/// Returns one point for each case: the point with the first value of each factor and the largest
+/// value of the sweep.
 fn main_points(scope: &Scope) -> Vec<PointId> {
     let mut groups = scope.groups(Cores::One);
     groups.dedup_by_key(|group| group.case);
@@ -84,8 +85,8 @@ fn chart(scope: &Scope, point: PointId) -> Chart {
 
 /// Builds a subject's bar at the point.
 ///
-/// If the subject cannot run that point, the bar is for the first point with the same case and sweep value that it can
-/// run.
+/// If the subject cannot run that point, the bar shows the first point that it can run with the
+/// same case and sweep value.
 fn bar(scope: &Scope, subject: SubjectId, point: PointId) -> Option<BarRow> {
     let points = &scope.plan.points;
     let can = |p: &PointId| scope.plan.takes_part(subject, *p);

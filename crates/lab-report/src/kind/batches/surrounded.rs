@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Experiments in which a fixture changes the surroundings of the subjects, such as a network link with different
-//! rates: the marginal time per unit of the sweep in each state of the fixture.
+//! Experiments in which a fixture changes the environment of the subjects, such as the rate of a
+//! network link. The report shows the marginal time per unit of the sweep in each state of the
+//! fixture.
 
 use crate::parts::charts;
 use crate::parts::scope::{PointGroup, Scope};
@@ -9,11 +10,13 @@ use lab_document::{Chart, Finding};
 use lab_model::{Cores, Metric, PointId, Selector, Unit};
 use lab_stats::analysis::Fit;
 
-/// The maximum residual of a fitted line, as a fraction of the point's time. A larger residual rejects the fit even if
-/// there are too few blocks to prove that the line is curved.
+/// The maximum residual of a fitted line, as a fraction of the point's time.
+///
+/// A larger residual rejects the fit even if there are too few blocks to prove that the points form
+/// a curve.
 const FAR_OFF: f64 = 0.1;
 
-/// The maximum number of the fixture's states on the first screen.
+/// The maximum number of fixture states on the first screen.
 const SHOWN: usize = 2;
 
 /// Returns the factor that selects the state of a fixture.
@@ -31,8 +34,10 @@ pub fn chart(scope: &Scope) -> Option<Chart> {
     charts::over_sweep(scope, groups.first()?, &Metric::WALL)
 }
 
-/// Describes the marginal time per unit of the sweep in each state of the fixture, and the effect of the first factor
-/// that does not select a state. Returns no findings if no factor selects a state.
+/// Describes the marginal time per unit of the sweep in each state of the fixture, and the effect
+/// of the first factor that does not select a state.
+///
+/// Returns no findings if no factor selects a state.
 pub fn findings(scope: &Scope) -> Vec<Finding> {
     let Some(factor) = factor(scope) else {
         return Vec::new();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Multiple targets: one table of all subjects on all targets, and the range of their ratios.
+//! Multiple targets: one table of all subjects on all targets, and the range of the ratios.
 
 use crate::parts::cell;
 use crate::parts::scope::Scope;
@@ -59,7 +59,8 @@ pub fn table(targets: &[TargetRatios], metric: &Metric) -> Option<Table> {
     Some(table.captioned(&wording::how_to_read_ratios(&margin)))
 }
 
-/// Describes the smallest and the largest ratio over all points. Returns `None` if fewer than two are known.
+/// Describes the smallest and the largest ratio over all points. Returns `None` if fewer than two
+/// ratios are known.
 pub fn headline(targets: &[TargetRatios], metric: &Metric) -> Option<String> {
     let first = targets.first()?.scope;
     let complete = targets.iter().flat_map(|target| {
@@ -86,8 +87,10 @@ pub fn headline(targets: &[TargetRatios], metric: &Metric) -> Option<String> {
 }
 
 impl TargetRatios<'_> {
-    /// Returns the ratio of the subject of this name, without the words "faster" and "slower", which the value implies.
-    /// Marks a mean over fewer points than the others.
+    /// Returns the cell with the ratio of the named subject.
+    ///
+    /// Omits the words "faster" and "slower", because the value implies them. Adds a note if the
+    /// mean covers fewer points than the other means.
     fn cell(&self, name: &str, metric: &Metric) -> Cell {
         let mut compared = self.scope.compared().into_iter();
         let Some(subject) = compared.find(|&s| self.scope.name(s) == name) else {

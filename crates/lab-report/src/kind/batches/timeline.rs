@@ -41,8 +41,8 @@ fn chart(scope: &Scope, point: PointId) -> Option<Chart> {
     })
 }
 
-/// Returns the longest latency in each time step of a subject's turns at a point, in nanoseconds and chronological
-/// order.
+/// Returns the longest latency in each time step of a subject's turns at a point, in nanoseconds.
+/// The steps are in chronological order.
 fn steps(scope: &Scope, subject: SubjectId, point: PointId) -> Vec<u64> {
     let timelines = scope.run.complete_blocks().flat_map(|b| &b.timelines);
     let timelines = timelines.filter(|t| (t.subject, t.point) == (subject, point));

@@ -21,7 +21,7 @@ use lab_model::{Command, Commands, Cores, Metric, Plan, PointId, Subject, Subjec
 use lab_stats::results::Over;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The times of a run.
+/// The time metrics of a run.
 static TIMES: [Metric; 3] = [Metric::WALL, Metric::MEAN_WALL, Metric::PAUSES];
 
 /// The metrics of the table on the first screen.
@@ -122,8 +122,9 @@ fn parts(scope: &Scope, commands: &Commands) -> DocumentParts {
     }
 }
 
-/// Builds the table of the times and memory of all commands, with ratios. Returns `None` over a sweep, which a chart
-/// shows better.
+/// Builds the table of the times and memory of all commands, with ratios.
+///
+/// Returns `None` for a sweep, because a chart shows it better.
 fn answer_table(scope: &Scope) -> Option<Table> {
     let [point] = scope.points()[..] else {
         return None;
@@ -185,7 +186,7 @@ fn same_program(scope: &Scope) -> Option<String> {
     (names.len() > 1).then(|| wording::same_program(&names, commit))
 }
 
-/// Describes a command that is compared with nothing: `A takes 12.3 ms (12.1 to 12.6).`
+/// Describes the time of a command without a comparison: `A takes 12.3 ms (12.1 to 12.6).`
 fn level(scope: &Scope, subject: SubjectId) -> Option<Finding> {
     let name = scope.name(subject);
     let figure = |i| say::figure(i, &Unit::Nanoseconds, scope.level());
@@ -208,7 +209,7 @@ fn level(scope: &Scope, subject: SubjectId) -> Option<Finding> {
     }))
 }
 
-/// Returns the headings and cells that describe a command, apart from its name.
+/// Returns the headings and cells that describe a command, except for its name.
 fn descriptions(scope: &Scope, command: &Command) -> [(&'static str, String); 7] {
     let words =
         |program: &Option<Vec<String>>| program.as_ref().map_or(String::new(), |p| p.join(" "));
@@ -277,7 +278,7 @@ fn start_cost(scope: &Scope, shell: bool) -> Option<String> {
     ))
 }
 
-/// Builds the section on a group of points that differ only in the sweep.
+/// Builds the section on a group of points that differ only in the value of the sweep.
 fn runs(scope: &Scope, group: &PointGroup) -> Section {
     let mut section = Section::new(match scope.group_label(group) {
         label if label.is_empty() => "The runs".into(),
@@ -303,7 +304,7 @@ fn runs(scope: &Scope, group: &PointGroup) -> Section {
     section
 }
 
-/// Lists the commands that had a nonzero exit status in any run.
+/// Lists the commands with a nonzero exit status in any run.
 fn statuses(scope: &Scope, group: &PointGroup) -> Vec<String> {
     let note = |subject: SubjectId| {
         let all = scope.results.statuses.iter();
@@ -379,7 +380,8 @@ fn method(scope: &Scope, commands: &Commands) -> Vec<String> {
     ]
 }
 
-/// Returns a note for revisions: the number of builds of each, and the variation that the intervals do not include.
+/// Returns a note about revisions: the number of builds of each revision, and the variation that
+/// the intervals exclude.
 fn builds(plan: &Plan) -> String {
     match plan.builds() {
         _ if !plan.of_revisions() => String::new(),
@@ -394,7 +396,7 @@ fn builds(plan: &Plan) -> String {
     }
 }
 
-/// Returns the cores that the commands ran on: as planned, or as the pilot chose.
+/// Returns the cores that the commands ran on, either planned or chosen by the pilot.
 fn cores(scope: &Scope, commands: &Commands) -> Option<Cores> {
     let mut settings = scope.run.settings.iter();
     commands.cores.or_else(

@@ -24,7 +24,7 @@ static COMPARED: [Metric; 6] = [
     Metric::P999,
 ];
 
-/// Metrics of requests. The first applies only to an open loop.
+/// Metrics of requests. The first metric applies only to an open loop.
 static RATES: [Metric; 8] = [
     Metric::OFFERED,
     Metric::THROUGHPUT,
@@ -47,7 +47,7 @@ static COSTS: [Metric; 7] = [
     Metric::LAG_P99,
 ];
 
-/// Returns true if requests are due at scheduled times.
+/// Returns true for an open loop, in which requests are due at scheduled times.
 fn is_open(load: &LoadSpec) -> bool {
     load.arrivals != Arrivals::Closed
 }
@@ -105,8 +105,11 @@ fn parts(scope: &Scope, load: &LoadSpec) -> DocumentParts {
     }
 }
 
-/// Builds the main chart. For multiple servers it shows the ratios of all metrics. For a single server it shows the
-/// response times at its only point, or the throughput at each of multiple points.
+/// Builds the main chart.
+///
+/// At a single point, it shows the response times of a single server, or the ratios of all metrics
+/// for multiple servers. Over multiple points, it shows the ratios of the throughput for two
+/// servers, and otherwise the throughput at each point.
 fn chart(scope: &Scope) -> Option<Chart> {
     match (scope.others().as_slice(), scope.points().as_slice()) {
         ([], &[point]) => {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The first screen of a load: the rate and the outcome of the requests, response times, statuses, and the limit.
+//! The first screen of a load: the rate and the results of the requests, response times, statuses,
+//! and the cause that limited the rate.
 
 use super::{COMPARED, is_open};
 use crate::parts::measured::SubjectScope;
@@ -38,14 +39,16 @@ static SIDE_BY_SIDE: [Metric; 7] = [
     Metric::SERVER_CPU,
 ];
 
-/// The minimum time until a segment is sent again, in ns: TCP_RTO_MIN of Linux.
+/// The minimum time until TCP retransmits a segment, in ns: TCP_RTO_MIN of Linux.
 const MIN_RETRANSMISSION_NS: f64 = 2e8;
 
 /// The maximum number of rows of the table. Larger runs show a chart instead.
 const MAX_ROWS: usize = 24;
 
-/// Returns the answer: the rate of a server, or the comparison of multiple servers. The answer is
-/// empty if multiple servers have no comparison, because each server then has its own finding.
+/// Returns the answer: the rate of the only server, or the comparison of multiple servers.
+///
+/// The answer is empty if multiple servers have no comparison, because each server then has its own
+/// finding.
 pub fn headline(scope: &Scope, load: &LoadSpec) -> String {
     match scope.compared().as_slice() {
         &[only] => served(scope, load, only, None),
@@ -144,8 +147,8 @@ fn percentiles(scope: &Scope, load: &LoadSpec, place: SubjectScope) -> Table {
     table.without_empty_columns()
 }
 
-/// Returns the findings below the headline: each server without a headline, the responses by status, and what limits
-/// the rate.
+/// Returns the findings below the headline: each server if there is no headline, the responses by
+/// status, and the cause that limited the rate.
 pub fn findings(scope: &Scope, load: &LoadSpec, headline: &str) -> Vec<Finding> {
     let subjects = match headline {
         "" => scope.compared(),
@@ -160,7 +163,8 @@ pub fn findings(scope: &Scope, load: &LoadSpec, headline: &str) -> Vec<Finding> 
         .collect()
 }
 
-/// Compares servers by the first metric with an interval. At a fixed rate, response times come first.
+/// Compares servers by the first metric that has an interval. At a fixed rate, response times come
+/// first.
 fn compared(scope: &Scope, load: &LoadSpec) -> Option<Finding> {
     let is_known = |metric: &&Metric| {
         let mut all = scope.results.comparisons.iter();
@@ -201,7 +205,8 @@ fn statuses(scope: &Scope) -> Option<Finding> {
     Some(Finding::new("Status", text, Tone::Plain))
 }
 
-/// Describes what limited the rate at a single point. Returns `None` if a warning on the first screen says so.
+/// Describes the cause that limited the rate at a single point. Returns `None` if a warning on the
+/// first screen already names it.
 fn limit(scope: &Scope, load: &LoadSpec) -> Option<Finding> {
     let slices = scope.run.complete_blocks().flat_map(|block| &block.slices);
     let overflows: u64 = slices.filter_map(|slice| slice.queue_overflows).sum();
@@ -227,7 +232,7 @@ fn limit(scope: &Scope, load: &LoadSpec) -> Option<Finding> {
     Some(Finding::new(label, wording::limit(&limit), Tone::Plain))
 }
 
-/// Returns true if requests failed, or waited as long as for a retransmission.
+/// Returns true if requests failed, or if one waited long enough for a retransmission.
 fn is_delayed(scope: &Scope) -> bool {
     let places = scope.places(&scope.compared(), &scope.points()).into_iter();
     let mut longest = places.filter_map(|place| scope.quantity(place, &Metric::MAX));

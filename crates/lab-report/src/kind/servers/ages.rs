@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The age at which a server reaches its steady state, the cost of its first requests, and whether it was steady when
-//! measured.
+//! The age at which a server reaches its steady state, the cost of its first requests, and its
+//! steadiness during the measurement.
 
 use crate::parts::scope::Scope;
 use lab_document::chart::file_name;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Servers that benchlab starts: the cost of a request, their throughput, and the response times that users see.
+//! Servers that benchlab starts: the cost of a request, the throughput, and the response times that
+//! users experience.
 
 mod ages;
 mod percentiles;
@@ -25,7 +26,8 @@ use std::cmp::Ordering;
 /// The metrics of a server over the whole run: its threads, memory, and startup time.
 static HELD: [Metric; 3] = [Metric::THREADS, Metric::SERVER_MEMORY, Metric::STARTUP];
 
-/// Metrics of each server at a point, except response times. The first applies only to an open loop.
+/// Metrics of each server at a point, except for response times. The first metric applies only to
+/// an open loop.
 static RATES: [Metric; 5] = [
     Metric::OFFERED,
     Metric::THROUGHPUT,
@@ -34,7 +36,7 @@ static RATES: [Metric; 5] = [
     Metric::ERRORS,
 ];
 
-/// Additional metrics if there is no open loop.
+/// Additional metrics for runs without an open loop.
 static BYTES: [Metric; 1] = [Metric::RECEIVED];
 
 static TRAITS: KindTraits = KindTraits {
@@ -116,7 +118,8 @@ fn parts(scope: &Scope, servers: &Servers) -> DocumentParts {
 /// A run of servers, grouped by case.
 struct View<'a> {
     scope: Scope<'a>,
-    /// True if any point uses persistent connections. Metrics with one value per case then come from such points.
+    /// True if any point uses persistent connections. If it is set, metrics with one value per case
+    /// come from such points.
     keep_alive: bool,
 }
 
@@ -140,7 +143,8 @@ impl<'a> View<'a> {
         &self.scope.plan.cases[case].name
     }
 
-    /// Returns the points over which a case is compared. `None` selects all cases, or the only one.
+    /// Returns the points over which a case is compared. `None` selects the only case, or all cases
+    /// if there is more than one.
     fn compared_points(&self, case: Option<CaseId>) -> Over {
         let only = match self.cases().as_slice() {
             &[only] => Some(only),
@@ -152,7 +156,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Returns the points of a case for which `is` returns true, ordered by the number of connections.
+    /// Returns the points of a case that satisfy `is`, ordered by the number of connections.
     fn points(&self, case: CaseId, is: impl Fn(PointId) -> bool) -> Vec<PointId> {
         let plan = self.scope.plan;
         let is_chosen = |&p: &PointId| {
@@ -163,12 +167,13 @@ impl<'a> View<'a> {
         points
     }
 
-    /// Returns the closed-loop points of a case, at which requests are sent as fast as the server responds.
+    /// Returns the points of a case with a closed loop, in which requests are sent as fast as the
+    /// server responds.
     fn closed(&self, case: CaseId) -> Vec<PointId> {
         self.points(case, |p| !self.scope.plan.is_open(p))
     }
 
-    /// Returns the middle of the offered fractions of the peak.
+    /// Returns the median of the offered fractions of the peak.
     ///
     /// Tables with one response time per case show the response time at this fraction.
     fn middle(&self) -> Option<f64> {
@@ -176,7 +181,7 @@ impl<'a> View<'a> {
         parts.get(parts.len().checked_sub(1)? / 2).copied()
     }
 
-    /// Returns the point with the lowest fixed rate, which is the same for all servers.
+    /// Returns the point with the lowest fixed rate. A fixed rate is the same for all servers.
     fn at_rate(&self, case: CaseId) -> Option<PointId> {
         let rate = |p: &PointId| self.scope.plan.rate(*p);
         let points = self.points(case, |p| rate(&p).is_some()).into_iter();
@@ -185,22 +190,22 @@ impl<'a> View<'a> {
 
     /// Returns the point that measures the peak rate of each server.
     ///
-    /// Other points offer fractions of this peak.
+    /// Other points offer a fraction of this peak.
     fn at_peak(&self, case: CaseId) -> Option<PointId> {
         let plan = self.scope.plan;
         self.at_middle(case)
             .and_then(|p| plan.peak_points(p).next())
     }
 
-    /// Returns the point that offers the middle fraction of the peak.
+    /// Returns the point that offers the median fraction of the peak.
     fn at_middle(&self, case: CaseId) -> Option<PointId> {
         let middle = self.middle();
         let points = self.points(case, |p| self.scope.plan.part_of_peak(p) == middle);
         points.first().copied().filter(|_| middle.is_some())
     }
 
-    /// Returns the point that represents the costs of a case: the one with as many connections as the open-loop points,
-    /// or the nearest to it.
+    /// Returns the closed-loop point that represents the costs of a case. Its number of connections
+    /// is the nearest to that of the open-loop points, or to 64 if there are none.
     fn usual(&self, case: CaseId) -> Option<PointId> {
         let plan = self.scope.plan;
         let mut points = self.scope.points().into_iter();
@@ -260,7 +265,8 @@ fn chart(view: &View) -> Option<Chart> {
     })
 }
 
-/// Describes the server with the lowest CPU time per request, and the cases in which another one leads.
+/// Describes the server with the lowest CPU time per request, and the cases in which another server
+/// leads.
 fn cpu_finding(view: &View) -> Option<Finding> {
     let metric = Metric::SERVER_CPU;
     let cases = view.cases();
@@ -282,7 +288,8 @@ fn cpu_finding(view: &View) -> Option<Finding> {
     ))
 }
 
-/// Describes the server with the highest throughput in the first case, and those tied with it.
+/// Describes the server with the highest throughput in the first case, and the servers that are
+/// tied with it.
 fn throughput_finding(view: &View) -> Option<Finding> {
     let case = *view.cases().first()?;
     let case_name = format!(" in {}", view.case_name(case));
@@ -290,8 +297,8 @@ fn throughput_finding(view: &View) -> Option<Finding> {
     Some(Finding::new("Throughput", text, Tone::Plain))
 }
 
-/// Describes response times in the first case: at the same rate for all servers, and at the middle fraction of each
-/// server's own peak.
+/// Describes response times in the first case: at the same rate for all servers, and at the median
+/// offered fraction of each server's own peak.
 fn latency_finding(view: &View) -> Option<Finding> {
     let case = *view.cases().first()?;
     let name = view.case_name(case);
@@ -327,8 +334,8 @@ fn percentile(view: &View, point: PointId, place: &str) -> Option<String> {
     })
 }
 
-/// Builds the section on the cost of a request: its ratio to the baseline, its absolute value, and its value with a new
-/// connection for each request.
+/// Builds the section on the cost of a request: its ratio to the baseline, its absolute value, and
+/// its value if each request opens a new connection.
 fn costs(view: &View) -> Section {
     let (scope, metric) = (&view.scope, Metric::SERVER_CPU);
     let mut section = Section::new("Cost of a request");
@@ -370,8 +377,8 @@ fn costs(view: &View) -> Section {
     section
 }
 
-/// Builds the section on the fixed cost of a request and the marginal cost per unit of the swept number in the
-/// request's path.
+/// Builds the section on the fixed cost of a request and on the marginal cost for each unit of the
+/// number that the sweep puts into the request's path.
 fn linear_costs(view: &View) -> Section {
     let scope = &view.scope;
     let mut section = Section::new("Fixed and marginal cost");
@@ -430,8 +437,8 @@ const PART_OF_PEAK: &str = "Each server is offered a fraction of its own peak, r
 const SAME_RATE: &str = "All servers are offered the same rate, regardless of earlier responses: response times \
                          count from the moment when a request was due.";
 
-/// Builds the section on the p99 by case: at the same rate for all servers, and at the middle fraction of each server's
-/// peak.
+/// Builds the section on the p99 by case: at the same rate for all servers, and at the median
+/// offered fraction of each server's peak.
 fn response_times(view: &View) -> Section {
     let mut section = Section::new("Response times");
     let plan = view.scope.plan;

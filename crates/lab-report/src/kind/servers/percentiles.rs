@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The response times of a closed loop in the format of Apache's `ab`, with intervals and the gain.
+//! The response times of a closed loop in the format of Apache's `ab`, with intervals and with the
+//! gain over the baseline.
 
 use crate::parts::cell;
 use crate::parts::scope::Scope;
@@ -13,15 +14,17 @@ const ABOUT: &str =
 const NO_VERDICT: &str =
     "In a closed loop, a server that stalls gets fewer requests, so percentiles have no verdict.";
 
-/// A column of response times. A column with the gain follows it, except for the baseline.
+/// A column of response times. Except for the baseline, a column with the gain follows it.
 struct PercentileColumn<'a> {
     name: String,
     of: &'a Percentiles,
     is_base: bool,
 }
 
-/// Builds a table with a row per percentile and, per server, a column of times and one of the gain. It has no rows in
-/// an open loop.
+/// Builds a table with a row per percentile. Each server has a column for the times and a column
+/// for the gain.
+///
+/// The table has no rows in an open loop.
 pub fn table(scope: &Scope, all: &[Percentiles], point: PointId, title: &str) -> Table {
     let subjects = scope.compared().into_iter();
     let columns = subjects.filter_map(|subject| {

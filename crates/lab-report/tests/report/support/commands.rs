@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Realistic runs of commands: two commands, three with a shell, a sweep, one alone, and one that fails. They are
-//! analyzed like any other run.
+//! Realistic runs of commands: two commands, three with a shell, a sweep, a single command, and a
+//! command that fails. They are analyzed like any other run.
 
 use super::{Noise, host, in_turn};
 use lab_model::plan::Cores;
@@ -18,7 +18,8 @@ pub struct Model {
     pub fixed_ms: f64,
     /// The additional time for each unit of the sweep, in ms.
     pub marginal_ms: f64,
-    /// One in this many runs takes six times as long; 0 means none.
+    /// The interval between slow runs, in runs. A slow run takes six times as long. 0 means no slow
+    /// runs.
     pub slow_every: u64,
 }
 
@@ -75,7 +76,7 @@ pub fn sweep(blocks: u32) -> Run {
     run(&swept(), &[1.0, 10.0, 100.0], blocks)
 }
 
-/// Creates a run of one command over the same sweep, with nothing to compare it with.
+/// Creates a run of one command over the same sweep, without a comparison.
 pub fn alone(blocks: u32) -> Run {
     run(&swept()[..1], &[1.0, 10.0, 100.0], blocks)
 }
@@ -91,7 +92,7 @@ fn swept() -> [Model; 2] {
     ]
 }
 
-/// Creates a run of two commands, the second of which fails in the third block.
+/// Creates a run of two commands. The second one fails in the third block.
 pub fn failing(blocks: u32) -> Run {
     let mut run = two(1.1, blocks);
     run.failures.push(Failure {
@@ -105,7 +106,7 @@ pub fn failing(blocks: u32) -> Run {
     run
 }
 
-/// Creates a run of these commands, the first of which is the baseline.
+/// Creates a run of the given commands. The first one is the baseline.
 pub fn run(models: &[Model], sweep: &[f64], blocks: u32) -> Run {
     let plan = plan(models, sweep);
     let mut noise = Noise(41);

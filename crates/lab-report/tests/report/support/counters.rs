@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A run of an experiment whose cases run multiple operations concurrently, with multiple values of a factor and a
-//! metric of their own. One case is not compared.
+//! A run of an experiment whose cases run multiple operations concurrently, with multiple values of
+//! a factor and an additional metric. One case is not compared.
 
 use super::{Noise, host, in_turn};
 use lab_model::*;
 
 const THREADS: [f64; 3] = [1.0, 2.0, 8.0];
 
-/// The schemes: their name, the time of an increment on one thread in ns, and the fraction of increments that eight
-/// threads lose.
+/// The schemes: the name, the time of an increment on one thread in ns, and the fraction of
+/// increments that eight threads lose.
 const SCHEMES: [(&str, f64, f64); 3] = [
     ("unsafe", 0.4, 0.48),
     ("atomic", 4.4, 0.0),
     ("lock", 13.0, 0.0),
 ];
 
-/// Creates a run with this many complete blocks.
+/// Creates a run with the given number of complete blocks.
 pub fn run(blocks: u32) -> Run {
     let plan = plan();
     let metrics = plan.cases[CaseId(0)].metrics.clone();

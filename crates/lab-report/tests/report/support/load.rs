@@ -19,7 +19,7 @@ struct Model {
     served: f64,
     /// The median service time, in ns.
     median_ns: f64,
-    /// The time in which the server responds to nothing, in ns.
+    /// The time during which the server does not respond, in ns.
     stall_ns: f64,
     /// The fraction of the time in which the generator's thread is running.
     busy: f64,
@@ -70,7 +70,8 @@ pub fn stalling(seconds: u32) -> Run {
     })
 }
 
-/// Creates a load on one server over an increasing number of connections, in the end more than the generator can drive.
+/// Creates a load on one server over an increasing number of connections. The last numbers are too
+/// high for the generator.
 pub fn sweep(blocks: u32) -> Run {
     let plan = plan(&["http://127.0.0.1:8080"], &CONNECTIONS, Arrivals::Closed);
     run(plan, blocks, |_, n, _, noise| {
@@ -85,7 +86,7 @@ pub fn sweep(blocks: u32) -> Run {
     })
 }
 
-/// Creates a load on two servers in turns. B is faster, with a longer tail.
+/// Creates a load on two servers in turns. B is faster, but has a longer tail.
 pub fn two(blocks: u32) -> Run {
     let plan = plan(&["A", "B"], &[64], Arrivals::Closed);
     run(plan, blocks, |subject, _, block, noise| {
@@ -105,7 +106,7 @@ pub fn two(blocks: u32) -> Run {
     })
 }
 
-/// Creates a load on one server over IPv4 and IPv6, with multiple numbers of connections each.
+/// Creates a load on one server over IPv4 and IPv6, each with multiple numbers of connections.
 pub fn families(blocks: u32) -> Run {
     let plan = plan(&["IPv4", "IPv6"], &[1, 8, 64], Arrivals::Closed);
     run(plan, blocks, |subject, n, _, noise| {
@@ -323,7 +324,9 @@ fn slice(model: &Model, plan: &Plan, noise: &mut Noise) -> Slice {
     }
 }
 
-/// Returns log-normally distributed times. A stall delays the requests that are due during it by its remaining time.
+/// Returns log-normally distributed times.
+///
+/// A request that is due during a stall is delayed by the remaining time of the stall.
 fn times(model: &Model, stall_ns: f64, served: u64) -> SliceTimes {
     const STEPS: u64 = 400;
     let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
@@ -342,7 +345,8 @@ fn times(model: &Model, stall_ns: f64, served: u64) -> SliceTimes {
     Counts(counts.into_iter().collect()).into()
 }
 
-/// Returns the highest value of a bucket of an HdrHistogram with three significant digits.
+/// Returns the highest value of the bucket that contains a time, as in an HdrHistogram with three
+/// significant digits.
 pub fn bucket(ns: f64) -> u64 {
     let ns = (ns as u64).max(1);
     let shift = (64 - ns.leading_zeros()).saturating_sub(11);

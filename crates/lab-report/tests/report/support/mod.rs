@@ -27,7 +27,7 @@ pub const MODEL: [(&str, f64, f64); 6] = [
     ("apsw", 2_300.0, 225.0),
 ];
 
-/// Creates a run with this many complete blocks.
+/// Creates a run with the given number of complete blocks.
 pub fn sample(blocks: u32) -> Run {
     run(plan(), blocks)
 }
@@ -245,7 +245,8 @@ pub fn model(plan: &Plan, subject: SubjectId, point: PointId) -> f64 {
     }
 }
 
-/// Creates a run of a plan with this many complete blocks of about 1,000 samples each.
+/// Creates a run of a plan with the given number of complete blocks. Each block has about 1,000
+/// samples.
 pub fn run(plan: Plan, blocks: u32) -> Run {
     let settings = settings(&plan);
     let blocks = (0..blocks).map(|number| block(&plan, number)).collect();
@@ -393,7 +394,7 @@ fn block(plan: &Plan, number: u32) -> Block {
     }
 }
 
-/// Creates a sample of a subject whose turn in each pass is its ID.
+/// Creates a sample of a subject. The subject's turn in each pass is its ID.
 pub fn in_turn(point: PointId, subject: SubjectId, pass: u32, batch: Batch) -> Sample {
     Sample {
         point,

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Checks that apply to every page and every Markdown text, whatever the names in a run.
+//! Checks that apply to every page and every Markdown text, regardless of the names in a run.
 
 use scraper::{Html, Selector};
 use std::collections::BTreeSet;
 
 /// Checks the structure of an HTML page.
 ///
-/// The page must load nothing and contain no scripts. Its links must lead to its own anchors, its headings must skip no
-/// level, and its rows must have as many cells as the head of their table.
+/// The page must not load other files and must not contain scripts. Its links must lead to its own
+/// anchors, its headings must not skip a level, and each row must have the same number of cells as
+/// the head of its table.
 #[track_caller]
 pub fn assert_page_is_whole(html: &str) {
     let document = Html::parse_document(html);

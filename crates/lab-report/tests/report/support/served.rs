@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Runs of servers that benchlab started, such as those of the experiment `rest`.
+//! Runs of servers that benchlab starts, as in the experiment `rest`.
 //!
-//! They are generated slice by slice from a simple model of each server and of the generator on a core of its own, and
-//! analyzed like any other run.
+//! A simple model of each server, and of the generator on its own core, generates them slice by
+//! slice. They are analyzed like any other run.
 
 use super::load::bucket;
 use super::{Noise, host};
@@ -14,11 +14,11 @@ use std::sync::LazyLock;
 /// The length of a visit.
 const VISIT_NS: u64 = 50_000_000;
 
-/// The CPU time of the generator for a request, and for opening a connection.
+/// The generator's CPU time for a request, and for opening a connection, in ns.
 const GENERATOR_NS: f64 = 5_900.0;
 const OPENING_NS: f64 = 14_000.0;
 
-/// The time to wake up server and generator, when each waits for the other.
+/// The time to wake up the server and the generator when each waits for the other, in ns.
 const WAKING_NS: f64 = 26_000.0;
 
 /// The model of a server.
@@ -35,11 +35,11 @@ pub struct Server {
     memory: (f64, f64),
     /// The numbers of threads, workers and event loops.
     threads: [u32; 3],
-    /// The times from the start to the hello and to the first response, in ms.
+    /// The times from the start until the server says hello and until the first response, in ms.
     start_ms: (f64, f64),
     /// The coherency: the cost of keeping each pair of connections consistent.
     coherency: f64,
-    /// The factor by which the slowest requests take longer than the median.
+    /// The ratio of the slowest requests' time to the median time.
     tail: f64,
 }
 
@@ -205,7 +205,8 @@ pub struct RunSize {
     pub servers: usize,
     /// The number of cases.
     pub cases: usize,
-    /// The numbers of connections of the sweep. Connections that serve one request each use every third.
+    /// The numbers of connections of the sweep. Cases with a new connection for each request use
+    /// every third number.
     pub connections: Vec<u32>,
     /// The number of mirrored passes.
     pub passes: u32,
@@ -299,7 +300,7 @@ pub fn run(size: &RunSize) -> Run {
     }
 }
 
-/// Removes a server's slices from a run, since the server failed the verification.
+/// Removes a server's slices from a run, because the server failed the verification.
 pub fn failing(mut run: Run, name: &str) -> Run {
     let plan = run.plan().expect("a plan");
     let position = plan.subjects.find_id(|s| s.name == name);
@@ -541,7 +542,8 @@ fn block(plan: &Plan, servers: &[Server], passes: u32, number: u32, noise: &mut 
     }
 }
 
-/// Returns a server's CPU time of a request and the generator's CPU time, in ns, and the rate at full speed.
+/// Returns the CPU time of a request in the server and in the generator, both in ns, and the
+/// server's rate at full speed, in requests per second.
 fn closed(plan: &Plan, server: &Server, point: PointId, connections: f64) -> (f64, f64, f64) {
     let (_, _, _, work_us, bytes) = CASES[plan.points[point].case.index()];
     let alone = 1.0 + 0.45 / connections;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A realistic run of the SQL experiment on three databases.
 //!
-//! The run has nine languages and drivers with gaps, servers, many connections, latencies and a failure. It is analyzed
-//! like any other run.
+//! The run has nine combinations of language and driver, some of which do not support every
+//! database. It also has servers, many connections, latencies and a failure. It is analyzed like
+//! any other run.
 
 use super::{Noise, host, in_turn, target};
 use lab_model::*;
@@ -95,7 +96,7 @@ fn runtime(language: &str) -> &'static str {
     }
 }
 
-/// Creates a run on these targets with this many complete blocks.
+/// Creates a run on these targets with the given number of complete blocks.
 pub fn run(targets: &[TargetKind], blocks: u32) -> Run {
     let plan = plan(targets);
     let blocks = (0..blocks).map(|number| block(&plan, number)).collect();
