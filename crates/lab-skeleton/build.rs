@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// Directories in kits that are not embedded: tests, builds and caches.
+/// Directories of kits that are not embedded: tests, builds and caches.
 const SKIPPED: [&str; 9] = [
     "__pycache__",
     "build",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A bisection: the request, the commits and all results so far.
+//! A bisection: the request, the commits, and all results so far.
 
 use lab_stats::bisection::{
     BisectedMetric, BisectionSearch, Ends, FoundChange, Judgment, LogInterval, NextStep, Segment,
@@ -18,7 +18,7 @@ pub struct Bisection {
     pub started_unix_s: f64,
     /// A description of the machine.
     pub host: String,
-    /// The commits in their order. The first one is the good one, and the last one the bad one.
+    /// The commits in order, from the good one to the bad one.
     pub commits: Vec<BisectionCommit>,
     /// The results so far, in chronological order.
     pub steps: Vec<BisectionStep>,
@@ -27,7 +27,7 @@ pub struct Bisection {
 /// The request of a bisection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BisectionRequest {
-    /// The name of what is measured, such as the program's name.
+    /// The name of the measured command, such as the program's name.
     pub name: String,
     /// The absolute path of the directory in the repository in which the command runs.
     pub folder: String,
@@ -47,17 +47,18 @@ pub struct BisectionRequest {
     pub input: Option<String>,
     /// The compared metric.
     pub metric: BisectedMetric,
-    /// The smallest relative change that is searched for, unless the ends differ by less than three times as much.
+    /// The smallest relative change to search for, such as 0.02 for 2 %. If the ends differ by less
+    /// than three times the margin, the search uses a third of their difference instead.
     pub margin: f64,
-    /// The allowed probability of a wrong answer.
+    /// The allowed probability of a wrong result, from 0 to 1.
     pub alpha: f64,
     /// The maximum time of each measurement, in ns.
     pub budget_ns: u64,
     /// The maximum time of one process, in ns.
     pub time_limit_ns: u64,
-    /// The maximum number of times that a disturbed block is repeated.
+    /// The maximum number of repetitions of a disturbed block.
     pub redo: u32,
-    /// The seed of the order of turns.
+    /// The seed for the order of turns.
     pub seed: u64,
 }
 
@@ -103,18 +104,18 @@ pub struct EndsResult {
     pub blocks: u32,
     /// The judgment.
     pub judgment: Ends,
-    /// The logarithm of the ratio of the bad commit's value to the good one's.
+    /// The natural logarithm of the bad commit's value divided by the good commit's value.
     pub log_ratio: LogInterval,
 }
 
 /// The result of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProbeResult {
-    /// The first commit of the range, as an index into the commits.
+    /// The index of the first commit of the range.
     pub low: usize,
-    /// The last commit of the range.
+    /// The index of the last commit of the range.
     pub high: usize,
-    /// The commit between them.
+    /// The index of the measured commit between them.
     pub at: usize,
     /// The number of blocks.
     pub blocks: u32,
@@ -125,7 +126,7 @@ pub struct ProbeResult {
 /// A commit that cannot be measured.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SkippedCommit {
-    /// The commit, as an index.
+    /// The index of the commit.
     pub commit: usize,
     /// The stage that failed: `setup`, or the command itself.
     pub kind: String,
@@ -136,21 +137,22 @@ pub struct SkippedCommit {
 /// A change that was measured again, with new data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StepConfirmation {
-    /// The commit before the change.
+    /// The index of the commit before the change.
     pub low: usize,
-    /// The commit after the change.
+    /// The index of the commit after the change.
     pub high: usize,
     /// The number of blocks.
     pub blocks: u32,
-    /// The ratio of the values after and before the change, or `None` if a commit could not be measured again.
+    /// The value after the change divided by the value before it. `None` if a commit could not be
+    /// measured again.
     pub ratio: Option<ConfirmedRatio>,
-    /// The lines of `git show --stat`. Empty if the change is due to one of multiple commits.
+    /// The lines of `git show --stat`. Empty if any of multiple commits may have caused the change.
     pub stat: Vec<String>,
-    /// The number of parents of the commit: more than one for a merge.
+    /// The number of parents of the commit. A merge has more than one.
     pub parents: usize,
 }
 
-/// A ratio with its interval.
+/// A ratio with its confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ConfirmedRatio {
     /// The estimate.
@@ -159,7 +161,7 @@ pub struct ConfirmedRatio {
     pub low: f64,
     /// The upper bound.
     pub high: f64,
-    /// The confidence level.
+    /// The confidence level of the interval, from 0 to 1.
     pub level: f64,
 }
 
@@ -168,18 +170,18 @@ pub struct ConfirmedRatio {
 pub enum NextMeasurement {
     /// Compare both ends.
     Ends {
-        /// The allowed error.
+        /// The allowed error probability.
         alpha: f64,
     },
     /// Compare a commit with both ends of its range.
     Probe {
         /// The range.
         segment: Segment,
-        /// The commit.
+        /// The index of the commit.
         at: usize,
-        /// The allowed error.
+        /// The allowed error probability.
         alpha: f64,
-        /// The smallest change that is searched for, as a logarithm.
+        /// The smallest change to search for, as the natural logarithm of a ratio.
         least: f64,
     },
     /// Measure a change again.
@@ -189,7 +191,7 @@ pub enum NextMeasurement {
 }
 
 impl Bisection {
-    /// Returns the result of comparing both ends, if they were.
+    /// Returns the result of comparing both ends, or `None` if they have not been compared.
     pub fn ends(&self) -> Option<&EndsResult> {
         self.steps.iter().rev().find_map(|step| match step {
             BisectionStep::Ends(ends) => Some(ends),
@@ -213,7 +215,7 @@ impl Bisection {
         })
     }
 
-    /// Returns the confirmations of changes, in the order of commits.
+    /// Returns the confirmations of changes, in the order of their commits.
     pub fn confirmed(&self) -> Vec<&StepConfirmation> {
         let confirmed = self.steps.iter().filter_map(|step| match step {
             BisectionStep::Confirmed(confirmation) => Some(confirmation),
@@ -226,7 +228,8 @@ impl Bisection {
 
     /// Replays the search. Returns `None` if the ends are not known to differ.
     ///
-    /// The search does not depend on when a probe was measured: a probe is found by its range.
+    /// The order in which probes were measured does not matter, because a probe is identified by
+    /// its range and commit.
     pub fn search(&self) -> Option<BisectionSearch> {
         self.ends().filter(|ends| ends.judgment == Ends::Differ)?;
         let last = self.commits.len() - 1;
@@ -281,13 +284,13 @@ impl Bisection {
         }
     }
 
-    /// Returns true if a measurement ended without a decision, so that it may be continued.
+    /// Returns true if a measurement was inconclusive, so that more time may help.
     pub fn has_open(&self) -> bool {
         let ends = self.ends().is_some_and(|ends| ends.judgment == Ends::Open);
         ends || self.probes().any(|probe| !probe.judgment.is_decided())
     }
 
-    /// Forgets inconclusive measurements, so that they continue.
+    /// Removes inconclusive results, so that their measurements continue.
     pub fn reopen(&mut self) {
         self.steps.retain(|step| match step {
             BisectionStep::Ends(ends) => ends.judgment != Ends::Open,
@@ -296,7 +299,7 @@ impl Bisection {
         });
     }
 
-    /// Checks that all indexes are valid, because a file may have been edited.
+    /// Returns true if all indexes are valid. The file may have been edited.
     pub fn is_sound(&self) -> bool {
         let commits = self.commits.len();
         let holds = |step: &BisectionStep| match step {

@@ -10,11 +10,12 @@ use std::path::{Path, PathBuf};
 /// The name of the file with the state.
 const STATE: &str = "bisection.json";
 
-/// The format's name and version in the file.
+/// The name and version of the file format, which are stored in the file.
 const FORMAT: &str = "benchlab-bisection";
 const VERSION: u32 = 1;
 
-/// The maximum size of a state file, in bytes. A range of 100,000 commits needs about a tenth of it.
+/// The maximum size of a state file, in bytes. A range of 100,000 commits needs about a tenth of
+/// this.
 const MAX_BYTES: u64 = 256 << 20;
 
 /// A bisection's directory.
@@ -29,7 +30,7 @@ pub enum FileError {
     /// The operating system returned an error.
     #[error("{0}: {1}")]
     Io(PathBuf, io::Error),
-    /// The file is not a bisection's state. Contains the reason with the place.
+    /// The file is not the state of a bisection. Contains the reason and the position.
     #[error("{0} is not the state of a bisection: {1}")]
     Invalid(PathBuf, String),
 }
@@ -60,7 +61,8 @@ impl BisectionFile {
         })
     }
 
-    /// Returns the bisection that a path names: its directory, or the state file in it.
+    /// Returns the bisection at a path, which may be its directory or the state file in that
+    /// directory.
     ///
     /// Returns `None` for any other path.
     pub fn find(path: &Path) -> Option<BisectionFile> {
@@ -108,7 +110,7 @@ impl BisectionFile {
         Ok(stored.bisection)
     }
 
-    /// Writes the state. A crash leaves the old or the new state.
+    /// Writes the state. After a crash, the file contains either the old or the new state.
     ///
     /// # Errors
     /// Returns an error if the file cannot be written.

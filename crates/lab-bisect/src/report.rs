@@ -8,7 +8,7 @@ use lab_model::{Interval, Metric};
 use lab_stats::bisection::{BisectedMetric, Ends, LogInterval, Segment};
 use serde::Serialize;
 
-/// A change as it is serialized in JSON and other data formats.
+/// A change in the form that JSON and other data formats contain.
 #[derive(Serialize)]
 struct ChangeData<'a> {
     code: &'static str,
@@ -17,7 +17,7 @@ struct ChangeData<'a> {
     confirmed: bool,
 }
 
-/// A change that was found, with all data on it.
+/// A change that was found, with all data about it.
 struct Change<'a> {
     range: &'a [BisectionCommit],
     confirmation: Option<&'a StepConfirmation>,
@@ -25,18 +25,18 @@ struct Change<'a> {
 }
 
 impl Change<'_> {
-    /// Returns true if the new measurement shows the change again.
+    /// Returns true if the new measurement confirms the change.
     fn is_confirmed(&self) -> bool {
         self.ratio.is_some_and(|r| r.low > 1.0 || r.high < 1.0)
     }
 
-    /// Returns true if a new measurement did not show the change.
+    /// Returns true if a new measurement does not confirm the change.
     fn is_refuted(&self) -> bool {
         self.confirmation.is_some() && !self.is_confirmed()
     }
 }
 
-/// Builds the report. `file` is the path of the file that continues the bisection.
+/// Builds the report. `file` is the path of the bisection's directory, for `benchlab resume`.
 pub fn document(bisection: &Bisection, file: &str) -> Document {
     let changes = changes(bisection);
     let mut document = Document {
@@ -83,7 +83,8 @@ fn changes(bisection: &Bisection) -> Vec<Change<'_>> {
     found.collect()
 }
 
-/// Returns the commits of a range, without the first one, which it is compared with.
+/// Returns the commits of a range that may have made a change: all except the first, with which
+/// they are compared.
 fn range(bisection: &Bisection, segment: Segment) -> &[BisectionCommit] {
     &bisection.commits[segment.low + 1..=segment.high]
 }
@@ -137,7 +138,7 @@ fn headline(bisection: &Bisection, changes: &[Change]) -> String {
     }
 }
 
-/// Converts the logarithm of a ratio.
+/// Converts an interval of a logarithm to an interval of the ratio.
 fn ratio(log: &LogInterval, level: f64) -> Interval {
     Interval {
         estimate: log.estimate.exp(),
@@ -297,7 +298,8 @@ fn probes(bisection: &Bisection) -> Section {
     Section::of_table(wording::PROBES, table)
 }
 
-/// Builds a row for each change, with its new measurement, and one for each probe, relative to the start of its range.
+/// Builds a row for each change, with its new measurement, and a row for each probe, relative to
+/// the start of its range.
 fn rows(bisection: &Bisection, changes: &[Change]) -> Vec<Row> {
     let metric = match bisection.request.metric {
         BisectedMetric::Wall => Metric::WALL,

@@ -56,7 +56,7 @@ fn made(name: &str, metric: BisectedMetric, ratio: &Interval) -> String {
     }
 }
 
-/// Names what is compared, of a revision: `good's time`.
+/// Formats the name of a revision's value: `good's time`.
 pub fn value_of(owner: &str, metric: BisectedMetric) -> String {
     let value = match metric {
         BisectedMetric::Wall => "time",
@@ -95,7 +95,7 @@ pub fn source(file: &str) -> String {
     format!("All results and run files are in {file}.")
 }
 
-/// The commits of a change: one, or the range that contains it.
+/// Formats the commits of a change: a single commit, or the range that contains the change.
 pub fn commits(range: &[BisectionCommit]) -> String {
     match range {
         [one] => one.short.clone(),
@@ -104,7 +104,8 @@ pub fn commits(range: &[BisectionCommit]) -> String {
     }
 }
 
-/// The answer if one change was found. `range` are the commits that may have made it.
+/// Formats the result if one change was found. `range` contains the commits that may have made the
+/// change.
 pub fn one_change(
     bisection: &Bisection,
     range: &[BisectionCommit],
@@ -124,7 +125,7 @@ pub fn one_change(
     }
 }
 
-/// The answer if multiple changes were found.
+/// Formats the result if multiple changes were found.
 pub fn changes(bisection: &Bisection, changes: &[(String, Option<Interval>)]) -> String {
     let each: Vec<String> = changes
         .iter()
@@ -185,7 +186,7 @@ pub fn open_ends(bisection: &Bisection, ratio: &Interval, blocks: u32) -> String
     )
 }
 
-/// The answer if the change is in a range that was not searched to its end.
+/// Formats the result if the range of a change was not searched to the end.
 pub fn open_range(range: &[BisectionCommit]) -> String {
     format!(
         "Inconclusive: the change is due to one of {} commits ({}).",
@@ -198,7 +199,7 @@ pub fn not_started() -> String {
     "Nothing is known yet: the ends were not compared.".into()
 }
 
-/// The start of the answer of a bisection that was stopped.
+/// Formats the result of a bisection that was stopped.
 pub fn so_far(answer: &str) -> String {
     format!("Not finished. {answer}")
 }
@@ -211,7 +212,7 @@ pub fn to_continue(file: &str, needs_time: bool) -> String {
     }
 }
 
-/// Says that the other commits of a range cannot be measured.
+/// Reports that the other commits of a range cannot be measured.
 pub fn untestable(others: usize) -> String {
     match others {
         1 => "The other one does not build or run.".into(),
@@ -278,7 +279,7 @@ pub fn stage(skipped: &SkippedCommit) -> String {
     }
 }
 
-/// Describes the method, as name and value.
+/// Describes the method in pairs of a name and a value.
 pub fn method(bisection: &Bisection) -> Vec<(String, String)> {
     let request = &bisection.request;
     let command = match &request.command {

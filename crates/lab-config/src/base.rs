@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The base of a change, from the environment variables of CI services.
 
-/// The source of a base.
+/// The setting that specifies a base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BaseSource {
     /// An environment variable, with its name.
@@ -17,7 +17,7 @@ pub enum BaseSource {
 pub struct Base {
     /// The branch or the commit.
     pub name: String,
-    /// True if the name is a commit, which needs no remote.
+    /// True if the name is a commit rather than a branch, so that no remote is needed.
     pub is_commit: bool,
     /// The source.
     pub source: BaseSource,
@@ -41,7 +41,7 @@ const VARIABLES: [(&str, bool); 10] = [
     ("APPVEYOR_PULL_REQUEST_BASE_BRANCH", false),
 ];
 
-/// Returns the base that the CI service specifies. Ignores empty variables, because services set
+/// Returns the base that the CI service specifies. Ignores empty variables, because CI services set
 /// them in builds without a pull request.
 pub fn base_from_environment(variable: impl Fn(&str) -> Option<String>) -> Option<Base> {
     VARIABLES.into_iter().find_map(|(name, is_commit)| {
@@ -59,8 +59,8 @@ pub fn base_from_environment(variable: impl Fn(&str) -> Option<String>) -> Optio
 }
 
 impl Base {
-    /// Returns the revisions that may be the base, in the order in which they are tried. CI
-    /// services fetch a remote branch without creating a local one.
+    /// Returns the revisions that may be the base, in the order in which to try them. CI services
+    /// fetch a remote branch without creating a local one.
     pub fn candidates(&self) -> Vec<String> {
         if self.is_commit {
             return vec![self.name.clone()];
@@ -95,7 +95,7 @@ mod tests {
             ("CI_MERGE_REQUEST_DIFF_BASE_SHA", "0123abc"),
         ];
         assert_eq!(base(&gitlab), Some(vec!["0123abc".to_owned()]));
-        // GitHub sets the variable in all builds, but only pull requests have a base.
+        // GitHub sets the variable in all builds, but its value is empty without a pull request.
         assert_eq!(base(&[("GITHUB_BASE_REF", "")]), None);
     }
 }

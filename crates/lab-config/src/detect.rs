@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-/// A build tool that was found, with a comparison to begin with.
+/// A detected build tool, with a comparison to start with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Detected {
     /// The tool, such as `Cargo`.
@@ -14,7 +14,7 @@ pub struct Detected {
     pub setup: String,
     /// The command that is measured.
     pub command: String,
-    /// A hint about the command, as one line.
+    /// A hint about the command, in one line.
     pub note: &'static str,
 }
 
@@ -23,7 +23,7 @@ const MAX_SIZE: u64 = 1 << 20;
 
 /// Looks for the files of Cargo, Go, npm, Maven, pytest-benchmark and Make in a directory.
 ///
-/// The result has this order, from the most specific tool to the least.
+/// The result is in this order, from the most to the least specific tool.
 pub fn detect(folder: &Path) -> Vec<Detected> {
     let read = |name: &str| read(&folder.join(name));
     let all = [
@@ -49,7 +49,7 @@ fn read(path: &Path) -> Option<String> {
     (size <= MAX_SIZE).then(|| std::fs::read_to_string(path).ok())?
 }
 
-/// Returns a name for the comparison that is a bare key in TOML.
+/// Converts a name to one that is a bare key in TOML.
 fn key(name: &str) -> String {
     let word = |c: char| {
         if c.is_ascii_alphanumeric() || c == '-' || c == '_' {

@@ -414,9 +414,9 @@ impl Compare {
         options
     }
 
-    /// Returns the options for `benchlab ci`. A single command is compared in the base and in the
-    /// working tree; multiple commands are compared with each other. A second copy of the baseline
-    /// is measured, and there is a gate.
+    /// Returns the options for `benchlab ci`. A single command is compared between the base and the
+    /// working tree, and multiple commands are compared with each other. A second copy of the
+    /// baseline is measured, and there is a gate.
     pub fn options_of_ci(&self, name: &str, base: Option<&str>) -> OptionList {
         let mut options = self.common();
         options.value("as", Some(name));
@@ -499,7 +499,7 @@ impl Audit {
     }
 }
 
-/// The subcommands of `benchlab audit`, whose names an entry cannot have.
+/// The subcommands of `benchlab audit`. An entry cannot have one of these names.
 const AUDITS: [&str; 5] = ["host", "cookies", "site", "net", "values"];
 
 impl Config {

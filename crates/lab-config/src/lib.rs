@@ -2,7 +2,7 @@
 //! `benchlab.toml`: the comparisons, loads, logs and audits of a user's project, by name.
 //!
 //! A key has the name and the values of the command's option: `margin = "2%"` is `--margin 2%`. An
-//! entry is converted to options, so each option is defined in one place.
+//! entry is converted to options, so each option is defined only once.
 
 mod base;
 mod detect;
@@ -39,11 +39,12 @@ pub struct ConfigFile {
 }
 
 impl ConfigFile {
-    /// Reads the file in a directory or the nearest parent directory that has one, or else in the user's configuration
-    /// directory. Returns `None` if there is none.
+    /// Reads the file in a directory or the nearest parent directory that has one, or else in the
+    /// user's configuration directory. Returns `None` if no such file exists.
     ///
     /// # Errors
-    /// Returns an error with the position if the file cannot be read, or has an unknown key or an invalid value.
+    /// Returns an error with the position if the file cannot be read, or has an unknown key or an
+    /// invalid value.
     pub fn find(folder: &Path, user: Option<&Path>) -> Result<Option<ConfigFile>, PlanError> {
         let folders = folder.ancestors().chain(user);
         let mut paths = folders.map(|folder| folder.join(FILE));

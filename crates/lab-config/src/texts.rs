@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Values of keys, checked when the file is read, so that an error shows the position.
+//! Types for the values of keys. They are checked while the file is read, so that an error shows
+//! the position.
 
 use lab_model::{Comparison, ConditionError, option_value};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};

@@ -2,22 +2,23 @@
 //! Splits the difference in time between two subjects into estimated contributions and an
 //! unexplained rest.
 //!
-//! Waiting is measured: the wall time without the CPU time. System calls and page faults are
-//! charged with the cost of the cheapest ones on this host, so their contribution is a lower bound.
-//! Instructions are charged with the time that one takes in the baseline. The rest, such as the
-//! cost of cache misses, is unexplained.
+//! Waiting is measured as the wall time minus the CPU time. Each system call and page fault counts
+//! with the cost of the cheapest one on this host, so their contribution is a lower bound. Each
+//! instruction counts with the time that one takes in the baseline. The rest, such as the cost of
+//! cache misses, is unexplained.
 
 use crate::differences::MIN_EVENTS;
 use crate::figures::{differ, figure, median};
 use lab_model::{Counted, Metric, Plan, PointId, UnitCosts};
 
-/// The minimum fraction of a difference in time that a contribution must have to be named.
+/// The minimum contribution to report, as a fraction of the difference in time.
 const MIN_FRACTION: f64 = 0.05;
 
-/// The maximum fraction by which estimates may exceed a difference. Beyond it, they describe something else.
+/// The maximum fraction by which estimates may exceed a difference. Larger estimates do not explain
+/// the difference.
 const MAX_EXCESS: f64 = 0.1;
 
-/// The minimum ratio of two subjects' numbers of misses that is worth naming next to an unexplained rest.
+/// The minimum ratio of two subjects' cache misses to report next to an unexplained rest.
 const MIN_MISSES_RATIO: f64 = 1.5;
 
 /// A difference in time between a subject and the baseline at a point.
@@ -27,21 +28,22 @@ pub struct TimeDifference {
     pub point: PointId,
     /// The names of the subject and of the baseline.
     pub subjects: [String; 2],
-    /// The metric: wall time, or CPU time for servers and for subjects that wait for nothing.
+    /// The metric: wall time, or CPU time for servers and for subjects that do not wait.
     pub metric: Metric,
     /// The time per operation of the subject and of the baseline, in ns.
     pub times: [f64; 2],
     /// The contributions in the direction of the difference, largest first.
     pub parts: Vec<Contribution>,
-    /// The difference without all estimated contributions, in ns.
+    /// The difference minus all estimated contributions, in ns.
     pub unexplained_ns: f64,
-    /// The reason why instructions are not among the contributions.
+    /// True if instructions are not among the contributions because they were not counted.
     pub uncounted: bool,
-    /// Misses of a cache, if their numbers differ much: the metric and the values of both subjects.
+    /// The cache misses, if they differ much: the metric, and the values of the subject and of the
+    /// baseline.
     pub misses: Option<(Metric, [f64; 2])>,
 }
 
-/// A part of a difference in time.
+/// A contribution to a difference in time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contribution {
     /// The source.
@@ -50,26 +52,28 @@ pub struct Contribution {
     pub ns: f64,
 }
 
-/// The source of a contribution. Counts are per operation, of the subject and of the baseline.
+/// The source of a contribution. Counts are per operation, of the subject and of the baseline in
+/// this order.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Source {
-    /// Time in which neither subject computes, with the round trips of both if they are known.
+    /// Time without computing, with the round trips of the subject and of the baseline if they are
+    /// known.
     Waiting(Option<[f64; 2]>),
     /// System calls.
     SystemCalls([f64; 2]),
-    /// Page faults without reading from a disk.
+    /// Page faults that do not read from a disk.
     PageFaults([f64; 2]),
-    /// Instructions, with the library that accounts for most of their difference.
+    /// Instructions, with the library that accounts for most of the difference.
     Instructions([f64; 2], Option<String>),
 }
 
 impl TimeDifference {
-    /// Returns the difference in ns.
+    /// Returns the subject's time minus the baseline's, in ns.
     pub fn total_ns(&self) -> f64 {
         self.times[0] - self.times[1]
     }
 
-    /// Returns how far the two times are apart: the absolute logarithm of their ratio.
+    /// Returns the absolute value of the natural logarithm of the two times' ratio.
     pub fn distance(&self) -> f64 {
         (self.times[0] / self.times[1]).ln().abs()
     }
@@ -77,8 +81,8 @@ impl TimeDifference {
 
 /// Returns the differences in time between all subjects and the baseline at a point.
 ///
-/// If the baseline was not counted, the first subject replaces it. A difference is omitted if the
-/// estimates exceed it, which happens on a disturbed host.
+/// If the baseline was not counted, the first subject replaces it. Differences that the estimates
+/// exceed are omitted; these occur on a disturbed host.
 pub fn time_differences(
     plan: &Plan,
     point: PointId,
@@ -110,7 +114,8 @@ fn time_difference(
         a.zip(b)
             .is_some_and(|(a, b)| differ(a, b) && median(a) > 0.0 && median(b) > 0.0)
     };
-    // Without waiting of its own, a subject's wall time exceeds its CPU time only where other programs ran.
+    // If a subject does not wait, its wall time exceeds its CPU time only because other programs
+    // ran.
     let waits = [Metric::ROUND_TRIPS, Metric::VOLUNTARY_SWITCHES];
     let waits = waits.iter().filter_map(&values).flatten();
     let has_wall = waits.fold(0.0, f64::max) >= MIN_EVENTS

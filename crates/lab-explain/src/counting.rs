@@ -8,7 +8,7 @@ use lab_model::Plan;
 pub struct CountFailure {
     /// The subject's name.
     pub subject: String,
-    /// The label of the point. `None` means that the subject cannot run at all.
+    /// The label of the point, or `None` if the subject cannot run at all.
     pub point: Option<String>,
     /// The reason, without a period at the end.
     pub reason: String,

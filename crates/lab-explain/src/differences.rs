@@ -4,17 +4,16 @@
 use crate::figures::{differ, figure, median};
 use lab_model::{Counted, CountedFigure, Metric, Plan, PointId};
 
-/// The minimum difference in events per operation. Smaller differences are ignored.
+/// The minimum difference to report, in events per operation.
 pub const MIN_EVENTS: f64 = 0.05;
 
-/// The minimum difference as a fraction of the larger value, for a program's own costs. Smaller differences are
-/// ignored.
+/// The minimum difference in a program's own costs to report, as a fraction of the larger value.
 const MIN_FRACTION: f64 = 0.02;
 
-/// Metrics whose differences are listed, starting with the one that typically costs most.
+/// The metrics whose differences are listed, starting with the one that typically costs the most.
 ///
-/// A round trip waits for another process, and a context switch waits for the scheduler. A system call and a page
-/// fault enter the kernel. The program's own costs come last.
+/// A round trip waits for another process, and a context switch waits for the scheduler. A system
+/// call and a page fault enter the kernel. The program's own costs come last.
 pub const RANKS: [Metric; 17] = [
     Metric::ROUND_TRIPS,
     Metric::VOLUNTARY_SWITCHES,
@@ -35,7 +34,8 @@ pub const RANKS: [Metric; 17] = [
     Metric::CYCLES,
 ];
 
-/// The number of leading [`RANKS`] that count requests to the operating system. The others are the program's own costs.
+/// The number of metrics at the start of [`RANKS`] that count requests to the operating system. The
+/// others are the program's own costs.
 const SYSTEM_RANKS: usize = 8;
 
 /// The minimum fraction of a difference that a function must explain to be named as its cause.
@@ -50,7 +50,7 @@ pub struct Difference {
     pub metric: Metric,
     /// The names of the subject and of the baseline.
     pub subjects: [String; 2],
-    /// The medians of the subject and of the baseline.
+    /// The median values of the subject and of the baseline.
     pub values: [f64; 2],
     /// The cause of the difference, if known.
     pub cause: Option<Cause>,
@@ -66,7 +66,8 @@ pub enum Cause {
         /// Instructions per operation of the subject and of the baseline.
         values: [f64; 2],
     },
-    /// Both subjects make the same requests to the operating system, so the difference is in the programs' own work.
+    /// Both subjects make the same requests to the operating system, so the difference is in the
+    /// work of the programs themselves.
     OwnWork {
         /// The program's own costs that differ: instructions, then misses.
         counts: Vec<OwnCount>,
@@ -75,7 +76,7 @@ pub enum Cause {
     },
 }
 
-/// A number of a program's own events that differs between a subject and the baseline.
+/// A count of a program's own events that differs between a subject and the baseline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OwnCount {
     /// The metric.
@@ -109,7 +110,8 @@ impl Difference {
         }
     }
 
-    /// Returns the index in [`RANKS`]. CPU time has the same rank as the first of the program's own costs.
+    /// Returns the index of the metric in [`RANKS`]. CPU time has the same rank as the first of the
+    /// program's own costs.
     fn rank(&self) -> usize {
         let rank = RANKS.iter().position(|metric| *metric == self.metric);
         rank.unwrap_or(SYSTEM_RANKS)
@@ -172,8 +174,8 @@ fn differing_medians(metric: &Metric, other: &Counted, base: &Counted) -> Option
     differ(figures[0], figures[1]).then(|| figures.map(median))
 }
 
-/// Returns the function that accounts for much of a difference in instructions, or the library if the function has no
-/// symbol.
+/// Returns the function that accounts for much of a difference in instructions, or the library if
+/// the function has no symbol.
 fn main_function(other: &Counted, base: &Counted) -> Option<Cause> {
     let total = median(figure(other, &Metric::SIMULATED_INSTRUCTIONS)?)
         - median(figure(base, &Metric::SIMULATED_INSTRUCTIONS)?);
@@ -207,7 +209,7 @@ fn greatest_difference<'c>(
     same_direction.max_by(|(_, a), (_, b)| (a[0] - a[1]).abs().total_cmp(&(b[0] - b[1]).abs()))
 }
 
-/// Returns false for an address or question marks, which stand for a function without a symbol.
+/// Returns false for an address or question marks, which represent a function without a symbol.
 fn is_symbol(name: &str) -> bool {
     !name.starts_with("0x") && !name.starts_with("???")
 }
@@ -226,13 +228,14 @@ fn own_difference(plan: &Plan, other: &Counted, base: &Counted) -> Option<Differ
     })
 }
 
-/// The program's own costs that a sentence on causes names, each with the metric that replaces it.
+/// The program's own costs that a sentence about causes can name. The second metric of each pair is
+/// used if the first one shows no difference, for example because it was not counted.
 const OWN_COUNTS: [[Metric; 2]; 2] = [
     [Metric::INSTRUCTIONS, Metric::SIMULATED_INSTRUCTIONS],
     [Metric::CACHE_MISSES, Metric::SIMULATED_D1_MISSES],
 ];
 
-/// Returns the numbers of instructions and of cache misses that differ.
+/// Returns the counts of instructions and of cache misses that differ.
 fn own_counts(other: &Counted, base: &Counted) -> Vec<OwnCount> {
     let count = |metrics: &[Metric; 2]| {
         metrics.iter().find_map(|metric| {
@@ -248,7 +251,7 @@ fn own_counts(other: &Counted, base: &Counted) -> Vec<OwnCount> {
     OWN_COUNTS.iter().filter_map(count).collect()
 }
 
-/// Returns the settings that both subjects have, but with different values.
+/// Returns the settings that both subjects have with different values.
 fn setting_differences(other: &Counted, base: &Counted) -> Vec<SettingDifference> {
     let theirs = |key: &String| base.settings.iter().find(|(other, _)| other == key);
     let pairs = other.settings.iter().filter_map(|(key, mine)| {

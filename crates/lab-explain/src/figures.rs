@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The counted values of a subject: medians, ranges, and the test for a difference between two subjects.
+//! The counted values of a subject: medians, ranges, and a test for a difference between two
+//! subjects.
 
 use lab_document::{Precision, Quantity};
 use lab_model::{Counted, CountedFigure, Metric};
@@ -31,7 +32,7 @@ pub fn median(figure: &CountedFigure) -> f64 {
     lab_stats::order::median(&figure.differences).unwrap_or(0.0)
 }
 
-/// Returns the median with the range of all values, which is a confidence interval for the median (sign test).
+/// Returns the median, with the range of all values as its confidence interval (sign test).
 pub fn quantity(figure: &CountedFigure) -> Quantity {
     let (low, high) = range(figure);
     let (value, unit) = (median(figure), figure.metric.unit.clone());

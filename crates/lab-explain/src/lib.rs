@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Implements `benchlab explain`: events per operation of each subject, and the differences between subjects.
+//! Implements `benchlab explain`: the events per operation of each subject, and the differences
+//! between subjects.
 //!
 //! The driver in lab-bench counts the events. This crate does not start processes.
 

@@ -13,7 +13,7 @@ use lab_document::{
 use lab_model::{Counted, Message, Metric, Plan, PointId, SubjectId, UnitCosts};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The maximum number of differences in the answer.
+/// The maximum number of differences in the headline.
 const SHOWN: usize = 3;
 
 /// The input of a report.
@@ -30,7 +30,7 @@ pub struct ExplainReport<'a> {
     pub made_unix_s: f64,
 }
 
-/// Builds a document that shows the subjects next to each other at each point.
+/// Builds a document that shows the subjects of each point next to each other.
 pub fn document(report: &ExplainReport) -> Document {
     let plan = report.plan;
     let mut document = Document {
@@ -180,7 +180,7 @@ fn table(plan: &Plan, counted: &[&Counted]) -> Table {
     table
 }
 
-/// Returns the metrics of a table: totals first, then the kinds of system calls, most frequent first.
+/// Returns the metrics of a table: totals first, then system calls by kind, most frequent first.
 fn metrics(counted: &[&Counted]) -> Vec<Metric> {
     let greatest = |metric: &Metric| {
         let values = counted.iter().filter_map(|c| figure(c, metric));

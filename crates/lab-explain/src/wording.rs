@@ -202,7 +202,7 @@ fn time(ns: f64) -> String {
     say::reading(ns, &Unit::Nanoseconds)
 }
 
-/// Returns the title of a metric, in the singular if the value is 1.
+/// Returns the title of a metric. It is in the singular if the value is 1.
 fn events(metric: &Metric, value: f64) -> String {
     match metric.unit {
         Unit::Count(_) if number(value) == "1" => singular(&metric.title),

@@ -33,8 +33,8 @@ impl CiPart {
     }
 }
 
-/// Builds the document about all entries: the number that passed, a table of the values before and
-/// after, all gates, and each entry's own report.
+/// Builds the document about all entries: the number of entries that passed, a table of the values
+/// before and after, all gates, and each entry's own report.
 pub fn document(parts: &[CiPart], base: Option<&str>, made: String) -> Document {
     let mut document = Document {
         title: "Continuous integration".into(),

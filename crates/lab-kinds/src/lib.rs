@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Builds documents from runs of every kind, with the report of the tool that recorded each run. A
-//! new tool is registered here.
+//! Builds documents from runs of every kind, using the report of the tool that recorded the run.
+//! New tools are registered here.
 
 pub mod ci;
 mod summary;
@@ -53,7 +53,7 @@ fn document_of_content(report: &Report) -> Document {
     }
 }
 
-/// Builds the report of profiled programs, with their times if they were measured, too.
+/// Builds the report of profiled programs, with their times if these were also measured.
 fn profile_document(report: &Report, profile: &KeptProfile) -> Document {
     let run = report.run;
     let measured = || lab_report::document(report);
@@ -72,7 +72,7 @@ fn profile_document(report: &Report, profile: &KeptProfile) -> Document {
     }
 }
 
-/// The gates of a report of two runs.
+/// The gates of a report on two runs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ChangeGates<'a> {
     /// True to fail if any compared value became worse by more than the margin.
@@ -84,7 +84,7 @@ pub struct ChangeGates<'a> {
 }
 
 impl ChangeGates<'_> {
-    /// Parses the conditions, starting with the one of `--gate`.
+    /// Parses the conditions. The condition of `--gate` comes first.
     fn parse<T>(
         &self,
         gate: &str,
@@ -105,7 +105,7 @@ impl ChangeGates<'_> {
     }
 }
 
-/// The condition of `--gate` on two runs of logs: no page is slower by more than 2 %.
+/// The condition of `--gate` for two log analyses: no page is slower by more than 2 %.
 const SLOWER_PAGE: &str = "mean>+2%";
 
 /// Builds the report of the differences between two runs.

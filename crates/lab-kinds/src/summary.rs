@@ -18,9 +18,9 @@ pub enum RunSummary {
     Imported(ImportSummary),
     /// A measurement.
     Measured {
-        /// The results of its subjects.
+        /// The results of the measured subjects.
         measured: lab_report::RunSummary,
-        /// The values of its profile, if it was profiled.
+        /// The values of the run's profile, if it was profiled.
         profile: Option<ProfileSummary>,
     },
 }
@@ -42,7 +42,7 @@ impl RunSummary {
         })
     }
 
-    /// Returns the names of the subjects that have a row, without duplicates.
+    /// Returns the names of the subjects that have rows, without duplicates.
     pub fn subjects(&self) -> impl Iterator<Item = &str> {
         let mut names: Vec<&str> = match self {
             RunSummary::Audit(_) => Vec::new(),
@@ -60,8 +60,8 @@ impl RunSummary {
 
 /// Builds the history of the runs with one name, oldest first.
 ///
-/// `subjects` selects the subjects to show; if it is empty, all are shown.
-/// `conditions` are gates on the measured runs; audits have none.
+/// `subjects` selects the subjects to show. If it is empty, all subjects are shown. `conditions`
+/// contains gates for measured runs. Audits have none.
 pub fn history(
     name: &str,
     runs: &[RunSummary],

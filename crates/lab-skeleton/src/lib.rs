@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Creates working experiments and subjects from a skeleton for each language.
 //!
-//! A skeleton is `kits/LANGUAGE/skeleton/`: sources, and `recipe.toml` with the subject's entry in
-//! the experiment's file. `{{subject}}` is the subject's name, `{{folder}}` its directory and
-//! `{{out}}` that of its build, both relative to the project's directory, and `{{root}}` is the
-//! relative path from the subject's directory to the project's. The extension `.in` is removed from
-//! file names.
+//! A skeleton is a directory `kits/LANGUAGE/skeleton/` with sources, and with the subject's entry
+//! in the experiment's file (`recipe.toml`). The extension `.in` is removed from file names. These
+//! placeholders are replaced:
+//!
+//! - `{{subject}}`: the subject's name.
+//! - `{{folder}}`: the subject's directory, relative to the project's directory.
+//! - `{{out}}`: the directory of the subject's build, relative to the project's directory.
+//! - `{{root}}`: the project's directory, relative to the subject's directory.
 
 use lab_plan::{EXPERIMENT_FILE, Experiment, Project};
 use std::collections::BTreeSet;
@@ -13,7 +16,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// The files of all kits with their paths in `kits/`.
+/// The files of all kits, with their paths in `kits/`.
 static KITS: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/kits.rs"));
 
 /// The files of an experiment.
@@ -26,7 +29,7 @@ static EXPERIMENT: [(&str, &str); 3] = [
     ("test.py", include_str!("../templates/test.py")),
 ];
 
-/// The directory of a kit's skeleton, and the file with the subject's entry.
+/// The directory of a kit's skeleton, and the name of the file with the subject's entry.
 const SKELETON: &str = "skeleton";
 const RECIPE: &str = "recipe.toml";
 
@@ -63,7 +66,7 @@ pub enum Error {
     Write {
         /// The file.
         path: PathBuf,
-        /// The system's reason.
+        /// The error from the operating system.
         reason: io::Error,
     },
 }
@@ -79,9 +82,9 @@ pub fn languages() -> Vec<&'static str> {
 
 /// Creates an experiment with a subject per language, each named after its language.
 ///
-/// The directory is in a project's `experiments/`, or is itself a project. Missing kits are copied
-/// into the project. Returns the created files, relative to the project's directory, without the
-/// files of kits.
+/// The directory is either in the `experiments/` of a project, or is itself a project. Kits that
+/// the project lacks are copied into it. Returns the created files without the files of kits,
+/// relative to the project's directory.
 ///
 /// # Errors
 /// Returns an error, and creates nothing, if the directory exists or if a name or a language is
@@ -126,8 +129,8 @@ pub fn experiment(folder: &Path, languages: &[String]) -> Result<Vec<PathBuf>, E
 
 /// Adds a subject in a language to an experiment.
 ///
-/// Returns the created files, relative to the project's directory and without the files of kits,
-/// and the experiment's cases that the skeleton does not implement.
+/// Returns the created files without the files of kits, relative to the project's directory, and
+/// the cases of the experiment that the skeleton does not implement.
 ///
 /// # Errors
 /// Returns an error, and changes nothing, if a name or the language is invalid, or if the subject
@@ -194,7 +197,7 @@ fn write_error(path: &Path) -> impl FnOnce(io::Error) -> Error {
 struct Place {
     /// The project's directory.
     project: PathBuf,
-    /// The experiment's directory, relative to the project's.
+    /// The experiment's directory, relative to the project's directory.
     experiment: PathBuf,
     /// The experiment's name.
     name: String,
@@ -290,7 +293,7 @@ impl Place {
     }
 }
 
-/// Creates a file, which must not exist, and its directories.
+/// Creates a file and its parent directories. Returns an error if the file exists.
 fn create(path: &Path, content: &[u8]) -> Result<(), Error> {
     let write = || -> io::Result<()> {
         if let Some(folder) = path.parent() {

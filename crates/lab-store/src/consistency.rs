@@ -73,7 +73,7 @@ fn plan_misfit(plan: &Plan) -> Option<String> {
     }))
 }
 
-/// Returns the kind, the subject, and for most kinds the point of each row.
+/// Returns the kind, the subject and, for most kinds, the point of each row.
 fn ids(run: &Run) -> impl Iterator<Item = (&'static str, SubjectId, Option<PointId>)> {
     macro_rules! ids {
         ($rows:expr, $what:literal, $row:ident: $point:expr) => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Errors when reading or writing run files, with messages that tell users what to do.
+//! Errors while reading or writing run files, with messages that explain what to do.
 
 use std::path::{Path, PathBuf};
 
@@ -47,7 +47,7 @@ impl StoreError {
         let path = path.to_path_buf();
         match error.sqlite_error_code() {
             Some(DiskFull) => StoreError::Full(path),
-            // A full file system can also cause a failed write.
+            // A full filesystem can also cause this kind of failed write.
             Some(SystemIoFailure) if no_room(&path) => StoreError::Full(path),
             Some(NotADatabase) => StoreError::NotARun(path, "it is not an SQLite database".into()),
             Some(DatabaseCorrupt) => StoreError::Damaged(path, error.to_string()),

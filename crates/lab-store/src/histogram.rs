@@ -5,7 +5,8 @@ use hdrhistogram::Histogram;
 use lab_model::{Counts, PackedTimes, SliceTimes};
 use std::borrow::Cow;
 
-/// Bytes before the counts in the V2 format: cookie, length, offset, digits, lowest and highest value, ratio.
+/// The number of bytes before the counts in the V2 format: cookie, length, offset, digits, lowest
+/// and highest value, ratio.
 const HEADER_BYTES: usize = 40;
 
 /// The cookie of the V2 format.
@@ -15,7 +16,7 @@ const COOKIE: u64 = 0x1c84_9313;
 const BUCKETS: u64 = 33 * HALF;
 const HALF: u64 = 1024;
 
-/// The maximum length of a blob that is decoded: 40,000 counts of nine bytes each.
+/// The maximum length of a blob to decode, in bytes: 40,000 counts of nine bytes each.
 const MAX_BLOB_BYTES: usize = HEADER_BYTES + 9 * 40_000;
 
 /// Converts a distribution to a histogram.
@@ -32,10 +33,11 @@ pub fn histogram(counts: &Counts) -> Result<Histogram<u64>, String> {
     Ok(histogram)
 }
 
-/// Encodes a distribution in HdrHistogram's uncompressed V2 format. Returns `None` if the distribution is empty.
+/// Encodes a distribution in HdrHistogram's uncompressed V2 format. Returns `None` if the
+/// distribution is empty.
 ///
-/// The buckets are written directly: the library's histogram would allocate all 33,792 buckets, and agents and
-/// coordinators would have to do that for each slice.
+/// The buckets are written directly, because the library's histogram would allocate all 33,792
+/// buckets. Agents and coordinators would have to do that for each slice.
 ///
 /// # Errors
 /// Returns an error message if a time or the total count exceeds the range of the format.
@@ -57,7 +59,8 @@ pub fn encode(counts: &Counts) -> Result<Option<Vec<u8>>, String> {
         if count == 0 {
             continue;
         }
-        // A run of empty buckets is encoded as its negated length in zigzag; a single empty bucket is 0.
+        // A run of empty buckets is encoded as its negated length in zigzag encoding. A single
+        // empty bucket is 0.
         match at - next {
             0 => {}
             1 => put_varint(&mut blob, 0),
@@ -138,7 +141,7 @@ pub fn decode(blob: &[u8]) -> Result<Counts, String> {
     Ok(counts)
 }
 
-/// Writes a number below 2⁶³ as LEB128, which takes at most nine bytes.
+/// Writes a number below 2⁶³ as LEB128, in at most nine bytes.
 fn put_varint(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80);
@@ -147,7 +150,7 @@ fn put_varint(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push(number as u8);
 }
 
-/// Reads LEB128 of at most nine bytes; all eight bits of the ninth byte are data.
+/// Reads a LEB128 number of at most nine bytes. All eight bits of the ninth byte are data.
 fn varint(rest: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
     for place in 0..9 {
@@ -169,8 +172,8 @@ fn bucket(ns: u64) -> u64 {
     (ns >> doublings) + doublings * HALF
 }
 
-/// Returns the longest time in a bucket: the first 2,048 buckets span 1 ns each, the next 1,024 span 2 ns, and
-/// so on.
+/// Returns the longest time in a bucket, in ns. The first 2,048 buckets span 1 ns each, the next
+/// 1,024 span 2 ns each, and so on.
 fn highest_ns(bucket: u64) -> u64 {
     let doublings = (bucket / HALF).saturating_sub(1);
     ((bucket - doublings * HALF + 1) << doublings) - 1
@@ -180,7 +183,8 @@ fn empty() -> Histogram<u64> {
     Histogram::new_with_bounds(1, Counts::MAX_NS, Counts::DIGITS).expect("an hour has three digits")
 }
 
-/// Returns an error if a header differs from benchlab's own, because it could request any amount of memory.
+/// Returns an error if a header differs from benchlab's own. Other headers could cause an
+/// allocation of any size.
 fn check_header(blob: &[u8]) -> Result<(), String> {
     let number = |at: usize| {
         blob.get(at..at + 8)

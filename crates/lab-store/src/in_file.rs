@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Distributions that stay in the run file until they are needed, so that a loaded run of any length is small.
+//! Distributions that stay in the run file until they are needed, so that loading a run of any
+//! length takes little memory.
 
 use crate::values;
 use lab_model::{Counts, Slice, SliceTimes, TimesColumn, TimesInFile};
@@ -66,7 +67,8 @@ impl TimesColumns {
         Ok([response, service, times(r, first + 2, &self.lag, row)?])
     }
 
-    /// Replaces the distributions of a slice, which was written into a row, with references to that row.
+    /// Replaces the distributions of a slice with references to the row into which the slice was
+    /// written.
     pub fn leave(&self, slice: &mut Slice, row: i64) {
         let is_same = slice.response == slice.service;
         for (times, column) in [

@@ -19,10 +19,11 @@ CREATE TABLE log_hour (start_s INTEGER PRIMARY KEY, offset_s INTEGER, requests I
 
 type Result<T> = rusqlite::Result<T>;
 
-/// Writes pages and hours into their tables, and the rest into `meta`.
+/// Writes pages and hours to their tables, and everything else to `meta`.
 ///
 /// # Errors
-/// Returns an error if the file cannot be written, or if a time or a count exceeds the range of a histogram.
+/// Returns an error if the file cannot be written, or if a time or a count exceeds the range of a
+/// histogram.
 pub fn write(db: &Connection, analysis: &LogAnalysis) -> Result<()> {
     db.execute_batch(TABLES)?;
     let rest = without_pages(analysis);
@@ -66,7 +67,7 @@ pub fn write(db: &Connection, analysis: &LogAnalysis) -> Result<()> {
     Ok(())
 }
 
-/// Copies everything except pages and hours, which may take a hundred MB.
+/// Copies everything except pages and hours, which may take 100 MB.
 fn without_pages(analysis: &LogAnalysis) -> LogAnalysis {
     LogAnalysis {
         sources: analysis.sources.clone(),

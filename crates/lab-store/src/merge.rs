@@ -28,10 +28,10 @@ const TABLES: [&str; 17] = [
     "metric",
 ];
 
-/// Tables in which `block` is the block's number rather than the ID of its record.
+/// Tables in which `block` is the number of the block rather than the ID of its record.
 const BY_NUMBER: [&str; 2] = ["failure", "log"];
 
-/// Adds the rows of the run file at `from` and assigns its blocks to `agent`.
+/// Copies the rows of the run file at `from`, and assigns its blocks to `agent`.
 pub fn merge(db: &Connection, from: &Path, agent: AgentId) -> rusqlite::Result<()> {
     db.execute("ATTACH ? AS other", [from.to_string_lossy()])?;
     let copied = copy(db, agent);
@@ -84,7 +84,7 @@ struct Ids {
 }
 
 impl Ids {
-    /// Returns the SQL expression for a column of a copied row.
+    /// Returns the SQL expression for the value of a column in a copied row.
     fn value(&self, table: &str, column: &str) -> String {
         let after = match (table, column) {
             (table, "block") if BY_NUMBER.contains(&table) => None,

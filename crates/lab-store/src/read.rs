@@ -30,12 +30,13 @@ type Result<T> = std::result::Result<T, StoreError>;
 ///
 /// The slices' distributions stay in the file, and the file stays open until they are dropped.
 ///
-/// The process that writes a run file must call [`crate::RunWriter::load`] instead: this function closes the
-/// file, and then a process loses all of its locks on it (sqlite.org/howtocorrupt.html, 2.2).
+/// The process that writes a run file must call [`crate::RunWriter::load`] instead. This function
+/// closes the file, which releases all locks that its process has on the file
+/// (sqlite.org/howtocorrupt.html, 2.2).
 ///
 /// # Errors
-/// Returns an error if the file is missing, is not a run file, has a newer version, or is damaged. In each case
-/// the file is left untouched.
+/// Returns an error if the file is missing, is not a run file, has a newer version, or is damaged.
+/// In each case the file is left untouched.
 pub fn load(path: &Path) -> Result<Run> {
     run(check(path)?, path)
 }
@@ -58,7 +59,7 @@ pub(crate) fn run(db: Connection, path: &Path) -> Result<Run> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Heading {
     /// The name of the experiment, comparison, audit or import. `None` for imported XML, which has
-    /// none.
+    /// no name.
     pub experiment: Option<String>,
     /// The display title. Empty without a plan.
     pub title: String,
@@ -68,7 +69,8 @@ pub struct Heading {
     pub subjects: Vec<String>,
     /// The start time, in seconds since 1970.
     pub started_unix_s: f64,
-    /// True if the run has ended; if not, [`is_measured`] shows whether it is still in progress.
+    /// True if the run has ended. If it has not, [`is_measured`] shows whether it is still in
+    /// progress.
     pub ended: bool,
 }
 
@@ -140,7 +142,7 @@ impl Heading {
 }
 
 impl RunProgress {
-    /// Reads the progress without the samples; fast enough to be called every second.
+    /// Reads the progress without the samples. This is fast enough to be called every second.
     ///
     /// # Errors
     /// Returns an error in the same cases as [`load`].
@@ -163,9 +165,9 @@ impl RunProgress {
     }
 }
 
-/// Returns true if a file starts as every SQLite database does.
+/// Returns true if a file starts with the header of an SQLite database.
 ///
-/// [`load`] reports the problem with a database that is not a run file.
+/// If the database is not a run file, [`load`] reports this.
 pub fn is_run_file(path: &Path) -> bool {
     let mut magic = [0; 16];
     let mut file = match File::open(path) {
@@ -177,7 +179,8 @@ pub fn is_run_file(path: &Path) -> bool {
 
 /// Returns true if a process is writing a run file.
 ///
-/// This closes the file: see [`load`] for the process that must not call this function.
+/// The process that writes the file must not call this function, which closes the file (see
+/// [`load`]).
 pub fn is_measured(path: &Path) -> bool {
     let is_locked = |file| Flock::lock(file, FlockArg::LockSharedNonblock).is_err();
     std::fs::metadata(path).is_ok_and(|m| m.is_file()) && File::open(path).is_ok_and(is_locked)
@@ -203,7 +206,7 @@ pub fn command_line(path: &Path) -> Result<Option<Vec<String>>> {
     read().map_err(|e| misread(path, e))
 }
 
-/// Returns the maximum number of connections per second that a visit of a load opened.
+/// Returns the maximum number of connections per second that a load opened during a visit.
 ///
 /// Returns `None` if the file is not a run of `benchlab load`.
 pub fn connects_per_s(path: &Path) -> Result<Option<f64>> {
@@ -243,7 +246,8 @@ pub(crate) fn check(path: &Path) -> Result<Connection> {
     if !has_header || !header.starts_with(b"SQLite format 3\0") {
         return Err(not_a_run("it is not an SQLite database"));
     }
-    // Read without SQLite, which would first move another program's WAL into its file.
+    // Read without SQLite, which would first move the content of another program's WAL into its
+    // file.
     let number = |at: usize| {
         u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
     };
@@ -279,7 +283,8 @@ pub(crate) fn open(path: &Path) -> Result<Connection> {
     Ok(db)
 }
 
-/// Protects against a malicious schema in a file from an untrusted source.
+/// Protects the connection against a malicious schema, because the file may come from an untrusted
+/// source.
 ///
 /// See sqlite.org/security.html, "Untrusted SQLite Database Files".
 fn guard(db: &Connection) -> rusqlite::Result<()> {
@@ -293,8 +298,8 @@ fn guard(db: &Connection) -> rusqlite::Result<()> {
 /// points.
 const MAX_TEXT_BYTES: i32 = 256 << 20;
 
-/// Returns the name of a table that is computed rather than stored, such as a view, which could have endless
-/// rows.
+/// Returns the name of a table that is computed rather than stored, such as a view, if there is
+/// one. Such a table could have endless rows.
 fn strange_table(db: &Connection) -> rusqlite::Result<Option<String>> {
     let sql = "SELECT l.name FROM pragma_table_list l
                WHERE l.schema = 'main'
@@ -303,10 +308,10 @@ fn strange_table(db: &Connection) -> rusqlite::Result<Option<String>> {
     db.query_row(sql, [schema::TABLES], |r| r.get(0)).optional()
 }
 
-/// Returns an error if the file is shorter than its header says.
+/// Returns an error if the file is shorter than its header indicates.
 ///
-/// With a WAL, a shorter file is valid: if benchlab is killed while moving pages into the file, the header is
-/// already written.
+/// If there is a WAL, a shorter file is valid: when benchlab is killed while it is moving pages
+/// into the file, the header has already been written.
 fn check_length(path: &Path, page_size: u16, pages: u32, length: u64) -> Result<()> {
     let page_size = if page_size == 1 {
         65_536
@@ -393,7 +398,8 @@ fn content(db: &Connection) -> rusqlite::Result<Content> {
     Ok(Content::Imported(imports))
 }
 
-/// Returns the SQL for a column: its name, or 0 for files that are older than the column.
+/// Returns the SQL for a column: its name, or 0 for a file that lacks the column because it is
+/// older.
 fn or_zero(db: &Connection, table: &str, name: &'static str) -> rusqlite::Result<&'static str> {
     Ok(if has_column(db, table, name)? {
         name
@@ -410,7 +416,7 @@ fn or_null(db: &Connection, table: &str, name: &'static str) -> rusqlite::Result
     })
 }
 
-/// Reads the agents. Empty for files that are older than the table.
+/// Reads the agents. The list is empty for files that are older than the table.
 fn agents(db: &Connection) -> rusqlite::Result<Vec<Agent>> {
     if !has_table(db, "agent")? {
         return Ok(Vec::new());
@@ -435,7 +441,8 @@ fn agents(db: &Connection) -> rusqlite::Result<Vec<Agent>> {
     })
 }
 
-/// Reads the output of profilers. `None` for files without it, which may be older than its table.
+/// Reads the output of profilers, or returns `None` for a file without it. Such a file may be older
+/// than the table.
 fn profile(db: &Connection) -> rusqlite::Result<Option<KeptProfile>> {
     let Some(notes) = meta(db, "profile")? else {
         return Ok(None);
@@ -454,7 +461,8 @@ fn profile(db: &Connection) -> rusqlite::Result<Option<KeptProfile>> {
     Ok(Some(KeptProfile { notes, outputs }))
 }
 
-/// Reads the audit. `None` for files without one, which may be older than its table.
+/// Reads the audit, or returns `None` for a file without one. Such a file may be older than the
+/// table.
 fn audit(db: &Connection) -> rusqlite::Result<Option<Audit>> {
     let json_text: Option<String> = meta(db, "audit")?;
     let Some(json_text) = json_text else {
@@ -733,8 +741,8 @@ fn slices(
     Ok(())
 }
 
-/// Reads the agents' slices with the ID of the slice that they belong to. Empty for files older
-/// than the table.
+/// Reads the agents' slices, each with the ID of the slice that it belongs to. The list is empty
+/// for files that are older than the table.
 fn agent_slices(db: &Connection, file: &Arc<OpenFile>) -> rusqlite::Result<Vec<(i64, AgentSlice)>> {
     if !has_table(db, "agent_slice")? {
         return Ok(Vec::new());
@@ -776,7 +784,8 @@ fn agent_slices(db: &Connection, file: &Arc<OpenFile>) -> rusqlite::Result<Vec<(
     })
 }
 
-/// Reads responses by status code. Empty for files that are older than the column.
+/// Reads the numbers of responses by status code. The list is empty for files that are older than
+/// the column.
 fn statuses_of(r: &Row, column: usize) -> rusqlite::Result<Vec<(u16, u64)>> {
     let text: Option<String> = r.get(column)?;
     text.map_or(Ok(Vec::new()), |text| json(&text))
@@ -810,7 +819,7 @@ fn slice(r: &Row, [response, service, lag]: [SliceTimes; 3]) -> rusqlite::Result
     })
 }
 
-/// Adds a bucket to its batch; the buckets of a batch are stored consecutively.
+/// Adds a bucket to its batch. The buckets of a batch are stored consecutively.
 fn latency(all: &mut Vec<Latencies>, r: &Row) -> rusqlite::Result<()> {
     let (point, subject, pass) = (PointId(r.get(1)?), SubjectId(r.get(2)?), r.get(3)?);
     let count = (r.get(4)?, r.get(5)?);
@@ -827,7 +836,7 @@ fn latency(all: &mut Vec<Latencies>, r: &Row) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Adds a step to its batch; the steps of a batch are stored consecutively, from 0.
+/// Adds a step to its batch. The steps of a batch are stored consecutively, starting with 0.
 fn timeline(all: &mut Vec<Timeline>, r: &Row) -> rusqlite::Result<()> {
     let (point, subject, pass) = (PointId(r.get(1)?), SubjectId(r.get(2)?), r.get(3)?);
     let (step, longest_ns): (usize, u64) = (r.get(4)?, r.get(5)?);

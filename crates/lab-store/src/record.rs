@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tables whose columns match the fields of a type, so that each column is listed once for reading and writing.
+//! Tables whose columns match the fields of a type. Each column is listed only once, for both
+//! reading and writing.
 
 use lab_model::{
     Figure, LogLine, PointId, ProcessExit, ProcessStart, Reading, Resources, Setting, SubjectId,
@@ -7,7 +8,8 @@ use lab_model::{
 use rusqlite::types::{ToSqlOutput, Value};
 use rusqlite::{Row, ToSql};
 
-/// A row of a table whose columns are keys, which are not fields of the type, followed by the type's fields.
+/// A row of a table. Its first columns are keys, which are not fields of the type, and the others
+/// are the type's fields.
 pub trait StoredRow: Sized {
     /// The statement that selects the keys and then the fields.
     const SELECT: &str;

@@ -3,7 +3,8 @@
 
 use rusqlite::Connection;
 
-/// `LAB1` in ASCII, which distinguishes a run file from other SQLite databases.
+/// The application ID of a run file: `LAB1` in ASCII. It distinguishes a run file from other SQLite
+/// databases.
 pub const APPLICATION_ID: i64 = 0x4C41_4231;
 
 /// The version of the file format. It increases when an older benchlab could misread a newer file.
@@ -72,7 +73,7 @@ CREATE VIEW result AS
        JOIN point p ON p.id = m.point JOIN subject s ON s.id = m.subject;
 ";
 
-/// Columns that files of older versions lack: the table, the column and its type.
+/// Columns that files of older versions lack: each with its table, name and type.
 const LATER: [(&str, &str, &str); 11] = [
     ("slice", "read_times", "INTEGER"),
     ("slice", "statuses", "TEXT"),

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 
 type Result<T> = std::result::Result<T, StoreError>;
 
-/// A run file that is being written, by only one process at a time.
+/// A run file that is being written. Only one process at a time can write it.
 pub struct RunWriter {
     db: Connection,
     path: PathBuf,
@@ -57,7 +57,8 @@ impl RunWriter {
 
     fn fill_new(path: &Path, lab_version: &str, started_unix_s: f64) -> Result<Self> {
         let run = Self::open_locked(path)?;
-        // Written before there is a WAL, so that the file itself is a valid run file from now on.
+        // Written before the file has a WAL, so that the file itself is a valid run file from now
+        // on.
         let tables = |db: &Connection| {
             db.pragma_update(None, "application_id", schema::APPLICATION_ID)?;
             db.pragma_update(None, "user_version", schema::VERSION)?;
@@ -88,7 +89,7 @@ impl RunWriter {
     /// Adds decisions of gates to the file of a run that has ended.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be written, or if another process writes it.
+    /// Returns an error if the file cannot be written, or if another process is writing it.
     pub fn add_gates(path: &Path, gates: &[KeptGate]) -> Result<()> {
         RunWriter::open_locked(path)?.gates(gates)
     }
@@ -123,7 +124,8 @@ impl RunWriter {
         Ok(self)
     }
 
-    /// Loads the file's content so far, like [`crate::load`] but in the process that writes it.
+    /// Loads the content of the file so far. The process that writes the file must call this
+    /// instead of [`crate::load`].
     pub fn load(&self) -> Result<Run> {
         // A separate connection, because it is used to read the distributions later.
         crate::read::run(crate::read::open(&self.path)?, &self.path)
@@ -243,7 +245,7 @@ impl RunWriter {
         })
     }
 
-    /// Stores decisions of gates, in place of earlier ones.
+    /// Stores decisions of gates, and replaces earlier ones.
     pub fn gates(&self, gates: &[KeptGate]) -> Result<()> {
         match gates {
             [] => Ok(()),
@@ -347,7 +349,7 @@ impl RunWriter {
         })
     }
 
-    /// Stores the ID of the set of processes that serves a block.
+    /// Stores the ID of the process set that serves a block.
     pub fn process_set(&self, block: &BlockWriter, set: u32) -> Result<()> {
         let row = params![set, block.id];
         self.execute("UPDATE block SET process_set = ? WHERE id = ?", row)
@@ -361,9 +363,11 @@ impl RunWriter {
         )
     }
 
-    /// Merges the run file of another benchlab process for the same plan, in one transaction.
+    /// Merges the run file that another benchlab process wrote for the same plan, in one
+    /// transaction.
     ///
-    /// The blocks are assigned to `agent`. Pilots, failures and similar records are added to the existing ones.
+    /// The blocks are assigned to `agent`. Pilots, failures and similar records are added to the
+    /// existing ones.
     pub fn merge(&self, file: &Path, agent: AgentId) -> Result<()> {
         let merged = crate::merge::merge(&self.db, file, agent);
         merged.map_err(|e| self.error(e))
@@ -437,7 +441,8 @@ impl RunWriter {
 
     /// Ends the run and converts its file to a single plain file.
     ///
-    /// If another process is reading the file, it stays in WAL mode, which is equally complete.
+    /// If another process is reading the file, the file stays in WAL mode. It is complete in this
+    /// case, too.
     pub fn finish(mut self, ending: Option<Ending>, lab_cost: Option<(u64, u64)>) -> Result<()> {
         // A reader that is still open would prevent the removal of the write-ahead log.
         self.columns = OnceCell::new();
@@ -475,7 +480,7 @@ impl RunWriter {
         run().map(drop).map_err(|e| self.error(e))
     }
 
-    /// Runs `work` in a transaction, so that all or none of its writes are stored.
+    /// Runs `work` in a transaction, so that either all or none of its writes are stored.
     fn in_transaction<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let begun = self.db.unchecked_transaction();
         let transaction = begun.map_err(|e| self.error(e))?;
@@ -501,7 +506,7 @@ impl RunWriter {
 }
 
 impl BlockWriter<'_> {
-    /// Stores a sample, which is committed when this function returns.
+    /// Stores a sample. The sample is committed when this function returns.
     pub fn sample(&self, s: &Sample, units: u64, check: u64) -> Result<()> {
         let Batch {
             operations,
@@ -572,8 +577,8 @@ impl BlockWriter<'_> {
 
     /// Stores a slice and returns it with references to its distributions in the file.
     ///
-    /// `redone` means that the slice was measured again and does not count. Drop such slices before the end of
-    /// the run; otherwise its file does not become a single plain file.
+    /// `redone` means that the slice was measured again and does not count. Drop such slices before
+    /// the end of the run, or else its file does not become a single plain file.
     pub fn move_to_file(&self, mut slice: Slice, redone: bool) -> Result<Slice> {
         let (row, parts) = self.keep(&slice, redone)?;
         let [slice_columns, agent_columns] = self.run.columns()?;
@@ -660,7 +665,8 @@ impl BlockWriter<'_> {
 
     /// Stores the readings of a turn in one transaction.
     ///
-    /// `redone` is 0, or the number of the attempt from 1 for a turn that does not count.
+    /// `redone` is 0 for a turn that counts. Otherwise, it is the number of the attempt, starting
+    /// with 1.
     pub fn readings(&self, readings: &[Reading], redone: u32) -> Result<()> {
         let keys: [&dyn ToSql; 2] = [&self.id, &redone];
         let mut readings = readings.iter();

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Threads that hash in parallel, and report their cores. `own_cores` is 1 if each thread has its own core.
+"""A subject whose threads hash in parallel and report their cores. `own_cores` is 1 if each thread has its own core.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ def own_cores(core_sets: list[frozenset[int]]) -> int:
 members: list[ThreadPoolExecutor] = []
 for verb, arguments, fields in commands("at_once"):
     if verb == "open":
-        # A pool for each thread: no pool's thread does another one's work.
+        # Each thread has its own pool, so that it does not take over another thread's work.
         members = [ThreadPoolExecutor(1) for _ in range(int(arguments["threads"]))]
     elif verb == "run":
         start = time.monotonic_ns()

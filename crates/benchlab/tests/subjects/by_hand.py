@@ -12,7 +12,8 @@ def say(line: str) -> None:
 
 
 def commands(subject: str) -> Iterator[tuple[str, dict[str, str], str]]:
-    """Yields benchlab's commands until `quit`: the verb and the arguments. The subject itself replies to `run`."""
+    """Yields benchlab's commands until `quit`, each with its verb and arguments. The subject itself replies to
+    `run`."""
     say(f"@lab hello protocol=1 subject={subject} thread={threading.get_native_id()} runtime=none library=none")
     for line in sys.stdin:
         verb, *words = line.split()

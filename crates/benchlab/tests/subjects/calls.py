@@ -38,7 +38,7 @@ class Client:
         session.run("COMMIT")
 
     def kill_server(self) -> None:
-        """Kills MariaDB, once, if another client has connected later."""
+        """Kills MariaDB once, as soon as another client has connected later."""
         struck = Path("struck")  # in the project's folder
         session = self._session
         if session is None or struck.exists():
@@ -56,7 +56,7 @@ class Client:
 
 
 Call = Callable[[Client, int, int], bool]
-"""Makes a call of a batch. Returns true to report success."""
+"""A function that makes a call of a batch, and returns true to report success."""
 
 
 def hopeless(client: Client, batch: int, call: int) -> bool:
@@ -104,7 +104,7 @@ def secretive(client: Client, batch: int, call: int) -> bool:
 
 
 def deadly(client: Client, batch: int, call: int) -> bool:
-    """Makes one attempt, and first kills the server if that is due."""
+    """Kills the server if that is due, and then makes one attempt."""
     with suppress(*Errors):
         client.kill_server()
     return hopeless(client, batch, call)
@@ -138,7 +138,7 @@ def case(name: str) -> Callable[[Opening], object]:
                 latencies.lap()
             return Work(len(operations), len(operations), failed=failed)
 
-        # By its own connection: that of the calls may be cut.
+        # Uses its own connection, because the connection of the calls may be cut.
         session = connect(opening.text("target"))
         opening.settings.update(session.first_row(opening.text("settings")))
         session.close()

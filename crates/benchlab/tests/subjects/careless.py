@@ -15,11 +15,11 @@ from lab_kit import Opening, Perform, Work, serve  # noqa: E402
 
 Rows = list[tuple[object, int]]
 Batch = Callable[[int, int], tuple[Rows, list[int]]]
-"""Takes a batch's number and its number of calls. Returns the rows to insert and the calls to report as failed."""
+"""A function from a batch's number and its number of calls to the rows to insert and the calls to report as failed."""
 
 
 def careless(batch: int, calls: int) -> tuple[Rows, list[int]]:
-    """Loses even calls, and doubles odd ones."""
+    """Loses calls with even numbers, and applies calls with odd numbers twice."""
     return [(batch, call) for call in range(1, calls, 2)] * 2, []
 
 
@@ -31,7 +31,7 @@ def hesitant(batch: int, calls: int) -> tuple[Rows, list[int]]:
 
 
 def timid(batch: int, calls: int) -> tuple[Rows, list[int]]:
-    """Reports all calls as failed, although even ones succeeded."""
+    """Reports all calls as failed, although calls with even numbers succeeded."""
     return [(batch, call) for call in range(0, calls, 2)], list(range(calls))
 
 

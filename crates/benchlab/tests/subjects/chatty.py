@@ -2,7 +2,7 @@
 """A subject with known system calls. An operation exchanges a given number of messages over a socket pair within the
 process, and calls getppid(2) three times. With the third argument `hang`, the subject hangs when it is traced, and
 records its own and its tracer's process IDs. With `allocate`, an operation also allocates 100,000 bytes. The subject
-does not use the kit, so that it makes no other system calls.
+does not use the kit, whose system calls would be counted as well.
 """
 
 import os

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Works in its own directory. It records there, and in a file next to the directory, the directory and the state of a
-host's file during each batch. For operations at a fixed rate, it reports latencies of as many ms as its last
-argument.
+"""A subject that works in its own directory. It leaves a file there, and logs the directory and the content of a
+host's file during each batch. Its arguments are the log, the host's file, and the latency in ms that it reports for
+operations at a fixed rate.
 """
 
 import sys

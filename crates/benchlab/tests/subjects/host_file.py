@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A fixture whose states are values of a file, which represents a setting of the host. It logs its commands.
 
-Its arguments are the file, the log, and values that it cannot set, each as FAULT=VALUE. `unsupported` reports this
-when the state is checked, `refused` when it is set, and `crash` exits while the file has the value.
+Its arguments are the file, the log, and values that it cannot set, each as FAULT=VALUE. `unsupported` fails when the
+state is checked, and `refused` when it is set. With `crash`, the fixture exits while the file has the value.
 """
 
 import os

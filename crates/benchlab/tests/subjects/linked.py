@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A client and a server at the two ends of a link. An operation sends the number of bytes in the sweep, and receives two
-bytes. The first argument is the number of additional bytes, the second a log file for the arguments of `open`."""
+bytes. The first argument is the number of additional bytes, and the second is a log file for the arguments of
+`open`."""
 
 import socket
 import sys

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A counter that loses increments, and reports how many of each batch, under the names in its first argument. It does
-not use a kit, so that it can send replies that a kit would reject.
+"""A counter that loses increments. Its first argument is added to every reply, and contains the metrics with the
+number of lost increments. It does not use a kit, because a kit would reject some of these replies.
 """
 
 import sys

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An honest subject that only has the kit's case noop."""
+"""An honest subject that implements only the kit's case noop."""
 
 import sys
 from pathlib import Path

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A fixture that takes part in visits: it relays connections to the Unix socket of a subject, and counts what clients
-send. It notes what it does. With the argument `crash` of a state, it exits when the subject begins to work."""
+"""A fixture that takes part in visits: it relays connections to the Unix socket of a subject, and counts the bytes
+that clients send. It logs its actions. If a state has the argument `crash`, it exits when the subject begins to
+work."""
 
 import os
 import socket

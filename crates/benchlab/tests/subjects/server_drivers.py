@@ -42,8 +42,8 @@ class Session:
         raise NotImplementedError
 
     def statement(self, sql: str, prepared: bool) -> Callable[..., Rows]:
-        """Returns a function that executes a statement. The statement has `{}` for each parameter, and is prepared or
-        sent as text each time."""
+        """Returns a function that executes a statement, in which `{}` represents each parameter. The statement is
+        prepared if `prepared` is true, or else sent as text each time."""
         raise NotImplementedError
 
     def ping(self) -> None:
@@ -159,7 +159,7 @@ class Prepared:
     def __call__(self, *values: int) -> Rows:
         call = struct.pack("<IBI", self._id, 0, 1)
         if values:
-            # The NULL bitmap, which is all zeros, and the types, of which 8 is BIGINT.
+            # The NULL bitmap, which is all zeros, and the types. Type 8 is BIGINT.
             call += bytes((len(values) + 7) // 8) + b"\1" + b"\x08\0" * len(values)
             call += struct.pack(f"<{len(values)}q", *values)
         self._connection._execute_command(self._command, call)
@@ -181,13 +181,13 @@ class Prepared:
 
 
 def connect(target: str, first: Sequence[str] = (), options: Mapping[str, Any] = MappingProxyType({})) -> Session:
-    """Opens a session at a target, and runs some statements first."""
+    """Opens a session at a target, and runs the statements in `first`."""
     kind = Postgresql if target.startswith("postgresql:") else Mariadb
     return kind(target, first, options)
 
 
 def unix(target: str) -> str:
-    """Returns the URL of the same database over the server's Unix socket, whose path is looked up."""
+    """Returns the URL of the same database over the server's Unix socket, after looking up the socket's path."""
     url = urlsplit(target)
     login = url.netloc.partition("@")[0]
     if url.scheme == "mariadb":

@@ -25,7 +25,7 @@ ROWS = 4096
 
 
 class Variant(NamedTuple):
-    """The differences from honest work."""
+    """The ways in which a subject differs from an honest one."""
 
     cases: dict[str, Callable[[Session, Opening], Perform]] = {}
     settings: dict[str, list[str]] = {}
@@ -158,13 +158,13 @@ def with_each(more: Callable[[Session], object]) -> Callable[[Session, Opening],
 
 
 def other_way(session: Session, opening: Opening) -> Perform:
-    """Prepares statements that must be sent as text, and sends as text those that must be prepared."""
+    """Prepares statements that must be sent as text, and sends statements as text that must be prepared."""
     execute = session.statement(POINT, not _prepared(opening))
     return partial(_sum_of, execute, _ids(opening))
 
 
 def by_name(session: Session, opening: Opening) -> Perform:
-    """Prepares with an SQL statement, whose execution is an SQL statement, too."""
+    """Uses the SQL statements PREPARE and EXECUTE instead of messages of the protocol."""
     session.run(session.prepare_by_name)
     return partial(_sum_of, lambda row_id: session.run(session.execute_by_name.format(row_id)),
                    _ids(opening))
@@ -197,7 +197,7 @@ def transaction_around(session: Session, opening: Opening) -> Perform:
 
 
 def written(write: Callable[[Session, Callable[[int], object], list[int]], object]) -> Variant:
-    """The case insert, with a cheat's own way to write the values of a batch."""
+    """Returns a variant in which a cheat writes the values of the case insert in its own way."""
 
     def case(session: Session, opening: Opening) -> Perform:
         execute = session.statement(INSERT, _prepared(opening))
@@ -226,7 +226,8 @@ def in_transaction(end: str) -> Callable[..., None]:
 
 
 def no_rows(session: Session, _: object, values: list[int]) -> None:
-    """Executes the right number of INSERTs, all for a row that has existed since the first one."""
+    """Executes the right number of INSERTs, all for the same row. After the first one, the row exists and nothing is
+    inserted."""
     for value in values:
         session.run(session.insert_once.format(value))
 
@@ -236,7 +237,7 @@ def wrong_values(session: Session, execute: Callable[[int], object], values: lis
 
 
 def shadow(session: Session, opening: Opening) -> Perform:
-    """Writes to its own table, which has the same name and hides the other one."""
+    """Writes to its own table, which has the same name as the real one and hides it."""
     session.run(session.shadow)
     return insert(session, opening)
 
@@ -273,7 +274,7 @@ def connects_twice(session: Session, opening: Opening) -> Perform:
     return perform
 
 
-# The cost of a query, next to the clock of the process that serves it
+# Queries whose cost is compared with the clock of the process that serves them
 
 
 def noted(query: Callable[[Session], str]) -> Callable[[Session, Opening], Perform]:
@@ -298,7 +299,7 @@ def noted(query: Callable[[Session], str]) -> Callable[[Session, Opening], Perfo
 
 
 def connect_noted(session: Session, opening: Opening) -> Perform:
-    """Opens connections that stay open until their backend's clock has been read."""
+    """Opens connections and keeps each open until its backend's clock has been read."""
     diary = Path(f"cost-connect-{type(session).__name__}".lower())
 
     def perform(operations: int) -> Work:
@@ -318,7 +319,7 @@ def connect_noted(session: Session, opening: Opening) -> Perform:
 
 
 def latencies(latencies_of: Callable[[int], str]) -> Callable[[Session, Opening], Perform]:
-    """Reads points, and reports invented latencies."""
+    """Reads points, and reports made-up latencies."""
 
     def case(session: Session, opening: Opening) -> Perform:
         honest = _sum_of
@@ -416,7 +417,7 @@ def case(variant: Variant, build: Callable[[Session, Opening], Perform]) -> Case
         session = connect(target, variant.settings.get(kind, []), variant.options.get(kind, {}))
         with closing(session):
             perform = build(session, opening)
-            # Over the connection that is measured; for `connect` over one opened in the same way.
+            # Reads the settings over the measured connection or, for `connect`, over one opened in the same way.
             opening.settings.update(session.first_row(opening.text("settings")))
             yield perform
 

@@ -25,7 +25,7 @@ measured = False  # whether the batch comes from `run`: a cheat that is honest i
 
 
 def insert(write: Callable[[sqlite3.Connection, list[int]], None]) -> dict[str, Case]:
-    """The case insert, with a cheat's own way to write the values of a batch."""
+    """Returns the case insert in which a cheat writes the values of a batch in its own way."""
 
     @contextmanager
     def case(opening: Opening) -> Iterator[Perform]:
@@ -43,7 +43,7 @@ def insert(write: Callable[[sqlite3.Connection, list[int]], None]) -> dict[str, 
 
 
 def drop_create(replace: Callable[[sqlite3.Connection], None]) -> dict[str, Case]:
-    """The case drop_create, with a cheat's own way to replace the table."""
+    """Returns the case drop_create in which a cheat replaces the table in its own way."""
 
     @contextmanager
     def case(opening: Opening) -> Iterator[Perform]:
@@ -60,7 +60,7 @@ def drop_create(replace: Callable[[sqlite3.Connection], None]) -> dict[str, Case
 
 
 def around(name: str, cheat: Callable[[Perform, str, int], Work]) -> dict[str, Case]:
-    """A case whose operations a cheat performs: `cheat(honest, path, operations)`."""
+    """Returns a case whose operations a cheat performs: `cheat(honest, path, operations)`."""
 
     @contextmanager
     def case(opening: Opening) -> Iterator[Perform]:
@@ -81,7 +81,7 @@ def connected(opening: Opening) -> Iterator[sqlite3.Connection]:
 
 
 class Statement(Opening):
-    """The arguments of select_1 with different settings."""
+    """The arguments of select_1, with different settings."""
 
     def __init__(self, opening: Opening) -> None:
         super().__init__({**opening._arguments, "statement": "text"})
@@ -232,7 +232,7 @@ def with_pragma(path: str, cached: bool, name: str, value: object) -> sqlite3.Co
 
 
 def says(name: str, value: object) -> dict[str, Case]:
-    """Returns every case, with a false report of a setting that a connection cannot change."""
+    """Returns every case with a false report of a setting that a connection cannot change."""
 
     def wrapped(honest: Case) -> Case:
         @contextmanager
@@ -316,7 +316,7 @@ VARIANTS: dict[str, dict[str, Case]] = {
 
 
 def watch_run() -> None:
-    """Makes `measured` true while a batch comes from `run`."""
+    """Sets `measured` to true while a batch comes from `run`."""
     session = lab_kit.subject._Session
     run = session.run
 

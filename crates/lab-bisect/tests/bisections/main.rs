@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Bisections from their recorded results: the next measurement, and the answer.
+//! Bisections with recorded results: the next measurement, and the reported result.
 
 use lab_bisect::{
     Bisection, BisectionCommit, BisectionFile, BisectionRequest, BisectionStep, CommandText,
@@ -9,7 +9,7 @@ use lab_bisect::{
 use lab_document::{FORMATS, Rendered, Terminal};
 use lab_stats::bisection::{BisectedMetric, Ends, Half, HalfChange, Judgment, LogInterval};
 
-/// A bisection of this many commits after the good one, whose ends differ by 8 %.
+/// Creates a bisection with `commits` commits after the good one. Its ends differ by 8 %.
 fn bisection(commits: usize) -> Bisection {
     let commit = |number: usize| BisectionCommit {
         id: format!("{number:040x}"),
@@ -96,7 +96,7 @@ fn skip(bisection: &mut Bisection) {
     }));
 }
 
-/// Records that all changes were measured again with this ratio.
+/// Records that new measurements of all changes resulted in this ratio.
 fn confirm(bisection: &mut Bisection, ratio: f64) {
     while let NextMeasurement::Confirm(found) = bisection.next() {
         let log = around(ratio);
@@ -163,7 +163,7 @@ fn both_halves_are_searched_and_skipped_commits_widen_the_range() {
     skip(&mut found);
     assert_eq!(found.next_at(), Some(1));
     probe(&mut found, Changed, Changed);
-    // Of the commits 2 to 4, the second does not build.
+    // Of the commits 2 to 4, commit 2 does not build.
     probe(&mut found, Changed, Unchanged);
     confirm(&mut found, 1.04);
     assert_eq!(

@@ -97,7 +97,8 @@ fn causes_count_instructions_and_misses() {
     );
 }
 
-/// 1,000 ns more: 400 of waiting, 2 system calls of 100 ns, and 300 instructions of 1 ns; 100 ns stay unexplained.
+/// The difference is 1,000 ns: 400 ns of waiting, 2 system calls of 100 ns each, and 300
+/// instructions of 1 ns each. 100 ns stay unexplained.
 #[test]
 fn a_difference_in_time_is_split_into_its_sources() {
     let figures = |wall, cpu, trips, calls, instructions| {
@@ -131,6 +132,6 @@ fn a_difference_in_time_is_split_into_its_sources() {
         ]
     );
     assert!((found.unexplained_ns - 100.0).abs() < 1e-9);
-    // Without a difference beyond the scatter there is nothing to split.
+    // If there is no difference beyond the scatter, there is nothing to split.
     assert!(time_differences(&plan(), PointId(0), &[&c, &c], Some(costs)).is_empty());
 }

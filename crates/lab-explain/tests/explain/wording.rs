@@ -200,7 +200,8 @@ fn the_snapshot_has_every_name() {
     }
 }
 
-/// Only `wording.rs` may contain a sentence: three words in a row, or a word followed by a period.
+/// Only `wording.rs` may contain a sentence, that is, three words in a row or a word followed by a
+/// period.
 #[test]
 fn no_sentence_stands_elsewhere() {
     for name in [

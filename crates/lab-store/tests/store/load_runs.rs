@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tests that slices of a load run are read back exactly, that any HdrHistogram library can read
-//! them, and that damage is reported with its position.
+//! Slices of a load run: they are read back exactly, any HdrHistogram library can read them, and
+//! damage is reported with its position.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -44,7 +44,7 @@ fn the_servers_processes_are_read_from_older_files() {
     }
 }
 
-/// The rates in a run file are summed later, where an overflow would end the program.
+/// The rates in a run file are added later, and an overflow would abort the program.
 #[test]
 fn stages_beyond_all_limits_are_refused() {
     let read = |stages: serde_json::Value| {
@@ -70,7 +70,7 @@ fn bounded() -> Histogram<u64> {
     Histogram::new_with_bounds(1, Counts::MAX_NS, Counts::DIGITS).unwrap()
 }
 
-/// Counts like a generator: each time is the upper bound of its bucket.
+/// Counts times as a load generator does: each time becomes the upper bound of its bucket.
 fn counts(times: &[(u64, u64)]) -> Counts {
     let mut histogram = bounded();
     for (time, count) in times {
@@ -365,7 +365,7 @@ fn a_damaged_distribution_is_named() {
     );
 }
 
-/// Reading any bytes results in a distribution or an error.
+/// Any bytes result in a distribution or an error when they are read.
 #[test]
 fn any_bytes_are_borne() {
     let folder = tempfile::tempdir().unwrap();
@@ -383,13 +383,14 @@ fn any_bytes_are_borne() {
     for _ in 0..800 {
         let mut blob = original.clone();
         for _ in 0..=random(4) {
-            // Mostly after the header, in which nearly every change is rejected immediately.
+            // Most changes affect bytes after the header, because nearly every change in the header
+            // is rejected immediately.
             let from = if random(8) == 0 { 0 } else { 40 };
             let place = from + random(blob.len() - from);
             blob[place] = random(256) as u8;
         }
         if random(8) == 0 {
-            // With a corrected length.
+            // The length is corrected.
             blob.truncate(40 + random(blob.len() - 40));
             let length = (blob.len() - 40) as u32;
             blob[4..8].copy_from_slice(&length.to_be_bytes());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A single test binary, because each additional one would compile and link the whole library again.
+//! All tests are in one binary, because each additional binary would compile and link the whole
+//! library again.
 
 mod histograms;
 mod load_runs;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A run file returns what was stored, survives a crash of its writer at any time, and is never changed by
-//! reading.
+//! A run file: it returns the stored data, survives a crash of its writer at any time, and is never
+//! changed by reading.
 
 use lab_model::*;
 use lab_model::{AgentId, PointId, SubjectId, TargetId};
@@ -102,7 +102,7 @@ fn with_suffix(path: &Path, end: &str) -> PathBuf {
     PathBuf::from(format!("{}{end}", path.display()))
 }
 
-/// Copies the file as it would be if the process were killed now.
+/// Copies the file in the state that it would have if the process were killed now.
 fn killed(path: &Path, to: &Path) {
     fs::copy(path, to).unwrap();
     fs::copy(with_suffix(path, "-wal"), with_suffix(to, "-wal")).unwrap();
@@ -304,7 +304,7 @@ fn a_file_says_what_it_is_from_the_first_moment() {
     let folder = tempfile::tempdir().unwrap();
     let (path, copy) = (folder.path().join("r.lab"), folder.path().join("c.lab"));
     let _run = RunWriter::create(&path, "1", 1.0).unwrap();
-    // Without its log, as if somebody copied it during a run.
+    // The file is copied without its WAL, as if someone had copied it during a run.
     fs::copy(&path, &copy).unwrap();
     assert_eq!(load(&copy).unwrap().lab_version, "1");
 }
@@ -457,7 +457,7 @@ fn what_is_not_a_run_file_is_named_and_untouched() {
     ));
 }
 
-/// Another program's database is not even updated from its log.
+/// Reading another program's database does not even move the content of its WAL into the file.
 #[test]
 fn another_database_with_a_log_of_its_own_is_untouched() {
     let folder = tempfile::tempdir().unwrap();
@@ -558,7 +558,7 @@ fn rows_that_point_to_nowhere_are_named() {
     }
 }
 
-/// Tests how the blocks of an agent are merged into its coordinator's file.
+/// Tests the merging of an agent's blocks into its coordinator's file.
 #[test]
 fn what_another_file_holds_is_taken_in() {
     let folder = tempfile::tempdir().unwrap();
@@ -617,7 +617,7 @@ fn what_another_file_holds_is_taken_in() {
     assert_eq!(writer.load().unwrap().blocks, run.blocks);
 }
 
-/// The file refers to an agent that does not exist.
+/// The file contains a reference to an agent that does not exist.
 #[test]
 fn a_block_of_nobody_is_damage() {
     let folder = tempfile::tempdir().unwrap();
