@@ -8,12 +8,13 @@ use std::collections::BTreeMap;
 /// Values by parameter name.
 pub type Values = BTreeMap<String, Vec<String>>;
 
-/// The cases and values that a run measures unless the user requests others.
+/// The cases and values that a run measures by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Extent {
-    /// The cases and values of the experiment's `[quick]` table: a result within a minute.
+    /// The cases and values in the experiment's `[quick]` table, which yield a result within a
+    /// minute.
     Quick,
-    /// The cases and values of the experiment's `[usual]` table: enough to answer its main question.
+    /// The cases and values in the experiment's `[usual]` table, which answer its main question.
     #[default]
     Usual,
     /// All cases with all values.
@@ -21,7 +22,8 @@ pub enum Extent {
 }
 
 impl Extent {
-    /// Returns the extent's name, which an experiment uses for the extent's table and selection of subjects.
+    /// Returns the name of the extent. It is also the name of the experiment's table for the
+    /// extent, and of its selection of subjects.
     pub fn table(self) -> &'static str {
         match self {
             Extent::Quick => "quick",
@@ -31,10 +33,10 @@ impl Extent {
     }
 }
 
-/// A case with all values of its sweep and factors.
+/// A case, with all values of its sweep and factors.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// The unique name.
+    /// The name, unique in the experiment.
     pub name: String,
     /// A description of the work.
     pub work: String,
@@ -42,11 +44,11 @@ pub struct Case {
     pub unit: String,
     /// The swept parameter and its values, ascending.
     pub sweep: Option<(String, Vec<u64>)>,
-    /// Factors and their values; the first value is the default.
+    /// The factors and their values. The first value of each factor is the default.
     pub factors: Vec<Factor>,
     /// The targets on which the case can run.
     pub targets: Vec<TargetId>,
-    /// For each factor, the sweep values at which its non-default values are measured unless the user requests others.
+    /// For each factor, the sweep values at which its non-default values are measured by default.
     pub thin: BTreeMap<String, Vec<u64>>,
     /// The check that benchlab runs on the work.
     pub check: Check,
@@ -58,13 +60,13 @@ pub struct Case {
     pub turn_ns: Option<u64>,
     /// True if subjects report the latency of each operation.
     pub latencies: bool,
-    /// Operations due per second, if the rate is fixed.
+    /// The number of operations due per second, or `None` if the rate is not fixed.
     pub rate: Option<u64>,
     /// True if the case is measured by default.
     pub default: bool,
-    /// The values that a quick run measures; `None` excludes the case.
+    /// The values that a quick run measures. `None` excludes the case.
     pub quick: Option<Values>,
-    /// The values that a usual run measures; `None` excludes the case.
+    /// The values that a usual run measures. `None` excludes the case.
     pub usual: Option<Values>,
     /// True if subjects are compared with each other.
     pub compare: bool,
@@ -84,19 +86,18 @@ pub struct Case {
 pub struct Factor {
     /// The factor's name.
     pub name: String,
-    /// The values; the first one is the default.
+    /// The values. The first one is the default.
     pub values: Vec<String>,
     /// The targets on which the parameter exists.
     pub targets: Vec<TargetId>,
-    /// Values that are not available on a target.
+    /// Combinations of a target and a value that are not available.
     pub absent: Vec<(TargetId, String)>,
 }
 
 impl Case {
-    /// Returns the values that are measured, or `None` if the case is excluded.
+    /// Returns the values that a run of this extent measures, or `None` if it excludes the case.
     ///
-    /// For a parameter that the result does not contain, all of the experiment's values are
-    /// measured.
+    /// For a parameter that is missing in the result, all of the experiment's values are measured.
     pub fn values(&self, extent: Extent) -> Option<&Values> {
         static ALL: Values = Values::new();
         match extent {

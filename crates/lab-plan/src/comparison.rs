@@ -13,12 +13,12 @@ use std::path::PathBuf;
 /// A comparison of commands, as requested by the user.
 #[derive(Clone, Debug, Default)]
 pub struct Comparison {
-    /// The name. `None` means the name of the first command's program; for a script, this is the
-    /// script rather than its interpreter.
+    /// The name. `None` selects the name of the first command's program. For a script, this is the
+    /// name of the script rather than of its interpreter.
     pub name: Option<String>,
     /// The commands, in order.
     pub commands: Vec<GivenCommand>,
-    /// The name of the baseline; `None` selects the first command.
+    /// The name of the baseline. `None` selects the first command.
     pub baseline: Option<String>,
     /// Parameters and their values.
     ///
@@ -37,7 +37,7 @@ pub struct Comparison {
     pub how: Commands,
     /// The measurement settings.
     pub measure: Measure,
-    /// The seed of the order of turns.
+    /// The seed that determines the order of turns.
     pub seed: u64,
 }
 
@@ -50,7 +50,7 @@ pub struct GivenCommand {
     pub name: Option<String>,
     /// The absolute path of the working directory.
     pub folder: PathBuf,
-    /// The commit that is checked out in the directory.
+    /// The commit that is checked out in the directory, for comparisons of revisions.
     pub revision: Option<String>,
     /// The directories of all builds, starting with `folder`. Empty if there is only one build.
     pub builds: Vec<PathBuf>,
@@ -264,7 +264,7 @@ impl Comparison {
     }
 }
 
-/// Replaces the parameters in braces with their values.
+/// Replaces parameters in braces with their values.
 pub fn filled(text: &str, values: &[(String, String)]) -> String {
     values.iter().fold(text.to_owned(), |text, (name, value)| {
         text.replace(&format!("{{{name}}}"), value)
@@ -276,7 +276,7 @@ fn numbers(values: &[String]) -> bool {
     values.iter().all(number)
 }
 
-/// Returns all combinations with one value per parameter; the last parameter changes fastest.
+/// Returns all combinations with one value for each parameter. The last parameter changes fastest.
 fn choices(parameters: &[&(String, Vec<String>)]) -> Vec<Values> {
     parameters
         .iter()
@@ -315,7 +315,8 @@ fn title(subjects: &[Subject]) -> String {
     }
 }
 
-/// Returns the subjects that measure the overhead of starting a process and, if a command uses one, a shell.
+/// Returns the subjects that measure the overhead of starting a process and, if any command needs
+/// one, a shell.
 fn overheads(subjects: &[Subject]) -> Vec<Subject> {
     let overhead = |name: &str, program: &[&str]| Subject {
         name: name.into(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Cases whose calls may fail and whose effects are counted, and the faults that make them fail.
+//! Cases that count the effects of calls that may fail, and the faults that make the calls fail.
 //!
 //! See docs/experiments.md, `check = "effects"`.
 
@@ -10,7 +10,7 @@ use crate::fixtures::TARGETS;
 use lab_model::{Check, FAULT, IdVec, Metric, NO_FAULT, Target, TargetId, TargetKind};
 use std::collections::BTreeSet;
 
-/// Removes a fault from a case's factor on targets where neither statements nor a fixture cause it.
+/// Removes a fault from a case on targets where neither statements nor a fixture can cause it.
 pub fn leave_out(cases: &mut [crate::case::Case], file: &File, targets: &IdVec<TargetId, Target>) {
     let factors = cases.iter_mut().flat_map(|case| &mut case.factors);
     for factor in factors.filter(|factor| factor.name == FAULT) {
@@ -38,14 +38,14 @@ fn is_caused_by_fixture(file: &File, fault: &str, kind: TargetKind) -> bool {
     })
 }
 
-/// Returns the fixtures whose state the parameter `fault` selects.
+/// Returns the fixtures whose state is selected by the parameter `fault`.
 fn fixtures(file: &File) -> impl Iterator<Item = &file::Fixture> {
     let selects = |state: &toml::Spanned<String>| state.get_ref() == FAULT;
     let fixtures = file.fixture.iter();
     fixtures.filter(move |fixture| fixture.state.as_ref().is_some_and(selects))
 }
 
-/// Validates cases with calls and their faults.
+/// Validates cases with calls, and the faults of these cases.
 ///
 /// # Errors
 /// Returns an error if a target has no table for effects, or if nothing causes a fault.
@@ -90,7 +90,7 @@ fn check_faults(
     })
 }
 
-/// Returns the metrics that benchlab counts for the calls of a case.
+/// Returns the metrics of a case's calls that benchlab counts.
 pub fn metrics_of(case: &Case) -> Vec<Metric> {
     match case.check {
         Check::Effects => Metric::EFFECTS.to_vec(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Errors in experiment files and selections, with the position and the nearest valid word.
+//! Errors in experiment files and selections. They contain the position and the nearest valid word.
 
 use std::fmt;
 use std::ops::Range;
@@ -62,7 +62,7 @@ impl PlanError {
         }
     }
 
-    /// Converts an error from the TOML parser and adds the nearest expected word.
+    /// Converts an error from the TOML parser, and adds the nearest expected word.
     pub fn toml(file: &Path, text: &str, error: &toml::de::Error) -> PlanError {
         let message = error.message().to_owned();
         let span = error.span().unwrap_or(0..0);
@@ -84,7 +84,8 @@ impl PlanError {
         }
     }
 
-    /// Adds the word of `expected` nearest to `wrong` as a hint, or all words if none is close.
+    /// Adds a hint to the error: the word of `expected` that is nearest to `wrong`, or all words if
+    /// none is close.
     pub(crate) fn with_nearest<'a>(
         self,
         wrong: &str,
@@ -100,7 +101,8 @@ impl PlanError {
     }
 }
 
-/// Returns the word of `expected` most similar to `wrong`, if the Jaro-Winkler similarity exceeds 0.7.
+/// Returns the word of `expected` that is most similar to `wrong`, if their Jaro-Winkler similarity
+/// exceeds 0.7.
 pub fn nearest<'a>(wrong: &str, expected: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let likeness = |word: &&str| strsim::jaro_winkler(wrong, word);
     let best = expected.max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;

@@ -27,7 +27,7 @@ pub struct Experiment {
     pub title: String,
     /// The question that the experiment answers.
     pub question: String,
-    /// The name of the subject that the others are compared with.
+    /// The name of the subject with which the others are compared.
     pub baseline: String,
     /// The targets that the subjects work on.
     pub targets: IdVec<TargetId, Target>,
@@ -43,31 +43,32 @@ pub struct Experiment {
     pub subjects: Vec<Subject>,
     /// The fixtures of the experiment.
     pub fixtures: Vec<Fixture>,
-    /// True to measure and compare every directory under its own name; false to measure only one
+    /// True to measure each directory as a subject with its own name. False to measure only one
     /// directory.
     pub each_place: bool,
-    /// The program that `--why` runs and its arguments, to which the directory is appended. Empty
-    /// if there is none.
+    /// The program that `--why` runs, and its arguments. The directory is appended to them. Empty
+    /// if there is no such program.
     pub why: Vec<String>,
-    /// The time of a quick run in seconds, from 10 to 600; `None` is the default of all experiments.
+    /// The time of a quick run in seconds, from 10 to 600. `None` selects the default for all
+    /// experiments.
     pub quick_s: Option<u32>,
-    /// True if the subjects run workloads of the user's own SQL.
+    /// True if the subjects can run workloads of the user's own SQL.
     pub workloads: bool,
     /// The workload that replaces the experiment's cases.
     pub workload: Option<Workload>,
 }
 
-/// The range of an experiment's time for quick runs, in seconds.
+/// The valid range of the time of an experiment's quick runs, in seconds.
 const QUICK_S: std::ops::RangeInclusive<u32> = 10..=600;
 
-/// A subject on one target, with its recipe.
+/// A subject on one target, with the recipe for building it.
 #[derive(Clone, Debug)]
 pub struct Subject {
     /// The subject as the plan defines it.
     pub model: lab_model::Subject,
     /// True if the subject is measured by default.
     pub default: bool,
-    /// True to skip the subject without an error if one of its requirements is missing.
+    /// True if the subject is skipped without an error when one of its requirements is missing.
     pub optional: bool,
     /// The requirements and build commands of the subject.
     pub recipe: Recipe,
@@ -87,10 +88,10 @@ pub struct Fixture {
 pub struct Recipe {
     /// Names of toolchains in `experiments/toolchains.toml`.
     pub needs: Vec<String>,
-    /// Toolchains for installing the server that the subject uses. They are not needed if the user
+    /// Toolchains that install the server that the subject uses. They are not needed if the user
     /// provides the server.
     pub services: Vec<String>,
-    /// Files and directories. The subject is rebuilt if one of them changes.
+    /// The source files and directories. The subject is rebuilt if one of them changes.
     pub sources: Vec<PathBuf>,
     /// Build commands, run in the project's directory.
     pub build: Vec<Vec<String>>,
@@ -108,7 +109,8 @@ impl Experiment {
     /// Reads the file of one of the project's experiments.
     ///
     /// # Errors
-    /// Returns an error with the file, the line and, for an unknown word, the nearest valid one.
+    /// Returns an error with the file and the line. For an unknown word, it also contains the
+    /// nearest valid one.
     pub fn read(project: &Project, name: &str) -> Result<Experiment, PlanError> {
         let names = project.experiments();
         if !names.iter().any(|n| n == name) {
@@ -170,7 +172,8 @@ impl Experiment {
     }
 }
 
-/// A reader of an experiment, with its file for error messages and the known toolchains.
+/// A reader of an experiment. It has the experiment's file, for error messages, and the known
+/// toolchains.
 struct ExperimentReader<'a> {
     project: &'a Project,
     path: &'a Path,
@@ -285,7 +288,8 @@ impl ExperimentReader<'_> {
     /// Reads the files and requests of servers.
     ///
     /// # Errors
-    /// Returns an error if a file has keys for servers without `[server]`, or `[server]` without these keys.
+    /// Returns an error if a file has keys for servers but no `[server]`, or `[server]` but not
+    /// these keys.
     fn serving(
         &self,
         file: &File,
@@ -588,7 +592,7 @@ impl ExperimentReader<'_> {
             .ok_or_else(wrong)
     }
 
-    /// Returns the sweep values per factor at which the factor's non-default values are measured.
+    /// Returns, for each factor, the sweep values at which its non-default values are measured.
     fn thinned(
         &self,
         case: &file::Case,
@@ -636,7 +640,8 @@ impl ExperimentReader<'_> {
             .try_for_each(|count| self.known_sweep(count, writes.span(), sweep))
     }
 
-    /// Returns the subject on each target for which it has a table, or on all targets if it has no such table.
+    /// Returns the subject on each target for which it has a table. If it has no such table,
+    /// returns it on all targets.
     fn on_targets(
         &self,
         subject: &file::Subject,
@@ -854,7 +859,7 @@ fn words(names: &[Spanned<String>]) -> Vec<String> {
     names.iter().map(|name| name.get_ref().clone()).collect()
 }
 
-/// Returns the names of all sweeps and factors.
+/// Returns the names of all parameters: sweeps and factors.
 pub(crate) fn parameters(experiment: &Experiment) -> impl Iterator<Item = &str> + Clone {
     experiment.cases.iter().flat_map(|c| {
         c.sweep

@@ -10,8 +10,8 @@ use toml::Spanned;
 
 type Named<T> = BTreeMap<Spanned<String>, T>;
 
-/// Returns the values in a table for each case, in the order of the cases. `None` excludes the
-/// case.
+/// Returns the values that a table lists for each case, in the order of the cases. `None` excludes
+/// the case.
 ///
 /// If the table is missing, all cases are measured.
 pub fn values_by_case(

@@ -170,8 +170,8 @@ pub struct Metric {
     pub better: Direction,
 }
 
-/// Sweep values at which non-default factor values are measured, either for all factors or per
-/// factor.
+/// The sweep values at which non-default factor values are measured. They apply to all factors, or
+/// to each factor separately.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub enum SweepSubset {
@@ -179,7 +179,7 @@ pub enum SweepSubset {
     Each(BTreeMap<String, Vec<i64>>),
 }
 
-/// Values that apply either to all targets or per target.
+/// The values of a factor, for all targets or only for some.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub enum Factor {
@@ -226,7 +226,7 @@ pub struct Fixture {
     pub program: Spanned<Vec<String>>,
 }
 
-/// A value that a fixture gets as text, or the targets of a state.
+/// A value that a fixture receives as text, or the targets of a state.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub enum Argument {
@@ -311,7 +311,8 @@ impl Subject {
         }
     }
 
-    /// Returns the settings for one target. They override the settings for all targets.
+    /// Returns the settings for one target: those in `on_target`, or else the settings for all
+    /// targets.
     pub fn overridden_by(&self, on_target: TargetOverrides) -> TargetOverrides {
         let all = self.clone();
         TargetOverrides {

@@ -10,13 +10,13 @@ use crate::metrics::is_key;
 use lab_model::{Fixture, FixtureState, Metric, Plan, Selector};
 use toml::Spanned;
 
-/// The value of `state` for states that subjects select.
+/// The value of the key `state` if subjects select the states.
 const SUBJECT: &str = "subject";
 
 /// The key of the targets on which a state exists.
 pub const TARGETS: &str = "targets";
 
-/// Arguments of a fixture's commands and replies that already have a meaning (docs/protocol.md).
+/// The reserved arguments of a fixture's commands and replies (docs/protocol.md).
 const RESERVED: [&str; 16] = [
     "case",
     "changed",
@@ -36,7 +36,7 @@ const RESERVED: [&str; 16] = [
     "visit",
 ];
 
-/// Validates a fixture. The result does not contain its program yet.
+/// Validates a fixture. The result lacks the fixture's program.
 ///
 /// # Errors
 /// Returns an error if a state belongs to an unknown subject or value, or if the name of an
@@ -154,10 +154,10 @@ fn is_parameter(cases: &[Case], name: &str) -> bool {
     })
 }
 
-/// Adds a fixture's metrics to the cases that it takes part in.
+/// Adds a fixture's metrics to the cases in which it takes part.
 ///
 /// # Errors
-/// Returns an error if a case already has one of them.
+/// Returns an error if a case already has one of these metrics.
 pub fn add_metrics(
     fixture: &file::Fixture,
     model: &Fixture,
@@ -213,7 +213,8 @@ fn check_key(key: &Spanned<String>, at: ErrorAt) -> Result<(), PlanError> {
     Ok(())
 }
 
-/// Returns true if the plan needs a fixture: it has no states, or a subject or a point selects one of them.
+/// Returns true if the plan needs a fixture. It does if the fixture has no states, or if a subject
+/// or a point selects one of them.
 pub fn is_used(plan: &Plan, fixture: &Fixture) -> bool {
     let mut subjects = plan.subjects.ids();
     let mut points = plan.points.ids();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Builds a validated plan from an experiment: reads its directory, applies the selection and defines the
-//! order.
+//! Builds a validated plan from an experiment. Reads the experiment's directory, applies the user's
+//! selection, and defines the order of all steps.
 
 mod case;
 mod comparison;

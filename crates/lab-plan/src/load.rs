@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Turns a load that the command line requests into a plan.
+//! Builds the plan for a load that the user requests on the command line.
 
 use crate::error::PlanError;
 use crate::name;
@@ -13,45 +13,46 @@ use std::time::Duration;
 /// The maximum number of connections at a point.
 const MAX_CONNECTIONS: u32 = 1_000_000;
 
-/// The minimum number of blocks. Simultaneous 95% intervals of multiple quantiles require this
-/// many.
+/// The minimum number of blocks. It is needed for simultaneous 95 % intervals of multiple
+/// quantiles.
 const MIN_BLOCKS: u32 = 10;
 
 /// The default length of a slice. Slices are shorter if the load would otherwise have fewer than
 /// [`MIN_BLOCKS`] slices, and longer with many agents.
 const SLICE_LENGTH: Duration = Duration::from_secs(1);
 
-/// The approximate maximum number of agents' slices in a run file. Each slice takes about 15 kB.
+/// The approximate maximum number of slices that agents store in a run file. Each slice takes about
+/// 15 kB.
 const MAX_AGENT_SLICES: u32 = 100_000;
 
 /// The default duration of a load at a point.
 const DEFAULT_LENGTH: Duration = Duration::from_secs(10);
 
-/// A load that the user requests.
+/// A load as requested by the user.
 #[derive(Clone, Debug, Default)]
 pub struct Loading {
-    /// The name in the history. `None` means the host and port of the first server.
+    /// The name in the history. `None` selects the host and port of the first server.
     pub name: Option<String>,
     /// The names of the servers. The first is the baseline for the others.
     pub servers: Vec<String>,
-    /// The number of agents among which the load is divided. 0 means that this process generates
-    /// the load.
+    /// The number of agents that share the load. 0 means that this process generates the load.
     pub agents: usize,
-    /// The number of connections, unless it is swept.
+    /// The number of connections, unless `sweeps` contains it.
     pub connections: u32,
     /// The swept parameters with their values. The only parameter is `connections`.
     pub sweeps: Vec<(String, Vec<String>)>,
-    /// The duration of the load on each server at each point. `None` means the total duration of the stages, or
-    /// the default without stages.
+    /// The duration of the load on each server at each point. `None` selects the total duration of
+    /// the stages, or the default if there are no stages.
     pub length: Option<Duration>,
     /// The rate in requests per second.
     pub rate: Option<f64>,
-    /// Stages with varying rates, instead of `rate`.
+    /// The stages of a varying rate, as an alternative to `rate`.
     pub stages: Vec<Stage>,
-    /// True if requests are due at equal intervals. Otherwise they arrive like those of many independent users.
+    /// True if requests are due at equal intervals. False if they arrive like the requests of many
+    /// independent users.
     pub even: bool,
-    /// The requests, how they are sent, and the expected responses. The plan's schedule and
-    /// duration come from the other fields.
+    /// The requests, the way to send them, and the expected responses. The schedule and duration in
+    /// the plan come from the other fields.
     pub load: LoadSpec,
     /// The margin of equivalence: ratios within 1 ± `margin` are equivalent.
     pub margin: f64,
@@ -63,7 +64,7 @@ pub struct Loading {
     pub on_inconclusive: OnInconclusive,
     /// The maximum number of times that a disturbed block or visit is measured again.
     pub redo: u32,
-    /// The seed of the order of visits, of requests and of arrivals.
+    /// The seed that determines the order of visits and requests, and the arrival times.
     pub seed: u64,
 }
 
@@ -152,7 +153,7 @@ impl Loading {
         }
     }
 
-    /// Returns the numbers of connections in ascending order.
+    /// Returns the swept or requested numbers of connections, in ascending order.
     fn connections(&self) -> Result<Vec<u32>, PlanError> {
         let wrong = |reason: String| Err(PlanError::of_request(reason));
         let (name, values) = match &self.sweeps[..] {
@@ -275,7 +276,7 @@ impl Loading {
     }
 }
 
-/// The durations of the parts of a load.
+/// The durations of a load's visits and slices.
 struct Times {
     /// The length of a visit.
     stretch: Duration,
@@ -295,7 +296,8 @@ impl Times {
         }
     }
 
-    /// Returns the durations of blocks with `visits` visits to every point. Each visit is one slice.
+    /// Returns the durations for blocks that visit every point `visits` times. Each visit is one
+    /// slice.
     fn turns(length: Duration, visits: u32, slice: Duration) -> Times {
         // Multiple servers need more blocks, so that enough are left if neighbors have to be merged.
         let least = MIN_BLOCKS * visits;
@@ -317,7 +319,7 @@ fn length(stage: &Stage) -> Duration {
     Duration::from_nanos(stage.length_ns)
 }
 
-/// Returns host and port of an origin in a form that is valid in a file name, such as `127.0.0.1-8080`.
+/// Returns the host and port of an origin as part of a file name, such as `127.0.0.1-8080`.
 fn place(origin: &str) -> String {
     let place = origin.rsplit("//").next().unwrap_or(origin);
     place.replace(':', "-")

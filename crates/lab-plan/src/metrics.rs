@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The metrics that an experiment defines in addition to the built-in ones (docs/experiments.md, `[[metric]]`).
+//! The metrics that an experiment defines itself (docs/experiments.md, `[[metric]]`).
 
 use crate::PlanError;
 use crate::error::ErrorAt;
 use crate::file;
 use lab_model::{Metric, Unit};
 
-/// Arguments of the reply `ran` that have a predefined meaning (docs/protocol.md).
+/// The reserved arguments of the reply `ran` (docs/protocol.md).
 const RESERVED: [&str; 10] = [
     "start",
     "end",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Names of comparisons and loads, which are part of the file names of runs and group the runs in the history.
+//! Names of comparisons and loads. A name is part of the file names of runs, and groups the runs in
+//! the history.
 
 use crate::PlanError;
 
@@ -22,8 +23,7 @@ pub fn checked(name: &str) -> Result<String, PlanError> {
     }
 }
 
-/// Returns the characters of `text` that are allowed in a name, or `other` if `text` contains no
-/// such characters.
+/// Returns the characters of `text` that are allowed in a name, or `other` if there are none.
 pub fn made_of(text: &str, other: &str) -> String {
     let name: String = text
         .chars()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The cases of a workload of the user's own SQL, in the place of an experiment's own.
+//! The cases of a workload of the user's own SQL, which replace an experiment's own cases.
 
 use crate::PlanError;
 use crate::case::{Case, Factor, Values};
@@ -23,7 +23,8 @@ pub fn with_workload(experiment: Experiment, workload: &Workload) -> Result<Expe
     let kinds: Vec<TargetKind> = experiment.targets.iter().map(|t| t.kind).collect();
     let case = |case: &OwnCase| self::case(workload, case, &kinds);
     let mut subjects = experiment.subjects.clone();
-    // A subject of single cases, such as a variant for transactions, is about the experiment's own cases.
+    // A subject that is limited to certain cases, such as a variant for transactions, belongs to
+    // the experiment's own cases.
     subjects.retain(|subject| subject.model.cases.is_empty());
     Ok(Experiment {
         title: format!("{} on {}", workload.title, titles(&kinds)),

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 /// The name of an experiment's file.
 pub const EXPERIMENT_FILE: &str = "experiment.toml";
 
-/// A directory with experiments: those in its `experiments/`, or a single experiment in the directory itself.
+/// A directory with experiments. They are in its `experiments/`, or the directory is itself a
+/// single experiment.
 #[derive(Clone, Debug)]
 pub struct Project {
     folder: PathBuf,
@@ -25,7 +26,7 @@ enum Layout {
 impl Project {
     /// Finds the nearest directory that contains `experiments/`, starting at `from` and going up.
     ///
-    /// Without such a directory, the nearest directory that is an experiment itself is the project.
+    /// If there is none, the project is the nearest directory that is itself an experiment.
     pub fn find(from: &Path) -> Result<Project, PlanError> {
         // Absolute, because subjects are started in the project's directory.
         let from = &std::path::absolute(from).unwrap_or_else(|_| from.to_path_buf());
@@ -57,10 +58,12 @@ impl Project {
     /// Finds the project of the experiment in a directory. Returns the project and the experiment's
     /// name.
     ///
-    /// The project is the directory itself, or the parent of the `experiments` directory that contains it.
+    /// The project is the directory itself, or the parent of the `experiments` directory that
+    /// contains it.
     ///
     /// # Errors
-    /// Returns an error if the directory has no `experiment.toml`, or if its name is not valid Unicode.
+    /// Returns an error if the directory has no `experiment.toml`, or if its name is not valid
+    /// Unicode.
     pub fn of_experiment(folder: &Path) -> Result<(Project, String), PlanError> {
         let shown = folder.display();
         let folder = folder

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Derives the name of a program from a command line. For a script, this is the script rather than
-//! its interpreter.
+//! Derives the name of a program from a command line. For a script, this is the name of the script
+//! rather than of its interpreter.
 
 use std::path::Path;
 
-/// A program that runs another program, which is one of its arguments.
+/// A program that runs another program. One of its arguments is the other program.
 struct Launcher {
     /// The names of the launcher. A version such as the `3.11` of `python3.11` is ignored.
     names: &'static [&'static str],
     /// Options whose value is the next word.
     with_value: &'static [&'static str],
-    /// Options whose value is code. With such an option there is no other program.
+    /// Options whose value is code. With such an option, no other program runs.
     code: &'static [&'static str],
     /// Options whose value is the program.
     program: &'static [&'static str],
-    /// The number of words before the program that are not options.
+    /// The number of words, other than options, before the program.
     skipped: usize,
 }
 
@@ -110,8 +110,9 @@ const EXTENSIONS: [&str; 13] = [
     "py", "js", "mjs", "cjs", "ts", "rb", "pl", "php", "lua", "R", "jl", "jar", "sh",
 ];
 
-/// Returns the name of the program that a line runs, without its directory and extension: `slow`
-/// for `python3 slow.py`. If there is no such program, returns the name of the first word.
+/// Returns the name of the program that a line runs, without its directory and extension, such as
+/// `slow` for `python3 slow.py`. Returns the name of the first word if it launches no other
+/// program.
 pub fn program_name(line: &str) -> String {
     let words =
         shlex::split(line).unwrap_or_else(|| line.split_whitespace().map(str::to_owned).collect());
@@ -129,7 +130,7 @@ pub fn program_name(line: &str) -> String {
     stem.filter(|_| is_known).unwrap_or(name).to_owned()
 }
 
-/// Returns the position of the program that the line's first program launches, if it launches one.
+/// Returns the position of the program that the line's first program launches, if any.
 fn launched(words: &[&str]) -> Option<usize> {
     let start = words.iter().position(|word| !is_assignment(word))?;
     if start > 0 {
@@ -178,7 +179,7 @@ fn is_assignment(word: &str) -> bool {
         && !name.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// Returns the last part of a path, or of a Java class with its package.
+/// Returns the last component of a path or of a Java class name.
 fn file_name(word: &str) -> &str {
     word.trim_end_matches('/')
         .rsplit('/')

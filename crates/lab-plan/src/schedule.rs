@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The order of everything in a block. It depends only on the seed, so a redone block has the same
-//! order.
+//! The order of everything in a block. It depends only on the seed and the block's number, so a
+//! repeated block has the same order.
 
 use lab_model::{IdVec, PointId, SubjectId, TargetId};
 use rand::SeedableRng;
@@ -15,20 +15,20 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Creates the schedule of block number `block`, from 0, in a run with this seed.
+    /// Creates the schedule of the block with a number, counted from 0, in a run with this seed.
     pub fn new(seed: u64, block: u32) -> Schedule {
         Schedule { seed, block }
     }
 
-    /// Returns the core for the measuring threads, 0 to `cores` - 1. The core changes from block to
-    /// block.
+    /// Returns the index of the core for the measuring threads, from 0 to `cores` - 1. It changes
+    /// from block to block.
     pub fn core(&self, cores: usize) -> usize {
         (self.seed as usize).wrapping_add(self.block as usize) % cores.max(1)
     }
 
-    /// Returns the points in the order of visits. Points on the same target are grouped.
+    /// Returns the points in the order of visits. Points with the same target are adjacent.
     ///
-    /// `targets` is the target of each point.
+    /// `targets` contains the target of each point.
     pub fn points(&self, targets: &IdVec<PointId, TargetId>) -> Vec<PointId> {
         let mut generator = self.generator(0);
         let mut order: Vec<PointId> = targets.ids().collect();
@@ -47,7 +47,8 @@ impl Schedule {
         order
     }
 
-    /// Returns the passes over a point: `pairs` times a random order followed by its reverse.
+    /// Returns the passes over a point. There are `pairs` random orders, each followed by its
+    /// reverse.
     pub fn passes(
         &self,
         point: PointId,
@@ -63,8 +64,8 @@ impl Schedule {
         })
     }
 
-    /// Returns a random number generator (Bernstein's ChaCha with 8 rounds). Each block and purpose
-    /// has an independent stream.
+    /// Returns a random number generator (Bernstein's ChaCha with 8 rounds). It has an independent
+    /// stream for each block and purpose.
     fn generator(&self, purpose: u32) -> ChaCha8Rng {
         let mut generator = ChaCha8Rng::seed_from_u64(self.seed);
         generator.set_stream(u64::from(self.block) << 32 | u64::from(purpose));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The user's selection from an experiment, and the resulting plan.
+//! The user's selection from an experiment, and the plan that results from it.
 
 use crate::PlanError;
 use crate::case::{Case, Extent, Factor};
@@ -14,14 +14,14 @@ use lab_model::{
     TargetKind, Work, Writes,
 };
 
-/// Quick runs divide the length of long batches by this number, so that more batches fit into the
+/// The divisor for the length of long batches in quick runs, so that more batches fit into the
 /// time.
 const QUICK_DIVISOR: u64 = 4;
 
 /// The maximum value of a sweep that a user can request.
 const MAX_SWEEP_VALUE: u64 = 1 << 24;
 
-/// The requested cases, subjects and values; an empty list selects the experiment's defaults.
+/// The requested cases, subjects and values. An empty list selects the experiment's defaults.
 #[derive(Clone, Debug)]
 pub struct Selection {
     /// Subjects or named selections of subjects.
@@ -34,32 +34,33 @@ pub struct Selection {
     pub service_set: Vec<(TargetKind, String, String)>,
     /// Kinds of servers that the user provides.
     pub external: Vec<TargetKind>,
-    /// Values of sweeps and factors by name. The value `all` selects all values.
+    /// The values of sweeps and factors, by name. The value `all` selects all values.
     pub set: Vec<(String, Vec<String>)>,
     /// Values of factors that this machine does not support, such as `link=cable_netem`.
     pub absent: Vec<(String, String)>,
     /// Directories for subjects that need a working directory.
     pub on: Vec<FolderPlace>,
-    /// The baseline; `None` selects the experiment's default.
+    /// The baseline. `None` selects the experiment's default.
     pub baseline: Option<String>,
     /// True to measure a second copy of the baseline.
     pub control: bool,
     /// The extent of cases, values and subjects that are not requested explicitly.
     ///
-    /// If the experiment defines no values of a sweep for a quick run, its first and last values are measured.
+    /// If the experiment defines no values of a sweep for quick runs, a quick run measures the
+    /// first and last values.
     pub extent: Extent,
-    /// The seed of the inputs and of the schedule.
+    /// The seed that determines the inputs and the schedule.
     pub seed: u64,
     /// The measurement settings.
     pub measure: Measure,
 }
 
-/// A directory in which a working directory for subjects is created.
+/// A directory in which subjects get a working directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FolderPlace {
     /// The path of an existing directory.
     pub folder: String,
-    /// True if the directory is in memory, and serves as the reference.
+    /// True if the directory is in memory and serves as the reference.
     pub in_memory: bool,
 }
 
@@ -67,7 +68,7 @@ impl Selection {
     /// Builds the plan.
     ///
     /// # Errors
-    /// Returns an error if a word matches nothing, with the nearest valid word.
+    /// Returns an error with the nearest valid word if a word matches nothing.
     pub fn plan(&self, experiment: &Experiment) -> Result<Plan, PlanError> {
         self.check_parameters(experiment)?;
         let cases = self.cases(experiment)?;
@@ -131,7 +132,8 @@ impl Selection {
         Ok(plan)
     }
 
-    /// Assigns subjects that need a working directory to all directories, or to the first one.
+    /// Assigns the subjects that need a working directory to all directories, or only to the first
+    /// one.
     fn placed(
         &self,
         subjects: Vec<Subject>,
@@ -201,8 +203,8 @@ impl Selection {
         }
     }
 
-    /// Returns the requested targets with at least one case and one subject, as indices into the experiment's
-    /// targets.
+    /// Returns the requested targets that have at least one case and one subject, as indices into
+    /// the experiment's targets.
     fn places(
         &self,
         experiment: &Experiment,
@@ -356,11 +358,11 @@ impl Selection {
         Ok(points)
     }
 
-    /// Returns true if a combination of factor values is skipped at a sweep value, because it
-    /// contains a non-default value that was not requested.
+    /// Returns true if a combination of factor values is not measured at a sweep value, because the
+    /// combination contains a non-default value that was not requested.
     ///
-    /// If a table of the experiment lists values of the sweep but not of the factor, all values of the factor
-    /// are measured.
+    /// If a table of the experiment lists values of the sweep but not of the factor, all values of
+    /// the factor are measured.
     fn thins(&self, case: &Case, factors: &[(String, String)], x: u64) -> bool {
         let Some((sweep, _)) = &case.sweep else {
             return false;
@@ -383,8 +385,8 @@ impl Selection {
 
     /// Returns the sweep values at which a combination of factor values is measured.
     ///
-    /// A quick run uses the first and the last value; if the combination is measured at neither, it uses the
-    /// combination's own first and last values.
+    /// A quick run measures the first and last values of the sweep. If neither applies to the
+    /// combination, it measures the first and last values that do.
     fn measured_values(
         &self,
         case: &Case,
@@ -413,8 +415,8 @@ impl Selection {
         Ok(kept.copied().map(Some).collect())
     }
 
-    /// Returns true if the closed loop must be measured at a sweep value, because fractions of its peak are
-    /// offered.
+    /// Returns true if the closed loop must be measured at a sweep value, because the plan contains
+    /// load at fractions of its peak.
     fn finds_peak(&self, case: &Case, factors: &[(String, String)], x: u64) -> bool {
         let has_part = |values: &[String]| values.iter().any(|value| value.ends_with('%'));
         let load = case.factors.iter().find(|f| f.name == LOAD);
@@ -496,7 +498,8 @@ impl Selection {
         }
     }
 
-    /// Returns the requested values of a parameter, or else the experiment's values for the run's extent.
+    /// Returns the requested values of a parameter. Without a request, returns the experiment's
+    /// values for the run's extent.
     fn requested_values<'s>(&'s self, case: &'s Case, name: &str) -> Option<&'s [String]> {
         let set = self.set.iter().find(|(key, _)| key == name);
         let named = || case.values(self.extent)?.get(name);
@@ -506,9 +509,9 @@ impl Selection {
     }
 }
 
-/// Checks that all cases have a rate, or that no case has one.
+/// Checks that either all cases have a rate or none has one.
 ///
-/// Cases with a rate are compared by latency, the others by time.
+/// Cases with a rate are compared by latency. Other cases are compared by time.
 fn with_one_answer(cases: &[&Case]) -> Result<(), PlanError> {
     let of = |has_rate: bool| cases.iter().find(|case| case.rate.is_some() == has_rate);
     of(true).zip(of(false)).map_or(Ok(()), |(due, other)| {
@@ -590,7 +593,7 @@ fn subjects(chosen: &[&experiment::Subject], places: &IdVec<TargetId, TargetId>)
     places.enumerated().flat_map(on).collect()
 }
 
-/// Removes subjects whose cases are all excluded.
+/// Removes subjects for which no case remains.
 fn drop_subjects_without_cases(plan: &mut Plan) {
     let cases: Vec<&str> = plan.cases.iter().map(|c| c.name.as_str()).collect();
     plan.subjects.retain(|subject| {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Settings of an experiment whose subjects are servers, and the resulting load.
+//! Settings of an experiment whose subjects are servers, and the load that results from them.
 
 use crate::PlanError;
 use crate::case::Case;
@@ -15,18 +15,20 @@ use toml::Spanned;
 
 /// The minimum and maximum length of a visit, in ns.
 ///
-/// Servers take turns often, so that changes of the machine's speed affect all of them equally. In turns of 50 ms,
-/// however, Go's `net/http` took a tenth more CPU time per request than in turns of 250 ms or under continuous load.
+/// Servers take turns often, so that changes of the machine's speed affect all of them equally.
+/// Turns must not be too short, however. In turns of 50 ms, Go's `net/http` took a tenth more CPU
+/// time per request than in turns of 250 ms or under continuous load.
 const MIN_VISIT_NS: u64 = 50_000_000;
 const MAX_VISIT_NS: u64 = 250_000_000;
 
-/// The time for all visits of a block, in ns. It is exceeded if the visits have their minimum length.
+/// The target duration of all visits in a block, in ns. It is exceeded if the visits have their
+/// minimum length.
 const BLOCK_VISITS_NS: u64 = 8_000_000_000;
 
 /// The timeout of a request, in ns.
 const TIMEOUT_NS: u64 = 10_000_000_000;
 
-/// The maximum size of a server's file, in bytes.
+/// The maximum size of a file that servers serve, in bytes.
 const MAX_BYTES: u64 = 1 << 30;
 
 /// The maximum value of `workers`, `warm_up_s` and `budget_s`.
@@ -106,9 +108,10 @@ pub fn servers(serving: Serving) -> Servers {
     }
 }
 
-/// Returns the length of a visit, in ns, if every server is visited at every point `visits_each` times in a block.
+/// Returns the length of a visit, in ns, if a block visits every server `visits_each` times at
+/// every point.
 ///
-/// Quick runs have the shortest visits.
+/// Visits in quick runs have the minimum length.
 #[must_use]
 pub fn visit_ns(plan: &Plan, visits_each: u32, is_quick: bool) -> u64 {
     if is_quick {
@@ -123,7 +126,7 @@ pub fn visit_ns(plan: &Plan, visits_each: u32, is_quick: bool) -> u64 {
     (BLOCK_VISITS_NS / visits.max(1)).clamp(MIN_VISIT_NS, MAX_VISIT_NS)
 }
 
-/// Returns an error if a fraction of a peak is requested without the load that measures the peak.
+/// Returns an error if a fraction of a peak is requested without the load that finds the peak.
 pub fn check(plan: &Plan) -> Result<(), PlanError> {
     let has_no_peak = |&point: &PointId| {
         plan.part_of_peak(point).is_some() && plan.peak_points(point).next().is_none()
@@ -179,8 +182,8 @@ fn check_server(server: &Spanned<file::Server>, at: ErrorAt) -> Result<(), PlanE
 
 /// Checks the parameters of a case of servers.
 ///
-/// The sweep must be over connections. Two factors have a fixed meaning. Any other factor must be
-/// used in the path of the first request.
+/// The sweep must be over connections. Two factors have a fixed meaning. Any other factor must
+/// occur in the path of the first request.
 fn parameters(case: &Case, written: &file::Case, at: ErrorAt) -> Result<(), PlanError> {
     let wrong = |reason: String| Err(at(written.name.span(), reason));
     if case
@@ -232,7 +235,7 @@ fn is_path(path: &str) -> bool {
     path.starts_with('/') && path.bytes().all(|b| b.is_ascii_graphic())
 }
 
-/// The server's settings and a function that reads files, for parsing requests.
+/// The context for parsing requests: the server's settings, and a function that reads files.
 struct RequestContext<'a> {
     server: &'a file::Server,
     read: Read<'a>,
@@ -268,7 +271,7 @@ impl RequestContext<'_> {
         })
     }
 
-    /// Checks a header `Name: value`. Headers that delimit messages are set by benchlab.
+    /// Checks a header `Name: value`. Rejects headers that benchlab sets itself.
     fn header(&self, header: &Spanned<String>) -> Result<String, PlanError> {
         let is_valid = header
             .get_ref()

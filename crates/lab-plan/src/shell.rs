@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Parses a command line: decides whether it needs a shell, and if not, splits it into words.
+//! Parses a command line. Decides if it needs a shell, and splits it into words if it does not.
 
-/// Returns the program and the arguments that run a line. The flag is true if the program is a
-/// shell.
+/// Returns the program and the arguments that run a line, and true if the program is a shell.
 ///
 /// # Errors
 /// Returns an error if a quotation mark is not closed or if there are no words.

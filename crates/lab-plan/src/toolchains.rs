@@ -30,10 +30,10 @@ pub struct Toolchain {
     /// Commands that must succeed in [`Toolchain::folder`].
     #[serde(default)]
     pub probes: Vec<Vec<String>>,
-    /// The project's directory; paths in the probes are relative to it.
+    /// The project's directory. Paths in the probes are relative to it.
     #[serde(skip)]
     pub folder: PathBuf,
-    /// Debian packages. Empty if Debian's packages are too old or missing.
+    /// The Debian packages. Empty if Debian's packages are missing or too old.
     #[serde(default)]
     pub debian: Vec<String>,
     /// Advice in addition to, or instead of, the packages.
@@ -60,7 +60,7 @@ impl Toolchain {
 }
 
 impl Toolchains {
-    /// Reads the project's toolchains file, or benchlab's own if the project has none.
+    /// Reads the project's file of toolchains, or benchlab's own if the project has none.
     pub fn read(project: &Project) -> Result<Toolchains, PlanError> {
         let path = Path::new("experiments/toolchains.toml");
         let text = match std::fs::read_to_string(project.folder().join(path)) {

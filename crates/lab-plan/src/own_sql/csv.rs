@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! CSV files (RFC 4180) with a line of column names. An empty field is NULL, and `""` is an empty text.
+//! CSV files (RFC 4180) whose first line has the column names. An empty field is NULL, and `""` is
+//! an empty text.
 
 use super::source::is_name;
 
@@ -12,10 +13,10 @@ pub struct Table {
     pub rows: Vec<Vec<Option<String>>>,
 }
 
-/// Parses a file.
+/// Parses a CSV file.
 ///
 /// # Errors
-/// Returns the line and a message.
+/// Returns the number of the line and a message.
 pub fn parse(text: &str) -> Result<Table, (usize, String)> {
     let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
     let mut records = Vec::new();
@@ -55,7 +56,7 @@ pub fn parse(text: &str) -> Result<Table, (usize, String)> {
     Ok(Table { columns, rows })
 }
 
-/// Returns the fields of the first record, and its length in bytes with its line end.
+/// Returns the fields of the first record, and the record's length in bytes including its line end.
 fn record(text: &str) -> Result<(Vec<Option<String>>, usize), String> {
     let (mut fields, mut at) = (Vec::new(), 0);
     loop {
@@ -88,7 +89,8 @@ fn record(text: &str) -> Result<(Vec<Option<String>>, usize), String> {
     }
 }
 
-/// Returns a field after its first quote, and its length with the last quote.
+/// Returns the quoted field that continues after the opening quote, and its length in bytes
+/// including the closing quote.
 fn quoted_field(text: &str) -> Result<(String, usize), String> {
     let (mut field, mut at) = (String::new(), 0);
     loop {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Workloads in SQL. The statements before the first `-- case: NAME` create the schema and the data. In a case,
-//! comments before the first statement name the parameters: `-- customer: 1..1000`.
+//! Workloads in SQL. The statements before the first `-- case: NAME` create the schema and the
+//! data. In a case, comments before the first statement define the parameters: `-- customer:
+//! 1..1000`.
 
 use super::reading::{FileCase, FileParameter, FileWorkload, PerTarget, Reading, Text};
 use super::source::is_name;
@@ -8,7 +9,7 @@ use crate::PlanError;
 use lab_model::TargetKind;
 use std::ops::Range;
 
-/// Reads a workload.
+/// Reads a workload from SQL text.
 pub fn read(file: &Reading) -> Result<FileWorkload, PlanError> {
     let mut workload = FileWorkload::default();
     let starts = case_lines(file.text);
@@ -42,7 +43,7 @@ fn verbatim(file: &Reading, span: Range<usize>) -> Text {
     }
 }
 
-/// Returns the position of each case's name, and of its line.
+/// Returns the position of each case's name, and the position of the line with the name.
 fn case_lines(text: &str) -> Vec<(Range<usize>, Range<usize>)> {
     let mut found = Vec::new();
     for (start, line) in lines(text) {
@@ -56,8 +57,8 @@ fn case_lines(text: &str) -> Vec<(Range<usize>, Range<usize>)> {
     found
 }
 
-/// Returns the parameters that the comments before the first statement define. Other comments are ignored: those whose
-/// name no statement uses.
+/// Returns the parameters that are defined by comments before the first statement. Ignores comments
+/// whose key is not the name of a parameter in a statement.
 fn parameters(text: &str, span: Range<usize>) -> Vec<FileParameter> {
     let body = &text[span.clone()];
     let mut found = Vec::new();

@@ -28,7 +28,7 @@ struct File {
     case: Vec<Case>,
 }
 
-/// A text for all targets, or one for each.
+/// A text for all targets, or a separate text for each target.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum TextOrEach {
@@ -55,7 +55,7 @@ struct Case {
     parameters: BTreeMap<Spanned<String>, Spanned<String>>,
 }
 
-/// Reads a workload.
+/// Reads a workload from TOML.
 pub fn read(file: &Reading, read: ReadFile, hash: &mut Sha256) -> Result<FileWorkload, PlanError> {
     let parsed: File =
         toml::from_str(file.text).map_err(|e| PlanError::toml(file.path, file.text, &e))?;
@@ -114,7 +114,8 @@ fn texts(file: &Reading, texts: &Spanned<TextOrEach>) -> PerTarget<Text> {
     }
 }
 
-/// Finds a string's contents in the file. If it has escape sequences, only the position of the whole string is known.
+/// Finds the contents of a string in the file. If the string has escape sequences, only the
+/// position of the whole string is known.
 fn located(file: &Reading, text: &str, span: std::ops::Range<usize>) -> Text {
     let raw = file.text.get(span.clone()).unwrap_or("");
     let found = raw.find(text).filter(|_| !text.is_empty());

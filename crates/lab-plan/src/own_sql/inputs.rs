@@ -5,10 +5,11 @@ use super::source::{Source, mix};
 use lab_model::{SqlParameter, SqlType, SqlWork, TargetKind};
 use std::collections::BTreeMap;
 
-/// The number of operations with different values.
+/// The number of operations with values of their own.
 const INPUTS: u64 = 4096;
 
-/// Computes the values to bind for each operation. `columns` has the values of each parameter that draws from a column.
+/// Computes the values to bind for each operation. `columns` contains the values of the columns
+/// that parameters draw from.
 ///
 /// # Errors
 /// Returns a message if a column has no values.
@@ -42,7 +43,8 @@ pub fn inputs(
     (0..INPUTS).map(&mut operation).collect()
 }
 
-/// Returns the table and the column that a parameter draws from, if it draws from one.
+/// Returns the table and the column that a parameter draws from, or `None` if it draws from no
+/// column.
 pub fn column_of(parameter: &SqlParameter) -> Option<(String, String)> {
     match Source::parse(&parameter.source) {
         Ok(Source::Column(table, column)) => Some((table, column)),
@@ -50,8 +52,8 @@ pub fn column_of(parameter: &SqlParameter) -> Option<(String, String)> {
     }
 }
 
-/// Returns the type with which the values of a parameter are bound, unless it draws from a column. SQLite has no
-/// decimals.
+/// Returns the type with which the values of a parameter are bound, or `None` if it draws from a
+/// column. For SQLite, which has no decimals, they are bound as floats.
 pub fn kind_of(parameter: &SqlParameter, target: TargetKind) -> Option<SqlType> {
     Some(match Source::parse(&parameter.source).ok()? {
         Source::Sequence(_) | Source::Integers(..) => SqlType::Integer,
@@ -61,7 +63,7 @@ pub fn kind_of(parameter: &SqlParameter, target: TargetKind) -> Option<SqlType> 
     })
 }
 
-/// Returns the type with which a value of a column is bound.
+/// Returns the type with which values of a column are bound.
 pub fn bound_as(column: SqlType, target: TargetKind) -> SqlType {
     match column {
         SqlType::Decimal if target == TargetKind::Sqlite => SqlType::Float,

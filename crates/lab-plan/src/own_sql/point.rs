@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The work of a point of a workload.
+//! Describes the work at a point of a workload.
 
 use lab_model::{Point, SqlWork, TargetKind};
 use std::collections::BTreeMap;
 
-/// Adds the work of an operation to a point: the statements that the database must count, and the maximum number of
-/// commits.
+/// Adds the work of an operation to a point: the statements that the database must count, and the
+/// maximum number of commits.
 pub fn describe_point(point: &mut Point, work: &SqlWork, kind: Option<TargetKind>) {
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     for statement in &work.statements {

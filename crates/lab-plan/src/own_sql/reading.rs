@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The parts of a workload as its file defines them, with their positions in the file.
+//! The parts of a workload as defined in its file, with their positions.
 
 use super::source::{Source, is_name};
 use super::sql_text;
@@ -13,21 +13,22 @@ use std::path::{Path, PathBuf};
 /// The maximum number of statements in a case.
 pub const MAX_STATEMENTS: usize = 20;
 
-/// The maximum number of parameters in the texts of a case.
+/// The maximum number of parameters that the statements of a case use.
 const MAX_PARAMETERS: usize = 100;
 
-/// The maximum length of the texts of a case in bytes. Encoded, they fit into a line of the protocol.
+/// The maximum length of a case's statements in bytes. Encoded, they must fit into a line of the
+/// protocol.
 pub const MAX_TEXT: usize = 16_000;
 
-/// The first words of statements that subjects can run.
+/// The first words of the statements that subjects can run.
 const RUN: [&str; 7] = [
     "select", "with", "insert", "update", "delete", "replace", "merge",
 ];
 
-/// Reads a file that a workload names, with a maximum size in bytes.
+/// A function that reads a file named in a workload, up to a maximum size in bytes.
 pub type ReadFile<'a> = &'a dyn Fn(&Path, u64) -> std::io::Result<Vec<u8>>;
 
-/// A workload as its file defines it.
+/// A workload as defined in its file.
 #[derive(Default)]
 pub struct FileWorkload {
     /// The title.
@@ -40,12 +41,12 @@ pub struct FileWorkload {
     pub cases: Vec<FileCase>,
 }
 
-/// A text that is the same for all targets, or one for each.
+/// A text for all targets, or a separate text for each target.
 #[derive(Clone, Debug)]
 pub enum PerTarget<T> {
-    /// The same for all.
+    /// The same text for all targets.
     All(T),
-    /// One for each target.
+    /// A separate text for each target.
     Each(BTreeMap<TargetKind, T>),
 }
 
@@ -59,29 +60,30 @@ impl<T> PerTarget<T> {
     }
 }
 
-/// A case of the user's.
+/// A case of the user's workload.
 #[derive(Clone, Debug)]
 pub struct OwnCase {
     pub name: String,
     pub work: PerTarget<SqlWork>,
 }
 
-/// A case as a file defines it.
+/// A case as defined in a file.
 pub struct FileCase {
     pub name: String,
     pub name_span: Range<usize>,
-    /// The texts with their offsets in the file: of a statement that has one line there, its exact position.
+    /// The statements of the case, with their positions in the file.
     pub texts: PerTarget<Text>,
     pub parameters: Vec<FileParameter>,
 }
 
-/// A text in the file.
+/// A text, with its position in the file.
 #[derive(Clone, Debug)]
 pub struct Text {
     pub text: String,
     /// The position of the text in the file.
     pub span: Range<usize>,
-    /// True if the text is in the file as it is, so that positions in it are known.
+    /// True if the file contains the text without escape sequences, so that a position in the text
+    /// is also known in the file.
     pub verbatim: bool,
 }
 
@@ -98,7 +100,7 @@ pub struct Reading<'a> {
     pub text: &'a str,
 }
 
-/// Returns true for the name of a case or of a variant.
+/// Returns true if a text is a valid name for a case or a variant.
 pub fn is_case_name(name: &str) -> bool {
     name.len() <= 40
         && name.starts_with(|c: char| c.is_ascii_lowercase())
@@ -117,20 +119,21 @@ impl Reading<'_> {
         PlanError::at(self.path, self.text, span, message)
     }
 
-    /// Returns the name of the file without its ending.
+    /// Returns the name of the file without its extension.
     pub fn name(&self) -> String {
         self.path.file_stem().map_or("workload".into(), |name| {
             name.to_string_lossy().into_owned()
         })
     }
 
-    /// Returns a position for messages, such as `shop.toml:7`.
+    /// Returns the position of an offset in the file, for messages, such as `shop.toml:7`.
     pub fn origin(&self, at: usize) -> String {
         let line = self.text[..at.min(self.text.len())].matches('\n').count() + 1;
         format!("{}:{line}", self.path.display())
     }
 
-    /// Returns the path of a file that the workload names, relative to the workload.
+    /// Returns the path of a file named in the workload. Relative names are relative to the
+    /// workload's directory.
     pub fn sibling(&self, name: &str) -> PathBuf {
         self.path.parent().unwrap_or(Path::new("")).join(name)
     }
@@ -216,7 +219,8 @@ impl Reading<'_> {
         })
     }
 
-    /// Returns the work of an operation from its text. BEGIN and COMMIT around all statements make it a transaction.
+    /// Parses the work of an operation. BEGIN and COMMIT around all statements make it a
+    /// transaction.
     fn work(
         &self,
         text: &Text,

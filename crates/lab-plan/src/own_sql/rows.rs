@@ -8,7 +8,7 @@ use lab_model::TargetKind;
 /// The maximum number of rows that one statement inserts.
 const ROWS: usize = 500;
 
-/// Returns statements that fill a table on a kind of target.
+/// Returns the statements that fill a table on a kind of target.
 pub fn statements(tables: &[Table], table: &Table, kind: TargetKind, seed: u64) -> Vec<String> {
     let (columns, rows): (Vec<&str>, Vec<String>) = match &table.data {
         Data::Csv(csv) => {
@@ -53,8 +53,8 @@ pub fn statements(tables: &[Table], table: &Table, kind: TargetKind, seed: u64) 
     rows.chunks(ROWS).map(insert).collect()
 }
 
-/// Returns the value of a column in a generated row. A column that draws from another one takes the value of a random
-/// row there.
+/// Returns the value of a column in a generated row. A column that draws from another column takes
+/// the value of a random row.
 fn generated(
     tables: &[Table],
     table: &Table,

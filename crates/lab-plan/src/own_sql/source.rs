@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Sources of values, for parameters and for columns of generated rows: `1..100`, `0.50..99.99`,
+//! Sources of values for parameters and for columns of generated rows: `1..100`, `0.50..99.99`,
 //! `2020-01-01..2026-12-31`, `new | paid | sent`, `text 5..20`, `customer.id`.
 
 /// The maximum length of a generated text, in characters.
@@ -8,11 +8,12 @@ const MAX_TEXT: u64 = 10_000;
 /// A source of values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// The numbers from the first one on: 1, 2, 3, …
+    /// Consecutive integers from this one on, such as 1, 2, 3, …
     Sequence(i64),
-    /// Whole numbers of a range.
+    /// Integers from the first to the second.
     Integers(i64, i64),
-    /// Numbers of a range, in units of 10 to the power of the negative scale.
+    /// Decimal numbers in a range. The bounds are in units of the last decimal place, 10 to the
+    /// power of -`scale`.
     Decimals {
         /// The minimum.
         first: i64,
@@ -21,17 +22,17 @@ pub enum Source {
         /// The number of decimals, from 1.
         scale: u32,
     },
-    /// Days of a range, counted since 1970.
+    /// Days from the first to the second, both counted since 1970.
     Days(i64, i64),
-    /// Words.
+    /// One of these words.
     Words(Vec<String>),
-    /// Texts of a range of lengths in characters.
+    /// Texts with a minimum and a maximum length, in characters.
     Text(u64, u64),
-    /// The values of a table's column.
+    /// The values of a column, given the table and the column.
     Column(String, String),
 }
 
-/// Characters of generated texts, with a UTF-8 length of one to four bytes.
+/// The characters of generated texts, with UTF-8 lengths of one to four bytes.
 const LETTERS: [char; 16] = [
     'a', 'b', 'd', 'e', 'i', 'l', 'n', 'o', 'r', 's', 't', ' ', 'ß', 'é', '語', '😀',
 ];
@@ -40,7 +41,7 @@ impl Source {
     /// Parses a source.
     ///
     /// # Errors
-    /// Returns a message about what was expected.
+    /// Returns a message with the expected syntax.
     pub fn parse(text: &str) -> Result<Source, String> {
         let text = text.trim();
         if text.contains('|') {
@@ -76,8 +77,8 @@ impl Source {
         }
     }
 
-    /// Returns the value that random bits select, and the number of the row for a sequence. A column has no value
-    /// of its own.
+    /// Returns the value that random bits select. For a sequence, returns the value of the row.
+    /// Returns `None` for a column, because its values are not known here.
     pub fn value(&self, bits: u64, row: u64) -> Option<String> {
         let pick = |first: i64, last: i64| {
             let count = (last as i128 - first as i128 + 1) as u128;
@@ -120,7 +121,7 @@ impl Source {
     }
 }
 
-/// Returns the next value of SplitMix64 after a state.
+/// Returns the value of SplitMix64 that follows a state.
 pub fn mix(state: u64) -> u64 {
     let z = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -128,7 +129,7 @@ pub fn mix(state: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Returns true for a name that needs no quotes in SQL.
+/// Returns true if a text is a name that needs no quotes in SQL.
 pub fn is_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
@@ -166,7 +167,7 @@ fn scale(number: &str) -> u32 {
         .map_or(0, |(_, decimals)| decimals.len() as u32)
 }
 
-/// Parses a number with at most nine decimals, in units of 10 to the power of the negative scale.
+/// Parses a number with at most nine decimals. Returns it in units of 10 to the power of -`scale`.
 fn units(number: &str, scale: u32) -> Option<i64> {
     let (sign, digits) = match number.strip_prefix('-') {
         Some(digits) => (-1, digits),
@@ -200,14 +201,15 @@ fn parse_day(text: &str) -> Option<i64> {
     (parts.next().is_none() && day(days) == text).then_some(days)
 }
 
-/// Returns the days since 1970 in the Gregorian calendar. Years that begin in March put the leap day last.
+/// Returns the number of days since 1970 in the Gregorian calendar. It counts years that begin in
+/// March, so that the leap day comes last.
 fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     let y = if month > 2 { year } else { year - 1 };
     let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
     365 * y + y / 4 - y / 100 + y / 400 + day_of_year - 719_468
 }
 
-/// Formats days since 1970 as 2026-11-21.
+/// Formats a number of days since 1970 as 2026-11-21.
 fn day(days: i64) -> String {
     // The first estimate is never too late.
     let mut year = 1970 + days.div_euclid(if days < 0 { 365 } else { 366 });

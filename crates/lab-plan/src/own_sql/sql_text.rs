@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! SQL texts: splits them into statements, and finds named parameters outside of literals and comments.
+//! Splits SQL texts into statements, and finds the named parameters outside of literals and
+//! comments.
 
 use std::ops::Range;
 
-/// A part of a text.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Token {
     /// White space or a comment.
@@ -12,7 +13,7 @@ enum Token {
     Other,
     /// A word, such as `SELECT`.
     Word,
-    /// `:name`
+    /// A named parameter, `:name`.
     Parameter,
     /// `;`
     End,
@@ -21,18 +22,18 @@ enum Token {
 /// A statement in a text, without its semicolon.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// The position in the text, from the first word to the last one.
+    /// The position in the text, from the first word to the last token.
     pub span: Range<usize>,
-    /// The positions of parameters with their colons.
+    /// The positions of the parameters, including their colons.
     pub parameters: Vec<Range<usize>>,
     /// The first word, in lowercase.
     pub first_word: String,
 }
 
-/// Returns the statements of a text. Empty statements are left out.
+/// Returns the statements of a text, without empty ones.
 ///
 /// # Errors
-/// Returns the position and the kind of a literal or comment that does not end.
+/// Returns the position and the kind of a literal or comment that is not closed.
 pub fn statements(text: &str) -> Result<Vec<Found>, (Range<usize>, &'static str)> {
     let mut all = Vec::new();
     let mut current: Option<Found> = None;
@@ -74,7 +75,7 @@ pub fn statements(text: &str) -> Result<Vec<Found>, (Range<usize>, &'static str)
     Ok(all)
 }
 
-/// Returns the token at a position, and its end.
+/// Returns the kind of the token at a position, and the token's end.
 fn next(text: &str, at: usize) -> Result<(Token, usize), (Range<usize>, &'static str)> {
     let rest = &text[at..];
     let first = rest.chars().next().unwrap_or(' ');
@@ -109,7 +110,8 @@ fn next(text: &str, at: usize) -> Result<(Token, usize), (Range<usize>, &'static
     })
 }
 
-/// Returns the end of a quoted text. A doubled quote does not end it: it is read as two texts in a row.
+/// Returns the end of a quoted text. A text with a doubled quote is treated as two adjacent quoted
+/// texts.
 fn quoted(text: &str, at: usize, quote: char) -> Result<usize, (Range<usize>, &'static str)> {
     match text[at + 1..].find(quote) {
         Some(found) => Ok(at + 1 + found + 1),
@@ -117,7 +119,7 @@ fn quoted(text: &str, at: usize, quote: char) -> Result<usize, (Range<usize>, &'
     }
 }
 
-/// Returns the mark that begins and ends a literal of PostgreSQL, such as `$$` or `$body$`.
+/// Returns the delimiter of a dollar-quoted literal of PostgreSQL, such as `$$` or `$body$`.
 fn dollar_quote(rest: &str) -> Option<&str> {
     let end = rest[1..].find(|c: char| !c.is_ascii_alphanumeric() && c != '_')? + 1;
     let is_mark =

@@ -18,11 +18,11 @@ pub struct Table {
 /// The rows of a table.
 #[derive(Clone, Debug)]
 pub enum Data {
-    /// The rows of a file.
+    /// Rows from a CSV file.
     Csv(CsvTable),
     /// Generated rows.
     Generated {
-        /// Their number.
+        /// The number of rows.
         rows: u64,
         /// The source of each column.
         columns: Vec<(String, Source)>,

@@ -14,10 +14,10 @@ use std::path::Path;
 /// The maximum size of a workload's file in bytes.
 const MAX_FILE: u64 = 1 << 20;
 
-/// The maximum number of generated rows of all tables.
+/// The maximum number of generated rows in all tables.
 const MAX_ROWS: u64 = 1_000_000;
 
-/// The maximum size of the generated values of all tables in bytes.
+/// The maximum size of the generated values in all tables, in bytes.
 const MAX_BYTES: u64 = 256 << 20;
 
 /// The maximum number of cases.
@@ -26,12 +26,12 @@ const MAX_CASES: usize = 100;
 /// The maximum number of variants.
 const MAX_VARIANTS: usize = 8;
 
-/// A workload.
+/// A workload of the user's own SQL.
 #[derive(Clone, Debug)]
 pub struct Workload {
     /// The title, or the name of the file.
     pub title: String,
-    /// The file.
+    /// The workload as a run file stores it.
     pub model: SqlWorkload,
     /// The statements that create the schema, by target.
     schema: BTreeMap<TargetKind, Vec<SetupStatement>>,
@@ -41,7 +41,7 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// Reads the file of a workload, and the CSV files that it names.
+    /// Reads the file of a workload, and the CSV files named in it.
     ///
     /// # Errors
     /// Returns an error with the file and the line.
@@ -159,7 +159,8 @@ impl Workload {
         }
     }
 
-    /// Returns an error if a generated column draws from a column whose values are not known when it is generated.
+    /// Returns an error if there are too many generated rows, or if a generated column draws from a
+    /// column whose values are not known in time.
     fn check_columns(&self) -> Result<(), PlanError> {
         let (mut total, mut bytes) = (0_u64, 0_u64);
         for (index, table) in self.tables.iter().enumerate() {
@@ -206,7 +207,8 @@ impl Workload {
     }
 }
 
-/// Returns the variants with their names: `NAME: SQL`, or the name of the index that the statement creates.
+/// Parses variants, and returns each with its name. The name is given as in `NAME: SQL`, or is that
+/// of the index that the SQL creates, or is `variant-N`.
 fn named_variants(variants: &[String]) -> Result<Vec<(String, String)>, PlanError> {
     if variants.len() > MAX_VARIANTS {
         return Err(PlanError::of_request(format!(
@@ -247,7 +249,7 @@ fn named_variants(variants: &[String]) -> Result<Vec<(String, String)>, PlanErro
     Ok(named)
 }
 
-/// Returns the name of the index that a statement creates, if it is a valid name of a value.
+/// Returns the name of the index that a statement creates, if the name is valid for a variant.
 fn name_of_index(statement: &str) -> Option<String> {
     let lower = statement.to_ascii_lowercase();
     let mut words = lower

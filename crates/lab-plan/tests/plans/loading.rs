@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Plans of loads: their blocks, visits and rates.
+//! Tests the plans of loads: their blocks, visits and rates.
 
 use lab_model::{CaseId, LoadSpec, Measure, Plan, PlannedRequest, PointId, Stage};
 use lab_plan::{Loading, visit_ns};

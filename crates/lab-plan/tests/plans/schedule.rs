@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The order of points, openings and passes.
+//! Tests the order of points, openings and passes.
 
 use lab_model::{IdVec, PointId, SubjectId, TargetId};
 use lab_plan::Schedule;

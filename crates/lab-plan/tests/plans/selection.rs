@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The points and subjects that result from a selection.
+//! Tests the points and subjects that result from a selection.
 
 use lab_model::{Measure, Plan, PointId, SubjectId, TargetId, TargetKind};
 use lab_plan::{Experiment, Extent, PlanError, Project, Selection};
@@ -249,7 +249,7 @@ fn a_quick_run_has_shorter_turns_but_not_where_operations_are_due_at_a_rate() {
     assert_eq!(turn(rate, Extent::Quick), 400_000_000);
 }
 
-/// Returns the experiment with an additional table of this name.
+/// Returns an experiment with an additional table of this name.
 fn with_table(table: &str, lines: &str) -> String {
     EXPERIMENT.replace("[selection]", &format!("[{table}]\n{lines}\n\n[selection]"))
 }
@@ -299,7 +299,7 @@ fn an_experiment_names_its_points_and_the_reader_goes_before_it() {
 }
 
 /// If a table lists values of both the sweep and the factor, the case's `thin` applies. If it lists
-/// only the sweep, `thin` does not apply.
+/// only values of the sweep, `thin` does not apply.
 #[test]
 fn further_values_are_thinned_among_those_that_an_experiment_names() {
     let of = |lines: &str| {
@@ -583,8 +583,8 @@ fn a_target_alone_goes_without_saying() {
     assert!(error.contains("no target `postgresql`"), "{error}");
 }
 
-/// A target with faults. A file has no connection to lose, and a server cannot be locked as a
-/// whole.
+/// An experiment whose faults depend on the target. A file has no connection to lose, and a server
+/// cannot be locked as a whole.
 const FAULTS: &str = r#"
 [experiment]
 title = "T"
