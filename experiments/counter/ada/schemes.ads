@@ -15,7 +15,7 @@ package Schemes is
    --  The number of reads per increment, in cases with reads
 
    type Shared_Counter is limited interface;
-   --  Each counter has its own loops, into which the increment is inlined
+   --  A counter with its own loops, into which the increment is inlined
 
    function Is_Safe (Self : Shared_Counter) return Boolean is abstract;
    --  Returns True if the counter never loses an increment
@@ -28,8 +28,8 @@ package Schemes is
      (Self      : in out Shared_Counter;
       Times     : Operation_Count;
       Backwards : out Check_Value) is abstract;
-   --  Performs Reads reads for each increment. Sets Backwards to the number of reads whose value
-   --  was less than that of the previous read.
+   --  Performs Reads reads for each increment. Sets Backwards to the number of reads that returned
+   --  less than the previous read.
 
    type Scheme is (Unsafe, Unsafe_Plain, Atomic, Lock, Striped);
 

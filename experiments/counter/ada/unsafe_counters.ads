@@ -10,13 +10,13 @@ package Unsafe_Counters is
    use Interfaces;
 
    type Volatile_Counter is limited private;
-   --  Every increment reads and writes memory
+   --  A counter in memory, which every increment reads and writes
 
    procedure Increment (Self : in out Volatile_Counter) with Inline;
    function Value (Self : Volatile_Counter) return Integer_64 with Inline;
 
    type Plain_Counter is limited private;
-   --  The compiler may keep the counter in a register
+   --  A counter that the compiler may keep in a register
 
    procedure Increment (Self : in out Plain_Counter) with Inline;
    function Value (Self : Plain_Counter) return Integer_64 with Inline;

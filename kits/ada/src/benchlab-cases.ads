@@ -62,9 +62,9 @@ package Benchlab.Cases is
       Units      : out Unit_Count) is null;
 
    procedure Wait (Self : in out Serving_Case; Commands : Natural) is null;
-   --  Called while the subject waits for the next command. A server without its own task must serve
-   --  during this call, until the descriptor Commands has input. Other servers do not need to
-   --  override this procedure.
+   --  Waits for the next command; called while the subject has no command to run. A server without
+   --  its own task must serve during this call, until the descriptor Commands has input. Other
+   --  servers do not need to override this procedure.
 
    type Case_Reference is access Subject_Case'Class;
 

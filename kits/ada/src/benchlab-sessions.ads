@@ -11,7 +11,7 @@ package Benchlab.Sessions is
 
    function Hello (Subject, Library : String) return String;
    --  Returns the first line that a subject writes. Library is the driver or the library under
-   --  test, with its version. The calling thread must be the one that does the work.
+   --  test, with its version. Must be called by the thread that does the work.
 
    type Session (New_Case : Cases.Case_Maker) is tagged limited private;
 

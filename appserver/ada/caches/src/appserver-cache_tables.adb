@@ -822,9 +822,9 @@ package body Appserver.Cache_Tables is
    end Install;
 
    --  While readers use replaced arrays, both links of each node are in use. So the existing nodes
-   --  stay in their arrays, and the larger array is used for later nodes. Each array is at least
-   --  twice as large as the next smaller one. So there are few arrays, and about half of the nodes
-   --  are soon in the largest.
+   --  stay in their arrays, and later nodes are added to the larger array. Each array is at least
+   --  twice as large as the next smaller array. So there are few arrays, and the largest soon
+   --  contains about half of the nodes.
 
    procedure Install_Above (Self : in out Table; Larger : in out Buckets_Access) is
    begin

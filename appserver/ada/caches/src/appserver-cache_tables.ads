@@ -308,8 +308,8 @@ package Appserver.Cache_Tables is
    -- Changes --
    -------------
 
-   --  Only one task at a time may call these subprograms. They call no application code, do not use
-   --  the heap, and raise no exceptions.
+   --  Subprograms that change a table. Only one task at a time may call them. They call no
+   --  application code, do not use the heap, and raise no exceptions.
 
    procedure Update (Self : Table; Found : in out Search; Is_Current : out Boolean);
    --  Checks the result of a search. Sets Found.Node to null if the node has been removed since the
@@ -338,10 +338,10 @@ package Appserver.Cache_Tables is
       Report      : in out Cache_Tables.Report)
      with Pre  => (Has_Buckets (Self) or else Larger /= null) and then Node.Weight <= Capacity,
           Post => Node = null;
-   --  Links Node. It replaces Found.Node; other nodes are evicted if the total weight would exceed
+   --  Links Node, which replaces Found.Node. Evicts other nodes if the total weight would exceed
    --  Capacity. If the table benefits from Larger, Put takes ownership of it and sets Larger to
    --  null. If May_Replace is True, Larger replaces the table's arrays, which are moved to Removed;
-   --  pass False from then on until no reader uses the old arrays. If May_Replace is False, Larger
+   --  after that, pass False until no reader uses the old arrays. If May_Replace is False, Larger
    --  is added to the table's arrays.
 
    procedure Remove
@@ -416,7 +416,7 @@ private
       --  used.
       Heap_Time    : Instant := 0;
       Used         : Interfaces.Unsigned_64 := 0;
-      --  Bit n is set if list n of the heap may have nodes
+      --  The lists of the heap that may contain nodes: bit n is set for list n
    end record;
 
    function Count (Self : Order) return Natural is (Self.Count);

@@ -85,10 +85,10 @@ package Appserver.Caches is
 
    type Removal_Listener is access procedure
      (Key : Key_Type; Element : Element_Type; Cause : Removal_Cause);
-   --  Called once for each element that leaves the cache, by the task whose write removed it, after
-   --  the change and outside of all locks. Other tasks may still copy the element. Exceptions are
-   --  ignored. Expired entries are reported when the next write removes them. Aborts are deferred
-   --  during the call. Not called for the entries of a cache that is finalized.
+   --  Receives each removed element once. The task whose write removed the element calls this
+   --  procedure, after the change and outside of all locks. Other tasks may still copy the element.
+   --  Exceptions are ignored. Expired entries are reported when the next write removes them. Aborts
+   --  are deferred during the call. Not called for the entries of a cache that is finalized.
 
    type Clock_Function is access function return Ada.Real_Time.Time;
 
@@ -102,12 +102,14 @@ package Appserver.Caches is
       --  raises an exception, the current element stays, and the next attempt is made after the
       --  same time.
       Weigher             : Weight_Function := null;
-      --  If null, each entry weighs 1
+      --  A function that returns the weight of each entry; null if each entry weighs 1
       Time_To_Live_Of     : Time_To_Live_Function := null;
-      --  If not null, determines the time to live of each entry, including loaded entries
+      --  A function that returns the time to live of each entry, including loaded entries; null if
+      --  the cache's Time_To_Live applies to all entries
       Listener            : Removal_Listener := null;
       Records_Statistics  : Boolean := False;
-      --  If True, each read also adds to a striped counter
+      --  True to count hits, misses and other events. Each read then also adds to a striped
+      --  counter.
       Clock               : Clock_Function := null;
       --  The clock, which tests can replace; null for Ada.Real_Time.Clock. Called outside of
       --  protected actions.
@@ -373,7 +375,7 @@ private
    --  Returns the current time, or 0 if no node stores times
 
    type Read_Mode is (Peek, Read, Read_Or_Refresh);
-   --  How a read affects the entry. Peek records nothing.
+   --  The effect of a read on the entry. Peek records nothing.
 
    procedure Look_Up
      (Self     : in out Cache;
@@ -431,12 +433,11 @@ private
       Node    : Tables.Node_Access := null;
       --  The node to put; null once the node is in the table
       Load    : access constant Pending_Load := null;
-      --  If not null, the node is put only if this load is fresh and, unless it is a refresh, the
-      --  key has no entry
+      --  The load whose result is put; null if there is none. The node is put only if this load is
+      --  fresh and, unless it is a refresh, the key has no entry.
       Lacking : Ada.Containers.Hash_Type := 0;
       Larger  : Tables.Buckets_Access := null;
-      --  Lacking is the number of buckets to allocate. Larger is the allocated array, until it is
-      --  in the table.
+      --  The number of buckets to allocate, and the allocated array until it is in the table
       Lacking_Ghosts : Natural := 0;
       Ghosts         : Tables.Ghosts_Access := null;
       --  The size of the array of evicted keys to allocate, and the allocated array until it is in

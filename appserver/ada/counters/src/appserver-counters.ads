@@ -93,7 +93,8 @@ private
    end record
      with Alignment => Line;
 
-   --  Sums are computed on unsigned words, which wrap around; the bits are those of the signed sum
+   --  Sums are computed on unsigned words, which wrap around, and have the same bits as the signed
+   --  sum
 
    function To_Word is new Ada.Unchecked_Conversion (Integer_64, Word);
    function To_Integer is new Ada.Unchecked_Conversion (Word, Integer_64);

@@ -404,7 +404,7 @@ package body Appserver.HTTP.Access_Logs is
    -- Writing --
    -------------
 
-   --  Moves as many lines from the queue to the batch as fit
+   --  Moves lines from the queue to the batch, until the batch is full
 
    procedure Fill_Batch (Self : in out Access_Log) is
       Length : Natural;

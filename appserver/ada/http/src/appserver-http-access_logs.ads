@@ -77,7 +77,7 @@ package Appserver.HTTP.Access_Logs is
      with Pre => (not Self.Is_Open and then File /= No_File)
                  or else raise Misuse_Error with "the log is open, or the file is invalid",
           Post => Self.Is_Open;
-   --  Uses an open file, which the log does not close.
+   --  Opens the log with an open file, which the log does not close.
    --  @param Self the log
    --  @param File the descriptor of an open file, such as 1 for standard output
    --  @param Format the format of lines
@@ -159,7 +159,7 @@ private
    --  Linux's PATH_MAX
 
    Batch_Size : constant := 4_096;
-   --  PIPE_BUF: the number of bytes that a ready pipe accepts in one write
+   --  Linux's PIPE_BUF, the number of bytes that a ready pipe accepts in one write
 
    type Access_Log (Lines : Line_Count) is new Ada.Finalization.Limited_Controlled with record
       File        : Descriptor := No_File;

@@ -60,8 +60,8 @@ package Appserver.HTTP.Cookies is
    --  The lifetime of a cookie that expires at the end of the client's session
 
    type Site_Rule is (Strict, Lax, None);
-   --  When clients send the cookie with requests that come from other sites: always (None), only if
-   --  the user follows a link (Lax), or never (Strict)
+   --  The rule by which clients send the cookie with requests that come from other sites: always
+   --  (None), only if the user follows a link (Lax), or never (Strict)
 
    procedure Set_Cookie
      (Builder   : in out Response_Builder;
@@ -99,7 +99,7 @@ package Appserver.HTTP.Cookies is
       Domain  : String := "")
      with Pre => (Is_Token (Name) and then Is_Attribute (Path) and then Is_Attribute (Domain))
                  or else raise Misuse_Error with "the cookie is invalid";
-   --  Tells the client to remove a cookie.
+   --  Requests that the client remove a cookie.
    --  @param Builder the response builder
    --  @param Name the name
    --  @param Path the path that was passed to Set_Cookie

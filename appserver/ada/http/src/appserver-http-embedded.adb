@@ -15,7 +15,7 @@ package body Appserver.HTTP.Embedded is
    --  limit.
 
    Few_Files : constant := 32;
-   --  File descriptors in addition to those of connections
+   --  The number of file descriptors in addition to the descriptors of connections
 
    Builder : aliased Response_Builder (Response_Content);
 

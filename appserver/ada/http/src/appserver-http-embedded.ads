@@ -44,7 +44,7 @@ generic
    --  not read.
 
    Report : Exception_Report := Report_On_Standard_Error'Access;
-   --  Called when a handler raises an exception; may be null
+   --  The procedure that receives the exceptions of handlers; may be null
 
    Log : Access_Logs.Log_Reference := null;
    --  The access log, which the server writes before it waits for events; null for no log

@@ -35,8 +35,8 @@ package Appserver.HTTP.Filters is
       Request      : HTTP.Request;
       Response     : in out HTTP.Response;
       Has_Response : in out Boolean) is null;
-   --  Called once for each request, after its header has been parsed and before its content is
-   --  read.
+   --  Handles or rejects a request before Next. Called once for each request, after its header has
+   --  been parsed and before its content is read.
    --  @param Self the filter
    --  @param Request the header of the request
    --  @param Response the response to send if Has_Response is True
@@ -45,8 +45,8 @@ package Appserver.HTTP.Filters is
 
    procedure After
      (Self : in out Filter; Request : HTTP.Request; Response : in out HTTP.Response) is null;
-   --  Called with the response of Before or Next before the server sends it, but not after an
-   --  exception in Next. After may add header fields to the builder.
+   --  Changes a response before the server sends it. Called with the response of Before or Next,
+   --  but not after an exception in Next. After may add header fields to the builder.
    --  @param Self the filter
    --  @param Request the request
    --  @param Response the response, which may be replaced

@@ -590,7 +590,7 @@ package body Appserver.HTTP.Loops is
       Wanted : constant Positive :=
         Positive'Min (Positive (Self.Slots) / 256 + 1, Max_Evicted);
       List   : Candidate_List (1 .. 2 * Max_Evicted);
-      --  Has room for more than Wanted, since some of the connections may no longer be idle
+      --  The array has room for more than Wanted connections, since some may no longer be idle
    begin
       Count := 0;
       Find_Candidates (Self, List);
@@ -1522,8 +1522,8 @@ package body Appserver.HTTP.Loops is
       end if;
    end Find_Slot;
 
-   --  Accepts clients. When the last slot has been used, it is unknown whether another client
-   --  waits; if one does, there will be another event.
+   --  Accepts clients. When the last slot has been used, it is unknown whether another client is
+   --  waiting. If another client is waiting, there will be another event.
 
    procedure Accept_Some
      (Self : in out Event_Loop'Class; Context : Contexts.Context; Max : Positive := Max_Accepted)

@@ -97,8 +97,8 @@ private package Appserver.HTTP.Loops is
 
    procedure Wait_Anywhere
      (Self : in out Event_Loop; Context : Contexts.Context; Milliseconds : in out Integer) is null;
-   --  Called between Leave and Come_Back when the loop has no work. Waits for work in this loop or
-   --  others for at most Milliseconds, and then sets Milliseconds to the time for which the loop
+   --  Waits for work in this loop or others for at most Milliseconds; called between Leave and
+   --  Come_Back when the loop has no work. Then sets Milliseconds to the time for which the loop
    --  itself should continue to wait.
 
    function Events_Of (Self : Event_Loop) return Descriptor;
@@ -118,9 +118,9 @@ private package Appserver.HTTP.Loops is
    --  Assigns an accepted connection to a loop; by default, to Self
 
    procedure Offer (Self : in out Event_Loop; Is_Taken : out Boolean);
-   --  Called when a client waits to be accepted, but this loop has no free slot. Sets Is_Taken to
-   --  True if another loop has a free slot and was woken to accept the client. By default, there is
-   --  no other loop.
+   --  Offers a client to other loops; called when a client waits to be accepted, but this loop has
+   --  no free slot. Sets Is_Taken to True if another loop has a free slot and was woken to accept
+   --  the client. By default, there is no other loop.
 
    function Now (Self : Event_Loop) return Byte_Count with Inline;
    --  Returns the loop's current time, in milliseconds

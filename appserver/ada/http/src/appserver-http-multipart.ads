@@ -45,7 +45,7 @@ package Appserver.HTTP.Multipart is
    --  header in bytes.
 
    procedure Begin_Part (Self : in out Reader) is abstract;
-   --  Called after the header of a part. Name, File_Name and Media_Type describe the part.
+   --  Begins a part; called after its header. Name, File_Name and Media_Type describe the part.
    --  @param Self the reader
 
    procedure Receive_Part (Self : in out Reader; Bytes : String) is abstract;
@@ -54,7 +54,7 @@ package Appserver.HTTP.Multipart is
    --  @param Bytes the next bytes
 
    procedure End_Part (Self : in out Reader) is abstract;
-   --  Called after the last byte of a part.
+   --  Ends a part; called after its last byte.
    --  @param Self the reader
 
    procedure Start

@@ -73,8 +73,8 @@ package Appserver.HTTP.Parsing is
    ----------------------
 
    procedure Note_Buffered (Self : in out Request; Max : Byte_Count);
-   --  Called after Has_Header to buffer the whole content. Its maximum length is Max bytes or the
-   --  limit in Limits, whichever is less.
+   --  Selects buffering of the whole content; called after Has_Header. The maximum length of the
+   --  content is Max bytes or the limit in Limits, whichever is less.
 
    function Announced (Self : Request) return Byte_Count;
    --  Returns the length of the content after Has_Header; 0 for chunked content
@@ -82,11 +82,11 @@ package Appserver.HTTP.Parsing is
    function Header (Self : Request) return String;
 
    procedure Begin_Stream (Self : in out Request; Max : Byte_Count);
-   --  Called after Has_Header to stream the content: removes the header. The caller must then
+   --  Removes the header to stream the content; called after Has_Header. The caller must then
    --  remove the content, of at most Max bytes, as it arrives.
 
    procedure Parse_Stream (Self : in out Request; Result : out Outcome; Status : out Status_Code);
-   --  Called after Begin_Stream instead of Parse: finds the content that has arrived
+   --  Finds the content that has arrived; called instead of Parse after Begin_Stream
 
    function Streamed_Last (Self : Request) return Natural;
    function Streamed (Self : Request) return String;

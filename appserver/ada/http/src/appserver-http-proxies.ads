@@ -43,7 +43,7 @@ package Appserver.HTTP.Proxies is
      (Request : HTTP.Request;
       Trusted : IP_Addresses.Block_List;
       Fields  : Field_Family) return Scheme_Kind;
-   --  Returns the scheme that the client used, as reported by the proxy that reported the client's
+   --  Returns the scheme that the client used. The scheme comes from the same proxy as the client's
    --  address.
    --  @param Request the request
    --  @param Trusted the addresses of trusted proxies
@@ -54,7 +54,7 @@ package Appserver.HTTP.Proxies is
      (Request : HTTP.Request;
       Trusted : IP_Addresses.Block_List;
       Fields  : Field_Family) return String;
-   --  Returns the host that the client requested, as reported by the proxy that reported the
+   --  Returns the host that the client requested. The host comes from the same proxy as the
    --  client's address.
    --  @param Request the request
    --  @param Trusted the addresses of trusted proxies

@@ -21,7 +21,7 @@ package body Appserver.HTTP.Server is
 
    Backlog   : constant := 4_096;
    Few_Files : constant := 64;
-   --  File descriptors in addition to those of connections
+   --  The number of file descriptors in addition to the descriptors of connections
    Stack_Guard : constant := 2 ** 20;
    --  The number of guard bytes at the end of a worker's stack, for code that does not probe the
    --  stack: as many as Linux reserves below the first stack of a process (stack_guard_gap). They
@@ -439,8 +439,8 @@ package body Appserver.HTTP.Server is
       end if;
    end Stop_With_Program;
 
-   --  A waiting task also watches the unserved loops. It serves the next one, in the order of their
-   --  numbers, that has work, so that each loop gets its turn.
+   --  A waiting task also watches the unserved loops. In the order of their numbers, it serves the
+   --  next loop that has work, so that each loop gets its turn.
 
    overriding procedure Wait_Anywhere
      (Self : in out Shared_Loop; Context : Contexts.Context; Milliseconds : in out Integer) is

@@ -53,7 +53,7 @@ package Appserver.HTTP.Server is
       --  none of its stack frames is larger than 1 MiB.
       Times            : Time_Limits;
       Report           : Exception_Report := Report_On_Standard_Error'Access;
-      --  Called when a handler raises an exception; may be null
+      --  The procedure that receives the exceptions of handlers; may be null
       Log              : Access_Logs.Log_Reference := null;
       --  The access log, which a separate task writes. If null, there is no log and no task for it.
    end record;

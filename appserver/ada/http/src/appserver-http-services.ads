@@ -47,10 +47,9 @@ package Appserver.HTTP.Services is
    -- Streamed content --
    ----------------------
 
-   --  Receives content of any length in constant memory, without occupying a task while it waits
-   --  for the client. The server calls a receiver when content has arrived, from one task at a
-   --  time, but not always the same task. During the call, the server does not read from the
-   --  client.
+   --  Receives content of any length in constant memory, without occupying a task during waits for
+   --  the client. The server calls a receiver when content has arrived, from one task at a time,
+   --  but not always the same task. During the call, the server does not read from the client.
 
    type Content_Receiver is limited interface;
 
@@ -120,7 +119,7 @@ package Appserver.HTTP.Services is
      (Self     : in out Content_Service;
       Request  : HTTP.Request;
       Response : in out HTTP.Response) is null;
-   --  Called with the response of a receiver before the server sends it.
+   --  Changes the response of a receiver before the server sends it.
    --  @param Self the service
    --  @param Request the request
    --  @param Response the response, which may be replaced

@@ -55,7 +55,7 @@ private
 
    use Interfaces.C;
 
-   --  z_stream of zlib.h
+   --  The record z_stream of zlib.h
 
    type Stream is record
       Next_In   : System.Address := System.Null_Address;

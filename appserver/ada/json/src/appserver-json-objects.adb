@@ -27,7 +27,7 @@ package body Appserver.JSON.Objects is
    type Marks is array (Member) of Boolean;
 
    --  Finds the member with the current name. Members are usually in the order of the type, so the
-   --  one after the last found is checked first.
+   --  search begins after the member that was found last.
 
    procedure Find
      (JSON  : Readers.Reader;

@@ -31,30 +31,31 @@ generic
    type Resource is limited private;
 
    with procedure Open (Item : in out Resource) is null;
-   --  Called before the first lease of a resource, and before its next lease after Close. If Open
-   --  raises an exception, Get propagates it, and the next Get calls Open again. If Get has a
-   --  timeout, a task of the pool calls Open, and Get waits for that task until the timeout. After
-   --  the timeout, the task continues in the background, and a later lease gets the opened
-   --  resource. Set a timeout in Open as well.
+   --  Opens a resource. Called before the first lease of the resource, and before its next lease
+   --  after Close. If Open raises an exception, Get propagates it, and the next Get calls Open
+   --  again. If Get has a timeout, a task of the pool calls Open, and Get waits for that task until
+   --  the timeout. After the timeout, the task continues in the background, and a later lease gets
+   --  the opened resource. Set a timeout in Open as well.
 
    with procedure Close (Item : in out Resource) is null;
-   --  Called when the pool is closed or shrinks, and when the resource is not valid. Must not raise
-   --  exceptions.
+   --  Closes a resource. Called when the pool is closed or shrinks, and when the resource is not
+   --  valid. Must not raise exceptions.
 
    with procedure Validate (Item : in out Resource; Is_Valid : in out Boolean) is null;
-   --  Called before each lease of an open resource, with Is_Valid = True. If Validate sets Is_Valid
-   --  to False or raises an exception, the resource is closed and opened again. Must not block.
+   --  Checks whether a resource is valid. Called before each lease of an open resource, with
+   --  Is_Valid = True. If Validate sets Is_Valid to False or raises an exception, the resource is
+   --  closed and opened again. Must not block.
 
    with procedure Reset (Item : in out Resource) is null;
-   --  Called after each lease. If Reset raises an exception, the resource is closed. The timeout of
-   --  Get does not cover Reset: if Reset waits, set a timeout there.
+   --  Resets a resource. Called after each lease. If Reset raises an exception, the resource is
+   --  closed. The timeout of Get does not cover Reset: if Reset waits, set a timeout there.
 
    with procedure Probe
      (Item : in out Resource; Timeout : Duration; Is_Valid : in out Boolean) is null;
-   --  Called after Validate, for a check that may block, such as a query to a server. Must return
-   --  within Timeout seconds. Timeout is half of the time that Get has left, so that the other half
-   --  can be used to open the resource again. Timeout is Duration'Last if Get has no timeout, and
-   --  in a check that Keep_Alive causes.
+   --  Checks whether a resource is valid, and may block, for example for a query to a server.
+   --  Called after Validate. Must return within Timeout seconds. Timeout is half of the time that
+   --  Get has left, so that the other half can be used to open the resource again. Timeout is
+   --  Duration'Last if Get has no timeout, and in a check that Keep_Alive causes.
 
    --  Hooks run outside of all locks. They run in the leasing task, except in two cases, in which
    --  they run in a task of the pool: if Get has a timeout, Open and a Close that precedes it; and
@@ -374,7 +375,7 @@ private
       procedure Leave (Caller : not null Waiter_Access);
 
       procedure Serve;
-      --  Gives idle slots to waiters
+      --  Assigns idle slots to waiting tasks
 
       procedure Resize (To : Natural);
       procedure Close;

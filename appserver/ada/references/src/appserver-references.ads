@@ -120,7 +120,7 @@ package Appserver.References is
          Expected : Reference;
          To       : Reference;
          Is_Set   : out Boolean);
-      --  Sets the current element if it is the expected one.
+      --  Sets the current element if the current element is the expected element.
       --  @param Self the atomic reference
       --  @param Expected a reference to the expected element
       --  @param To a reference to the new element
@@ -129,9 +129,9 @@ package Appserver.References is
       procedure Update
         (Self   : in out Atomic_Reference;
          Change : not null access function (Old : Reference) return Element_Access);
-      --  Replaces the current element with one computed from it. If another task sets Self in the
-      --  meantime, Change is called again with the new element, so no change is lost. If Change
-      --  raises an exception, Self does not change.
+      --  Replaces the current element with an element computed from it. If another task sets Self
+      --  in the meantime, Change is called again with the new element, so no change is lost. If
+      --  Change raises an exception, Self does not change.
       --  @param Self the atomic reference
       --  @param Change returns a new element, or null to leave Self unchanged. The task cannot be
       --  aborted during Change.

@@ -94,8 +94,8 @@ package Appserver.Resilience.Circuit_Breakers is
    --  @return by default, False only for rejections by other guards
 
    procedure On_Transition (Self : in out Circuit_Breaker; From, To : Breaker_State) is null;
-   --  Called after a change of state, by the task of the call that caused it. An exception does not
-   --  affect the call.
+   --  Observes a change of state. The task of the call that caused the change calls this procedure
+   --  afterwards. An exception does not affect the call.
    --  @param Self the circuit breaker
    --  @param From the earlier state
    --  @param To the new state
@@ -111,7 +111,7 @@ private
    type Call_Result is (Success, Failure, None);
 
    type Generation_Number is mod 2 ** 64;
-   --  Incremented with each change of state
+   --  The number of changes of state
 
    type Transition is record
       From, To : Breaker_State := Closed;

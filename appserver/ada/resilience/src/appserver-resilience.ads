@@ -153,11 +153,11 @@ package Appserver.Resilience is
       Kind    : String;
       Error   : Ada.Exceptions.Exception_Occurrence;
       Time    : Pause) is null;
-   --  Called after a failed attempt that is followed by another one.
+   --  Observes a failed attempt that is followed by another attempt.
    --  @param Self the listener
    --  @param Attempt the failed attempt
    --  @param Kind the class of the failure, such as "TRANSIENT"
-   --  @param Error its exception
+   --  @param Error the exception of the attempt
    --  @param Time the pause before the next attempt, in seconds
 
    procedure On_Failure
@@ -165,14 +165,14 @@ package Appserver.Resilience is
       Attempt : Failed_Attempt;
       Kind    : String;
       Error   : Ada.Exceptions.Exception_Occurrence) is null;
-   --  Called if a call fails.
+   --  Observes a failed call.
    --  @param Self the listener
    --  @param Attempt the last attempt
    --  @param Kind the class of its failure
-   --  @param Error its exception
+   --  @param Error the exception of the attempt
 
    procedure On_Success (Self : in out Retry_Listener; Attempts : Positive) is null;
-   --  Called if a call succeeds.
+   --  Observes a successful call.
    --  @param Self the listener
    --  @param Attempts the number of attempts, including the successful one
 

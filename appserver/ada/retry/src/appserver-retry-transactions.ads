@@ -31,8 +31,9 @@ generic
    --  The table that Run_Once uses; see Key_Tables
 
    Session_Per_Attempt : Boolean := False;
-   --  If True, each fault closes the session. Use this for work that changes session state which a
-   --  rollback does not undo, such as advisory locks, variables, or temporary tables in MariaDB.
+   --  True to close the session after each fault. Use this for work that changes session state
+   --  which a rollback does not undo, such as advisory locks, variables, or temporary tables in
+   --  MariaDB.
 
    with procedure Before_Commit is null;
    with procedure After_Commit is null;
@@ -85,7 +86,7 @@ package Appserver.Retry.Transactions is
       Work    : not null access procedure (DB : in out Connection);
       Stop    : access Cancellation := null;
       Request : SQL.UTF_8_String := "");
-   --  Like the function, for work without a result. Needs one statement less.
+   --  Runs work without a result, like the function. Needs one statement less.
    --  @param By the policy
    --  @param On the connection, as for Run
    --  @param Id the idempotency key

@@ -626,8 +626,8 @@ package Appserver.SQL is
    --  which lock rows, this is the same as Transaction.
 
    type Isolation_Level is (Default_Isolation, Read_Committed, Repeatable_Read, Serializable);
-   --  Default_Isolation is the session's level. A database may provide stronger isolation than
-   --  requested: SQLite serializes all transactions.
+   --  The isolation level of a transaction. Default_Isolation is the session's level. A database
+   --  may provide stronger isolation than requested: SQLite serializes all transactions.
 
    type Access_Mode is (Read_Write, Read_Only);
 
@@ -635,7 +635,8 @@ package Appserver.SQL is
      (On    : not null access Connection'Class;
       Level : Isolation_Level;
       Mode  : Access_Mode) is limited new Transaction with private;
-   --  In a Read_Only transaction, statements that write raise SQL_Error 25006
+   --  A transaction with an isolation level and an access mode. In a Read_Only transaction,
+   --  statements that write raise SQL_Error 25006.
 
    overriding procedure Commit (Self : in out Isolated_Transaction)
      with Pre  => Can_End (Self),
@@ -720,11 +721,11 @@ private
    overriding procedure Initialize (Self : in out Connection);
    overriding procedure Finalize (Self : in out Connection);
 
-   --  Columns is 0 if there is no current row, and therefore also if there is no connection, so
-   --  that a single comparison checks whether a column can be read.
+   --  A statement. Columns is 0 if there is no current row, and therefore also if there is no
+   --  connection, so that a single comparison checks whether a column can be read.
 
-   --  Is_Stale means that the server has dropped the statement, or refuses to run it again. The
-   --  statement must be prepared again.
+   --  Is_Stale is True if the server has dropped the statement, or does not run it again, so that
+   --  it must be prepared again.
 
    type Statement is abstract limited new Ada.Finalization.Limited_Controlled with record
       Columns    : Natural := 0;

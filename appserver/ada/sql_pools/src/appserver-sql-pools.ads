@@ -58,8 +58,8 @@ generic
    --  server does not respond in time, or a Cancel does not end in time, the connection is closed.
 
    Resets_Sessions : Boolean := False;
-   --  If True, each lease starts with the session state that Open and Set_Up created: at the end of
-   --  a lease, the pool calls the connection's Reset_Session, which takes a round trip, and then
+   --  True to start each lease with the session state that Open and Set_Up created: at the end of a
+   --  lease, the pool calls the connection's Reset_Session, which takes a round trip, and then
    --  Set_Up. If False, the settings, temporary tables and named locks of one lease are visible to
    --  the next lease.
 

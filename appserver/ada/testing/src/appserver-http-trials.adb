@@ -62,7 +62,7 @@ package body Appserver.HTTP.Trials is
                    or else Contexts.Ends_With_Connection (Context, Response));
    end Put_Handler_Response;
 
-   --  Passes the content to the receiver. Result is the same as that of Parse.
+   --  Passes the content to the receiver. Result has the same meaning as in Parse.
 
    procedure Receive
      (Context  : in out Contexts.Context;

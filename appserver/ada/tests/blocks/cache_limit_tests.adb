@@ -103,8 +103,8 @@ package body Cache_Limit_Tests is
       Assert (Found (Map, 20) = Missing, "others do not");
    end Returns;
 
-   --  The expected hits are those of S3-FIFO in benches/cache_hit_rates.py, whose memory of
-   --  evictions is exact
+   --  The expected hits are the result of S3-FIFO in benches/cache_hit_rates.py, which remembers
+   --  evictions exactly
 
    procedure Hit_Rates (T : in out Fixture) is
       pragma Unreferenced (T);

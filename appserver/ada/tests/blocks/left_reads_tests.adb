@@ -396,7 +396,7 @@ package body Left_Reads_Tests is
    end Freed_By_Time;
 
    --  The finalization of a cache waits until the background task has finalized the elements that
-   --  it has taken from this cache, but does not wait for those of another cache
+   --  it has taken from this cache, but does not wait for the elements of another cache
 
    Blocks       : Boolean := False with Atomic;
    Is_Blocked   : Boolean := False with Atomic;

@@ -103,7 +103,7 @@ package body Failing_Calls is
       return Epoll_Ctl (Set, Operation, File, Event);
    end Change_Events;
 
-   --  The linker prefers this program's function to that of the C library
+   --  The linker prefers this program's function to the C library's function
 
    function Create_Thread (Thread, Attributes, Start, Argument : Address) return int
      with Export, Convention => C, External_Name => "pthread_create";

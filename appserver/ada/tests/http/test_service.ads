@@ -9,7 +9,7 @@ package Test_Service is
 
    use Appserver;
 
-   --  Handlers of /wait block here until they may continue
+   --  A gate at which handlers of /wait block until a test opens it
 
    protected Gate is
       procedure Shut;
@@ -26,8 +26,9 @@ package Test_Service is
    function Pattern (Offset, Length : Natural) return String;
 
    function Respond (Request : HTTP.Request) return HTTP.Response;
-   --  /fixed, /long (256 KiB), /written?size=N, /echo, /file?first=N&length=N, /fields, /wait,
-   --  /slow, /deep?levels=N (10 KB of stack each), /unprobed, /raise, /full, /missing,
-   --  /document, /folder/NAME?levels=N (1 KB of stack each); else 404
+   --  Responds to the paths /fixed, /long (256 KiB), /written?size=N, /echo,
+   --  /file?first=N&length=N, /fields, /wait, /slow, /deep?levels=N (10 KB of stack each),
+   --  /unprobed, /raise, /full, /missing, /document, /folder/NAME?levels=N (1 KB of stack each);
+   --  else 404
 
 end Test_Service;

@@ -27,10 +27,11 @@ package Web_Services is
 
    overriding function Respond
      (Self : in out Web_Service; Request : HTTP.Request) return HTTP.Response;
-   --  /address: the address of the connection. /forwarded, /x-forwarded: like Proxy_Service.
-   --  /count: the number of such requests to this service. /cookies, /form: a line "NAME=VALUE" in
-   --  hexadecimal for each cookie or field. /set-cookie?name=N&value=V sets a cookie. /site/:
-   --  files, if there are any. Other paths: Stream_Services
+   --  Responds to a request by its path. /address: the address of the connection. /forwarded,
+   --  /x-forwarded: like Proxy_Service. /count: the number of such requests to this service.
+   --  /cookies, /form: a line "NAME=VALUE" in hexadecimal for each cookie or field.
+   --  /set-cookie?name=N&value=V sets a cookie. /site/: files, if there are any. Other paths:
+   --  Stream_Services
 
    Shared_Service : aliased Web_Service;
    --  The service that tests of the embedded profile use

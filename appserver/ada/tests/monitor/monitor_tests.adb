@@ -491,7 +491,7 @@ package body Monitor_Tests is
       Assert (Watched.Page_Statistics ("GET /users/{id}").Count = 10_001, "all are counted");
    end No_Memory;
 
-   --  The CPU time is that of the thread, so a request that only waits has little CPU time
+   --  The CPU time is measured for the thread, so a request that only waits has little CPU time
 
    procedure CPU_Time (T : in out Fixture) is
       pragma Unreferenced (T);

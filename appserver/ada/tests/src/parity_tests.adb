@@ -577,7 +577,7 @@ package body Parity_Tests is
    package Resetting is new SQL.Pools
      (Connection, Statement, Connect, Prepare_On, Resets_Sessions => True, Set_Up => Set_77);
 
-   --  The next lease does not see the session state of the previous one: settings, temporary
+   --  The next lease does not see the session state of the previous lease: settings, temporary
    --  tables, locks, an open transaction, or another schema. The connection's cached statements
    --  still run.
 

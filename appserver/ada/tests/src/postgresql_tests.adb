@@ -194,8 +194,8 @@ package body PostgreSQL_Tests is
    end First_Of_Another_Kind;
 
    --  A statement whose columns have changed is prepared again if nothing else was done: outside of
-   --  a transaction, and at the beginning of one. After another statement, a new transaction is
-   --  necessary.
+   --  a transaction, and at the beginning of a transaction. After another statement, a new
+   --  transaction is necessary.
 
    procedure Stale_Plans (T : in out Fixture) is
 

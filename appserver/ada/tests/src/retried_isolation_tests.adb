@@ -224,7 +224,8 @@ package body Retried_Isolation_Tests is
    -- PostgreSQL --
    ----------------
 
-   --  Each transaction reads what the other writes: the second one fails at its commit
+   --  Each transaction reads the rows that the other writes: the second transaction fails at its
+   --  commit
 
    procedure Not_Serializable (T : in out Fixture) is
       pragma Unreferenced (T);

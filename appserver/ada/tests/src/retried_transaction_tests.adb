@@ -534,7 +534,7 @@ package body Retried_Transaction_Tests is
       Plain.Run (By, DB, Work'Access);
    end Move;
 
-   --  Runs a call while another one moves from row 2 to row 1
+   --  Runs a call while another transaction moves from row 2 to row 1
 
    procedure Run_Beside_Move
      (By : Retry.Policy; Both_Locked : in out Meeting; Call : not null access procedure)
@@ -575,7 +575,8 @@ package body Retried_Transaction_Tests is
       Deadlocked (Counted);
    end Deadlock;
 
-   --  A transaction that is stopped at its commit requests a row that another one has locked
+   --  A transaction that is stopped at its commit requests a row that another transaction has
+   --  locked
 
    procedure Deadlock_At_Commit (T : in out Fixture) is
       Counted     : aliased Retry.Metrics;
