@@ -18,7 +18,7 @@ const STATES: [(&str, State); 4] = [
     ("good", State::Good),
 ];
 
-/// A condition on the number of findings in a state, of all rules or of one rule.
+/// A condition on the number of findings in a state, either for all rules or for one rule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AuditCondition {
     text: String,

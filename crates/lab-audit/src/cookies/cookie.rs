@@ -18,7 +18,7 @@ pub struct Cookie {
     pub path: String,
     /// The size of the value in bytes.
     pub value_bytes: usize,
-    /// A hash of the value, which does not reveal it. Within one audit, equal values have equal hashes.
+    /// A hash that does not reveal the value. Within one audit, equal values have equal hashes.
     pub hash: String,
     /// The attributes, or `None` if the response that set the cookie was not observed.
     pub attributes: Option<Attributes>,

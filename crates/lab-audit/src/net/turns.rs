@@ -239,7 +239,7 @@ impl AddressTurns {
         self.failures.last().map(|(_, reason)| reason.as_str())
     }
 
-    /// Records a failure; `after` is the duration of the turn.
+    /// Records a failure. `after` is the time since the start of the turn.
     fn add_failure(&mut self, step: NetStep, reason: &io::Error, after: Duration) {
         self.failures_in_a_row += 1;
         if step == NetStep::Connect {

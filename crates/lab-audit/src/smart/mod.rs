@@ -23,7 +23,7 @@ const MAX_MESSAGE_CHARS: usize = 200;
 pub struct Smart {
     /// True if the disk reports that it is failing.
     pub failing: Option<bool>,
-    /// The fraction of the rated endurance that has been used; can exceed 1.
+    /// The fraction of the rated endurance that has been used. It can exceed 1.
     pub worn: Option<f64>,
     /// The remaining fraction of the spare blocks, 0 to 1.
     pub spare: Option<f64>,
@@ -308,7 +308,7 @@ fn written_by_attribute(json: &Json) -> Option<f64> {
     })
 }
 
-/// Returns the number of bytes that a SAS disk counted; smartctl shows units of 10^9 bytes.
+/// Returns the number of bytes that a SAS disk counted. smartctl reports it in units of 10^9 bytes.
 fn written_by_scsi(json: &Json) -> Option<f64> {
     let processed = &json["scsi_error_counter_log"]["write"]["gigabytes_processed"];
     let text = processed.as_str().and_then(|text| text.parse().ok());

@@ -15,7 +15,7 @@ use lab_stats::order::median_interval;
 use lab_stats::signed_rank::center;
 use turns::{DEPTH, Round, StorageWork};
 
-/// The number of rounds; a 95 % interval requires at least six.
+/// The number of rounds. A 95 % interval requires at least six.
 pub const ROUNDS: u64 = 12;
 /// The minimum latency of a flash read, in ns. NAND data sheets specify 40 to 100 µs per page.
 const FLASH_NS: f64 = 40e3;

@@ -148,7 +148,9 @@ fn title(scope: &Scope) -> Option<String> {
     differ.then(|| words.join(", "))
 }
 
-/// Compares each command with the baseline. For many commands, describes the fastest; for a single command, its time.
+/// Compares each command with the baseline.
+///
+/// If there are many commands, describes the fastest one. For a single command, describes its time.
 fn findings(scope: &Scope) -> Vec<Finding> {
     let others = scope.others().into_iter();
     let pairs = others.filter_map(|s| findings::pair(scope, s, &Metric::WALL));
