@@ -32,12 +32,12 @@ def zipf_ranks(source: random.Random, keys: int, exponent: float) -> Iterator[in
 
 
 def zipf(source: random.Random, capacity: int) -> Iterator[int]:
-    """Independent draws from a Zipf distribution with exponent 1, over 20 times the keys that fit."""
+    """Independent draws from a Zipf distribution with exponent 1 and 20 times as many keys as fit."""
     return zipf_ranks(source, 20 * capacity, 1.0)
 
 
 def flat_zipf(source: random.Random, capacity: int) -> Iterator[int]:
-    """Independent draws from a Zipf distribution with exponent 0.7, over 20 times the keys that fit."""
+    """Independent draws from a Zipf distribution with exponent 0.7 and 20 times as many keys as fit."""
     return zipf_ranks(source, 20 * capacity, 0.7)
 
 

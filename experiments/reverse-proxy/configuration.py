@@ -24,7 +24,7 @@ class Configuration:
 
     folder: Path
     applications: Sequence[stack.Application]
-    """Exploded in `folder`/app, each in a directory with a name that Tomcat interprets: `shop#new` is
+    """The applications, exploded in `folder`/app. Tomcat interprets the name of each directory: `shop#new` is
     /shop/new."""
     name: str
     listen: str
@@ -35,7 +35,7 @@ class Configuration:
     tomcat_user: str | None = None
     """Tomcat's user if root starts it; otherwise the current user."""
     http: int | None = None
-    """A connector that bypasses the proxy, only for the verification."""
+    """The port of a connector that bypasses the proxy; only for the verification."""
 
     @property
     def apache(self) -> Path:

@@ -35,7 +35,7 @@ class Application:
     """An exploded web application, and its path on the site."""
 
     context: str
-    """`/shop`, or an empty string for the root."""
+    """The path on the site, such as `/shop`, or an empty string for the root."""
     folder: Path
     static: Sequence[str] = field(default_factory=tuple)
     """Paths within the context that the proxy may serve itself. A directory such as `/files` includes its content."""

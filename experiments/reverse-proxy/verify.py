@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Verifies a generated configuration with a private Tomcat and a private Apache: the proxy's responses equal
-those of the application, protected paths are rejected, and headers are correct."""
+"""Verifies a generated configuration with a private Tomcat and a private Apache: the proxy's responses equal the
+application's, protected paths are rejected, and headers are correct."""
 
 import http.client
 import re
@@ -339,7 +339,7 @@ class Proxy:
 
 
 LOOPBACK = {"0100007F", "0000000000000000FFFF00000100007F", "00000000000000000000000001000000"}
-"""127.0.0.1, its IPv4-mapped IPv6 address, and ::1, in the format of proc(5)."""
+"""The loopback addresses 127.0.0.1, also as an IPv4-mapped IPv6 address, and ::1, in the format of proc(5)."""
 
 
 def listening() -> Iterator[tuple[str, int]]:

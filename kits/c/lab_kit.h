@@ -69,9 +69,9 @@ void lab_setting(lab *lab, const char *key, const char *value);
  * finite and its absolute value less than 10^17; 15 digits are reported. */
 void lab_metric(lab *lab, const char *key, double value);
 
-/* For a single-threaded server; call it from open. The kit then calls `wait` instead of waiting
- * for a command, until the case is closed. `wait` serves requests, and returns when the
- * descriptor `commands` is readable. */
+/* Lets a single-threaded server wait for commands itself; call it from open. The kit then calls `wait` instead of
+ * waiting for a command, until the case is closed. `wait` serves requests, and returns when the descriptor
+ * `commands` is readable. */
 void lab_serve_while_waiting(lab *lab, void (*wait)(void *data, int commands));
 
 /* Returns the first LAB_INPUTS values of the sequence for the seed of the open case. */

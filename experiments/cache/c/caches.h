@@ -35,7 +35,7 @@ cache *cache_new(const cache_scheme *scheme, size_t entries);
 /* Returns the number of entries. No other thread may use the cache. */
 size_t cache_size(cache *cache);
 
-/* NULL is ignored. */
+/* Frees a cache. NULL is ignored. */
 void cache_free(cache *cache);
 
 #endif

@@ -253,8 +253,8 @@ static bool lost_open(lab *lab, void *data)
     return open_cache(lab, data, OLD_KEYS, true) && start(lab, data, put_new_keys);
 }
 
-/* For a safe scheme the check is the number of entries found; the metric is the number of missing entries
- * per 1,000. */
+/* Measures lost entries. For a safe scheme the check is the number of entries found. The metric is the
+ * number of missing entries per 1,000. */
 static bool lost_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
 {
     subject *subject = data;

@@ -28,7 +28,7 @@ table *table_copy(const table *from);
 /* Adds or replaces an entry. There must be room if the key is new. */
 void table_put(table *table, uint64_t key, uint64_t value);
 
-/* Fibonacci hashing: Knuth, The Art of Computer Programming 3, 6.4. */
+/* Returns the Fibonacci hash of a key (Knuth, The Art of Computer Programming 3, 6.4). */
 static inline size_t table_hash(uint64_t key, unsigned bits)
 {
     return (size_t)((key * 0x9E3779B97F4A7C15) >> (64 - bits));

@@ -136,8 +136,8 @@ def lost(opening: Opening) -> Iterator[Perform]:
 
     with workers([put_new_keys] * opening.integer("threads", 1, THREADS_MAX)) as batch:
         def perform(operations: int) -> Work:
-            """For a safe scheme the check is the number of entries found; the metric is the number of missing
-            entries per 1,000."""
+            """Measures lost entries. For a safe scheme the check is the number of entries found. The metric is
+            the number of missing entries per 1,000."""
             nonlocal entries
             found = 0
             for _ in range(operations):

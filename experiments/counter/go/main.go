@@ -78,8 +78,8 @@ func openCounting(opening *lab.Opening, work func(c counter, worker, times uint6
 	return &counting{counter, lab.NewWorkers(n, share)}, nil
 }
 
-// Perform counts. For a safe counter the check is its final value, and the number of reads that went backwards must be
-// 0.
+// Perform counts in all goroutines. For a safe counter the check is its final value, and the number of reads
+// that went backwards must be 0.
 func (c *counting) Perform(operations uint64) (lab.Work, error) {
 	before := c.counter.value()
 	work, err := c.workers.Perform(operations)

@@ -43,7 +43,7 @@ void pool_release(pool *pool, resource *resource);
 /* Returns the number of idle resources. */
 size_t pool_idle(pool *pool);
 
-/* NULL is ignored. */
+/* Frees a pool. NULL is ignored. */
 void pool_free(pool *pool);
 
 #endif

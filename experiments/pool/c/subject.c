@@ -64,7 +64,8 @@ static uint64_t read_all(const pool_case *self, const resource *resource, uint64
     return sum;
 }
 
-/* C has no exceptions: the failure is a return value, and the resource is released nevertheless. */
+/* Fails in some operations. C has no exceptions, so the failure is a return value, and the resource is
+ * always released. */
 static uint64_t fail_at_times(const pool_case *self, const resource *resource, uint64_t k)
 {
     (void)resource;

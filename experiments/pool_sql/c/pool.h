@@ -20,7 +20,7 @@ typedef struct pool {
 /* Opens a connection. Returns NULL after calling lab_fail if that fails. */
 session *open_connection(lab *lab);
 
-/* NULL is ignored. */
+/* Closes a connection and frees it. NULL is ignored. */
 void close_connection(session *session);
 
 /* Opens all connections. Returns false after calling lab_fail if that fails; the pool must then be closed, too. */

@@ -32,8 +32,8 @@ class Client:
     It is used by one thread at a time."""
 
     def __init__(self, target: Target, connect: Callable[[], Any], call: Call, inputs: list[int], rate: int) -> None:
-        """`rate` is the number of calls of all clients that are due per second. If it is 0, each call is made when
-        the previous one has ended."""
+        """Creates a client. `rate` is the number of calls that are due per second, of all clients together. If it
+        is 0, a client makes each call when its previous one has ended."""
         self._rate = rate
         self._target = target
         self._connect = connect

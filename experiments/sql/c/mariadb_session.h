@@ -183,7 +183,7 @@ static inline bool fetch_text(session *session, const char *text, unsigned colum
     return complete;
 }
 
-/* For each operation: connects, sends SELECT 1 as text, and disconnects. */
+/* Connects, sends SELECT 1 as text, and disconnects, in each operation. */
 static inline bool connect_each(lab *lab, session *own, const address *to, uint64_t operations, lab_work *work)
 {
     for (uint64_t k = 0; k < operations; k++) {

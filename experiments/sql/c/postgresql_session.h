@@ -101,7 +101,7 @@ static inline bool fetch_column(session *session, PGresult *result, lab_work *wo
     return true;
 }
 
-/* For each operation: connects, sends SELECT 1 as text, and disconnects. */
+/* Connects, sends SELECT 1 as text, and disconnects, in each operation. */
 static inline bool connect_each(lab *lab, session *own, const char *target, uint64_t operations, lab_work *work)
 {
     for (uint64_t k = 0; k < operations; k++) {

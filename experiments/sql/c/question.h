@@ -21,7 +21,8 @@ typedef struct inputs {
     int32_t values[LAB_INPUTS];  /* s >> 33: the values to insert */
 } inputs;
 
-/* fill_inputs is for a case that works on existing rows, fill_values for a case that inserts rows. */
+/* Compute inputs: fill_inputs for a case that works on existing rows, and fill_values for a case that inserts
+ * rows. */
 bool fill_inputs(lab *lab, inputs *inputs);
 void fill_values(lab *lab, inputs *inputs);
 

@@ -66,7 +66,7 @@ static bool open_database(lab *lab, sql *sql)
         && read_settings(lab, &sql->own);
 }
 
-/* Prepares the session's statement, if it is to be prepared once. */
+/* Prepares the session's statement, if it must be prepared once. */
 static bool open_statement(lab *lab, session *session)
 {
     return !session->prepared || begin(session) || failed(lab, session);

@@ -117,7 +117,7 @@ static inline bool fetch_column(session *session, lab_work *work)
     return end(session);
 }
 
-/* For each operation: connects, runs the session's text, which returns one integer column, and disconnects. */
+/* Connects, runs the session's text, which returns one integer column, and disconnects, in each operation. */
 static inline bool connect_each(lab *lab, session *own, const char *path, uint64_t operations, lab_work *work)
 {
     for (uint64_t k = 0; k < operations; k++)

@@ -55,7 +55,7 @@ impl Failure {
 }
 
 impl<E: Error + Send + Sync + 'static> From<E> for Failure {
-    /// Builds the message from those of the error and its causes.
+    /// Builds the message from the messages of the error and its causes.
     fn from(error: E) -> Self {
         let mut message = error.to_string();
         for cause in successors(error.source(), |&cause| cause.source()) {

@@ -50,7 +50,7 @@ pub trait Fixture {
     /// instead of [`Fixture::set`] with a state.
     ///
     /// # Errors
-    /// Returns a failure if the fixture cannot take part.
+    /// Returns a failure if the fixture cannot start the visit.
     fn enter(&mut self, state: &State) -> Result<Box<dyn Visit>, Failure> {
         let _ = state;
         Err(Failure::unsupported("the fixture takes no part in visits"))
@@ -67,7 +67,8 @@ pub trait Fixture {
     }
 }
 
-/// A fixture's part in a visit, such as a proxy in front of a server. Dropping this value ends the part.
+/// A fixture's side of a visit, such as a proxy in front of a server. Dropping this value ends the
+/// visit.
 pub trait Visit {
     /// Returns values for the subject, such as the address of the proxy.
     fn values(&self) -> Vec<(&'static str, String)> {
@@ -351,7 +352,7 @@ impl<F: Fixture> Session<F> {
         }
     }
 
-    /// Returns the fixture's part in the visit that a command names.
+    /// Returns the fixture's side of the visit that a command names.
     fn visit(&mut self, arguments: &Arguments) -> Result<&mut Box<dyn Visit>, Failure> {
         let number = arguments.integer("visit", 0..=u64::MAX)?;
         let visit = self.visits.get_mut(&number);

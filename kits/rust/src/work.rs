@@ -13,8 +13,8 @@ pub struct Work {
     pub units: u64,
     /// The latencies, if the case does concurrent operations.
     pub laps: Option<Laps>,
-    /// For operations at a fixed rate, the maximum latency in ns of the operations that were due in each tenth of a
-    /// second since the batch's start; otherwise empty.
+    /// The maximum latency in ns of the operations that were due in each tenth of a second since
+    /// the batch's start. Empty unless operations have a fixed rate.
     pub timeline: Vec<u64>,
     /// Metrics of the experiment by name, finite and less than 10^17.
     pub metrics: BTreeMap<&'static str, f64>,

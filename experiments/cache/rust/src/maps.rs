@@ -56,14 +56,14 @@ fn initial(entries: u64) -> impl Iterator<Item = (u64, u64)> {
     (0..entries).map(|key| (key, key + 1))
 }
 
-/// Rust lets threads share a `HashMap` as long as none of them writes.
+/// An unsynchronized map. Rust lets threads share a `HashMap` as long as none of them writes.
 impl ReadMap for HashMap<u64, u64> {
     fn get(&self, key: u64) -> Option<u64> {
         HashMap::get(self, &key).copied()
     }
 }
 
-/// Nothing panics while a lock is held, so poisoning can be ignored.
+/// A map guarded by a lock. Nothing panics while the lock is held, so poisoning can be ignored.
 impl ReadMap for Mutex<HashMap<u64, u64>> {
     fn get(&self, key: u64) -> Option<u64> {
         let map = self.lock().unwrap_or_else(PoisonError::into_inner);

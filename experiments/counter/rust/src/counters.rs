@@ -82,7 +82,8 @@ pub fn counter(scheme: &str) -> Option<Box<dyn CountingLoops>> {
     })
 }
 
-/// Every increment is a read and a write of memory: a data race, which Rust only allows in `unsafe` code.
+/// A counter whose increment is a read and a write of memory: a data race, which Rust only allows
+/// in `unsafe` code.
 #[derive(Default)]
 pub struct Unsafe(CachePadded<UnsafeCell<u64>>);
 
@@ -104,7 +105,7 @@ impl Counter for Unsafe {
     }
 }
 
-/// Like `Unsafe`, but the compiler may keep the value in a register.
+/// A counter like `Unsafe`, except that the compiler may keep the value in a register.
 #[derive(Default)]
 pub struct UnsafePlain(CachePadded<UnsafeCell<u64>>);
 
@@ -125,7 +126,7 @@ impl Counter for UnsafePlain {
     }
 }
 
-/// Increments with one atomic instruction.
+/// A counter whose increment is one atomic instruction.
 #[derive(Default)]
 pub struct Atomic(CachePadded<AtomicU64>);
 
@@ -141,7 +142,7 @@ impl Counter for Atomic {
     }
 }
 
-/// Increments under a lock. Nothing panics while the lock is held, so poisoning can be ignored.
+/// A counter guarded by a lock. Nothing panics while the lock is held, so poisoning can be ignored.
 #[derive(Default)]
 pub struct Locked(CachePadded<Mutex<u64>>);
 
@@ -157,7 +158,7 @@ impl Counter for Locked {
     }
 }
 
-/// An atomic word for each thread or group of threads.
+/// A counter with an atomic word for each thread or group of threads.
 #[derive(Default)]
 pub struct Striped([CachePadded<AtomicU64>; STRIPES]);
 

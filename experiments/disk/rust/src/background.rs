@@ -30,7 +30,7 @@ const GROUP: &str = "benchlab-";
 /// The first command-line argument of the background process.
 pub const WORD: &str = "background";
 
-/// Background work.
+/// A kind of background work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Reads a large file repeatedly.
@@ -65,7 +65,7 @@ impl Kind {
 /// The method of throttling the background.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Held {
-    /// Not throttled.
+    /// No throttling.
     Free,
     /// The I/O class "idle".
     Ionice,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Common code of the experiments `disk` and `io-scheduler`: files with known content, and ways to read and write
-//! them.
+//! Code shared by the experiments `disk` and `io-scheduler`: files with known content, and
+//! functions that read and write them.
 
 pub mod background;
 pub mod blocks;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The standard library's mutex and condition variable, or those of parking_lot.
+//! The mutex and the condition variable of the standard library or of parking_lot.
 
 #[cfg(feature = "parking_lot")]
 pub use self::parking_lot::*;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package pooling implements the cases of the experiment. The pool is that of database/sql: a statement
+// Package pooling implements the cases of the experiment. The pool is part of database/sql: a statement
 // leases a connection, and returns it after its last row.
 package pooling
 

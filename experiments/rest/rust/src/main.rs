@@ -57,7 +57,7 @@ fn serve(mut opening: Opening) -> Result<Closed, Failure> {
     Ok(closing)
 }
 
-/// Listens. `TcpListener::bind` would let only 128 connections wait to be accepted.
+/// Opens the listener. `TcpListener::bind` would let only 128 connections wait to be accepted.
 fn listen() -> io::Result<TcpListener> {
     let socket = TcpSocket::new_v4()?;
     socket.bind((Ipv4Addr::LOCALHOST, 0).into())?;

@@ -12,7 +12,7 @@ import (
 	"benchlab/lab"
 )
 
-// Driver holds the database-specific parts of the cases.
+// Driver contains the database-specific functions of the cases.
 type Driver struct {
 	// Open returns a connection pool for a target. If text is true, the pool sends each statement as text, and prepares
 	// and caches none.
@@ -74,7 +74,7 @@ func (t text) Exec(parameters ...any) (sql.Result, error) { return t.db.Exec(t.q
 func (t text) Query(parameters ...any) (*sql.Rows, error) { return t.db.Query(t.query, parameters...) }
 func (t text) QueryRow(parameters ...any) *sql.Row        { return t.db.QueryRow(t.query, parameters...) }
 
-// openPool returns a pool of this many connections, none of which is ever closed for being idle.
+// openPool returns a pool of this many connections, which stay open even while they are idle.
 func (d Driver) openPool(opening *lab.Opening, connections int, text bool) (*sql.DB, error) {
 	target, err := opening.Text("target")
 	if err != nil {

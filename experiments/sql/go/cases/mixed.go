@@ -9,7 +9,7 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// MixedRow holds the columns of a row of test_mixed that have the same types on every database.
+// MixedRow contains the columns of a row of test_mixed that have the same types on every database.
 type MixedRow struct {
 	ID, Small, Big int64
 	Name           string

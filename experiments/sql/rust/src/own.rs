@@ -12,7 +12,7 @@ pub struct OwnWork {
     pub statements: Vec<OwnStatement>,
     /// True if the statements are one transaction.
     pub transaction: bool,
-    /// For each of the first operations and each statement, the values of its parameters.
+    /// The values of the parameters, by operation and statement.
     inputs: Vec<Vec<Vec<OwnValue>>>,
 }
 

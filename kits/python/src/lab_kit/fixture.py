@@ -17,8 +17,8 @@ _ADDED = ("state", "folder", "disk", "visit", "seed", "target")
 
 @dataclass(frozen=True)
 class State:
-    """A state of a fixture: its name (that of a subject, or the value of a factor), its arguments in the experiment,
-    and the subject's directory with the name of the disk below it, if there is one. In a visit, it also has the
+    """A state of a fixture: its name, which is a subject's name or a factor's value; its arguments in the experiment;
+    and the subject's directory, with the name of the disk below it if there is one. In a visit, it also has the
     parameters of the case, a seed, and the subject's target; the name is empty if the fixture has no states."""
 
     name: str
@@ -55,7 +55,7 @@ class Outage:
 
 
 class Visit:
-    """A fixture's part in a visit, such as a proxy in front of a server."""
+    """A fixture's side of a visit, such as a proxy in front of a server."""
 
     def values(self) -> Mapping[str, object]:
         """Returns values for the subject, such as the address of the proxy."""
@@ -76,7 +76,7 @@ class Visit:
         return {}
 
     def leave(self) -> None:
-        """Ends the fixture's part. The subject has closed the case, or failed."""
+        """Ends the visit. The subject has closed the case, or failed."""
 
 
 class Fixture:

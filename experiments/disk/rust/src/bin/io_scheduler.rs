@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// The minimum number of operations in a batch for which a background is started. Smaller batches only verify the work.
 const MIN_OPERATIONS: u64 = 10;
-/// The time that a background is given to fill the disk's queue.
+/// The time for a background to fill the disk's queue.
 const BEFORE: Duration = Duration::from_millis(250);
 
 fn main() -> ExitCode {

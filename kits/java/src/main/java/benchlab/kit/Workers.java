@@ -119,7 +119,7 @@ public final class Workers implements AutoCloseable {
     }
 
     /**
-     * Returns an unstarted thread of the same kind as those of the workers: platform or virtual.
+     * Returns an unstarted thread of the same kind as the workers' threads: platform or virtual.
      *
      * @param work the work
      * @return the thread

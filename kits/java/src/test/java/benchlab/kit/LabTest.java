@@ -112,8 +112,8 @@ class LabTest {
     }
 
     /**
-     * The threads' own clock readings are within those of the kit, which would include the time to
-     * wake up.
+     * The threads' own clock readings lie between the kit's readings, which would include the time
+     * to wake up.
      */
     @Test
     void tellsTheLatenciesOfOperationsDoneAtOnce() throws Exception {

@@ -40,8 +40,8 @@ final class Lost implements Case {
     }
 
     /**
-     * For a safe scheme the check is the number of entries found; the metric is the number of missing
-     * entries per 1,000.
+     * Measures lost entries. For a safe scheme the check is the number of entries found. The metric
+     * is the number of missing entries per 1,000.
      */
     @Override
     public Result perform(long operations) throws Exception {

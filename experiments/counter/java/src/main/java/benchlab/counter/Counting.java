@@ -31,7 +31,10 @@ final class Counting implements Case {
         return new Counting(counter, threads, share -> counter.incrementsAndReads(share.size()));
     }
 
-    /** For a safe counter the check is its final value; the number of reads that went backwards must be 0. */
+    /**
+     * Counts in all threads. For a safe counter the check is its final value, and the number of
+     * reads that went backwards must be 0.
+     */
     @Override
     public Result perform(long operations) throws Exception {
         long before = counter.value();

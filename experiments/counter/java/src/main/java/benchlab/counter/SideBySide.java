@@ -30,7 +30,10 @@ final class SideBySide implements Case {
         }
     }
 
-    /** The metric is the number of increments that the unsafe counter lost. */
+    /**
+     * Increments both counters. The metric is the number of increments that the unsafe counter
+     * lost.
+     */
     @Override
     public Result perform(long operations) throws Exception {
         long safeBefore = safe.value();

@@ -7,8 +7,8 @@ import benchlab.kit.Refusal;
 import java.nio.ByteBuffer;
 
 /**
- * The memory that gives the parent process its size. It is outside the heap, so that the garbage
- * collector does not process it. Closing this object releases it.
+ * The memory that makes this process as large as requested. It is outside the heap, so that the
+ * garbage collector does not process it. Closing this object releases it.
  */
 final class Parent implements AutoCloseable {
 

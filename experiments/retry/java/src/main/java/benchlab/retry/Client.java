@@ -35,7 +35,10 @@ final class Client implements Workers.Worker, AutoCloseable {
         connection();
     }
 
-    /** Creates a client that calls a service, or, if it is null, a database that it is not connected to yet. */
+    /**
+     * Creates a client that calls a service or, if {@code service} is null, a database to which it
+     * is not connected yet.
+     */
     Client(Variant variant, Database database, Call call, Sequence inputs, HttpService service) {
         this.variant = variant;
         this.database = database;

@@ -9,8 +9,8 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 
 /**
- * Does not use a JDBC batch: the servers' drivers would send many rows before they wait for a
- * response.
+ * Inserts rows without a JDBC batch, for which the servers' drivers would send many rows before
+ * they wait for a response.
  */
 final class InsertTransaction extends TransactionCase {
     private final PreparedStatement statement;

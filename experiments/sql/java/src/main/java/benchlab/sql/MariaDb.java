@@ -10,8 +10,8 @@ import org.mariadb.jdbc.Driver;
 import org.mariadb.jdbc.util.VersionFactory;
 
 /**
- * The driver prepares statements on the server only if a property enables this; otherwise it
- * inserts the parameters into the text.
+ * A MariaDB database. The driver prepares statements on the server only if a property enables this;
+ * otherwise it inserts the parameters into the text.
  */
 final class MariaDb extends Server {
 

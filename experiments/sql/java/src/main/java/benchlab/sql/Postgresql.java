@@ -12,9 +12,9 @@ import org.postgresql.Driver;
 import org.postgresql.util.DriverInfo;
 
 /**
- * The driver prepares a statement on the server at its fifth execution, and sends its text until
- * then. In text mode it never prepares one (prepareThreshold=0), and does not cache parsed
- * statements.
+ * A PostgreSQL database. The driver prepares a statement on the server at its fifth execution, and
+ * sends its text until then. In text mode it never prepares one (prepareThreshold=0), and does not
+ * cache parsed statements.
  */
 final class Postgresql extends Server {
     private static final Map<String, String> PREPARED = Map.of("sslmode", "disable");
@@ -32,7 +32,10 @@ final class Postgresql extends Server {
         return "pgjdbc " + DriverInfo.DRIVER_VERSION;
     }
 
-    /** Leaves the type to the server: a string would be of the type varchar, which it does not convert. */
+    /**
+     * Leaves the type to the server. A string would have the type varchar, which the server does
+     * not convert.
+     */
     @Override
     void bindText(PreparedStatement statement, int parameter, String text) throws SQLException {
         statement.setObject(parameter, text, Types.OTHER);

@@ -20,8 +20,8 @@ import org.sqlite.SQLiteJDBCLoader;
 import org.sqlite.SQLiteOpenMode;
 
 /**
- * SQLite's library prepares every statement, and the driver has no cache, so the two modes are the
- * same.
+ * An SQLite database. The library prepares every statement, and the driver has no cache, so a
+ * statement that is sent as text is the same as a prepared one.
  */
 final class Sqlite extends Database {
     private static final String TARGET = "sqlite:";
@@ -63,13 +63,16 @@ final class Sqlite extends Database {
         return settings;
     }
 
-    /** {@code nothing} is a keyword of SQLite, as in ON CONFLICT DO NOTHING. */
+    /**
+     * Quotes the name, because {@code nothing} is a keyword of SQLite, as in ON CONFLICT DO
+     * NOTHING.
+     */
     @Override
     String nothing() {
         return "\"nothing\"";
     }
 
-    /** SQLite has no decimals: the column is a double. */
+    /** Rounds a double, because SQLite has no decimals. */
     @Override
     long tenThousandths(ResultSet row, int column) throws SQLException {
         return Math.round(row.getDouble(column) * 10_000);

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CacheOptions<K, V> implements Cloneable {
 
-    /** No limits, no expiry, no listener, no statistics. */
+    /** Options without limits, expiry, listener or statistics. */
     public static final CacheOptions<Object, Object> UNLIMITED = new CacheOptions<>();
 
     static final long UNBOUNDED = Long.MAX_VALUE;

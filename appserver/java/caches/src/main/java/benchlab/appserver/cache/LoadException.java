@@ -2,8 +2,9 @@
 package benchlab.appserver.cache;
 
 /**
- * Thrown if a loader failed (the cause is the loader's exception), or if a loader waited for
- * itself (there is no cause).
+ * Thrown if a loader failed or waited for itself, or if the thread was interrupted while it waited
+ * for another thread's loader. The cause is the loader's exception, null, or an {@link
+ * InterruptedException}, respectively.
  */
 public final class LoadException extends RuntimeException {
     private static final long serialVersionUID = 1;

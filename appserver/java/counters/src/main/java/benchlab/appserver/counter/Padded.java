@@ -3,7 +3,7 @@ package benchlab.appserver.counter;
 
 /**
  * Numbers that share their cache lines with nothing else. The JVM lays out the fields of a
- * superclass before those of its subclass.
+ * superclass before the fields of its subclass.
  */
 final class Padded {
 

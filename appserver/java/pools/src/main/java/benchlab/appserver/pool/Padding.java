@@ -2,8 +2,8 @@
 package benchlab.appserver.pool;
 
 /**
- * 128 bytes before the fields of a subclass, which the JVM lays out after those of its superclass.
- * Current processors fetch 64-byte lines in pairs.
+ * A padding of 128 bytes before the fields of a subclass, which the JVM lays out after the fields
+ * of its superclass. Current processors fetch 64-byte lines in pairs.
  */
 @SuppressWarnings("unused")
 abstract class Padding {

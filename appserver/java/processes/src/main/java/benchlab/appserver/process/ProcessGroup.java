@@ -83,7 +83,7 @@ final class ProcessGroup {
     /**
      * Returns true if the process has an environment although its environment was read as empty, or
      * will have one shortly. While execve(2) runs, it sets the start of the code last. Kernel
-     * threads and zombies have no memory. The fields are those of proc_pid_stat(5).
+     * threads and zombies have no memory. See proc_pid_stat(5) for the fields.
      */
     private static boolean hasEnvironment(Path process) {
         String stat = read(process.resolve("stat"));

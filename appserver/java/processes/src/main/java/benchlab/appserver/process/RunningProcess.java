@@ -54,7 +54,7 @@ public final class RunningProcess implements AutoCloseable {
     private final ProcessGroup group;
     private final DrainedStream stderr;
 
-    /** Background threads that read or write pipes. Guarded by its own monitor. */
+    /** The background threads that read or write pipes. Guarded by the list's own monitor. */
     private final List<Future<Void>> background = new ArrayList<>();
 
     private boolean isFed;

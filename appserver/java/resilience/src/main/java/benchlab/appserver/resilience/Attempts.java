@@ -7,9 +7,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The attempts of one call: their number, the delays between them, and the limits of the call. All
- * retries use this class: those of {@link RetryPolicy}, and those with other classes of faults,
- * such as the retries of database transactions. Not thread-safe.
+ * The attempts of one call: their number, the delays between them, and the limits of the call.
+ * {@link RetryPolicy} uses this class, and so do retries with other classes of faults, such as
+ * retries of database transactions. Not thread-safe.
  *
  * <pre>{@code
  * var attempts = new Attempts(Duration.ofSeconds(30), null, budget, listener, Timer.SYSTEM);

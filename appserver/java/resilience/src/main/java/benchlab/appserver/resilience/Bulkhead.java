@@ -22,7 +22,7 @@ public final class Bulkhead implements Guard {
      * Creates a bulkhead.
      *
      * @param maxCalls the maximum number of concurrent calls, at least 1
-     * @param maxWait the maximum time to wait for a permit; zero to fail at once
+     * @param maxWait the maximum time to wait for a permit; zero to fail immediately
      */
     public Bulkhead(int maxCalls, Duration maxWait) {
         if (maxCalls < 1) {

@@ -9,7 +9,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stops calls to a service that fails, so that callers fail at once, and the service can recover.
+ * Stops calls to a service that fails, so that callers fail immediately and the service can
+ * recover.
  *
  * <table>
  *   <caption>States</caption>
@@ -43,8 +44,9 @@ import org.jspecify.annotations.Nullable;
  *   <li>No code of the application runs while the internal lock is held.
  * </ul>
  *
- * <p>States and window are those of Resilience4j's circuit breaker with a count-based window, with
- * one difference: there, the half-open state ends only after all trials, by their failure rate.
+ * <p>The states and the window are the same as in Resilience4j's circuit breaker with a count-based
+ * window, with one difference. In Resilience4j, the half-open state ends only after all trials, and
+ * their failure rate decides.
  */
 public final class CircuitBreaker implements Guard {
 
@@ -97,8 +99,8 @@ public final class CircuitBreaker implements Guard {
      *     most 1
      * @param openTime the time for which calls are rejected
      * @param trials the number of calls that must succeed to close the circuit breaker
-     * @param isRecorded tests whether an exception says something about the service. The default is
-     *     all exceptions but rejections by other guards
+     * @param isRecorded tests whether an exception indicates a problem of the service. The default
+     *     is all exceptions but rejections by other guards
      * @param listener observes changes of state; may be null
      * @param timer the clock
      */
@@ -198,7 +200,7 @@ public final class CircuitBreaker implements Guard {
         /**
          * Returns a copy that records other exceptions.
          *
-         * @param which tests whether an exception says something about the service
+         * @param which tests whether an exception indicates a problem of the service
          * @return the settings
          */
         public Options recording(Predicate<? super Exception> which) {

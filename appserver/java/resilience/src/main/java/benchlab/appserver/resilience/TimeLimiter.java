@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Limits the time that callers wait for a call. The call runs in another thread. At the end of the
  * limit, or if the caller is interrupted, that thread is interrupted, and the caller gets a {@link
- * TimeLimitExceededException} at once, even if the call does not respond to the interrupt. The call
- * may then still take effect.
+ * TimeLimitExceededException} immediately, even if the call does not respond to the interrupt. The
+ * call may then still take effect.
  *
  * <p>Thread-local state of the caller, such as a transaction, is not visible to the call. Database
  * transactions have their own timeout ({@code Policy.timeout} of {@code appserver-retry}).

@@ -35,7 +35,7 @@ public interface Timer {
     long nanoTime();
 
     /**
-     * Waits.
+     * Waits for some time.
      *
      * @param nanos the time in nanoseconds
      * @throws InterruptedException if the thread is interrupted

@@ -39,8 +39,8 @@ import org.jspecify.annotations.Nullable;
  *     Transactions} are aborted ({@link java.sql.Connection#abort}), so that an attempt fails if
  *     the server does not respond. It applies only to {@link Transactions}, and not to SQLite,
  *     which has no server. Null for no timeout
- * @param breaker a circuit breaker for all attempts; a call that it rejects fails at once. It should
- *     record only {@link Faults#isOutage outages}. Null for no circuit breaker
+ * @param breaker a circuit breaker for all attempts; a call that it rejects fails immediately. It
+ *     should record only {@link Faults#isOutage outages}. Null for no circuit breaker
  * @param listener observes calls; null for none
  */
 public record Policy(

@@ -11,8 +11,8 @@ import java.lang.annotation.Target;
 
 /**
  * Marks a method that is retried, or a type whose own methods are all retried. The nearest
- * annotation applies: that of a method before that of its type, and that of a class before that of
- * its interface.
+ * annotation applies: a method's annotation overrides its type's, and a class's overrides its
+ * interface's.
  *
  * <p>In CDI and EJB, the interceptors of the artifact {@code appserver-retry-cdi} use the
  * annotations of classes, but not of interfaces; elsewhere {@link RetryProxy} uses both. Java

@@ -27,8 +27,8 @@ public final class RetryProxy {
      * @param policy the policy
      * @param <S> the type of the service
      * @return the service
-     * @throws IllegalArgumentException if {@code @Retried} gives a name, or {@code service} is not
-     *     an interface
+     * @throws IllegalArgumentException if {@code @Retried} specifies a name, or {@code service} is
+     *     not an interface
      */
     public static <S> S of(Class<S> service, S target, Policy policy) {
         return of(service, target, Map.of("", policy));

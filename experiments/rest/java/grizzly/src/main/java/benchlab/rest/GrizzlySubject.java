@@ -18,7 +18,9 @@ import org.glassfish.jersey.internal.Version;
 import org.glassfish.jersey.server.ResourceConfig;
 
 final class GrizzlySubject {
-    /** Referenced, because an unreferenced logger loses its level. */
+    /**
+     * The logger of shutdowns. It is referenced, because an unreferenced logger loses its level.
+     */
     private static final Logger SHUTDOWN =
             Logger.getLogger("org.glassfish.grizzly.nio.GracefulShutdownRunner");
 

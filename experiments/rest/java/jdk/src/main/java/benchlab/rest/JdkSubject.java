@@ -10,7 +10,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadPoolExecutor;
 
 final class JdkSubject {
-    /** One thread accepts connections and waits for requests. */
+    /** The number of threads that accept connections and wait for requests. */
     private static final int LOOPS = 1;
 
     private JdkSubject() {}

@@ -20,7 +20,10 @@ import org.glassfish.jersey.server.ResourceConfig;
 import org.glassfish.jersey.servlet.ServletContainer;
 
 final class JettySubject {
-    /** Each acceptor and selector occupies a thread of the pool. */
+    /**
+     * The number of threads that accept connections. Each acceptor and each selector occupies a
+     * thread of the pool.
+     */
     private static final int ACCEPTORS = 1;
 
     private static final int SELECTORS = 1;

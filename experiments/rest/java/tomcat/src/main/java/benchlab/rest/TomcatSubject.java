@@ -21,12 +21,15 @@ import org.glassfish.jersey.server.ResourceConfig;
 import org.glassfish.jersey.servlet.ServletContainer;
 
 final class TomcatSubject {
-    /** One thread accepts connections, and one waits for requests; there are never more. */
+    /**
+     * The number of threads in addition to the workers: one that accepts connections, and one that
+     * waits for requests.
+     */
     private static final int LOOPS = 2;
 
     /**
-     * Warns if the first random number takes more than 100 ms, which does not matter here, because
-     * there are no sessions.
+     * The logger of a warning that the first random number took more than 100 ms. This does not
+     * matter here, because there are no sessions.
      */
     private static final Logger SESSIONS = Logger.getLogger(SessionIdGeneratorBase.class.getName());
 

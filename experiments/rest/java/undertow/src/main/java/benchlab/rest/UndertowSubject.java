@@ -27,7 +27,7 @@ import org.xnio.Xnio;
 import org.xnio.XnioWorker;
 
 final class UndertowSubject {
-    /** In addition to the I/O threads, one thread accepts connections. */
+    /** The number of threads that accept connections, in addition to the I/O threads. */
     private static final int ACCEPTORS = 1;
 
     private UndertowSubject() {}

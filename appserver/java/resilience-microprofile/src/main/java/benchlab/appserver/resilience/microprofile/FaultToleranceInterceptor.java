@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  *       unknown after a {@code TimeoutException}, after an {@link java.io.IOException} on an
  *       established connection, and after the loss of a database connection.
  *   <li>{@code @Asynchronous} is rejected when the application is deployed.
- *   <li>MicroProfile Config and Metrics are not used: the values are those of the annotations.
+ *   <li>MicroProfile Config and Metrics are not used: only the annotations determine the values.
  * </ul>
  *
  * <p>As the specification requires, the interceptor runs inside of {@code @Transactional}. Database

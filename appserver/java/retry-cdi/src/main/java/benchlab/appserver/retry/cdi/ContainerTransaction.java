@@ -19,7 +19,7 @@ final class ContainerTransaction {
 
     private static final String JNDI_NAME = "java:comp/TransactionSynchronizationRegistry";
 
-    /** The key of the transaction resource that holds the exception of a failed nested call. */
+    /** The key of the transaction resource that stores the exception of a failed nested call. */
     private static final Object FAULT = new Object();
 
     private final Instance<Object> beans;
