@@ -26,7 +26,8 @@ pub fn check(waivers: &[Waiver], rules: &[&str]) -> Result<(), String> {
     Ok(())
 }
 
-/// Applies waivers to an audit that was made on a day. A waiver is valid up to and including its date.
+/// Applies waivers to an audit that was made on the date `today`. A waiver is valid up to and
+/// including its date.
 pub fn apply(audit: &mut Audit, waivers: &[Waiver], today: Date) {
     let is_valid = |waiver: &&Waiver| parse_date(&waiver.until).is_some_and(|until| today <= until);
     let (valid, expired) = waivers.iter().partition::<Vec<&Waiver>, _>(is_valid);

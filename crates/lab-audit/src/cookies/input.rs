@@ -276,7 +276,7 @@ impl Collector {
 
     /// Reads an entry that was recorded at `at_s` (seconds since 1970).
     ///
-    /// Returns whether the request carried cookies, or `None` if the entry cannot be read.
+    /// Returns true if the request carried cookies, or `None` if the entry cannot be read.
     fn read_har_entry(&mut self, entry: &Json, at_s: f64) -> Option<bool> {
         let (request, response) = (&entry["request"], &entry["response"]);
         let url = request["url"].as_str().and_then(|url| Url::parse(url).ok());

@@ -20,9 +20,10 @@ pub fn name(url: &Url) -> String {
     }
 }
 
-/// Returns a URL as a single shell word that is safe for any URL from a server.
+/// Returns a URL as a single shell word, which is safe even if the URL comes from a malicious
+/// server.
 ///
-/// VALUE replaces each query value, which the user can fill in.
+/// VALUE replaces each query value. The user can replace it with the actual value.
 pub fn shell_word(url: &Url) -> String {
     let text = redacted(url).replace('…', "VALUE");
     let plain = |c: char| c.is_ascii_alphanumeric() || "-._~:/[]%@+,".contains(c);

@@ -324,7 +324,7 @@ impl Document {
         self.answer.table.iter().chain(tables).collect()
     }
 
-    /// Returns the findings of all sections that have a warning tone.
+    /// Returns the findings with a warning tone from all sections.
     pub fn warnings(&self) -> Vec<&Finding> {
         let warnings = self.items().filter_map(|item| match item {
             Item::Finding(finding) => Some(finding).filter(|f| f.tone.warns()),

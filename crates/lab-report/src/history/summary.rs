@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A compact summary of a run for a history, so that hundreds of runs can be read one after another.
+//! A compact summary of a run. A history of hundreds of runs needs only the summaries, so the runs
+//! can be read one after another.
 
 use crate::Report;
 use crate::kind::kind_of;

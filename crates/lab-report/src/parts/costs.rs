@@ -118,7 +118,7 @@ pub struct FactorValues {
     pub respect: String,
     /// The factor's first value.
     pub first: String,
-    /// The other value.
+    /// The value that is compared with the first one.
     pub second: String,
 }
 

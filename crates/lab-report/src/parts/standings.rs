@@ -25,7 +25,7 @@ pub struct Standings<'a> {
 pub struct Standing {
     /// The subject.
     pub subject: SubjectId,
-    /// The subject's ratio to the baseline; 1 for the baseline.
+    /// The subject's ratio to the baseline. The baseline's own ratio is 1.
     pub ratio: Interval,
     /// The verdict on the ratio, if there is one.
     pub verdict: Option<Verdict>,

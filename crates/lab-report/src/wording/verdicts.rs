@@ -117,7 +117,7 @@ pub struct Compared<'a> {
     pub baseline: &'a str,
     /// The ratio of the mean times including pauses, if known.
     pub mean: Option<&'a Interval>,
-    /// The point, such as ` at select limit=100`; empty in a run with one point.
+    /// The point, such as ` at select limit=100`. Empty in a run with one point.
     pub at: &'a str,
     /// The requested confidence level.
     pub level: f64,
