@@ -325,7 +325,7 @@ package Appserver.Cache_Tables is
    function Lacking_Ghosts (Self : Table; Capacity : Positive) return Natural;
    procedure Exchange (Self : in out Table; Ghosts : in out Ghosts_Access);
    procedure Free_Ghosts (Self : in out Table);
-   --  The last three subprograms call those of the table's Order
+   --  The last three subprograms call the subprograms of the table's Order
 
    procedure Put
      (Self        : in out Table;

@@ -124,8 +124,7 @@ private package Appserver.HTTP.Linux is
    function New_Set return Descriptor;
 
    function Can_Be_Waited_For (Set, File : Descriptor) return Boolean;
-   --  Returns True if the set can wait for events of the file, which is not the case for a regular
-   --  file
+   --  Returns True if the set can wait for events of the file. Returns False for a regular file.
 
    function Added
      (Set, File : Descriptor; Awaited : Interest; Key : Linux.Key) return Boolean;

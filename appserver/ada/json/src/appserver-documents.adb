@@ -219,8 +219,8 @@ package body Appserver.Documents is
    -- Entities and lists --
    ------------------------
 
-   --  Names are stored for JSON, too, so that the capacity does not depend on the format that the
-   --  client chooses. Only XML needs them for end tags.
+   --  Names are also stored for JSON, so that the capacity does not depend on the format that the
+   --  client chooses. Only XML needs them, for end tags.
 
    procedure Keep (Self : in out Writer; Name : String; Kept : out Name_Range)
      with Inline

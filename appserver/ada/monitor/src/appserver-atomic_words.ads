@@ -27,6 +27,6 @@ package Appserver.Atomic_Words with Preelaborate is
 
    procedure Replace
      (Item : aliased in out Word; Expected, By : Word; Is_Replaced : out Boolean) with Inline;
-   --  Sets the word to By if it is equal to Expected. Is_Replaced is True if it was.
+   --  Sets the word to By if it is equal to Expected. Is_Replaced is True if the word was set.
 
 end Appserver.Atomic_Words;

@@ -45,7 +45,7 @@ package Appserver.Histograms with Preelaborate is
    --  @param Value the value
 
    procedure Add (To : in out Histogram; Other : Histogram);
-   --  Adds Other to To.
+   --  Adds the values of Other to To.
    --  @param To the histogram to add to
    --  @param Other the histogram to add
 

@@ -85,7 +85,7 @@ package Appserver.Monitors is
 
    procedure Pause (Self : in out Timed_Request);
    procedure Resume (Self : aliased in out Timed_Request);
-   --  Exclude the time between the two calls from the measurement. Another task may resume the
+   --  Exclude the time between Pause and Resume from the measurement. Another task may resume the
    --  request.
    --  @param Self the request
 

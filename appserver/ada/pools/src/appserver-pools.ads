@@ -57,9 +57,9 @@ generic
    --  Get has left, so that the other half can be used to open the resource again. Timeout is
    --  Duration'Last if Get has no timeout, and in a check that Keep_Alive causes.
 
-   --  Hooks run outside of all locks. They run in the leasing task, except in two cases, in which
-   --  they run in a task of the pool: if Get has a timeout, Open and a Close that precedes it; and
-   --  all calls that Pool_Options cause. A task cannot be aborted in Open and Close.
+   --  Hooks run outside of all locks, and usually in the leasing task. If Get has a timeout, a task
+   --  of the pool runs Open, and a Close that precedes it. A task of the pool also runs all hooks
+   --  that Pool_Options cause. A task cannot be aborted in Open and Close.
 
 package Appserver.Pools is
 

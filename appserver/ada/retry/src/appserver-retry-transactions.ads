@@ -66,7 +66,7 @@ package Appserver.Retry.Transactions is
    --  Runs work like Run, but the work takes effect only once for all calls with the same key, in
    --  this process and in others. The transaction inserts the key into Key_Table before the work,
    --  and stores the result after it. If the key already exists, the stored result is returned. So
-   --  a commit whose outcome is unknown can be retried, too.
+   --  even a commit whose outcome is unknown can be retried.
    --  @param By the policy
    --  @param On the connection, as for Run
    --  @param Id the idempotency key, of at most 255 characters. The client chooses the key: it uses
