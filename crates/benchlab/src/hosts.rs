@@ -95,7 +95,7 @@ pub fn start(
     })
 }
 
-/// Returns the coordinator's machine, on which nothing is measured.
+/// Returns the data about the coordinator's machine, which measures nothing.
 pub fn coordinator() -> Host {
     Host {
         findings: Vec::new(),
@@ -164,7 +164,7 @@ pub fn changed_subject<'p>(experiment: &Experiment, plan: &'p Plan) -> Option<&'
 /// Checks that subjects on a host were built from the coordinator's sources and can run.
 ///
 /// # Errors
-/// Returns an error for a subject with different sources, or for one that cannot run.
+/// Returns an error if a subject has different sources or cannot run.
 fn check_sources(
     requirements: &HostRequirements,
     prepared: &Prepared,

@@ -35,7 +35,7 @@ pub fn seed(given: Option<u64>) -> u64 {
 ///
 /// # Errors
 /// Returns an error if the run was interrupted, or if a server or all agents were lost. The message
-/// says how to continue.
+/// contains the command that continues the run.
 pub fn measure<'a>(
     plan: &'a Plan,
     writer: RunWriter,

@@ -5,7 +5,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// An option of other tools that users type by habit.
 struct Habit {
-    /// The benchlab subcommand with which the option may be typed.
+    /// The benchlab subcommand that users combine with the option.
     verb: &'static str,
     /// The spellings of the option.
     options: &'static [&'static str],

@@ -96,8 +96,8 @@ fn on_one_disk(places: &[Place]) -> Vec<String> {
     phrases.collect()
 }
 
-/// Adds a fact to the host for each directory, and findings about directories that are not on a real disk or that
-/// share a disk.
+/// Adds a fact to the host for each directory, and findings about directories that are not on a
+/// real disk or that are on the same disk.
 pub fn with_places(mut host: Host, places: &[Place]) -> Host {
     for place in places {
         let folder = place.folder.display().to_string();

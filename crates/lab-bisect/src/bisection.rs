@@ -29,7 +29,7 @@ pub struct Bisection {
 pub struct BisectionRequest {
     /// The name of the measured command, such as the program's name.
     pub name: String,
-    /// The absolute path of the directory in the repository in which the command runs.
+    /// The absolute path of the directory where the command runs, in the repository.
     pub folder: String,
     /// The good revision, as written by the user.
     pub good: String,

@@ -49,7 +49,7 @@ fn read(path: &Path) -> Option<String> {
     (size <= MAX_SIZE).then(|| std::fs::read_to_string(path).ok())?
 }
 
-/// Converts a name to one that is a bare key in TOML.
+/// Converts a name to a bare key of TOML.
 fn key(name: &str) -> String {
     let word = |c: char| {
         if c.is_ascii_alphanumeric() || c == '-' || c == '_' {

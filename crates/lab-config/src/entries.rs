@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The keys of `benchlab.toml`. The descriptions are those of the JSON Schema.
+//! The keys of `benchlab.toml`. Their doc comments are also the descriptions in the JSON Schema.
 
 use crate::options::OptionList;
 use crate::texts::{Condition, Date, GateMetric, Percent, Text, Time};

@@ -127,7 +127,8 @@ pub fn difference(difference: &Difference, of: CountedUnit) -> String {
     }
 }
 
-/// Formats a count relative to the baseline's: `5 % fewer instructions`, or `8 times as many cache misses`.
+/// Formats a count relative to the baseline: `5 % fewer instructions`, or `8 times as many cache
+/// misses`.
 fn own_count(count: &OwnCount) -> String {
     let [value, base_value] = count.values;
     let title = &count.metric.title;

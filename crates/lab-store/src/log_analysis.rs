@@ -6,7 +6,7 @@ use lab_model::{Counts, LogAnalysis, LogCell, LogHour, LogPage};
 use rusqlite::types::Type;
 use rusqlite::{Connection, Row, params};
 
-/// Times are in ns; timestamps are in seconds since 1970.
+/// The statements that create the tables. Times are in ns, and timestamps in seconds since 1970.
 const TABLES: &str = "
 CREATE TABLE log_page (id INTEGER PRIMARY KEY, kind TEXT, name TEXT, requests INTEGER, errors INTEGER,
                          client_errors INTEGER, timed INTEGER, total_ns INTEGER, max_ns INTEGER, bytes INTEGER,
@@ -89,7 +89,7 @@ fn without_pages(analysis: &LogAnalysis) -> LogAnalysis {
     }
 }
 
-/// Reads the log analysis, or `None` if the run did not read logs.
+/// Reads the log analysis, or returns `None` if the run did not read logs.
 pub fn read(db: &Connection) -> Result<Option<LogAnalysis>> {
     let Some(text) = values::meta::<String>(db, "logs")? else {
         return Ok(None);

@@ -589,7 +589,7 @@ impl BlockWriter<'_> {
         Ok(slice)
     }
 
-    /// Stores a slice. Returns its row ID and those of its agents' slices.
+    /// Stores a slice. Returns its row ID and the row IDs of its agents' slices.
     fn keep(&self, s: &Slice, redone: bool) -> Result<(i64, Vec<i64>)> {
         let beyond = |reason| StoreError::Other(self.run.path.clone(), reason);
         let blob = |times| histogram::blob(times).map_err(beyond);

@@ -10,7 +10,7 @@ use clap::CommandFactory;
 use clap_complete::env::Shells;
 use std::process::ExitCode;
 
-/// Prints a script with which a shell asks benchlab for completions.
+/// Prints the script that makes a shell ask benchlab for completions.
 pub fn completions(args: &CompletionsArgs) -> Result<ExitCode, Exit> {
     let name = args.shell.to_string();
     let shells = Shells::builtins();

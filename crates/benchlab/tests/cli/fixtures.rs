@@ -54,7 +54,7 @@ struct Fixtures {
 }
 
 impl Fixtures {
-    /// Creates a project without an experiment. The value of the file is `usual`.
+    /// Creates a project without an experiment. The file contains `usual`.
     fn new() -> Fixtures {
         let project = Project::with_text("");
         let host = project.join("host");

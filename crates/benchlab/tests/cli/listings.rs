@@ -11,7 +11,7 @@ question = "What was built?"
 baseline = "honest"
 "#;
 
-/// Creates subjects, the last of which has a listing.
+/// Creates a project whose last subject has a listing.
 fn project() -> Project {
     let subjects = ["honest", "other", "listed"].map(|name| subject(name, &["plain.py"]));
     let text = format!(

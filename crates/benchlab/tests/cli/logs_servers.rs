@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Logs that nginx, Apache and Tomcat write during `benchlab load`.
 //!
-//! The counts and bytes of `logs` equal those of the load generator, and the durations equal those in the log.
+//! The counts and bytes that `logs` reports equal the load generator's, and its durations equal the
+//! durations in the log.
 
 use crate::load::web::{Manner, Web};
 use crate::project::{Project, wait_until};

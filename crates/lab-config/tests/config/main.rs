@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The keys of the file, its schema, and the proposals for projects.
+//! `benchlab.toml`: its keys, its schema, and the content that `benchlab init` proposes.
 
 use lab_config::{detect, parse, schema, template};
 use std::fs;

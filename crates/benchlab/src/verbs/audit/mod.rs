@@ -50,8 +50,8 @@ pub fn audited(cli: &Cli, args: &AuditArgs) -> Result<Document, Exit> {
     }
 }
 
-/// Returns the built-in rules of an audit and those in the user's directory, after checking the names of rules in
-/// options.
+/// Returns the rules of an audit: the built-in ones, and the ones in the user's directory. Also
+/// checks the names of rules in options.
 fn rules(
     built_in: Result<Vec<Rule>, lab_audit::RuleError>,
     classes: &[Class],

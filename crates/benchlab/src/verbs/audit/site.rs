@@ -40,7 +40,7 @@ pub fn page(text: &str) -> Result<Url, Exit> {
     Url::parse(text).map_err(Exit::wrong)
 }
 
-/// A function that sends requests to a site, either to audit the whole site or only its cookies.
+/// A function that sends requests to a site, to audit either the whole site or only its cookies.
 type Inspect = fn(&Url, &SiteOptions, &mut dyn FnMut(&str)) -> Result<Site, String>;
 
 /// Sends requests to a site and shows progress on a terminal.

@@ -28,7 +28,7 @@ use std::time::Duration;
 const LAST_LINES: usize = 10;
 const LAST_BYTES: usize = 4096;
 
-/// The commits of a bisection, some of which are built.
+/// The commits of a bisection, and the worktrees of the commits that have been built.
 pub struct CommitBench {
     bisection: Bisection,
     file: BisectionFile,

@@ -20,7 +20,7 @@ pub fn revisions(cli: &Cli, args: &CompareArgs) -> Result<Option<Document>, Exit
 
 /// Checks out the revisions and returns their worktrees and commands.
 ///
-/// The worktrees are removed when the first value is dropped.
+/// The worktrees are removed when the returned [`Worktrees`] value is dropped.
 pub fn check_out(args: &CompareArgs) -> Result<(Worktrees, Vec<GivenCommand>), Exit> {
     command_words(args)?;
     check_builds(args)?;

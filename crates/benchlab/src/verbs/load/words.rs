@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default)]
 pub struct Sum {
     pub wall_ns: u64,
-    /// The time in which the requests of the slices were served, in ns.
+    /// The time during which the requests of the slices were served, in ns.
     pub served_in_ns: u64,
     pub offered: u64,
     pub served: u64,

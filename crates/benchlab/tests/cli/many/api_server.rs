@@ -111,7 +111,7 @@ impl ApiServer {
         self.shared.jobs().keys().cloned().collect()
     }
 
-    /// Returns the number of nodes in the last response, none of which had room.
+    /// Returns the number of full nodes in the latest response.
     pub fn full_nodes(&self) -> u32 {
         self.shared.nodes.load(Relaxed)
     }
