@@ -5,7 +5,7 @@
 //! Every sample is written to the run file before the next one is measured. A [`Session`]
 //! determines the missing blocks, an [`Executor`] measures them, and a [`Workload`] defines the
 //! contents of a block. This crate computes no confidence intervals. At an interim analysis,
-//! `lab_stats::stop` decides if the run may end.
+//! `lab_stats::stop` decides whether the run may end.
 
 mod batches;
 pub mod build;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Arrival times of received bytes, as recorded by the kernel (socket(7), SO_TIMESTAMPNS; for TCP since Linux 4.14).
-//! They do not depend on when the generator reads the bytes.
+//! Arrival times of received bytes, as recorded by the kernel (socket(7), SO_TIMESTAMPNS; for TCP
+//! since Linux 4.14). They do not depend on when the generator reads the bytes.
 
 use crate::clock::{now_ns, since_1970_ns};
 use crate::tracker::LOOK_NS;
@@ -10,31 +10,31 @@ use std::mem::{MaybeUninit, size_of};
 use std::net::TcpStream;
 use std::os::fd::{AsFd, AsRawFd};
 
-/// The size of the buffer for the control message with one timestamp, in 64-bit words.
+/// The size of the buffer for a control message with one timestamp, in 64-bit words.
 const CONTROL_WORDS: usize = 8;
 
-/// Makes the kernel record when bytes arrive on this connection.
+/// Makes the kernel record the arrival time of the bytes on a connection.
 pub fn enable_timestamps(socket: &impl AsFd) -> io::Result<()> {
     Ok(setsockopt(socket, sockopt::ReceiveTimestampns, &true)?)
 }
 
-/// The minimum change of the offset between the clocks, in ns, that shows that the time of day was
-/// set. Otherwise the kernel adjusts the rate of both clocks equally.
+/// The change of the offset between the clocks, in ns, above which the time of day counts as having
+/// been set. Otherwise, the kernel adjusts the rate of both clocks equally.
 const STEP_NS: u64 = 20_000;
 
-/// The maximum duration of a comparison of the two clocks that is good enough, in ns. After
-/// [`COMPARISONS`] attempts, the shortest comparison is used.
+/// The duration in ns up to which a comparison of the clocks is accurate enough. If [`COMPARISONS`]
+/// attempts all take longer, the shortest one is used.
 const GOOD_COMPARISON_NS: u64 = 1_000;
 const COMPARISONS: u32 = 4;
 
 /// Converts the kernel's arrival times to CLOCK_MONOTONIC.
 pub struct ArrivalClock {
     offset: Offset,
-    /// Arrival times are ignored until this time, in ns, because the time of day was set.
+    /// The time in ns until which arrival times are ignored, because the time of day was set.
     doubted_until_ns: u64,
 }
 
-/// CLOCK_REALTIME minus CLOCK_MONOTONIC, and the duration of the comparison, in ns.
+/// The difference CLOCK_REALTIME minus CLOCK_MONOTONIC, and the duration of its measurement, in ns.
 #[derive(Clone, Copy)]
 struct Offset {
     ahead_ns: i64,
@@ -73,7 +73,8 @@ impl ArrivalClock {
 
     /// Compares the clocks again.
     ///
-    /// Call it before [`ArrivalClock::came_ns`] converts timestamps that were recorded since the last comparison.
+    /// Must be called before [`ArrivalClock::came_ns`] converts timestamps that were recorded since
+    /// the last comparison.
     pub fn refresh(&mut self) {
         self.update(Offset::read(), now_ns());
     }
@@ -86,10 +87,10 @@ impl ArrivalClock {
         }
     }
 
-    /// Converts the kernel's timestamp of a response, in ns.
+    /// Converts the kernel's timestamp of a response to CLOCK_MONOTONIC, in ns.
     ///
-    /// Returns `None` if the result lies before the request was sent or after the response was read, or if the clock
-    /// was just set.
+    /// Returns `None` if the result is before the request was sent or after the response was read,
+    /// or if the clock has just been set.
     pub fn came_ns(&mut self, noted_ns: u64, sent_ns: u64, read_ns: u64) -> Option<u64> {
         self.plausible_arrival(noted_ns, sent_ns, read_ns)
             .or_else(|| {
@@ -152,7 +153,7 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// Returns an offset in ns that comes from a short comparison of the clocks.
+    /// Returns an offset in ns, measured in a short comparison of the clocks.
     fn ahead(ahead_ns: i64) -> Offset {
         Offset {
             ahead_ns,
@@ -174,8 +175,8 @@ mod tests {
         assert_eq!(came, Some(now));
     }
 
-    /// A step of the clock that is shorter than the time of a request yields a plausible arrival
-    /// time, so only a comparison of the clocks detects it.
+    /// A clock step that is shorter than a request results in a plausible arrival time. Only a
+    /// comparison of the clocks detects it.
     #[test]
     fn around_a_step_nothing_is_believed() {
         let mut clock = ArrivalClock {
@@ -188,7 +189,7 @@ mod tests {
             clock.plausible_arrival(noted, sent, read),
             Some(10 * SECOND + 4_000_000)
         );
-        // Drift between two comparisons is not a step.
+        // Drift between two comparisons is not a clock step.
         clock.update(ahead(SECOND as i64 + 300), read);
         assert!(clock.plausible_arrival(noted, sent, read).is_some());
         clock.update(ahead(SECOND as i64 + 3_000_000), read);

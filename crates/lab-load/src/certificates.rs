@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Server certificates: trusted authorities, descriptions of certificate errors, and a verifier that accepts any
-//! certificate.
+//! Server certificates: trusted authorities, descriptions of certificate errors, and a verifier
+//! that accepts any certificate.
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{WebPkiServerVerifier, verify_server_name};
@@ -14,10 +14,10 @@ use std::fmt;
 use std::sync::Arc;
 use x509_parser::prelude::{ASN1Time, FromDer, GeneralName, X509Certificate};
 
-/// Loads the certificate authorities of this system.
+/// Loads the certificate authorities that this system trusts.
 ///
 /// # Errors
-/// Returns an error if the system has no certificate authorities.
+/// Returns an error if the system has none.
 pub fn system_roots() -> Result<RootCertStore, String> {
     let loaded = rustls_native_certs::load_native_certs();
     let mut roots = RootCertStore::empty();
@@ -35,7 +35,7 @@ pub fn system_roots() -> Result<RootCertStore, String> {
 /// The maximum number of names in a description of a certificate.
 const MAX_SHOWN_NAMES: usize = 5;
 
-/// The reason why a certificate is rejected. The message continues a sentence that begins with "the
+/// The reason why a certificate is rejected. Its message completes a sentence that begins with "the
 /// certificate:".
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CertificateFault {
@@ -53,8 +53,8 @@ pub enum CertificateFault {
         /// The names in the certificate.
         presented: String,
     },
-    /// The certificate contains at most a common name, which clients no longer use (RFC 9110,
-    /// section 4.3.4).
+    /// The certificate contains no host name other than a common name, which clients no longer use
+    /// (RFC 9110, section 4.3.4).
     #[error(
         "it contains no host name: it has no subjectAltName, and clients ignore a common name (CN)"
     )]
@@ -160,7 +160,7 @@ fn address(bytes: &[u8]) -> Option<String> {
     v4.or(v6).ok().map(|address| address.to_string())
 }
 
-/// Removes control characters, which could change the terminal, from text that a server sent.
+/// Removes control characters from text that a server sent, because they could change the terminal.
 fn printable(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(200).collect()
 }
@@ -176,8 +176,8 @@ fn is_self_signed(certificate: &X509Certificate) -> bool {
 
 /// Verifies server certificates against trusted authorities.
 ///
-/// If a server's own certificate is among the trusted ones, only its names and its validity period are checked, as in
-/// curl and OpenSSL. `openssl req -x509` creates such certificates.
+/// If a server's own certificate is among the trusted ones, only its names and its validity period
+/// are checked, as in curl and OpenSSL. `openssl req -x509` creates such certificates.
 pub struct Authorities {
     verifier: Arc<WebPkiServerVerifier>,
     certificates: Vec<CertificateDer<'static>>,
@@ -276,7 +276,7 @@ impl ServerCertVerifier for Authorities {
     }
 }
 
-/// The certificates that a server presents in a handshake.
+/// The certificates that a server presents in a TLS handshake.
 pub struct PresentedCertificate<'a> {
     /// The server's own certificate.
     pub certificate: &'a CertificateDer<'a>,

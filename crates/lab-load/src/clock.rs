@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Clocks and waiting.
+//! Reads clocks and waits for points in time.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ fn read(clock: libc::clockid_t) -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Sleeps until a time of CLOCK_MONOTONIC, in ns, or until a signal arrives.
+/// Sleeps until CLOCK_MONOTONIC reaches `ns`, or until a signal arrives.
 pub fn sleep_until(ns: u64) {
     let until = timespec(ns);
     let (clock, absolute) = (libc::CLOCK_MONOTONIC, libc::TIMER_ABSTIME);
@@ -36,7 +36,8 @@ pub fn sleep_until(ns: u64) {
     unsafe { libc::clock_nanosleep(clock, absolute, &until, std::ptr::null_mut()) };
 }
 
-/// Makes the kernel wake this thread on time; by default it may be 50 µs late (prctl(2), PR_SET_TIMERSLACK).
+/// Makes the kernel wake this thread on time. By default, it may be 50 µs late (prctl(2),
+/// PR_SET_TIMERSLACK).
 pub fn wake_exactly() {
     // SAFETY: this only changes a setting of the calling thread.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1, 0, 0, 0) };

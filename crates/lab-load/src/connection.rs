@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A connection. It stores the pending requests, how many of their bytes were sent, and the
+//! A connection. It stores the pending requests, the number of their bytes that were sent, and the
 //! response that is being read.
 
 use crate::requests::Requests;
@@ -19,30 +19,32 @@ pub struct Connection {
     /// The stored part of the body of the response that is being read.
     body: Vec<u8>,
     pending: VecDeque<PendingRequest>,
-    /// The number of pending requests that were sent completely, and the number of bytes sent of the next request.
+    /// The number of pending requests that were sent completely, and the number of bytes sent of
+    /// the one after them.
     sent: usize,
     sent_bytes: usize,
-    /// A counter that changes whenever the slot is closed, so that events of an earlier connection can be ignored.
+    /// A counter that changes whenever the slot is closed, so that events of an earlier connection
+    /// in the slot can be ignored.
     pub generation: u32,
     /// The number of consecutive failures to open a connection.
     pub failures: u32,
-    /// No connection is opened before this time of CLOCK_MONOTONIC, in ns.
+    /// The time before which no connection is opened, in ns of CLOCK_MONOTONIC.
     pub closed_until_ns: u64,
 }
 
-/// The result of receiving.
+/// The result of an attempt to receive bytes.
 pub enum Received {
     /// Bytes were received.
     Bytes {
         /// The number of bytes.
         n: usize,
-        /// The arrival time of the last byte, in ns since 1970. `None` without a timestamp from the
-        /// kernel.
+        /// The arrival time of the last byte, in ns since 1970, or `None` if the kernel recorded no
+        /// timestamp.
         came_ns: Option<u64>,
         /// True if more bytes may be available.
         more: bool,
     },
-    /// Nothing is available now.
+    /// No bytes are available now.
     Nothing,
     /// The server closed the connection.
     End,
@@ -84,7 +86,7 @@ impl Connection {
         self.pending.drain(..)
     }
 
-    /// Continues to open the connection. Returns true if this call opened it.
+    /// Continues to open the connection. Returns true if it has just become open.
     pub fn continue_opening(&mut self) -> io::Result<bool> {
         match &mut self.stream {
             Some(stream) if !self.open => {
@@ -95,7 +97,7 @@ impl Connection {
         }
     }
 
-    /// Adds a pending request, and sends as much of it as the socket accepts.
+    /// Adds a request to the pending ones, and sends as much of it as the socket accepts.
     pub fn enqueue(&mut self, request: PendingRequest, requests: &Requests) -> io::Result<()> {
         self.pending.push_back(request);
         self.send(requests)
@@ -123,7 +125,7 @@ impl Connection {
         }
     }
 
-    /// Receives the available bytes.
+    /// Receives the available bytes into `room`.
     pub fn receive(&mut self, room: &mut [u8]) -> io::Result<Received> {
         let Some(stream) = &mut self.stream else {
             return Ok(Received::Nothing);
@@ -140,10 +142,10 @@ impl Connection {
         })
     }
 
-    /// Parses received bytes of the response to the oldest request.
+    /// Parses received bytes as part of the response to the oldest request.
     ///
-    /// Returns the number of bytes that belong to the response, and the response if it is complete. Stores up to
-    /// `body_room` bytes of the body.
+    /// Returns the number of bytes that belong to the response, and the response if it is complete.
+    /// Stores up to `body_room` bytes of the body.
     pub fn read(
         &mut self,
         bytes: &[u8],
@@ -170,13 +172,14 @@ impl Connection {
         Ok((used, answer))
     }
 
-    /// Returns the response that the end of the connection completes, if any.
+    /// Returns the response that is completed by the end of the connection, if any.
     pub fn end(&mut self) -> Result<Option<ResponseEnd>, Malformed> {
         let ended = self.reader.end()?;
         Ok(ended.filter(|_| self.pending.len() == 1))
     }
 
-    /// Removes the oldest request, whose response is complete. Returns it with the stored part of the response's body.
+    /// Removes the oldest request, whose response is complete. Returns the request with the stored
+    /// part of the response's body.
     pub fn answered(&mut self) -> Option<(PendingRequest, Vec<u8>)> {
         let request = self.pending.pop_front()?;
         self.sent = self.sent.saturating_sub(1);

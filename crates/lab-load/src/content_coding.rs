@@ -16,14 +16,14 @@ pub enum ContentCoding {
     Deflate,
     /// The Brotli format (RFC 7932).
     Brotli,
-    /// The Zstandard format (RFC 8878), with a window of at most 8 MiB (RFC 9659), so that a server cannot make
-    /// benchlab allocate more memory.
+    /// The Zstandard format (RFC 8878). The window is at most 8 MiB (RFC 9659), which limits the
+    /// memory that a server can make benchlab allocate.
     Zstd,
     /// An unknown coding, or multiple codings.
     Unknown,
 }
 
-/// The maximum window size of Zstandard, as a power of two.
+/// The maximum window size of Zstandard, as the exponent of a power of two.
 const MAX_WINDOW_LOG: u32 = 23;
 
 const BUFFER_BYTES: usize = 4096;
@@ -31,7 +31,7 @@ const BUFFER_BYTES: usize = 4096;
 /// A decoded body.
 #[derive(Debug)]
 pub struct DecodedBody {
-    /// The bytes that could be decoded, up to the limit.
+    /// The decoded bytes, up to the limit.
     pub bytes: Vec<u8>,
     /// True if the body was decoded to its end without exceeding the limit.
     pub is_complete: bool,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The load generator: its threads with their connections, and the merged records of the threads.
+//! The load generator: its threads with their connections, and the merged records of all threads.
 
 use crate::clock::now_ns;
 use crate::http2::Http2Worker;
@@ -20,7 +20,7 @@ use std::time::Duration;
 /// The number of files that a process needs in addition to its connections.
 const OTHER_FILES: u64 = 64;
 
-/// The time between the notice of a load to all threads and its start, in ns.
+/// The time between announcing a load to all threads and its start, in ns.
 const NOTICE_NS: u64 = 2_000_000;
 
 /// The interval at which the engine checks whether to stop while it waits for a message from a thread.
@@ -34,7 +34,8 @@ pub struct Engine {
     stops: fn() -> bool,
     total: SliceRecord,
     loads: u64,
-    /// The number of connections opened before the load. They are counted in its first slice.
+    /// The number of connections that were opened before the first load. They count in its first
+    /// slice.
     opened: u64,
 }
 
@@ -67,7 +68,8 @@ struct Thread {
 impl Engine {
     /// Starts the threads and opens the connections.
     ///
-    /// This takes at most the job's timeout. Connections that could not be opened are retried during the load.
+    /// This takes at most the job's timeout. Connections that cannot be opened are retried during
+    /// the load.
     ///
     /// # Errors
     /// Returns an error if the number of connections exceeds the limit on open files, or if a
@@ -110,8 +112,9 @@ impl Engine {
     /// Runs the load for `length` and passes the record of each slice to `each` in chronological
     /// order.
     ///
-    /// The last record follows when all responses have arrived, or when the job's timeout after the end of the load has
-    /// passed. If `each` returns false, the load stops early, and `each` still gets the remaining records.
+    /// The last record follows once all responses have arrived, or once the job's timeout has
+    /// passed after the end of the load. If `each` returns false, the load stops early, but `each`
+    /// still receives the remaining records.
     pub fn load(
         &mut self,
         length: Duration,
@@ -228,7 +231,8 @@ pub fn allow_files(connections: u64) -> Result<(), LoadError> {
             limit: most,
         });
     }
-    // The hard limit, and not only the files that are needed, because other engines may run in this process.
+    // Raises the limit to the hard limit rather than to the required number of files, because other
+    // engines may run in this process.
     setrlimit(Resource::RLIMIT_NOFILE, most, most).map_err(io::Error::from)?;
     Ok(())
 }

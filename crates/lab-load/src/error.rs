@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The error for a load that is invalid or not allowed.
+//! The error of a load that is invalid or not allowed.
 
-/// The reason why a load cannot run: the problem, its location, and its solution.
+/// The reason why a load cannot run. The message contains the problem, its location and its
+/// solution.
 ///
-/// The message never contains the secrets of a URL.
+/// It never contains the secrets of a URL.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct JobError(String);

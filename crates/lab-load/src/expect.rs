@@ -11,11 +11,12 @@ use std::sync::Arc;
 /// The maximum length of a checked body, in bytes.
 const MAX_BODY_BYTES: usize = 16 << 20;
 
-/// The maximum number of bytes that a content coding adds to a body, in addition to an eighth of
-/// the body's length.
+/// The maximum number of bytes by which a content coding enlarges a body, in addition to an eighth
+/// of the body's length.
 const MAX_CODING_OVERHEAD: usize = 1024;
 
-/// The expected response. Cheap to clone. The default is a status of 2xx or 3xx, with any body.
+/// The expected response. By default, any response with a status of 2xx or 3xx is expected. Cheap
+/// to clone.
 #[derive(Clone, Debug)]
 pub struct Expect {
     shared: Arc<Conditions>,
@@ -29,7 +30,7 @@ struct Conditions {
 }
 
 impl Expect {
-    /// Creates an expected response. All conditions must hold.
+    /// Creates an expected response, which must meet all of the conditions.
     pub fn new(statuses: Statuses, body: Option<Vec<u8>>, json: Vec<JsonValue>) -> Expect {
         let shared = Conditions {
             statuses,
@@ -54,15 +55,15 @@ impl Expect {
         ))
     }
 
-    /// Returns true if the status is expected.
+    /// Returns true if the status is an expected one.
     pub fn status(&self, status: u16) -> bool {
         self.shared.statuses.has(status)
     }
 
-    /// Returns the number of bytes of a body that [`Expect::body`] needs.
+    /// Returns the number of bytes that [`Expect::body`] needs of a body.
     ///
-    /// It is larger than the expected body in any coding, so that longer bodies are detected. It is
-    /// 0 if bodies are not checked.
+    /// It exceeds the length of the expected body in any coding, so that longer bodies are
+    /// detected. It is 0 if bodies are not checked.
     pub fn body_capacity(&self) -> usize {
         match &self.shared.body {
             Some(exact) => exact.len() + exact.len() / 8 + MAX_CODING_OVERHEAD,
@@ -74,7 +75,7 @@ impl Expect {
     /// Checks a body, which may have a content coding.
     ///
     /// `body` is the whole body, or at least its first [`Expect::body_capacity`] bytes. Returns an
-    /// error with a description of the body if the body is not the expected one.
+    /// error with a description of the body if it differs from the expected one.
     pub fn body(&self, coding: ContentCoding, body: &[u8]) -> Result<(), String> {
         let room = self.body_capacity();
         if room == 0 {
@@ -118,7 +119,7 @@ impl Expect {
             || serde_json::from_slice(body).is_ok_and(|found| json.iter().all(|j| j.holds(&found)))
     }
 
-    /// Returns a description of each condition: `status 200`, `body "OK"`, `JSON user.id = 7`.
+    /// Describes each condition, such as `status 200`, `body "OK"` or `JSON user.id = 7`.
     pub fn words(&self) -> Vec<String> {
         let Conditions {
             statuses,
@@ -144,7 +145,7 @@ impl Default for Expect {
 /// A set of status codes. The default is 2xx and 3xx.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statuses {
-    /// Ascending ranges that do not overlap.
+    /// The ranges of status codes, ascending and without overlap.
     spans: Vec<(u16, u16)>,
 }
 
@@ -211,7 +212,7 @@ fn span(word: &str) -> Option<(u16, u16)> {
 /// An expected value at a path in a JSON document.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JsonValue {
-    /// Object keys and array indexes, from the outermost to the innermost.
+    /// The object keys and array indexes that lead to the value, starting at the document's root.
     path: Vec<String>,
     value: Value,
 }

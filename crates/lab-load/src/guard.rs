@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The guard against loading foreign servers: only this host, private networks and the host that
-//! the user specifies are allowed.
+//! The guard against loading foreign servers. It allows only this host, private networks, and the
+//! host that the user specifies.
 
 use crate::error::{JobError, quoted};
 use std::net::{IpAddr, Ipv4Addr};
@@ -18,8 +18,7 @@ impl LoadGuard {
     /// addresses.
     ///
     /// # Errors
-    ///
-    /// Returns an error if `allowed` is not the name or address of a host.
+    /// Returns an error if `allowed` is neither the name nor the address of a host.
     pub fn new(allowed: Option<&str>) -> Result<LoadGuard, JobError> {
         Ok(LoadGuard {
             own_addresses: own_addresses(),
@@ -85,8 +84,8 @@ fn host(text: &str) -> Result<Host, JobError> {
     })
 }
 
-/// Returns the addresses of this host. If they cannot be read, the list is empty, and the guard rejects more than
-/// necessary.
+/// Returns the addresses of this host. If they cannot be read, returns none, so that the guard
+/// rejects more hosts than necessary.
 fn own_addresses() -> Vec<IpAddr> {
     let interfaces = nix::ifaddrs::getifaddrs().into_iter().flatten();
     let addresses = interfaces.filter_map(|interface| {

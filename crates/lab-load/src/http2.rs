@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A generator thread for HTTP/2.
 //!
-//! It sends the same load as over HTTP/1.1, but through libraries, which use more CPU time.
+//! It sends the same load as the thread for HTTP/1.1, but it uses libraries, which take more CPU
+//! time.
 
 mod link;
 
@@ -28,7 +29,7 @@ use tokio::sync::Notify;
 use tokio::task::{JoinSet, LocalSet};
 use tokio::time::{sleep, timeout};
 
-/// The maximum interval between checks whether all responses have arrived, after the end of a load, in ns.
+/// The maximum interval between checks for outstanding responses after the end of a load, in ns.
 const LOOK_AT_END_NS: u64 = 1_000_000;
 
 /// One thread of a job over HTTP/2.
@@ -90,10 +91,10 @@ impl ThreadLoad {
         }
     }
 
-    /// Opens all connections. Those that fail are retried during the load.
+    /// Opens all connections. Those that cannot be opened are retried during the load.
     ///
-    /// Each of the concurrent tasks stops after its first failure. If the server does not respond,
-    /// this function therefore takes at most the timeout.
+    /// Each of the concurrent tasks stops after its first failure. This function therefore takes at
+    /// most the timeout, even if the server does not respond.
     async fn open_all(self: Rc<Self>) {
         let coming = Rc::new(Cell::new(0));
         let mut openers = JoinSet::new();
@@ -143,7 +144,7 @@ impl ThreadLoad {
         record.received_bytes += self.meter.received_bytes.take();
     }
 
-    /// Starts one task for each request that can be in flight at the same time.
+    /// Starts a task for each request that can be in flight at the same time.
     fn tasks(self: &Rc<Self>) -> JoinSet<()> {
         let streams = if self.job.keep_alive {
             self.job.pipeline
@@ -161,7 +162,8 @@ impl ThreadLoad {
 
     /// Sends requests one after another.
     ///
-    /// Returns when the time of a closed loop is over. In an open loop, it runs until the task is aborted.
+    /// In a closed loop, returns when the load's time is over. In an open loop, runs until the task
+    /// is aborted.
     async fn send_and_receive(self: Rc<Self>, place: usize) {
         let closed_loop = self.tracker.borrow().is_closed_loop();
         let mut failures = 0;
@@ -192,7 +194,7 @@ impl ThreadLoad {
         }
     }
 
-    /// Takes the next request to send now, if any.
+    /// Returns the next request if one is to be sent now.
     fn take(&self) -> Option<PendingRequest> {
         self.tracker.borrow_mut().take(now_ns())
     }
@@ -205,7 +207,7 @@ impl ThreadLoad {
         }
     }
 
-    /// Queues the requests that are due by now, and wakes a task for each.
+    /// Queues the requests that have become due, and wakes a task for each of them.
     fn admit_due(&self, now: u64) {
         let mut tracker = self.tracker.borrow_mut();
         let waited = tracker.waiting();
@@ -228,7 +230,7 @@ impl ThreadLoad {
     }
 }
 
-/// A timer with microsecond precision. The timer of tokio has a precision of one millisecond.
+/// A timer with a precision of microseconds. The timer of tokio has a precision of one millisecond.
 struct Timer(AsyncFd<Descriptor>);
 
 struct Descriptor(TimerFd);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The job of a generator: a load with the address of the server, the rendered requests, and the fraction of the load.
+//! The job of a generator: a load, the address of the server, the rendered requests, and the
+//! generator's fraction of the load.
 
 use crate::error::JobError;
 use crate::expect::Expect;
@@ -30,7 +31,7 @@ pub struct LoadJob {
     pub threads: usize,
     /// The protocol on a connection.
     pub protocol: Protocol,
-    /// True if connections are reused. If false, each request opens its own connection.
+    /// True if connections are reused. False if each request opens its own connection.
     pub keep_alive: bool,
     /// The maximum number of requests in flight on a connection, at least 1.
     pub pipeline: usize,
@@ -40,7 +41,7 @@ pub struct LoadJob {
     pub tick_ns: u64,
     /// The timeout of a request.
     pub timeout: Duration,
-    /// The seed of the order of requests and of Poisson arrivals.
+    /// The seed that determines the order of requests and the times of Poisson arrivals.
     pub seed: u64,
 }
 
@@ -51,7 +52,7 @@ pub struct LoadShare {
     pub connections: usize,
     /// The schedule of the requests.
     pub arrivals: Arrivals,
-    /// The seed of random arrivals.
+    /// The seed that determines the times of random arrivals.
     pub seed: u64,
 }
 
@@ -66,8 +67,8 @@ impl LoadShare {
         }
     }
 
-    /// Returns the fraction of the load for one of `generators` generators, numbered from 0. Each
-    /// generator has its own arrivals.
+    /// Returns the fraction of the load for the generator with this index, out of `generators`
+    /// generators. Each generator has its own arrival times.
     pub fn divide(&self, generator: usize, generators: usize) -> LoadShare {
         let rest = usize::from(generator < self.connections % generators);
         LoadShare {
@@ -82,8 +83,8 @@ impl LoadShare {
 impl LoadJob {
     /// Resolves the server's address on this machine, and renders the requests.
     ///
-    /// The job has one connection in a closed loop, until [`LoadJob::with_share`] sets a fraction of the load. `seed`
-    /// determines the order of requests.
+    /// The job has one connection in a closed loop until [`LoadJob::with_share`] sets a fraction of
+    /// the load. `seed` determines the order of requests.
     ///
     /// # Errors
     /// Returns an error if the server is not found, if loading it is not allowed, or if its
@@ -117,7 +118,7 @@ impl LoadJob {
         })
     }
 
-    /// Returns the job for a generator that sends this fraction of the load.
+    /// Returns the job of a generator that sends this fraction of the load.
     pub fn with_share(&self, share: &LoadShare) -> LoadJob {
         LoadJob {
             connections: share.connections,
@@ -154,17 +155,18 @@ impl LoadJob {
         self.address.ip().is_loopback()
     }
 
-    /// Returns the job with the random arrivals of a block. They are the same for all servers.
+    /// Returns the job with the random arrival times of a block, which are the same for all
+    /// servers.
     pub fn of_block(self, block: u32) -> LoadJob {
         let seed = self.seed.wrapping_add(u64::from(block) << 32);
         LoadJob { seed, ..self }
     }
 }
 
-/// Returns a load without references to files of this machine, for generators on other machines.
+/// Returns a load that does not refer to files of this machine, for generators on other machines.
 ///
 /// # Errors
-/// Returns an error if the file of authorities cannot be read.
+/// Returns an error if the file with the certificate authorities cannot be read.
 pub fn load_without_files(load: &LoadSpec) -> Result<LoadSpec, JobError> {
     let body = load.body.clone();
     Ok(LoadSpec {
@@ -175,10 +177,10 @@ pub fn load_without_files(load: &LoadSpec) -> Result<LoadSpec, JobError> {
     })
 }
 
-/// The time of a load, which is divided into slices.
+/// The start, end and slices of a load. Times are in ns of CLOCK_MONOTONIC.
 #[derive(Clone, Copy, Default)]
 pub struct LoadPeriod {
-    /// The number of the load on this generator, from 1.
+    /// The number of the load on this generator, counted from 1.
     pub number: u64,
     pub begin_ns: u64,
     pub end_ns: u64,

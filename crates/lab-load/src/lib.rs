@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The HTTP load generator: closed and open loops over many connections, one thread per core.
+//! The HTTP load generator. It supports closed and open loops over many connections, and runs one
+//! thread per core.
 //!
-//! A [`LoadJob`] specifies the server and the requests. An [`Engine`] owns the threads and connections, runs the load
-//! for a given time, and returns a [`SliceRecord`] for every slice of that time.
+//! A [`LoadJob`] specifies the server and the requests. An [`Engine`] owns the threads and
+//! connections, runs the load for a given time, and returns a [`SliceRecord`] for every slice of
+//! that time.
 
 mod arrival;
 pub mod certificates;

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The due times of the requests in an open loop.
+//! The times at which the requests of an open loop are due.
 
 use lab_model::Stage;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 
-/// The due times of one thread's requests, in order. Schedules with equal arguments are equal.
+/// The times at which the requests of one thread are due, in order. Schedules with equal arguments
+/// are equal.
 #[derive(Clone, Debug)]
 pub struct ArrivalSchedule {
     profile: RateProfile,
     steps: Steps,
-    /// The position of the next request, as the expected number of requests of all threads since the start.
+    /// The position of the next request: the expected number of requests of all threads that are
+    /// due before it.
     at: f64,
 }
 
-/// The distances between consecutive requests of one thread, in requests of all threads.
+/// The distance between consecutive requests of one thread, measured in requests of all threads.
 #[derive(Clone, Debug)]
 enum Steps {
     Even(f64),
@@ -23,7 +25,8 @@ enum Steps {
 }
 
 impl ArrivalSchedule {
-    /// Creates the schedule of a thread, numbered from 0. Requests are divided evenly among the threads.
+    /// Creates the schedule of the thread with an index. Requests are divided evenly among the
+    /// threads.
     pub fn new(
         stages: &[Stage],
         poisson: bool,
@@ -64,7 +67,7 @@ impl ArrivalSchedule {
     }
 }
 
-/// Converts a number of requests to the time when they are due.
+/// Converts a number of requests to the time at which that many are due.
 ///
 /// If time is rescaled to the expected number of events, a process with a varying rate becomes a
 /// process with rate 1 (time-rescaling theorem; Brown et al., *The Time-Rescaling Theorem and Its
@@ -86,7 +89,8 @@ impl RateProfile {
         }
     }
 
-    /// Returns the time at which this many requests are due, in ns. After the last stage, the first stage starts again.
+    /// Returns the time at which this number of requests is due, in ns. After the last stage, the
+    /// first stage starts again.
     fn when_ns(&self, number: f64) -> Option<u64> {
         if self.requests <= 0.0 {
             return None;
@@ -116,10 +120,10 @@ fn requests(stage: &Stage) -> f64 {
     (stage.from + stage.to) / 2.0 * seconds(stage)
 }
 
-/// Returns the time at which this many requests of a stage are due, in ns.
+/// Returns the time within a stage at which this number of requests is due, in ns.
 ///
-/// This solves `from t + (to - from) / (2 length) t² = number` in the form that does not lose precision if the rate
-/// hardly changes.
+/// Solves `from t + (to - from) / (2 length) t² = number` in a form that does not lose precision if
+/// the rate hardly changes.
 fn within_ns(stage: &Stage, number: f64) -> f64 {
     let slope = (stage.to - stage.from) / seconds(stage);
     let root = (stage.from * stage.from + 2.0 * slope * number)

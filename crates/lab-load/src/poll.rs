@@ -25,7 +25,8 @@ pub struct PollEvent {
     pub writable: bool,
     /// True if there may be bytes, the end of the stream, or an error to receive.
     pub readable: bool,
-    /// True if the server closed the connection or it failed. Bytes may still be available before the end.
+    /// True if the server closed the connection or the connection failed. Bytes may still be
+    /// available.
     pub ended: bool,
 }
 
@@ -45,7 +46,7 @@ impl Poll {
         })
     }
 
-    /// Reports events of `stream` under this key until the stream is closed.
+    /// Starts to report the events of a connection under this key, until the connection is closed.
     pub fn add(&self, stream: &TcpStream, key: u64) -> io::Result<()> {
         let all = libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP | libc::EPOLLET;
         let mut event = libc::epoll_event {

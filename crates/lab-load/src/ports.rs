@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Forecasts whether a load with one connection per request exhausts the local ports.
+//! Predicts whether a load with one connection per request exhausts the local ports.
 //!
 //! Each closed connection occupies its port for a minute (TIME_WAIT, RFC 9293, 3.4.1).
 
@@ -14,14 +14,17 @@ const TIME_WAIT_S: f64 = 60.0;
 /// The time after which the kernel may reuse a port in TIME_WAIT, in seconds (tcp(7), `tcp_tw_reuse`).
 const REUSE_S: f64 = 1.0;
 
-/// The local ports of this host, and the settings that determine how long a used port stays unavailable.
+/// The local ports of this host, and the settings that determine when a used port becomes available
+/// again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ports {
     /// The range of local ports (`net.ipv4.ip_local_port_range`, which also applies to IPv6).
     pub range: RangeInclusive<u16>,
-    /// The value of `net.ipv4.tcp_tw_reuse`: 0 never, 1 always, 2 on the loopback interface.
+    /// The value of `net.ipv4.tcp_tw_reuse`: 0 for never, 1 for always, 2 for the loopback
+    /// interface only.
     pub reuse: u8,
-    /// The value of `net.ipv4.tcp_timestamps`, without which no port in TIME_WAIT is reused.
+    /// The value of `net.ipv4.tcp_timestamps`. Without timestamps, ports in TIME_WAIT are never
+    /// reused.
     pub timestamps: bool,
     /// The value of `net.ipv4.tcp_fin_timeout`, in seconds.
     pub fin_timeout: u32,
@@ -32,14 +35,14 @@ pub struct Ports {
 /// The effect of a load on the ports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortForecast {
-    /// True if the ports do not suffice.
+    /// True if there are not enough ports.
     pub short: bool,
-    /// A description of the consequences and of the settings that help.
+    /// A description of the consequences, and of the settings that help.
     pub words: Vec<String>,
 }
 
 impl Ports {
-    /// Reads the kernel's settings. Missing settings have their default values.
+    /// Reads the kernel's settings. Uses default values for missing settings.
     pub fn read() -> Ports {
         let setting = |name: &str| text(&format!("/proc/sys/net/ipv4/{name}"));
         let stat = text("/proc/net/sockstat");
@@ -53,7 +56,7 @@ impl Ports {
         }
     }
 
-    /// Forecasts the effect of one connection per request to a single address and port.
+    /// Predicts the effect of one connection per request to a single address and port.
     ///
     /// `rate` is in connections per second. `None` means as fast as the server responds.
     pub fn forecast(&self, rate: Option<f64>, length: Duration, loopback: bool) -> PortForecast {

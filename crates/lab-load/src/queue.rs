@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The due requests of an open loop that wait for a connection.
+//! The queue of an open loop. It contains the requests that are due but wait for a connection.
 //!
-//! The queue uses constant memory, because due times are computed twice: when a request becomes
-//! due, and when it is sent.
+//! The queue uses constant memory. It does not store due times, but computes them twice: when a
+//! request becomes due, and when it is sent.
 
 use crate::job::{LoadJob, LoadPeriod};
 use crate::pace::ArrivalSchedule;
 use crate::record::SliceRecord;
 use lab_model::Arrivals;
 
-/// The time before a due request, in ns, in which the thread sleeps and does not read responses
-/// until it has sent the request. This does not distort response times, because the kernel records
-/// when the responses arrive.
+/// The time before a due request, in ns, during which the thread only sleeps until it can send the
+/// request, and does not read responses. This does not distort response times, because the kernel
+/// records when responses arrive.
 const CLOSE_NS: u64 = 200_000;
 
 /// The queue of one thread.
 pub struct Queue {
     begin_ns: u64,
     end_ns: u64,
-    /// The schedule at the first request that is not due yet.
+    /// The schedule, starting at the first request that is not due yet.
     coming: ArrivalSchedule,
-    /// The schedule at the first request that is not sent yet.
+    /// The schedule, starting at the first request that has not been sent yet.
     sending: ArrivalSchedule,
     waiting: u64,
     tick_ns: u64,
@@ -28,17 +28,17 @@ pub struct Queue {
     sent_ns: u64,
 }
 
-/// The way in which a thread waits for the next request.
+/// The way for a thread to wait for the next request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// Wait for responses, at most until this time, in ns.
+    /// Wait for responses, but no later than this time, in ns.
     ForAnswers(u64),
     /// Sleep until this time, in ns, even if responses arrive.
     Sleep(u64),
 }
 
 impl Queue {
-    /// Creates the queue of a job's thread for a period. Returns `None` in a closed loop.
+    /// Creates the queue of a job's thread for a load. Returns `None` for a closed loop.
     pub fn new(job: &LoadJob, thread: usize, period: LoadPeriod) -> Option<Queue> {
         let Arrivals::Open { poisson, stages } = &job.arrivals else {
             return None;
@@ -60,7 +60,7 @@ impl Queue {
         })
     }
 
-    /// Adds the requests that are due by now.
+    /// Adds the requests that have become due.
     pub fn admit_due(&mut self, now_ns: u64, record: &mut SliceRecord) {
         while let Some(due) = self.next_due_ns().filter(|&due| due <= now_ns) {
             record.offered += 1;
@@ -70,8 +70,8 @@ impl Queue {
         }
     }
 
-    /// Removes the request that has waited the longest, to send it now. Returns its due time in ns,
-    /// or `None` if no request waits.
+    /// Removes the request that has waited the longest, so that it can be sent now. Returns its due
+    /// time in ns, or `None` if no request is waiting.
     pub fn take(&mut self, now_ns: u64) -> Option<u64> {
         self.waiting = self.waiting.checked_sub(1)?;
         let due = self.sending.due_ns()?;
@@ -85,7 +85,7 @@ impl Queue {
         self.waiting
     }
 
-    /// Returns how to wait for the next request.
+    /// Returns the way to wait for the next request.
     pub fn wait(&self, now_ns: u64) -> Wait {
         match self.next_due_ns() {
             Some(due) if due < now_ns + CLOSE_NS => {

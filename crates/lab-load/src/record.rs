@@ -6,7 +6,7 @@ use crate::expect::Expect;
 use hdrhistogram::Histogram;
 use lab_model::{Counts, ErrorKind, PointId, Slice, SubjectId, add_statuses};
 
-/// A histogram of times. No bucket of a slice reaches 2^32 requests.
+/// A histogram of times in ns. In a slice, every bucket contains fewer than 2^32 requests.
 pub type Times = Histogram<u32>;
 
 /// A complete response.
@@ -17,18 +17,19 @@ pub(crate) struct CompleteResponse {
     pub body: Vec<u8>,
 }
 
-/// The record of a slice of load, from one thread or merged from all. Its size is constant.
+/// The record of a slice of load, from one thread or merged from all threads. Its size is constant.
 #[derive(Clone, Debug)]
 pub struct SliceRecord {
     /// The length of the slice, in ns.
     pub wall_ns: u64,
-    /// The time from the load's end to the last response, in ns. It is only set in the last slice.
+    /// The time from the end of the load to the last response, in ns. Set only in the last slice.
     pub drain_ns: u64,
-    /// The number of requests that were due in the slice; in a closed loop, the number sent.
+    /// The number of requests that were due in the slice. In a closed loop, the number of requests
+    /// sent.
     pub offered: u64,
     /// The number of requests with an expected response.
     pub served: u64,
-    /// The number of other requests by error, in the order of [`ErrorKind::ALL`].
+    /// The number of requests that were not served, by error, in the order of [`ErrorKind::ALL`].
     pub errors: [u64; ErrorKind::ALL.len()],
     /// The number of responses by status code, in ascending order.
     pub statuses: Vec<(u16, u64)>,
@@ -36,19 +37,21 @@ pub struct SliceRecord {
     pub connects: u64,
     /// The number of received bytes.
     pub received_bytes: u64,
-    /// The number of responses that were timed when they were read, because the kernel's arrival time was implausible.
+    /// The number of responses whose time was taken when they were read, because the kernel's
+    /// arrival time was implausible.
     pub read_times: u64,
     /// The CPU time of all threads, in ns.
     pub cpu_ns: u64,
     /// The CPU time of the busiest thread, in ns.
     pub busiest_cpu_ns: u64,
-    /// For served requests, the time from when a request was due (in a closed loop: sent) to the
-    /// end of its response, in ns.
+    /// The response times of served requests: from the time when a request was due (in a closed
+    /// loop: sent) to the end of its response, in ns.
     pub response: Times,
-    /// For served requests, the time from when a request was sent to the end of its response, in
-    /// ns.
+    /// The service times of served requests: from the time when a request was sent to the end of
+    /// its response, in ns.
     pub service: Times,
-    /// The send delay of an open loop: the time from when a request was due until the generator queued it, in ns.
+    /// The send delays of an open loop: from the time when a request was due to the time when the
+    /// generator queued it, in ns.
     pub lag: Times,
     /// The message of the first error of each kind, unless it only repeats the kind.
     pub words: [Option<String>; ErrorKind::ALL.len()],
@@ -86,7 +89,8 @@ impl SliceRecord {
         self.words[kind as usize].get_or_insert_with(words);
     }
 
-    /// Counts a response, as served if it is as expected. `times` are the response time and the service time, in ns.
+    /// Counts a response. It counts as served if it is the expected one. `times` are the response
+    /// time and the service time, in ns.
     pub(crate) fn judge(
         &mut self,
         expect: &Expect,
@@ -138,7 +142,7 @@ impl SliceRecord {
         }
     }
 
-    /// Resets all counters and keeps the allocated memory.
+    /// Resets all counters, but keeps the allocated memory.
     pub fn clear(&mut self) {
         let [response, service, lag] = [&mut self.response, &mut self.service, &mut self.lag];
         // Resetting an empty histogram would touch all its pages.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Serializes requests for generators on other machines. Requests may contain secrets and are never stored.
+//! Serializes requests for generators on other machines. Requests may contain secrets, so they are
+//! never stored.
 
 use crate::error::JobError;
 use crate::requests::{Header, Request, method};

@@ -13,23 +13,24 @@ use rand::{Rng, SeedableRng};
 use std::fmt;
 use std::sync::Arc;
 
-/// The maximum length of the order of requests: the sum of all weights, divided by their greatest common divisor.
+/// The maximum length of the order of requests. The length is the sum of all weights divided by
+/// their greatest common divisor.
 const MAX_ORDER: u64 = 1_000_000;
 
 /// The value of the `User-Agent` header.
 const USER_AGENT: &str = concat!("benchlab/", env!("CARGO_PKG_VERSION"));
 
-/// A request, with its secrets.
+/// A request, including its secrets.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The URL.
     pub link: LoadUrl,
     /// The method, such as `GET`.
     pub method: Method,
-    /// The headers, in the order in which they are sent. They replace the generator's own `User-Agent`, `Accept`,
-    /// `Host` and `Authorization`.
+    /// The headers, in the order in which they are sent. They replace the generator's own
+    /// `User-Agent`, `Accept`, `Host` and `Authorization`.
     pub headers: Vec<Header>,
-    /// The body. It is empty if the request has none.
+    /// The body. Empty if the request has none.
     pub body: Bytes,
     /// The relative frequency of the request, at least 1.
     pub weight: u32,
@@ -47,7 +48,8 @@ impl Request {
         }
     }
 
-    /// Adds common headers. A request's own header replaces a common header of the same name.
+    /// Adds headers that are common to all requests. A header of the request itself replaces a
+    /// common header of the same name.
     pub fn add_common(&mut self, headers: &[Header]) {
         let count = self.headers.len();
         for header in headers {
@@ -84,8 +86,7 @@ pub fn method(text: &str) -> Result<Method, JobError> {
 /// A header of a request. Its value may be a secret and is never shown.
 #[derive(Clone)]
 pub struct Header {
-    /// The name in its original spelling, because some servers violate the standard and do not
-    /// ignore case.
+    /// The name in its original spelling. Some servers violate the standard and distinguish case.
     spelling: String,
     name: HeaderName,
     value: HeaderValue,
@@ -96,8 +97,8 @@ impl Header {
     ///
     /// # Errors
     /// Returns an error if the text has no colon or contains a character that is invalid in a
-    /// header (RFC 9110, 5.5). Also returns an error for headers that only the generator may send,
-    /// because they determine where a request ends or whether its connection is reused.
+    /// header (RFC 9110, 5.5). Also returns an error for headers that determine where a request
+    /// ends or whether its connection is reused, because only the generator may send them.
     pub fn parse(line: &str) -> Result<Header, JobError> {
         let (spelling, value) = line.split_once(':').ok_or_else(|| {
             JobError::new(format!(
@@ -180,11 +181,11 @@ struct SharedRequests {
     planned: Vec<PlannedRequest>,
 }
 
-/// A request as it is sent.
+/// A request in the form in which it is sent.
 pub struct RenderedRequest {
     /// The head and body for HTTP/1.1 (RFC 9112).
     pub bytes: Bytes,
-    /// True if the response has no body, even if its headers announce a body.
+    /// True for a HEAD request, whose response has no body whatever its headers say.
     pub head: bool,
     /// The head for HTTP/2 (RFC 9113).
     pub parts: http::Request<()>,
@@ -214,7 +215,8 @@ impl Requests {
         })
     }
 
-    /// Returns the request at a position, from 0. After the last request, the order starts again.
+    /// Returns the request at a position of the order, counted from 0. The order repeats after its
+    /// last request.
     pub fn get(&self, position: usize) -> &RenderedRequest {
         let SharedRequests {
             rendered, order, ..
@@ -272,8 +274,8 @@ pub(crate) fn planned(list: &[Request]) -> Vec<PlannedRequest> {
     planned_requests
 }
 
-/// Returns the order of requests, as indexes. A request of weight w occurs w times at equal distances. The seed
-/// determines the first position.
+/// Returns the order of requests, as indexes. A request of weight w occurs w times at equal
+/// distances. Its first position is random and depends on the seed.
 fn order(weights: &[u32], seed: u64) -> Result<Vec<u32>, JobError> {
     if weights.contains(&0) {
         return Err(JobError::new(
@@ -337,7 +339,8 @@ fn render(request: &Request, keep_alive: bool) -> Result<RenderedRequest, JobErr
     })
 }
 
-/// Returns the header fields that are the same in both versions of HTTP: all except `Host` and `Connection`.
+/// Returns the header fields that do not depend on the version of HTTP: all except `Host` and
+/// `Connection`.
 fn fields(request: &Request) -> Result<Vec<Header>, JobError> {
     let mut fields = Vec::new();
     for line in [&format!("User-Agent: {USER_AGENT}"), "Accept: */*"] {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A parser for HTTP/1.1 responses (RFC 9112) that arrive in pieces of any size.
 //!
-//! It copies no part of a body, and a head only if it arrives in more than one piece.
+//! It never copies a body, and copies a head only if it arrives in more than one piece.
 
 use crate::content_coding::ContentCoding;
 use memchr::memchr;
@@ -9,10 +9,10 @@ use memchr::memchr;
 /// The maximum size of a head, and of the trailers after a body, in bytes.
 pub const MAX_HEAD: usize = 64 * 1024;
 
-/// The maximum length of the line before a chunk, in bytes.
+/// The maximum length of the line that precedes a chunk, in bytes.
 const MAX_CHUNK_LINE: usize = 4096;
 
-/// Parses consecutive responses.
+/// A parser for the consecutive responses on a connection.
 #[derive(Debug, Default)]
 pub struct ResponseReader {
     stage: HeadStage,
@@ -43,13 +43,13 @@ type Result<T> = std::result::Result<T, Malformed>;
 enum HeadStage {
     #[default]
     Head,
-    /// The number of remaining bytes of the body.
+    /// In a body of known length: the number of remaining bytes.
     Length(u64),
     UntilClose,
     Chunk(Chunk),
 }
 
-/// The position in a chunked body (RFC 9112, section 7.1).
+/// The state of parsing a chunked body (RFC 9112, section 7.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Chunk {
     /// In the line before a chunk: the size so far, its number of digits, and the length of the line so far.
@@ -64,8 +64,8 @@ enum Chunk {
     Data(u64),
     DataCr,
     DataLf,
-    /// At the start of a trailer line or of the final empty line. The number is the size of the
-    /// trailers so far, also in the next three states.
+    /// At the start of a trailer line or of the final empty line. Here and in the next three
+    /// states, the number is the size of the trailers so far.
     Trailer(u32),
     /// Inside the name of a trailer field.
     TrailerName(u32),
@@ -82,7 +82,7 @@ struct ResponseHead {
     status: u16,
     version_1_0: bool,
     length: Option<u64>,
-    /// True if the last coding of the Transfer-Encoding is `chunked`. `None` without a
+    /// True if the last coding in the Transfer-Encoding is `chunked`. `None` if there is no
     /// Transfer-Encoding.
     chunked: Option<bool>,
     close: bool,
@@ -100,10 +100,10 @@ impl ResponseReader {
     ///
     /// Returns the number of bytes that belong to the response, and the response if it is complete.
     /// If the response is incomplete, all bytes belong to it. `to_head` is true if the request was
-    /// a HEAD request, so that the response has no body. `body` receives the pieces of the body.
+    /// a HEAD request, whose response has no body. `body` receives the pieces of the body.
     ///
     /// # Errors
-    /// Returns an error if the bytes are not HTTP/1.1. In this case the rest of the connection
+    /// Returns an error if the bytes are not HTTP/1.1. In this case, the rest of the connection
     /// cannot be parsed either.
     pub fn read(
         &mut self,
@@ -165,11 +165,13 @@ impl ResponseReader {
 
     /// Handles the end of the connection.
     ///
-    /// Returns the response that the end completes, or `None` if there was no response or it was truncated.
+    /// Returns the response that is completed by the end, or `None` if there was no response or it
+    /// was truncated.
     ///
     /// # Errors
-    /// Returns an error if the last chunk of a body has arrived and the empty line after it is missing. A server
-    /// that ends its responses this way is at fault, and was not merely interrupted.
+    /// Returns an error if the last chunk of a body has arrived, but the empty line after it is
+    /// missing. A server that ends its responses this way is at fault. It was not merely
+    /// interrupted.
     pub fn end(&mut self) -> Result<Option<ResponseEnd>> {
         let ended = match self.stage {
             HeadStage::UntilClose => Ok(Some(self.complete())),
@@ -200,8 +202,7 @@ impl ResponseReader {
         }
     }
 
-    /// Returns the number of bytes that belong to the head, or `None` if the head is still
-    /// incomplete.
+    /// Returns the number of bytes that belong to the head, or `None` if the head is incomplete.
     fn read_head(&mut self, bytes: &[u8]) -> Result<Option<usize>> {
         if self.partial.is_empty() {
             if let Some((head, used)) = ResponseHead::parse(bytes)? {
@@ -231,7 +232,7 @@ impl ResponseReader {
     }
 }
 
-/// Returns the smaller of `left` and the number of bytes.
+/// Returns the number of bytes, but at most `left`.
 fn piece(bytes: &[u8], left: u64) -> usize {
     usize::try_from(left).map_or(bytes.len(), |left| left.min(bytes.len()))
 }
@@ -334,7 +335,7 @@ impl ResponseHead {
         Ok(())
     }
 
-    /// Records a content coding. Multiple codings were applied one after another.
+    /// Records a content coding. If there are multiple, they were applied one after another.
     fn content_coding(&mut self, value: &[u8]) {
         self.coding = match self.coding {
             ContentCoding::Identity => ContentCoding::parse(value),
@@ -391,7 +392,7 @@ impl<'a> HeadLines<'a> {
         Some(is_blank(*first))
     }
 
-    /// Joins the lines of a folded field, with a space in place of each line break (RFC 9112, section 5.2).
+    /// Joins the lines of a folded field. A space replaces each line break (RFC 9112, section 5.2).
     ///
     /// Returns `None` if the field is incomplete.
     fn unfold(&mut self, first: &[u8]) -> Result<Option<Vec<u8>>> {
@@ -416,7 +417,7 @@ impl<'a> HeadLines<'a> {
     }
 }
 
-/// Returns an error unless the bytes can be the beginning of a response.
+/// Returns an error unless a response can begin with these bytes.
 fn status_line_begins(bytes: &[u8]) -> Result<()> {
     let begin = b"HTTP/1.";
     let n = bytes.len().min(begin.len());
@@ -428,7 +429,7 @@ fn status_line_begins(bytes: &[u8]) -> Result<()> {
 }
 
 impl Chunk {
-    /// Returns true if the last chunk has arrived, but not all that follows it.
+    /// Returns true if the last chunk has arrived, but not everything that follows it.
     fn is_after_last(self) -> bool {
         matches!(
             self,
@@ -440,7 +441,7 @@ impl Chunk {
         )
     }
 
-    /// Returns the position after one more byte, or `None` if the body is complete.
+    /// Returns the state after one more byte, or `None` if the body is complete.
     fn next(self, byte: u8) -> Result<Option<Chunk>> {
         let line = Malformed("a chunk has an invalid size");
         let trailer = Malformed("the trailers after its body are invalid");
@@ -503,7 +504,8 @@ fn is_text(byte: u8) -> bool {
     byte == b'\t' || (byte >= b' ' && byte != 0x7f)
 }
 
-/// Returns true for a space or tab, which at the start of a line continues the field (RFC 9112, section 5.2).
+/// Returns true for a space or tab. At the start of a line, they mean that the line continues the
+/// field before it (RFC 9112, section 5.2).
 fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
@@ -513,8 +515,8 @@ fn is_token(byte: u8) -> bool {
     TOKEN[usize::from(byte)]
 }
 
-/// A lookup table for [`is_token`], because checking field names takes most of the time of parsing
-/// a head.
+/// A lookup table for [`is_token`]. Without it, checking field names would take most of the time
+/// for parsing a head.
 static TOKEN: [bool; 256] = {
     let (mut token, mut byte) = ([false; 256], 0);
     while byte < 128 {
@@ -531,7 +533,7 @@ static TOKEN: [bool; 256] = {
 
 /// Returns true if all bytes are valid in a field value or a reason phrase.
 ///
-/// The loop does not stop early, so that the compiler can vectorize it.
+/// The loop runs to the end in any case, so that the compiler can vectorize it.
 fn are_text(bytes: &[u8]) -> bool {
     bytes.iter().fold(true, |all, &byte| all & is_text(byte))
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Rebuilds the requests of a stored load from its specification, its files, and secrets that the user provides again.
+//! Rebuilds the requests of a stored load from its specification, its files, and the secrets, which
+//! the user provides again.
 
 use crate::error::{JobError, quoted};
 use crate::request_file::read_requests;
@@ -8,11 +9,11 @@ use crate::target::LoadUrl;
 use bytes::Bytes;
 use lab_model::{LoadSpec, PlannedBody, PlannedHeader, PlannedRequest, RequestsFile};
 
-/// The prefix of the environment variables with header values.
+/// The prefix of the environment variables for the values of headers.
 const HEADER_VARIABLE: &str = "BENCHLAB_HEADER_";
-/// The environment variable with the body.
+/// The environment variable for the body.
 const BODY_VARIABLE: &str = "BENCHLAB_BODY";
-/// The environment variable with `NAME:PASSWORD`.
+/// The environment variable for `NAME:PASSWORD`.
 const USER_VARIABLE: &str = "BENCHLAB_USER";
 
 /// The secrets of a stored load, which its run file does not contain.
@@ -21,9 +22,11 @@ pub struct Secrets<'a> {
     pub headers: Vec<Header>,
     /// The body of every request.
     pub body: Option<Vec<u8>>,
-    /// The users as `NAME:PASSWORD`: one for all URLs that contain a user name, or one for each such URL, in order.
+    /// The users as `NAME:PASSWORD`. There is one for all URLs that contain a user name, or one for
+    /// each of these URLs, in order.
     pub users: Vec<String>,
-    /// A function that reads an environment variable, for secrets that are not in the other fields.
+    /// A function that reads an environment variable. It is used for secrets that are not in the
+    /// other fields.
     pub environment: &'a dyn Fn(&str) -> Option<String>,
 }
 
@@ -65,9 +68,9 @@ pub fn restored_requests(
 struct Restorer<'a> {
     load: &'a LoadSpec,
     secrets: &'a Secrets<'a>,
-    /// The number of URLs so far that contain a user name.
+    /// The number of URLs with a user name so far.
     users: usize,
-    /// For each missing secret, the ways to provide it.
+    /// The ways to provide each missing secret.
     missing: Vec<String>,
 }
 
@@ -224,7 +227,8 @@ impl Restorer<'_> {
         }
     }
 
-    /// Returns an error unless there is one user for all URLs, or one for each URL that contains a user name.
+    /// Returns an error unless there is one user for all URLs with a user name, or one for each of
+    /// them.
     fn check_users(&self) -> Result<(), JobError> {
         match (self.secrets.users.len(), self.users) {
             (0, _) | (1, 1..) => Ok(()),
@@ -284,7 +288,7 @@ mod tests {
         }
     }
 
-    /// Returns the lines of all headers, or the error.
+    /// Returns the restored headers as lines, or the error message.
     fn headers(planned: &[(&str, &str)], given: &[&str]) -> Result<Vec<String>, String> {
         let load = LoadSpec {
             headers: planned
@@ -319,7 +323,7 @@ mod tests {
         assert!(headers(&planned, &["Cookie: d", "Accept: a/b"]).is_ok());
     }
 
-    /// Returns the values of `Authorization`, or the error.
+    /// Returns the restored value of `Authorization` for each request, or the error message.
     fn users(has_user: &[bool], given: &[&str]) -> Result<Vec<Option<String>>, String> {
         let planned = has_user.iter().map(|has_user| request("/", *has_user));
         let secrets = Secrets {

@@ -14,15 +14,16 @@ use std::os::fd::AsRawFd;
 /// A connection, which may still be opening.
 pub enum Stream {
     Plain(TcpStream),
-    /// A TCP connection with arrival timestamps.
+    /// A TCP connection for which the kernel records arrival times.
     Noted(TcpStream),
     Tls(Box<StreamOwned<ClientConnection, TcpStream>>),
 }
 
 impl Stream {
-    /// Starts to open a connection, which is open when it is [ready](Stream::is_ready).
+    /// Starts to open a connection. It is open once [`Stream::is_ready`] returns true.
     ///
-    /// If `noted` is true and the connection does not use TLS, the kernel records when bytes arrive.
+    /// If `noted` is true and the connection does not use TLS, the kernel records when bytes
+    /// arrive.
     pub fn open(address: SocketAddr, tls: Option<&Tls>, noted: bool) -> io::Result<Stream> {
         let tcp = begin_tcp(address)?;
         let tls = match tls {
@@ -38,7 +39,7 @@ impl Stream {
         Ok(Stream::Tls(Box::new(StreamOwned::new(session, tcp))))
     }
 
-    /// The TCP connection.
+    /// Returns the underlying TCP connection.
     pub fn tcp(&self) -> &TcpStream {
         match self {
             Stream::Plain(tcp) | Stream::Noted(tcp) => tcp,
@@ -49,7 +50,7 @@ impl Stream {
     /// Continues to open the connection. Returns true if it is open.
     ///
     /// # Errors
-    /// Returns an error if the connection failed.
+    /// Returns an error if the connection cannot be opened.
     pub fn is_ready(&mut self) -> io::Result<bool> {
         if let Some(error) = self.tcp().take_error()? {
             return Err(error);
@@ -72,7 +73,7 @@ impl Stream {
         Ok(true)
     }
 
-    /// Sends as many bytes as the socket accepts, and returns their number.
+    /// Sends as many of the bytes as the socket accepts, and returns their number.
     pub fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Stream::Plain(tcp) | Stream::Noted(tcp) => tcp.write(bytes),
@@ -100,7 +101,8 @@ impl Stream {
         }
     }
 
-    /// Returns true if `received` bytes, into a buffer of `room` bytes, were all that was available.
+    /// Returns true if no more bytes were available than the `received` ones. The buffer had `room`
+    /// bytes.
     pub fn is_drained_by(&self, received: usize, room: usize) -> bool {
         !matches!(self, Stream::Tls(_)) && received < room
     }

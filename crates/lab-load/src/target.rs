@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The target of requests: parsed URLs, their common origin, and the address of the server.
+//! The targets of requests: parsed URLs, their common origin, and the address of the server.
 
 use crate::error::{JobError, quoted};
 use crate::guard::LoadGuard;
@@ -13,10 +13,10 @@ use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 use url::{Host, Url};
 
-/// The connection timeout for each address, if a host has multiple addresses.
+/// The timeout for connecting to each address of a host that has multiple addresses.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A parsed URL. User and password are stored only as the value of the `Authorization` header.
+/// A parsed URL. It stores the user and password only as the value of the `Authorization` header.
 #[derive(Clone, PartialEq, Eq)]
 pub struct LoadUrl {
     /// Scheme, host and port.
@@ -27,7 +27,8 @@ pub struct LoadUrl {
 }
 
 impl LoadUrl {
-    /// Parses a URL such as `http://127.0.0.1:8080/list?page=2`. A fragment is not sent, as in a browser.
+    /// Parses a URL such as `http://127.0.0.1:8080/list?page=2`. Removes a fragment, which browsers
+    /// do not send either.
     ///
     /// # Errors
     /// Returns an error if the scheme is not http or https, or if the URL is invalid.
@@ -69,7 +70,8 @@ impl LoadUrl {
         self.path.as_str()
     }
 
-    /// Returns the same URL with a user, given as `NAME:PASSWORD`, or `NAME` without a password.
+    /// Returns the same URL with a user. `user` is `NAME:PASSWORD`, or `NAME` if there is no
+    /// password.
     pub(crate) fn with_user(self, user: &str) -> LoadUrl {
         let colon = if user.contains(':') { "" } else { ":" };
         LoadUrl {
@@ -149,8 +151,8 @@ impl Origin {
         }
     }
 
-    /// Returns host and port for a `Host` header (RFC 9112, 3.2): an IPv6 address in brackets, without the default
-    /// port of the scheme.
+    /// Returns the host and port for a `Host` header (RFC 9112, 3.2). An IPv6 address is in
+    /// brackets. The port is omitted if it is the default port of the scheme.
     pub fn authority(&self) -> String {
         let usual = if self.uses_tls { 443 } else { 80 };
         match self.port {
@@ -171,8 +173,8 @@ impl Origin {
 
     /// Resolves the host once, and chooses the address to connect to.
     ///
-    /// If multiple addresses belong to the requested family, the first one that accepts a connection is chosen:
-    /// `localhost` often has two addresses, and a server may listen on only one.
+    /// If multiple addresses belong to the requested family, chooses the first one that accepts a
+    /// connection. `localhost` often has two addresses, and a server may listen on only one.
     ///
     /// # Errors
     /// Returns an error if the host is unknown or has no address of this family, or if the guard
@@ -241,7 +243,8 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Returns the zone of an IPv6 address (RFC 4007), written as `%eth0` or, after RFC 6874, as `%25eth0`.
+/// Returns the zone of an IPv6 address (RFC 4007), which is written as `%eth0` or, as in RFC 6874,
+/// `%25eth0`.
 fn zone(text: &str) -> Option<&str> {
     let (_, rest) = text.split_once("://")?;
     let authority = rest.split(['/', '?', '#']).next()?;
@@ -290,7 +293,8 @@ fn scheme(text: &str) -> Option<&str> {
     scheme.chars().all(word).then_some(scheme)
 }
 
-/// Removes user and password from text that may be an invalid URL. The password may contain any character.
+/// Removes the user and password from text that may be an invalid URL. The password may contain any
+/// character.
 fn without_user(text: &str) -> String {
     match (text.rsplit_once('@'), scheme(text)) {
         (None, _) => text.to_owned(),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! TLS connections to the server: verification of certificates, and negotiation of the protocol.
+//! TLS connections to the server, with verification of certificates and negotiation of the
+//! protocol.
 
 use crate::certificates::{self, AnyCertificate, Authorities, CertificateFault};
 use crate::error::{JobError, quoted};
@@ -14,7 +15,8 @@ use rustls::{AlertDescription, CertificateError, ClientConfig, OtherError, RootC
 use std::io;
 use std::sync::Arc;
 
-/// Replaces a file of authorities with its content. Returns an error if the file cannot be read.
+/// Replaces a file of certificate authorities with its content. Returns an error if the file cannot
+/// be read.
 pub(crate) fn without_file(trust: Trust) -> Result<Trust, JobError> {
     let Trust::File(file) = trust else {
         return Ok(trust);
@@ -28,18 +30,20 @@ pub(crate) fn without_file(trust: Trust) -> Result<Trust, JobError> {
 /// The TLS configuration of a connection. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Tls {
-    /// The configuration. Each connection does a full handshake, like that of a new client; sessions are not resumed.
+    /// The configuration. Sessions are not resumed: each connection does a full handshake, like
+    /// that of a new client.
     pub config: Arc<ClientConfig>,
-    /// The required name in the server's certificate.
+    /// The name that the server's certificate must contain.
     pub name: ServerName<'static>,
 }
 
 impl Tls {
-    /// Creates the configuration for an origin and a protocol, which is negotiated with ALPN (RFC 7301).
+    /// Creates the configuration for an origin and a protocol. The protocol is negotiated with ALPN
+    /// (RFC 7301).
     ///
     /// # Errors
-    /// Returns an error if the authorities cannot be read or are missing, or if the host name is
-    /// not valid in a certificate.
+    /// Returns an error if the authorities cannot be read or are missing, or if a certificate
+    /// cannot contain the host name.
     pub fn new(origin: &Origin, protocol: Protocol, trust: &Trust) -> Result<Tls, JobError> {
         let host = origin.host();
         let name = ServerName::try_from(host.clone()).map_err(|_| {
@@ -82,7 +86,7 @@ impl Tls {
 /// The start of the error message for a failed TLS handshake.
 pub const TLS_FAILURE: &str = "the TLS connection failed: ";
 
-/// Describes a TLS error from a handshake. Returns other errors unchanged.
+/// Adds a description to a TLS error in a handshake. Returns other errors unchanged.
 pub(crate) fn handshake_error(error: io::Error) -> io::Error {
     let inner = error.get_ref();
     let Some(reason) = inner.and_then(|inner| inner.downcast_ref::<rustls::Error>()) else {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tracks the requests of one thread, for any protocol: the next request to send, the pending requests, and their
-//! results.
+//! Tracks the requests of one thread, for any protocol. Determines the next request to send, and
+//! records the pending requests and their results.
 
 use crate::clock::{now_ns, thread_cpu_ns};
 use crate::job::{LoadJob, LoadPeriod};
@@ -11,18 +11,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, Sender};
 
-/// The maximum number of connections that a thread opens at once, so that the server's accept queue does not overflow.
+/// The maximum number of connections that a thread opens at the same time. A higher number could
+/// overflow the server's accept queue.
 pub const MAX_OPENING: usize = 100;
 
-/// The maximum interval between checks whether to stop, in ns.
+/// The maximum interval between two checks for a request to stop, in ns.
 pub const LOOK_NS: u64 = 20_000_000;
 
-/// The delay before a closed loop retries a connection that could not be opened. It doubles after each failure, up to
-/// seven times.
+/// The delay before a closed loop retries a connection that could not be opened, in ns. It doubles
+/// with each failure, up to seven times.
 const RETRY_NS: u64 = 10_000_000;
 const MAX_DOUBLINGS: u32 = 7;
 
-/// Returns the delay before a connection is retried, in ns. `failures` is the number of earlier consecutive failures.
+/// Returns the delay before a connection is retried, in ns. `failures` is the number of consecutive
+/// failures before the last one.
 pub fn retry_after_ns(failures: u32) -> u64 {
     RETRY_NS << failures.min(MAX_DOUBLINGS)
 }
@@ -30,14 +32,15 @@ pub fn retry_after_ns(failures: u32) -> u64 {
 /// A thread's message about a slice, or about the opened connections.
 pub struct SliceMessage {
     pub record: SliceRecord,
-    /// True for the last message of the load: all responses have arrived or are no longer awaited.
+    /// True for the last message of a load. All responses have arrived, or the thread no longer
+    /// waits for them.
     pub last: bool,
 }
 
-/// A thread's ends of its channels to the engine.
+/// The channels between a thread and the engine.
 pub struct Channels {
     pub periods: Receiver<LoadPeriod>,
-    /// Records to reuse.
+    /// Records that the thread can reuse.
     pub spares: Receiver<SliceRecord>,
     pub messages: Sender<SliceMessage>,
 }
@@ -49,14 +52,14 @@ pub struct PendingRequest {
     pub due_ns: u64,
     /// The time when the request was sent, or when its connection started to open, in ns.
     pub sent_ns: u64,
-    /// The position in the order of requests.
+    /// The position of the request in the order of requests.
     pub position: usize,
 }
 
 /// The requests of one thread.
 pub struct RequestTracker {
     pub job: Arc<LoadJob>,
-    /// The thread number, from 0.
+    /// The index of the thread, from 0.
     pub thread: usize,
     /// The record of the current slice.
     pub record: SliceRecord,
@@ -64,13 +67,13 @@ pub struct RequestTracker {
     channels: Channels,
     /// The current load.
     period: LoadPeriod,
-    /// The queue, in an open loop.
+    /// The queue of an open loop, or `None` for a closed loop.
     queue: Option<Queue>,
     /// The position of the next request in the order of requests.
     position: usize,
     pending: u64,
-    /// The time when the last response arrived or, without a response, when the load started, in
-    /// ns.
+    /// The time when the last response arrived, in ns. Before the first response, the time when the
+    /// load started.
     answered_ns: u64,
     /// The time when the current slice started, in ns.
     cut_ns: u64,
@@ -130,7 +133,8 @@ impl RequestTracker {
         now_ns >= self.period.end_ns
     }
 
-    /// Returns true if all due requests have a result, the load was stopped, or the timeout after its end has passed.
+    /// Returns true if the load was stopped, if its time is over and all requests have a result, or
+    /// if the timeout after its end has passed.
     pub fn is_over(&self, now_ns: u64) -> bool {
         let timeout_ns = self.job.timeout.as_nanos() as u64;
         let answered = || self.pending == 0 && self.waiting() == 0;
@@ -139,7 +143,7 @@ impl RequestTracker {
             || now_ns >= self.period.end_ns + timeout_ns
     }
 
-    /// Returns the time when the current slice or the load ends, in ns.
+    /// Returns the time at which the current slice or the load ends, whichever comes first, in ns.
     pub fn next_end_ns(&self, now_ns: u64) -> u64 {
         let LoadPeriod {
             end_ns, slice_ns, ..
@@ -151,7 +155,8 @@ impl RequestTracker {
         }
     }
 
-    /// Sends the record of every completed slice except the last one. Returns `None` if the engine has exited.
+    /// Sends the records of all completed slices except the last one. Returns `None` if the engine
+    /// has exited.
     pub fn cut(&mut self, now_ns: u64) -> Option<()> {
         let LoadPeriod {
             end_ns, slice_ns, ..
@@ -164,25 +169,25 @@ impl RequestTracker {
         Some(())
     }
 
-    /// Queues the requests that are due by now.
+    /// Queues the requests that have become due.
     pub fn admit_due(&mut self, now_ns: u64) {
         if let Some(queue) = &mut self.queue {
             queue.admit_due(now_ns, &mut self.record);
         }
     }
 
-    /// Returns the number of due requests that are not sent yet.
+    /// Returns the number of due requests that have not been sent yet.
     pub fn waiting(&self) -> u64 {
         self.queue.as_ref().map_or(0, Queue::waiting)
     }
 
-    /// Returns how an open loop waits for the next due request.
+    /// Returns the way in which an open loop waits for the next due request.
     pub fn wait(&self, now_ns: u64) -> Wait {
         let queue = self.queue.as_ref();
         queue.map_or(Wait::ForAnswers(u64::MAX), |queue| queue.wait(now_ns))
     }
 
-    /// Returns the request to send now, if any. It becomes pending.
+    /// Returns the next request if one is to be sent now. The request becomes pending.
     pub fn take(&mut self, now_ns: u64) -> Option<PendingRequest> {
         let past_end = self.is_past_end(now_ns);
         let due_ns = match &mut self.queue {
@@ -203,7 +208,7 @@ impl RequestTracker {
         })
     }
 
-    /// Counts a response, whether or not it is as expected.
+    /// Counts a response, whether it is the expected one or not.
     pub fn answered(&mut self, request: PendingRequest, response: &CompleteResponse, at_ns: u64) {
         self.pending -= 1;
         self.answered_ns = self.answered_ns.max(at_ns);
@@ -217,7 +222,8 @@ impl RequestTracker {
         self.record.error(kind, words);
     }
 
-    /// Ends the load, fails its pending requests, and sends its last slice. Returns `None` if the engine has exited.
+    /// Ends the load, counts its pending requests as failed, and sends its last slice. Returns
+    /// `None` if the engine has exited.
     pub fn end(&mut self) -> Option<()> {
         let now = now_ns();
         self.admit_due(now);

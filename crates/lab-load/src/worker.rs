@@ -24,7 +24,7 @@ const BUFFER_BYTES: usize = 64 * 1024;
 /// The time when bytes arrived.
 #[derive(Clone, Copy)]
 struct Arrival {
-    /// The kernel's timestamp, in ns since 1970, if recorded.
+    /// The kernel's timestamp, in ns since 1970, if there is one.
     noted_ns: Option<u64>,
     /// The time when the bytes were read, in ns of CLOCK_MONOTONIC.
     read_ns: u64,
@@ -37,12 +37,12 @@ pub struct Worker {
     poll: Poll,
     room: Box<[u8]>,
     connections: Vec<Connection>,
-    /// The connections that can accept requests. A connection occurs once for each request that it
-    /// can accept.
+    /// The connections that can accept requests. Each connection occurs once for every request that
+    /// it can accept.
     idle: VecDeque<usize>,
     /// The connections on which sending failed.
     broken: Vec<usize>,
-    /// The number of connections being opened before the first load.
+    /// The number of connections that are being opened before the first load.
     opening: usize,
     /// Converts the kernel's arrival times.
     arrivals: ArrivalClock,
@@ -81,7 +81,7 @@ impl Worker {
         }
     }
 
-    /// Opens all connections. Those that fail are retried during the load.
+    /// Opens all connections. Those that cannot be opened are retried during the load.
     fn open_all(&mut self) {
         let mut coming = 0..self.connections.len();
         let deadline = |now: u64, job: &LoadJob| now + job.timeout.as_nanos() as u64;
@@ -204,7 +204,7 @@ impl Worker {
             .map_or(Ok(()), |stream| self.poll.add(stream.tcp(), key))
     }
 
-    /// Closes a connection and fails all its pending requests with the same reason.
+    /// Closes a connection and counts all of its pending requests as failed for the same reason.
     fn fail(&mut self, i: usize, kind: ErrorKind, reason: &dyn Display) {
         let connection = &mut self.connections[i];
         if kind == ErrorKind::Connect {
@@ -243,7 +243,8 @@ impl Worker {
         }
     }
 
-    /// Continues to open a connection, or to send. Returns true if the connection is open.
+    /// Continues to open a connection or to send its requests. Returns true if the connection is
+    /// open.
     fn continue_connection(&mut self, i: usize, writable: bool) -> bool {
         let connection = &mut self.connections[i];
         match connection.continue_opening() {
@@ -296,7 +297,7 @@ impl Worker {
     }
 
     /// Returns the time when the last bytes of a response arrived, in ns. If the kernel's timestamp
-    /// is implausible, returns the time when they were read.
+    /// is implausible, returns the time when the bytes were read.
     fn came_ns(&mut self, arrival: Arrival, sent_ns: u64) -> u64 {
         let Arrival { noted_ns, read_ns } = arrival;
         let Some(noted_ns) = noted_ns else {
@@ -309,7 +310,7 @@ impl Worker {
         })
     }
 
-    /// Parses received bytes.
+    /// Parses received bytes as responses.
     fn read(&mut self, i: usize, mut bytes: &[u8], arrival: Arrival) {
         let body_room = self.job.expect.body_capacity();
         while !bytes.is_empty() {
@@ -328,7 +329,7 @@ impl Worker {
         }
     }
 
-    /// Handles a connection that the server has closed, which may complete a response.
+    /// Handles a connection that the server has closed. Its end may complete a response.
     fn end_connection(&mut self, i: usize) {
         match self.connections[i].end() {
             Ok(Some(answer)) => {
@@ -381,7 +382,7 @@ impl Worker {
         stays
     }
 
-    /// Closes connections with a request that has exceeded the timeout.
+    /// Closes the connections that have a request whose timeout has passed.
     fn expire(&mut self, now: u64) {
         let timeout_ns = self.job.timeout.as_nanos() as u64;
         for i in 0..self.connections.len() {
@@ -393,7 +394,7 @@ impl Worker {
     }
 }
 
-/// Formats an operating system error without its number.
+/// Displays an operating system error without its number.
 pub struct ErrorText(pub io::Error);
 
 impl Display for ErrorText {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Parses a command line. Decides if it needs a shell, and splits it into words if it does not.
+//! Parses a command line. Decides whether it needs a shell, and splits it into words if it does
+//! not.
 
 /// Returns the program and the arguments that run a line, and true if the program is a shell.
 ///

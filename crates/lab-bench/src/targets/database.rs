@@ -284,7 +284,7 @@ impl Server {
         statements.try_for_each(|statement| admin.run_in(schema, statement))
     }
 
-    /// Sets if the round trips of new visits are counted.
+    /// Sets whether the round trips of new visits are counted.
     pub fn count_round_trips(&self, is_counted: bool) {
         self.counts_round_trips.set(is_counted);
     }

@@ -6,7 +6,7 @@ use crate::targets::reported::Reported;
 use lab_model::{Check, Plan, PointId};
 use lab_services::Counters;
 
-/// The minimum number of operations that reveals if a prepared statement is planned for each
+/// The minimum number of operations that reveals whether a prepared statement is planned for each
 /// execution.
 ///
 /// PostgreSQL plans the first five executions of a prepared statement (PostgreSQL documentation,
@@ -179,8 +179,8 @@ fn prepared(expected: &ExpectedStatements, counted: &Counters) -> SubjectResult<
 
 /// Counts how often PostgreSQL planned statements, or how often MariaDB prepared them.
 ///
-/// The counts of multiple batches are added up until they reveal if statements are prepared,
-/// because a batch may contain a single operation.
+/// The counts of multiple batches are added up until they reveal whether statements are
+/// prepared, because a batch may contain a single operation.
 #[derive(Default)]
 pub struct PlannedStatements {
     operations: u64,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! HTTP/2 connections (RFC 9113), and the result of a request.
+//! HTTP/2 connections (RFC 9113), and the results of requests.
 
 use crate::content_coding::ContentCoding;
 use crate::job::LoadJob;
@@ -19,11 +19,12 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
-/// The initial flow-control window of the connection and of each stream, in bytes. It is large enough that a server
-/// never waits for the generator.
+/// The initial flow-control window of the connection and of each stream, in bytes. It is so large
+/// that a server never waits for the generator.
 const WINDOW_BYTES: u32 = 16 << 20;
 
-/// The maximum number of attempts to send a request that the server has certainly not processed (RFC 9113, 8.7).
+/// The maximum number of attempts to send a request that the server has provably not processed (RFC
+/// 9113, 8.7).
 const MAX_TRIES: usize = 3;
 
 /// The reason why a request failed.
@@ -53,14 +54,14 @@ struct OpenConnection {
 }
 
 impl ConnectionSlot {
-    /// Opens the connection unless it is open.
+    /// Opens the connection unless it is already open.
     pub async fn open(&self, job: &LoadJob, meter: &Rc<Meter>) -> Result<(), HttpFault> {
         self.link(job, meter).await.map(drop)
     }
 
     /// Sends a request and waits for the end of its response.
     ///
-    /// Uses the connection in this slot, or a new connection if the job does not reuse connections.
+    /// Uses the connection in this slot. If the job does not reuse connections, uses a new one.
     pub async fn exchange(
         &self,
         job: &LoadJob,

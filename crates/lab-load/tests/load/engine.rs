@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Load on servers that respond correctly, incorrectly or not at all. Every offered request is served or counted as an
-//! error.
+//! Tests load on servers that respond correctly, incorrectly or not at all. Every offered request
+//! is served or counted as an error.
 
 use crate::loading::{self, assert_adds_up, assert_fails, body, load, open_loop};
 use crate::servers::{Server, answer, last_answer, sent_in_pieces};
@@ -87,7 +87,7 @@ fn without_keep_alive_every_request_opens_a_connection() {
     assert_eq!(server.connections(), record.served);
 }
 
-/// The stored part of a body is long enough to show that the body continues.
+/// The stored part of a body is long enough to show that the body continues after it.
 #[test]
 fn a_body_that_only_begins_as_expected_is_wrong() {
     let server = Server::answering(OK);
@@ -251,8 +251,8 @@ fn a_server_that_dies_under_load_is_told_by_kind() {
     );
 }
 
-/// In an open loop, requests that become due while the server is stalled wait, and their response
-/// times start when they became due.
+/// In an open loop, requests that become due while the server is stalled have to wait. Their
+/// response times start when they became due.
 #[test]
 fn an_open_loop_counts_from_when_requests_are_due() {
     let first = OnceLock::new();
@@ -280,8 +280,8 @@ fn an_open_loop_counts_from_when_requests_are_due() {
     assert!(served_late < late / 4, "{served_late} of {late}");
 }
 
-/// Requests that wait at the end are still served. The time for that is reported separately and is not part of the
-/// load's length.
+/// Requests that are waiting at the end of a load are still served. The time for this is reported
+/// separately and is not part of the load's length.
 #[test]
 fn a_backlog_that_is_served_after_the_end_is_told() {
     let server = Server::new(|stream, _| {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Load over HTTP/2, on servers that respond correctly, incorrectly or not at all. As over HTTP/1.1, every offered
-//! request is served or counted as an error.
+//! Tests load over HTTP/2 on servers that respond correctly, incorrectly or not at all. As with
+//! HTTP/1.1, every offered request is served or counted as an error.
 
 use crate::authority::Authority;
 use crate::http2_server::{Act, OK, Server};
@@ -71,8 +71,8 @@ fn streams_are_under_way_at_once() {
     assert_eq!(server.counts.most_at_once.load(SeqCst), 8);
 }
 
-/// Load over HTTP/2 waits for responses that are in flight at its end. The same test over HTTP/1.1
-/// is in `engine.rs`.
+/// Load over HTTP/2 waits for responses that are in flight at its end. `engine.rs` has the same
+/// test for HTTP/1.1.
 #[test]
 fn a_backlog_that_is_served_after_the_end_is_told() {
     let server = Server::new(|_| Act::Later);

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Compares the response parser with another parser (httparse) on damaged responses in pieces of any size.
+//! Compares the response parser with another parser (httparse). Both parse damaged responses in
+//! pieces of any size.
 //!
-//! `LOAD_FUZZ=1000000 cargo test --release -p lab-load --test load response_fuzz` tests more responses.
+//! `LOAD_FUZZ=1000000 cargo test --release -p lab-load --test load response_fuzz` tests more
+//! responses.
 
 use lab_load::response::ResponseReader;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 
-/// The output of real servers, recorded on one connection each.
+/// Responses of real servers, each recorded on one connection.
 const RECORDED: [&str; 12] = [
     "HTTP/1.1 200 OK\r\nServer: nginx/1.22.1\r\nDate: Fri, 21 Nov 2025 19:15:21 GMT\r\nContent-Type: text/html\r\n\
      Content-Length: 13\r\nConnection: keep-alive\r\nETag: \"6737f2f1-d\"\r\nAccept-Ranges: bytes\r\n\r\nHello, world!",
@@ -30,7 +32,7 @@ const RECORDED: [&str; 12] = [
     "HTTP/1.1 200 OK\r\nX-Device: a=none;b=;\r\n    width=;mobile=false\r\nContent-Length:\r\n\t4\r\n\r\nfold",
 ];
 
-/// Byte sequences that cause errors in unexpected positions.
+/// Byte sequences that cause errors when they occur in unexpected positions.
 const TROUBLE: [&str; 22] = [
     "\r\n",
     "\n",
@@ -73,8 +75,8 @@ struct Outcome {
     malformed: bool,
 }
 
-/// Parses a stream with benchlab's parser, in pieces of the lengths that `pieces` returns. The connection ends with the
-/// stream.
+/// Parses a stream with benchlab's parser. `pieces` returns the length of each piece. The
+/// connection ends with the stream.
 fn read(stream: &[u8], to_head: bool, mut pieces: impl FnMut() -> usize) -> Outcome {
     let (mut reader, mut complete, mut body) = (ResponseReader::new(), Vec::new(), Vec::new());
     let mut at = 0;
@@ -105,7 +107,7 @@ fn read(stream: &[u8], to_head: bool, mut pieces: impl FnMut() -> usize) -> Outc
     }
 }
 
-/// Parses a stream in one piece, and asserts that other pieces yield the same result.
+/// Parses a stream in one piece, and asserts that parsing it in smaller pieces has the same result.
 fn read_in_all_ways(stream: &[u8], to_head: bool, dice: &mut SmallRng) -> Outcome {
     let in_one_piece = read(stream, to_head, || usize::MAX / 2);
     let bytes = read(stream, to_head, || 1);
@@ -130,7 +132,8 @@ fn reference_answers(stream: &[u8], to_head: bool) -> Vec<Complete> {
     complete
 }
 
-/// Parses the response at the start of a stream, which may be an interim response, and returns its length.
+/// Parses the response at the start of a stream, which may be an interim response. Returns it with
+/// its length.
 fn reference_answer(stream: &[u8], to_head: bool) -> Option<Complete> {
     let mut fields = [httparse::EMPTY_HEADER; 256];
     let mut head = httparse::Response::new(&mut fields);
@@ -181,7 +184,7 @@ fn unfolded(value: &[u8]) -> String {
     lines.join(" ")
 }
 
-/// Parses a chunked body. Returns it with its length in the stream, including trailers.
+/// Parses a chunked body. Returns the body and its length in the stream, including trailers.
 fn reference_chunks(stream: &[u8]) -> Option<(Vec<u8>, usize)> {
     let (mut body, mut at) = (Vec::new(), 0);
     loop {
@@ -207,7 +210,7 @@ fn reference_chunks(stream: &[u8]) -> Option<(Vec<u8>, usize)> {
     }
 }
 
-/// Damages a stream in one way.
+/// Damages a stream in a randomly chosen way.
 fn damage(stream: &mut Vec<u8>, dice: &mut SmallRng) {
     let at = dice.random_range(0..=stream.len());
     let end = (at + dice.random_range(1..12)).min(stream.len());
@@ -242,9 +245,9 @@ fn recorded(dice: &mut SmallRng) -> Vec<u8> {
     each.collect::<String>().into_bytes()
 }
 
-/// If benchlab parses a complete response, the other parser finds the same status, body and end,
-/// regardless of the pieces. The converse need not hold, because benchlab may reject responses that
-/// the other parser accepts.
+/// If benchlab parses a complete response, the other parser finds the same status, body and end, no
+/// matter how the stream is divided into pieces. The converse need not hold, because benchlab may
+/// reject responses that the other parser accepts.
 #[test]
 fn a_damaged_answer_is_never_one_served() {
     let mut dice = SmallRng::seed_from_u64(5);
@@ -281,7 +284,7 @@ fn what_servers_say_is_read_in_any_pieces() {
     }
 }
 
-/// A truncated response is never complete, wherever the connection ends.
+/// A truncated response is never complete, no matter where the connection ends.
 #[test]
 fn a_truncated_answer_is_never_complete() {
     for stream in RECORDED.map(str::as_bytes) {

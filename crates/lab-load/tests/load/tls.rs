@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Load over HTTP/1.1 and TLS, over reused and new connections, and on servers with invalid certificates.
+//! Tests load over HTTP/1.1 with TLS: on reused and new connections, and on servers with invalid
+//! certificates.
 
 use crate::authority::{Authority, serve};
 use crate::loading;
@@ -104,7 +105,8 @@ fn self_signed(params: CertificateParams) -> (Arc<ServerConfig>, tempfile::TempD
     (serve(certificate.into(), &key, &[]), folder)
 }
 
-/// Returns the error message for a server with a self-signed certificate, or `None` if it is accepted.
+/// Returns the error message for a server with a self-signed certificate, or `None` if the
+/// certificate is accepted.
 fn refusal(params: CertificateParams, is_trusted: bool) -> Option<String> {
     let (config, folder) = self_signed(params);
     let server = server(config);
@@ -125,8 +127,8 @@ fn refusal(params: CertificateParams, is_trusted: bool) -> Option<String> {
     words
 }
 
-/// Tests certificates as created by `openssl req -x509`, with CA:TRUE, and others. curl accepts
-/// them with `--cacert`.
+/// Tests certificates like those that `openssl req -x509` creates, with and without CA:TRUE. curl
+/// accepts them with `--cacert`.
 #[test]
 fn a_certificate_that_signs_itself_is_its_own_authority() {
     let params = |names: &[&str]| {

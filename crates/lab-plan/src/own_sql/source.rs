@@ -12,8 +12,7 @@ pub enum Source {
     Sequence(i64),
     /// Integers from the first to the second.
     Integers(i64, i64),
-    /// Decimal numbers in a range. The bounds are in units of the last decimal place, 10 to the
-    /// power of -`scale`.
+    /// Decimal numbers in a range. The bounds are in units of 10 to the power of -`scale`.
     Decimals {
         /// The minimum.
         first: i64,

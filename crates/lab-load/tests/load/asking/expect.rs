@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Expected responses. An unexpected response is never accepted.
+//! Tests expected responses. No unexpected response is accepted.
 
 use lab_load::content_coding::ContentCoding;
 use lab_load::{Expect, JsonValue, Statuses};
@@ -13,7 +13,8 @@ fn fits(expect: &Expect, body: &[u8]) -> bool {
     expect.body(ContentCoding::Identity, body).is_ok()
 }
 
-/// Bodies are compared after decoding, because a request header may ask for a content coding.
+/// Bodies are decoded before they are compared, because a request header may ask for a content
+/// coding.
 #[test]
 fn a_body_is_decoded_before_it_is_compared() {
     let plain = br#"{"ok":true,"list":[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]}"#;

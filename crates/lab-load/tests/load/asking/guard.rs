@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The guard: benchlab loads only this host and private networks, unless the user specifies the
-//! exact host. These tests open no connections.
+//! Tests the guard. benchlab loads only this host and private networks, unless the user specifies
+//! the exact host. These tests open no connections.
 
 use lab_load::{LoadGuard, LoadUrl};
 use std::net::IpAddr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tests of requests through the public interface: URLs, request files, expectations, the guard,
-//! ports, TLS.
+//! Tests requests through the public interface: URLs, request files, expected responses, the guard,
+//! ports and TLS.
 
 mod expect;
 mod guard;

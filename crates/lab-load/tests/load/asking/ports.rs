@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The forecast of local ports, which follows from the kernel's settings.
+//! Tests predictions about local ports, which depend on the kernel's settings.
 
 use lab_load::Ports;
 use std::time::Duration;

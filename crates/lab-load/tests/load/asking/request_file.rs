@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Request files are parsed as documented, and error messages contain the invalid line.
+//! Tests that request files are parsed as documented, and that error messages contain the invalid
+//! line.
 
 use lab_load::{JobError, LoadUrl, Request, Requests, read_requests};
 use rand::rngs::SmallRng;
@@ -214,7 +215,8 @@ fn a_path_needs_a_server() {
     );
 }
 
-/// Mutated files are either rejected, or parsed into requests that can be rendered and that another parser accepts.
+/// Mutated files are either rejected, or parsed into requests that can be rendered and that another
+/// parser accepts.
 #[test]
 fn no_file_makes_it_panic() {
     let folder = Folder::new();

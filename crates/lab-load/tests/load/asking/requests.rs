@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Rendered requests. An independent parser reads them as specified, and input cannot inject other
-//! requests.
+//! Tests rendered requests. An independent parser reads them as specified, and user input cannot
+//! inject additional requests.
 
 use lab_load::{Header, LoadUrl, Request, Requests, method};
 use std::collections::HashMap;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Responses are parsed correctly, however they are split into pieces.
+//! Tests that responses are parsed correctly, no matter how they are split into pieces.
 
 use lab_load::content_coding::ContentCoding;
 use lab_load::response::*;
@@ -18,7 +18,7 @@ fn read(stream: &[u8], piece: usize) -> Result<Vec<(ResponseEnd, Vec<u8>)>, Malf
     Ok(answers)
 }
 
-/// Asserts the bodies for every size of the pieces.
+/// Asserts that the bodies are as expected for every size of the pieces.
 #[track_caller]
 fn assert_bodies(stream: &str, bodies: &[&str]) {
     for piece in 1..=stream.len() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! URLs are parsed according to the standards, and passwords are never shown.
+//! Tests that URLs are parsed according to the standards, and that passwords are never shown.
 
 use lab_load::{IpFamily, LoadGuard, LoadUrl, Origin};
 use std::net::TcpListener;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A server needs a certificate from a trusted authority, unless the user disables verification.
+//! Tests that a server needs a certificate from a trusted authority, unless the user disables
+//! verification.
 
 use crate::authority::Authority;
 use lab_load::{LoadUrl, Tls, Trust};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Helpers that build jobs, run them, and check the merged records.
+//! Builds and runs jobs for tests, and checks the merged records.
 
 use lab_load::{
     Engine, Expect, LoadGuard, LoadJob, LoadUrl, Request, Requests, SliceRecord, Statuses,
@@ -42,7 +42,7 @@ pub fn open_loop(rate: f64) -> Arrivals {
     }
 }
 
-/// Returns an expectation of this body.
+/// Returns an expected response with this body.
 pub fn body(text: &[u8]) -> Arc<Expect> {
     let body = Some(text.to_vec());
     Arc::new(Expect::new(Statuses::default(), body, vec![]))

@@ -30,7 +30,8 @@ impl Server {
         Server::new(move |stream, _| answer(stream, bytes))
     }
 
-    /// Starts a server that calls `answer` for each request of a connection, numbered from 0, until it returns false.
+    /// Starts a server that calls `answer` for each request of a connection, numbered from 0. If
+    /// `answer` returns false, the connection is closed.
     pub fn new(answer: impl Fn(&mut TcpStream, u64) -> bool + Send + Sync + 'static) -> Server {
         Server::with_counts(move |stream, counts| {
             let (mut received, mut number) = (Vec::new(), 0);
@@ -98,7 +99,7 @@ impl Server {
         self.counts.requests.load(SeqCst)
     }
 
-    /// Returns the maximum number of requests that arrived together.
+    /// Returns the highest number of requests that arrived together.
     pub fn most_at_once(&self) -> u64 {
         self.counts.most_at_once.load(SeqCst)
     }
