@@ -41,7 +41,7 @@ class VerificationError(Exception):
 
 
 class Answer(NamedTuple):
-    """A response."""
+    """A response of the proxy or of the application."""
 
     status: int
     headers: Message

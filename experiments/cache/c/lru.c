@@ -4,7 +4,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* Entries are identified by their numbers, from 1. Entry 0 is both ends of the list. */
+/* An entry of the cache, which is identified by its index. Indices start at 1. Entry 0
+   marks both ends of the list. */
 typedef struct entry {
     uint64_t key, value;
     uint32_t next_in_chain, newer, older;

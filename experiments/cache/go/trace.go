@@ -10,7 +10,7 @@ import (
 
 const zipfKeys = 10_000
 
-// access is one operation.
+// access is one operation of a trace.
 type access struct {
 	key   uint64
 	reads bool // otherwise the operation writes

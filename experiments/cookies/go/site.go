@@ -157,7 +157,7 @@ func (c *client) ask() (uint64, error) {
 	return strconv.ParseUint(string(body), 10, 64)
 }
 
-// close closes the connection.
+// close closes the client's connection.
 func (c *client) close() error {
 	c.transport.CloseIdleConnections()
 	if c.connection == nil {

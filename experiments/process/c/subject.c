@@ -221,7 +221,8 @@ static bool exchange(lab *lab, process_case *self, lab_work *work)
     return add_outcome(lab, self, received, child_wait(&child), work);
 }
 
-/* Kills a program that does not exit in time, so that the waiting thread continues. */
+/* A timer that kills a program that does not exit in time, so that the waiting thread
+ * continues. */
 typedef struct watch {
     pid_t child;
     pthread_t thread;

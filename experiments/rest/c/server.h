@@ -13,7 +13,7 @@
 
 typedef struct server server;
 
-/* A response. */
+/* A response under construction. */
 typedef struct answer {
     text *out;        /* the response is written to this text */
     bool head;        /* HEAD: omit the body */

@@ -112,7 +112,7 @@ static inline bool read_settings(lab *lab, session *session)
     return row != NULL || lab_fail(lab, LAB_FAILED, "the settings have no row");
 }
 
-/* Decodes %XX in place. */
+/* Decodes percent-encoding in place. */
 static inline void decode(char *text)
 {
     char *out = text;
@@ -136,7 +136,7 @@ static inline char *cut(char *text, char at)
     return found;
 }
 
-/* Reads USER:PASSWORD@HOST:PORT/DATABASE?socket=PATH. */
+/* Parses the target, in the form USER:PASSWORD@HOST:PORT/DATABASE?socket=PATH. */
 static inline bool find_address(lab *lab, address *to)
 {
     const char *target;

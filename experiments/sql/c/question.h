@@ -9,8 +9,7 @@
 
 enum { MAX_CONNECTIONS = 1024 };
 
-/* The number of statements that the library caches by itself: no C library of the three databases has a
- * cache. */
+/* The reported size of the library's statement cache: no C library of the three databases has one. */
 #define NO_STATEMENT_CACHE "0"
 
 /* The values to bind: operation k uses those at k % LAB_INPUTS. s is the seeded sequence's value at this index. */

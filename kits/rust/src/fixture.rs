@@ -141,8 +141,8 @@ impl OutageStep {
     }
 }
 
-/// A state of a fixture: its name and its arguments in the experiment, with the directory and the disk of the subject
-/// that selects it.
+/// A state of a fixture: its name, its arguments in the experiment, and the directory and the disk
+/// of the subject that selects it.
 ///
 /// In a visit, it also has the parameters of the case, a seed, and the subject's target. The name is empty if the fixture
 /// has no states.
@@ -176,7 +176,7 @@ impl State {
         &self.name
     }
 
-    /// Returns an argument.
+    /// Returns an argument, or `None` if it is missing.
     pub fn find(&self, key: &str) -> Option<&str> {
         self.arguments.find(key)
     }

@@ -101,7 +101,7 @@ pub struct Foreground {
     pub waiting: Arc<Mutex<[u64; 4]>>,
 }
 
-/// Results of operations.
+/// The results of a batch of operations.
 #[derive(Default)]
 pub struct Done {
     /// The result of the operations, whose latencies are measured from the time when each was due.

@@ -19,7 +19,7 @@ pub struct Reader {
 }
 
 enum Way {
-    /// Sequential calls of `pread`.
+    /// One call of `pread` after another.
     Pread,
     /// All reads are submitted to the kernel together.
     Ring(Box<IoUring>),
@@ -58,7 +58,7 @@ impl Reader {
         }
     }
 
-    /// Returns the file.
+    /// Returns the file that is read.
     pub fn file(&self) -> &File {
         &self.file
     }

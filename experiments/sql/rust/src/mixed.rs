@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A row of `test_mixed`, and how it is folded to a number.
+//! A row of `test_mixed`, and its folding to a number.
 
 use chrono::NaiveDateTime;
 use rust_decimal::Decimal;

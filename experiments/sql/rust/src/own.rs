@@ -16,9 +16,9 @@ pub struct OwnWork {
     inputs: Vec<Vec<Vec<OwnValue>>>,
 }
 
-/// A statement.
+/// A statement of the user.
 pub struct OwnStatement {
-    /// The text.
+    /// The SQL text.
     pub text: String,
     /// The types of the columns; empty if it returns no rows.
     pub columns: Vec<OwnType>,

@@ -58,8 +58,8 @@ func open(target string, text bool) (*sql.DB, error) {
 // is frozen.
 func never(context.Context, stdlib.ShouldPingParams) bool { return false }
 
-// reportSettings reads the settings from the server, and from the driver how many statements it prepares and caches
-// per connection.
+// reportSettings reads the settings from the server, and the size of the statement cache of a connection from
+// the driver.
 func reportSettings(opening *lab.Opening, db *sql.DB) error {
 	if err := cases.ReportRow(opening, db); err != nil {
 		return err

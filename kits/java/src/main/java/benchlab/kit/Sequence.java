@@ -7,7 +7,7 @@ import java.util.function.LongUnaryOperator;
 /**
  * The seeded inputs of a case: the first 4,096 values of SplitMix64 (Steele, Lea, Flood, <i>Fast
  * splittable pseudorandom number generators</i>, OOPSLA 2014), repeated endlessly. They are
- * computed in advance, so that no time of a batch is spent on them.
+ * computed in advance, so that a batch spends no time on them.
  */
 public final class Sequence {
     private static final int LENGTH = 4096;

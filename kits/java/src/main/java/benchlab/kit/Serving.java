@@ -8,7 +8,7 @@ import java.util.Map;
 /**
  * The case of a server, to which a load generator sends requests. The server listens on 127.0.0.1
  * and runs from before {@link Subject#open} returns until the case is closed. The thread that reads
- * the commands does no work for it.
+ * the commands does no work for the server.
  *
  * <p>Closing shuts the server down gracefully: it accepts no more connections, finishes the requests
  * in progress, closes the connections, and releases the port.

@@ -21,7 +21,7 @@ final class Replay implements Case {
         workers = Workers.ofShares(Collections.nCopies(threads, worker));
     }
 
-    /** Returns the sum of the values that were read. */
+    /** Performs a worker's operations. Returns the sum of the values that were read. */
     private long replay(Share share) {
         long sum = 0;
         for (long k = share.first(); k < share.end(); k += share.step()) {

@@ -64,7 +64,7 @@ interface SharedMap {
         };
     }
 
-    /** A cache from appserver/java. */
+    /** A shared map that is a cache from appserver/java. */
     record CachedMap(Cache<Long, Long> cache) implements SharedMap {
         CachedMap(Cache<Long, Long> cache, Map<Long, Long> initial) {
             this(cache);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package benchlab.pool;
 
-/** The common interface of the pools, each of which leases and returns in its own way. */
+/** The common interface of the pools, which have different methods of leasing and returning. */
 interface ResourcePool extends AutoCloseable {
 
     /** The order in which idle resources are leased. */
     enum Reuse {
-        /** The pool's default. */
+        /** The default order of the pool. */
         DEFAULT,
         /** The most recently returned resource. */
         LIFO,

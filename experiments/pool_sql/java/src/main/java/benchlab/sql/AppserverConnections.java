@@ -13,7 +13,7 @@ final class AppserverConnections extends ConnectionPool {
 
     private final Pool<Connection> pool;
 
-    /** Opens all connections. */
+    /** Creates the pool and opens all connections. */
     AppserverConnections(Database database) throws InterruptedException {
         super(database);
         pool =

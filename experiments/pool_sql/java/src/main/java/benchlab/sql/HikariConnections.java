@@ -23,7 +23,7 @@ final class HikariConnections extends ConnectionPool {
 
     private final HikariDataSource pool;
 
-    /** Opens all connections. */
+    /** Creates the pool and opens all connections. */
     HikariConnections(Database database) throws SQLException {
         super(database);
         var options = new HikariConfig();
@@ -66,7 +66,7 @@ final class HikariConnections extends ConnectionPool {
         pool.close();
     }
 
-    /** Opens connections as the other pools do. */
+    /** A data source that opens connections as the other pools do. */
     private record Opener(Database database) implements DataSource {
 
         @Override

@@ -9,7 +9,7 @@ import benchlab.kit.Refusal;
 import benchlab.kit.Subject;
 
 /**
- * The subject.
+ * The pool_sql experiment in Java.
  *
  * @param sql the SQL experiment's subject for the same target
  * @param isHikari true for HikariCP, false for the pool of appserver/java

@@ -26,7 +26,7 @@ final class RetryCase implements Case {
     /**
      * Opens the case.
      *
-     * @param variant the way to retry, which this case closes, even if it cannot be opened
+     * @param variant the variant, which this case closes, even if the case cannot be opened
      * @param database the database
      * @param call the kind of call
      * @param inputs the inputs of the calls

@@ -5,7 +5,7 @@ import benchlab.sql.SqlSubject;
 import java.util.Map;
 
 /**
- * A database.
+ * A database, with the SQL that depends on it.
  *
  * @param sql the SQL experiment's subject for the same target, which connects
  * @param keyType the type of a column with idempotency keys

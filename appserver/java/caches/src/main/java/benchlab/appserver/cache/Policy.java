@@ -279,7 +279,7 @@ final class Policy<K, V> {
         }
     }
 
-    /** Returns the total weight. */
+    /** Returns the total weight; -1 if the cache is not bounded. */
     long weight() {
         return eviction == null ? -1 : eviction.weight();
     }

@@ -527,7 +527,7 @@ public final class Pool<R> implements AutoCloseable {
         return slot.isOlderThan(generation) || slot.isExpired();
     }
 
-    /** Returns the reason for not using a slot any longer; null if there is none. */
+    /** Returns the reason why a slot must not be used any longer; null if there is none. */
     private @Nullable End endOf(Slot<R> slot) {
         if (slot.isOlderThan(generation)) {
             return End.EVICTED;

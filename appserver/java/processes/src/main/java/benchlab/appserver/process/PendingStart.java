@@ -106,7 +106,10 @@ final class PendingStart {
         return (IOException) cause;
     }
 
-    /** Returns true if the background thread has ended in time. */
+    /**
+     * Repeatedly kills the child whose start hangs. Returns true if the start ends within the
+     * timeout.
+     */
     private boolean killHanging() throws InterruptedException {
         var deadline = new Deadline(KILL_TIMEOUT);
         while (deadline.nanosLeft() > 0) {

@@ -39,7 +39,7 @@ public final class KeyPurge implements AutoCloseable {
                     });
 
     /**
-     * Creates a job, which does not run yet.
+     * Creates a purge job. It does not run before {@link #start}.
      *
      * @param table the table
      * @param transactions transactions on the table's database

@@ -13,8 +13,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A retry policy: which faults are retried, how often, and when. Each method returns a copy that
- * differs in one setting:
+ * A retry policy. It determines which faults are retried, how often, and when. Each method returns
+ * a copy that differs in one setting:
  *
  * <pre>{@code
  * Policy.ofAttempts(5)

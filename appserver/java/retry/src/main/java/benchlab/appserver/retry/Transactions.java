@@ -81,9 +81,9 @@ public final class Transactions {
     }
 
     /**
-     * Returns transactions in which no attempt reuses the session of a failed one. Use this for work
-     * that leaves state in its session that a rollback does not undo. Transactions of both objects
-     * can be nested in each other.
+     * Returns transactions in which no attempt reuses the session of a failed one. Use this for
+     * work that leaves state in its session that a rollback does not undo. Transactions of this
+     * object and of the returned one can be nested in each other.
      *
      * @param evict called between the rollback and {@code close}; for example {@code
      *     hikariDataSource::evictConnection}, or {@code c -> c.abort(Runnable::run)} for a pool that

@@ -288,8 +288,8 @@ class TransactionsTest {
     }
 
     /**
-     * The exceptions have the same text: the one that is thrown may have occurred during a commit,
-     * the other one did not.
+     * Two exceptions have the same text. The one that is thrown may have occurred during a commit,
+     * but not the other one.
      */
     @Test
     void aLossThatWasHandledIsNotTakenForALaterOne() {

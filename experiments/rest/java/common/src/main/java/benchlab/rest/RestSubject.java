@@ -54,7 +54,7 @@ public record RestSubject(String name, String library, Opener opener) implements
         Serving open(int workers, Path files) throws Exception;
     }
 
-    /** Serves benchlab until the end, and only logs errors. */
+    /** Runs the subject until the end of its input. Only warnings and errors are logged. */
     static void serve(String name, String library, Opener opener) throws Exception {
         Logger.getLogger("").setLevel(Level.WARNING);
         Lab.serve(new RestSubject(name, library, opener));

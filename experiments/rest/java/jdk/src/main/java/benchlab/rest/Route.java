@@ -9,7 +9,7 @@ import java.io.IOException;
 import java.util.List;
 
 /**
- * A route.
+ * A handler of the JDK's server that is restricted to some methods.
  *
  * @param each true if the handler serves each name below the context's path; false if it only
  *     serves that path
