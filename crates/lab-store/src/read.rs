@@ -294,7 +294,7 @@ fn guard(db: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// The maximum length of a text or blob in bytes: a hundred times the size of a plan with a hundred thousand
+/// The maximum length of a text or blob, in bytes: a hundred times the size of a plan with 100,000
 /// points.
 const MAX_TEXT_BYTES: i32 = 256 << 20;
 

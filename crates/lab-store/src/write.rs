@@ -558,7 +558,8 @@ impl BlockWriter<'_> {
         })
     }
 
-    /// Stores the sample of an exited process and the system's data on it, in one transaction.
+    /// Stores the sample of an exited process and the operating system's data about it, in one
+    /// transaction.
     pub fn exit(&self, s: &Sample, e: &ProcessExit, check: u64) -> Result<()> {
         self.run.in_transaction(|| {
             self.sample(s, 1, check)?;

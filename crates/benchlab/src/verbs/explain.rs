@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab explain`: runs subjects again with counters, separately from measuring.
+//! `benchlab explain`: runs subjects again with counters, separately from their measurement.
 
 use crate::cli::{Cli, Color, DisplayArgs, ExplainArgs, RunArgs};
 use crate::exit::Exit;

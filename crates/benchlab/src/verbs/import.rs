@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab import`: creates run files from the files of other tools.
+//! `benchlab import`: creates run files from files that other tools wrote.
 
 use crate::any_run::to_run;
 use crate::cli::{Cli, DisplayArgs, ImportArgs};

@@ -47,7 +47,7 @@ const FEW_BLOCKS: u32 = 5;
 const QUICK_MARGIN: f64 = 0.1;
 const MARGIN: f64 = 0.02;
 
-/// The maximum warm-up of a block for one subject and point, in ns.
+/// The maximum duration of a block's warm-up for one subject at one point, in ns.
 const MAX_WARM_UP_NS: u64 = 500_000_000;
 
 /// The maximum duration of a run if no option specifies the duration.

@@ -58,7 +58,8 @@ fn labels(name: &str) -> Vec<u8> {
     each.chain([0]).collect()
 }
 
-/// Parses a question: the requested name, its type, and the offset of the end.
+/// Parses a question of a DNS message. Returns the requested name, its type, and the offset of the
+/// question's end.
 fn parse_question(question: &[u8]) -> Option<(String, u16, usize)> {
     let (mut offset, mut labels) = (12, Vec::new());
     loop {

@@ -7,7 +7,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
-/// Creates a repository with two commits whose `prog` records its directory and the size of its environment.
+/// Creates a repository with two commits. Their `prog` records its directory and the size of its
+/// environment.
 fn repository() -> Project {
     let project = Project::noop(&[]);
     let git = |args: &[&str]| {

@@ -33,7 +33,7 @@ fn plan(subjects: &[&str], connections: &[&str]) -> Plan {
     }
 }
 
-/// Older files have one process or none.
+/// Older files contain a single process ID or none.
 #[test]
 fn the_servers_processes_are_read_from_older_files() {
     let mut load = serde_json::to_value(LoadSpec::default()).unwrap();

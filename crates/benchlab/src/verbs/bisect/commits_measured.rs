@@ -121,7 +121,7 @@ impl CommitBench {
         }))
     }
 
-    /// Returns the error that reports that an end of the range cannot be measured.
+    /// Returns the error for an end of the range that cannot be measured.
     fn end_fails(&self, skipped: &SkippedCommit) -> Exit {
         let name = if skipped.commit == 0 { "good" } else { "bad" };
         let commit = &self.bisection.commits[skipped.commit].short;

@@ -55,7 +55,7 @@ pub fn compared(cli: &Cli, args: &CompareArgs) -> Result<Option<Document>, Exit>
     }
 }
 
-/// Prints what would be measured. Checks out and builds nothing.
+/// Prints the planned measurement. Does not check out or build anything.
 fn print_plan(cli: &Cli, args: &CompareArgs) -> Result<(), Exit> {
     let resolved = match args.rev.is_empty() {
         true => None,

@@ -200,7 +200,7 @@ fn options_that_contradict_the_servers_are_errors_that_say_what_to_do() {
     assert_eq!(web.requests(), 0);
 }
 
-/// URLs of one server are requested in a mix, unless they take turns. A comparison can have
+/// The URLs of one server are requested in a mix, unless they take turns. A comparison can have
 /// multiple URLs per server.
 #[test]
 fn urls_are_grouped_by_their_server() {
