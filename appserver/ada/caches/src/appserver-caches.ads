@@ -70,8 +70,8 @@ package Appserver.Caches is
 
    type Weight_Function is access function
      (Key : Key_Type; Element : Element_Type) return Natural;
-   --  Returns the weight of an entry. An entry that weighs more than Capacity is not stored; one
-   --  that weighs 0 is not evicted. Called once for each write.
+   --  Returns the weight of an entry. An entry that weighs more than Capacity is not stored, and an
+   --  entry that weighs 0 is not evicted. Called once for each write.
 
    type Time_To_Live_Function is access function
      (Key : Key_Type; Element : Element_Type) return Milliseconds;

@@ -99,7 +99,7 @@ package Appserver.HTTP.Cookies is
       Domain  : String := "")
      with Pre => (Is_Token (Name) and then Is_Attribute (Path) and then Is_Attribute (Domain))
                  or else raise Misuse_Error with "the cookie is invalid";
-   --  Requests that the client remove a cookie.
+   --  Removes a cookie from the client, by setting it with a lifetime of zero.
    --  @param Builder the response builder
    --  @param Name the name
    --  @param Path the path that was passed to Set_Cookie

@@ -130,7 +130,7 @@ package Appserver.HTTP.REST is
         with Pre => Is_Valid (Text) or else raise Misuse_Error with "the parameter is invalid";
       package Parameter is new Parameters (Choice, Name, Location, Default, Is_Valid, Value_Of);
    end Choice_Parameters;
-   --  An enumeration parameter, in lower case
+   --  An enumeration parameter, whose values are written in lower case
 
    --------------
    -- Handlers --
@@ -345,7 +345,7 @@ private
       Next     : Link;
       --  The next child of the node's parent
       Text     : String (1 .. Max_Pattern_Length);
-      --  The text that must be equal to the segment, or a name
+      --  The text that must be equal to the segment, or the name of a parameter
       Routes   : Targets;
    end record;
 

@@ -23,8 +23,8 @@ with Appserver.Text_Sinks;
 
 package Appserver.HTTP is
 
-   --  Preconditions are checked in every build: the exceptions that they raise are part of the
-   --  contract.
+   --  Preconditions are checked in every build, since the exceptions that they raise are part of
+   --  the contract
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    ---------------

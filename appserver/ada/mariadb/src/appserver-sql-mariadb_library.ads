@@ -51,7 +51,7 @@ private package Appserver.SQL.MariaDB_Library is
    function get_client_info return Strings.chars_ptr
      with Import, Convention => C, External_Name => "mysql_get_client_info";
 
-   --  Connections
+   --  Functions for connections
 
    function init (DB : Connection_Handle) return Connection_Handle
      with Import, Convention => C, External_Name => "mysql_init";
@@ -183,7 +183,7 @@ private package Appserver.SQL.MariaDB_Library is
    function fetch_lengths (Result : Result_Handle) return System.Address
      with Import, Convention => C, External_Name => "mysql_fetch_lengths";
 
-   --  Columns
+   --  Functions for the columns of a result
 
    type Type_Code is new int;
    Type_Tiny      : constant Type_Code := 1;
@@ -224,7 +224,7 @@ private package Appserver.SQL.MariaDB_Library is
 
    function fetch_fields (Result : Result_Handle) return System.Address
      with Import, Convention => C, External_Name => "mysql_fetch_fields";
-   --  Returns an array of Field
+   --  Returns the columns of a result, as an array of Field
 
    --  Prepared statements: values are in bound buffers
 

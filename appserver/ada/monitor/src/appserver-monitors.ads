@@ -148,7 +148,7 @@ package Appserver.Monitors is
    --  @return the statistics of the query; all zero if there is no such query
 
    procedure Add (To : in out Statistics; Other : Statistics);
-   --  Adds Other to To.
+   --  Adds the values of Other to To.
    --  @param To the statistics to add to
    --  @param Other the statistics to add
 

@@ -173,7 +173,8 @@ package Appserver.Pools is
       Open         : Natural;
       Waiting      : Natural;
       Leases       : Interfaces.Unsigned_64;
-      --  Leases and all following components are totals since the pool was created
+      --  The number of leases. This and all following components are totals since the pool was
+      --  created.
       Waits        : Interfaces.Unsigned_64;
       --  Calls of Get that found no idle resource
       Timeouts     : Interfaces.Unsigned_64;
@@ -198,7 +199,7 @@ package Appserver.Pools is
       Evicted          : Interfaces.Unsigned_64;
       --  Resources that were closed because of Soft_Evict
       Keep_Alives      : Interfaces.Unsigned_64;
-      --  Checks that Keep_Alive caused
+      --  The number of checks that Keep_Alive caused
       Leaks            : Interfaces.Unsigned_64;
       --  Leases that were reported as possible leaks
    end record;

@@ -25,7 +25,7 @@ private package Appserver.SQL.PostgreSQL_Library is
    function libVersion return int
      with Import, Convention => C, External_Name => "PQlibVersion";
 
-   --  Connections
+   --  Functions for connections
 
    type Word_List is array (Positive range <>) of Strings.chars_ptr with Convention => C;
 
@@ -114,7 +114,7 @@ private package Appserver.SQL.PostgreSQL_Library is
    procedure freeCancel (Handle : Cancel_Handle)
      with Import, Convention => C, External_Name => "PQfreeCancel";
 
-   --  Statements. Values are NUL-terminated texts, or null.
+   --  Functions that run statements. Values are NUL-terminated texts, or null.
 
    type Value_List is array (Positive range <>) of System.Address with Convention => C;
 
@@ -213,7 +213,7 @@ private package Appserver.SQL.PostgreSQL_Library is
    function putCopyEnd (DB : Connection_Handle; Failure : Strings.chars_ptr) return int
      with Import, Convention => C, External_Name => "PQputCopyEnd";
 
-   --  Results; rows and columns are numbered from 0
+   --  Functions that read results. Rows and columns are numbered from 0.
 
    type Result_Status is new int;
    Empty_Query : constant Result_Status := 0;

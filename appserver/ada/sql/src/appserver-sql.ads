@@ -122,7 +122,7 @@ package Appserver.SQL is
       --  The transaction could not be serialized with concurrent transactions
       Deadlock,
       Lock_Timeout,
-      --  A lock could not be acquired, or could not be acquired in time
+      --  A lock was not available, or did not become available in time
       Database_Busy,
       --  SQLite only: the database is locked, or has changed since the transaction read it
       Cancelled,
@@ -478,7 +478,7 @@ package Appserver.SQL is
    --  @return False after a call that lost the connection to the server
 
    function Can_Use (Self : Connection'Class) return Boolean;
-   --  Used in preconditions.
+   --  Checks that the connection is open, for use in preconditions.
    --  @param Self the connection
    --  @return True if the connection is open
    --  @exception Misuse_Error the connection is closed
@@ -598,7 +598,7 @@ package Appserver.SQL is
    --  @return True until the transaction is committed or rolled back
 
    function Can_End (Self : Transaction'Class) return Boolean;
-   --  Used in preconditions.
+   --  Checks that the transaction can be ended, for use in preconditions.
    --  @param Self the transaction
    --  @return True if the transaction is pending and its connection is open
    --  @exception Misuse_Error the transaction is not pending, or its connection is closed
@@ -657,7 +657,7 @@ package Appserver.SQL is
    --  or rolled back
 
    function Can_End (Self : Savepoint'Class) return Boolean;
-   --  Used in preconditions.
+   --  Checks that the savepoint can be ended, for use in preconditions.
    --  @param Self the savepoint
    --  @return True if the savepoint is pending and its connection is open
    --  @exception Misuse_Error the savepoint is not pending, or its connection is closed

@@ -106,7 +106,7 @@ package Appserver.SQL.Pools is
 
    function Can_Use (Self : Lease'Class) return Boolean is
      (Self.Is_Held or else raise Misuse_Error with "the lease holds no connection");
-   --  Used in preconditions.
+   --  Checks that the lease holds a connection, for use in preconditions.
    --  @param Self the lease
    --  @return True
    --  @exception Misuse_Error the lease holds no connection

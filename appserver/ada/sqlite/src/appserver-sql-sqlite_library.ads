@@ -44,7 +44,7 @@ private package Appserver.SQL.SQLite_Library is
    function libversion return Strings.chars_ptr
      with Import, Convention => C, External_Name => "sqlite3_libversion";
 
-   --  Connections
+   --  Functions for connections
 
    function open_v2
      (Name  : char_array;
@@ -95,7 +95,7 @@ private package Appserver.SQL.SQLite_Library is
    procedure interrupt (DB : Database_Handle)
      with Import, Convention => C, External_Name => "sqlite3_interrupt";
 
-   --  Statements
+   --  Functions for statements
 
    function prepare_v2
      (DB        : Database_Handle;

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Serves the responses of the examples of http/README.md and http/REST.md, files, and requests that allocate
---  heap memory.
+--  Serves the responses of the examples in http/README.md and http/REST.md, files, and responses
+--  that allocate heap memory.
 
 with Appserver.HTTP.Access_Logs;
 with Appserver.HTTP.Compression;

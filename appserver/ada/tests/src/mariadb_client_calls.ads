@@ -9,7 +9,8 @@
 package MariaDB_Client_Calls is
 
    procedure Start (Fail_Init : Boolean);
-   --  Starts counting. If Fail_Init is True, there is no memory for connections.
+   --  Starts counting. If Fail_Init is True, mysql_init fails, as if there were no memory for
+   --  connections.
 
    function Initialized return Natural;
    function Closed return Natural;
