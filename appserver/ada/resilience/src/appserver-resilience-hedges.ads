@@ -1,10 +1,10 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Makes a second call while the first call is still running, and returns the result that arrives
---  first, to shorten the slowest calls (J. Dean, L. A. Barroso, The Tail at Scale, Communications
---  of the ACM 56, 2013). The other call is aborted, but may take effect, so hedging is only for
---  idempotent calls.
+--  Makes additional calls while the first call is still running, and returns the result that
+--  arrives first, to shorten the slowest calls (J. Dean, L. A. Barroso, The Tail at Scale,
+--  Communications of the ACM 56, 2013). The other calls are aborted, but may take effect, so
+--  hedging is only for idempotent calls.
 
 pragma Ada_2022;
 
