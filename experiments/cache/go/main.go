@@ -220,8 +220,8 @@ func openLost(opening *lab.Opening) (lab.Case, error) {
 	return l, nil
 }
 
-// Perform measures lost entries. For a safe scheme the check is the number of entries found; the metric is the number
-// of missing entries per 1,000.
+// Perform measures lost entries. For a safe scheme the check is the number of entries found. The metric is
+// the number of missing entries per 1,000.
 func (l *lost) Perform(operations uint64) (work lab.Work, err error) {
 	var found uint64
 	for range operations {

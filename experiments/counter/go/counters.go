@@ -22,7 +22,7 @@ type counter interface {
 	incrementsAndReads(worker, times uint64) (backwards uint64)
 }
 
-// newCounter returns nil if there is no such scheme.
+// newCounter returns a counter of a scheme, or nil if there is no such scheme.
 func newCounter(scheme string, workers uint64) counter {
 	switch scheme {
 	case "unsafe":

@@ -44,7 +44,8 @@ impl Laps {
 
     /// Ends an operation that was due at `due`, in ns of CLOCK_MONOTONIC.
     ///
-    /// For operations at a fixed rate, whose latencies count from the time when they are due.
+    /// Use this for operations at a fixed rate, whose latencies count from the time when they are
+    /// due.
     pub fn lap_since(&mut self, due: u64) {
         let now = clock::now();
         self.counts[bucket(now.saturating_sub(due))] += 1;

@@ -137,7 +137,8 @@ fn wait(opening: Opening) -> Result<Closed, Failure> {
 
 /// Measures lost entries: threads put 1,000 new keys into a map that already has 1,000 entries.
 ///
-/// For a safe scheme the check is the number of entries found; the metric is the number of missing entries per 1,000.
+/// For a safe scheme the check is the number of entries found. The metric is the number of missing
+/// entries per 1,000.
 fn lost(opening: Opening) -> Result<Closed, Failure> {
     let scheme = opening.text("scheme")?.to_owned();
     let map = Arc::new(RwLock::new(map_of(&opening, OLD_KEYS)?));

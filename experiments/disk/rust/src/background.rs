@@ -14,8 +14,8 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// The size of each of the two files that are written alternately, which limits the amount of data that waits for the
-/// disk.
+/// The size in bytes of each of the two files that are written alternately. It limits the amount of
+/// data that waits for the disk.
 const WRITTEN: u64 = 256 << 20;
 /// The number of bytes per write to the disk, like the kernel's own writeback (MIN_WRITEBACK_PAGES).
 const STEP: u64 = 4 << 20;

@@ -23,7 +23,7 @@ pub const LONG_FREEZE: u64 = 1_000_000_000;
 
 /// The number of files in the tree.
 const OPENED: u64 = 1000;
-/// The size at which an appended file is truncated.
+/// The size in bytes at which an appended file is truncated.
 const APPENDED: u64 = 16 << 20;
 
 /// The argument that makes the program exit immediately.

@@ -18,7 +18,7 @@ use std::path::Path;
 const FILES: u64 = 4000;
 /// The maximum number of files that a batch creates or deletes.
 const MAX_FILES: u64 = 100_000;
-/// The size at which an appended file is truncated.
+/// The size in bytes at which an appended file is truncated.
 const APPENDED: u64 = 64 << 20;
 
 fn main() -> io::Result<()> {

@@ -24,7 +24,7 @@ public final class Lab {
      *
      * @param subject the subject
      * @throws IOException if a stream fails
-     * @throws Exception if closing the case that was still open at the end failed
+     * @throws Exception if a case is still open at the end and cannot be closed
      */
     public static void serve(Subject subject) throws Exception {
         System.setOut(System.err);
@@ -38,7 +38,7 @@ public final class Lab {
      * @param commands the stream of commands
      * @param replies the stream of replies
      * @throws IOException if a stream fails
-     * @throws Exception if closing the case that was still open at the end failed
+     * @throws Exception if a case is still open at the end and cannot be closed
      */
     public static void serve(Subject subject, InputStream commands, OutputStream replies)
             throws Exception {

@@ -28,7 +28,10 @@ final class HikariPool implements ResourcePool {
         }
     }
 
-    /** The bag. All entries are added at the start, so waiting threads do not create more. */
+    /**
+     * HikariCP's bag of entries. All entries are added at the start, so waiting threads do not
+     * create more.
+     */
     private final ConcurrentBag<Entry> bag = new ConcurrentBag<>(waiting -> {});
 
     HikariPool(int size) {

@@ -17,7 +17,7 @@ public final class FailedException extends IOException {
     /**
      * Returns the exit status and all output of the program.
      *
-     * @return the output; null after serialization
+     * @return the output; null after deserialization
      */
     public Output output() {
         return output;

@@ -127,7 +127,7 @@ public final class RunningProcess implements AutoCloseable {
     }
 
     /**
-     * Returns a writer to standard input. Characters that the encoding cannot represent cause an
+     * Returns a writer for standard input. Characters that the encoding cannot represent cause an
      * exception.
      *
      * @param encoding the encoding

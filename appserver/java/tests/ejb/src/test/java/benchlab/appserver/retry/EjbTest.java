@@ -105,7 +105,7 @@ class EjbTest {
         assertTrue(cause.getMessage().contains(expected), cause.getMessage());
     }
 
-    /** Like a server, rolls back before it reports the failure. */
+    /** Rolls back before it reports the failure, as a server does. */
     private static void refuseCommit() throws SQLException {
         for (Connection connection : opened) {
             if (!connection.isClosed() && !connection.getAutoCommit()) {
