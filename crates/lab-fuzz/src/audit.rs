@@ -47,7 +47,7 @@ pub fn cookies(bytes: &[u8]) {
     check_audit(&cookies::audit(Vec::new(), &observation, &RULES, 10.0));
 }
 
-/// Parses a `Set-Cookie` header with one or more cookies, and the same bytes as a `Cookie` header.
+/// Parses bytes as a `Set-Cookie` header with one or more cookies, and also as a `Cookie` header.
 pub fn set_cookie(bytes: &[u8]) {
     let Ok(field) = std::str::from_utf8(bytes) else {
         return;
@@ -108,7 +108,8 @@ pub fn smartctl(bytes: &[u8]) {
     }
 }
 
-/// Parses a file of a Linux host, which the first byte selects. The other files have typical content.
+/// Parses a file of a Linux host. The first byte selects the file, and all other files have typical
+/// contents.
 pub fn host_file(bytes: &[u8]) {
     thread_local!(static FOLDER: TempDir = machine());
     static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| host::rules().expect("rules"));

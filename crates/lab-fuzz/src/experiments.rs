@@ -37,7 +37,8 @@ pub fn experiment(bytes: &[u8]) {
     }
 }
 
-/// Parses a workload of the user's own SQL, in both forms. The file is also its own CSV file.
+/// Parses a workload of the user's own SQL, both as TOML and as SQL. The input also serves as the
+/// workload's CSV file.
 pub fn workload(bytes: &[u8]) {
     for name in ["x.toml", "x.sql"] {
         let csv = |_: &Path, _: u64| Ok(bytes.to_vec());

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Fuzz targets for responses to the load generator, and for descriptions of requests and expectations.
+//! Fuzz targets for responses to the load generator, and for the syntax of requests and expected
+//! responses.
 
 use lab_load::content_coding::ContentCoding;
 use lab_load::response::{ResponseEnd, ResponseReader};
 use lab_load::{Expect, Header, IpFamily, JsonValue, LoadUrl, Statuses, method, read_requests};
 use tempfile::TempDir;
 
-/// Parses responses on one connection. The first byte selects whether they respond to HEAD, and the length of the
-/// pieces.
+/// Parses responses on one connection. The first byte selects whether they respond to HEAD
+/// requests. It also selects the length of the pieces.
 pub fn http_response(bytes: &[u8]) {
     let Some((first, stream)) = bytes.split_first() else {
         return;
@@ -23,7 +24,7 @@ pub fn http_response(bytes: &[u8]) {
     );
 }
 
-/// The data that was read from a connection.
+/// The data read from a connection.
 #[derive(Debug, Default, PartialEq)]
 struct Connection {
     /// The complete responses, with the number of bytes in their bodies.
@@ -66,7 +67,7 @@ fn read_responses(stream: &[u8], length: usize, to_head: bool) -> Connection {
     connection
 }
 
-/// Decodes a body. The first byte selects the content coding, and the second one the limit.
+/// Decodes a body. The first byte selects the content coding, and the second one selects the limit.
 pub fn content_coding(bytes: &[u8]) {
     let [first, second, body @ ..] = bytes else {
         return;
@@ -116,8 +117,8 @@ pub fn request_file(bytes: &[u8]) {
     }
 }
 
-/// Parses arguments of `load`: a URL, a header, statuses, a JSON value. Displayed values must parse to the same
-/// values.
+/// Parses arguments of `load`: a URL, a header, statuses and a JSON value. A value that is
+/// displayed and parsed again must be the same.
 pub fn load_argument(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return;
@@ -144,7 +145,7 @@ pub fn load_argument(bytes: &[u8]) {
     }
 }
 
-/// Checks a body against an expected JSON value. The first line is the path and the value.
+/// Checks a body against an expected JSON value. The first line contains the path and the value.
 pub fn expected_json(bytes: &[u8]) {
     let (expected, body) = crate::split_line(bytes);
     let Some(value) = std::str::from_utf8(expected)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Fuzz targets for all parsers of external input. Each target is a function that accepts any bytes and panics if the
-//! parser breaks a guarantee.
+//! Fuzz targets for all parsers of external input. Each target is a function that accepts any
+//! bytes, and panics if the parser breaks a guarantee.
 //!
-//! libFuzzer calls the targets with generated inputs (`fuzz/`). The test `replay` calls them with the interesting
-//! inputs that libFuzzer found (`fuzz/corpus`).
+//! libFuzzer calls the targets with generated inputs (`fuzz/`). The test `replay` calls them with
+//! the interesting inputs that libFuzzer has found (`fuzz/corpus`).
 
 pub mod audit;
 pub mod experiments;
@@ -18,7 +18,7 @@ pub mod runs;
 pub struct Target {
     /// The name of the binary in `fuzz/fuzz_targets` and of the directory in `fuzz/corpus`.
     pub name: &'static str,
-    /// Parses the bytes and checks the result.
+    /// A function that parses the bytes and checks the result.
     pub check: fn(&[u8]),
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Fuzz targets for logs: each line is counted once, no request is lost, and reading in pieces has the same result.
+//! Fuzz targets for logs. They check that each line is counted once, that no request is dropped,
+//! and that reading in pieces has the same result.
 
 use crate::split_line;
 use lab_logs::analysis::changes::changes;
@@ -17,7 +18,8 @@ pub fn access_log(bytes: &[u8]) {
     check_log(bytes, &Hints::default(), is_text);
 }
 
-/// Parses JSON lines, including OpenTelemetry. The first line is the text of `--fields`, or empty for none.
+/// Parses JSON lines, including OpenTelemetry. The first line is the value of `--fields`, and may
+/// be empty.
 pub fn json_log(bytes: &[u8]) {
     let (fields, log) = split_line(bytes);
     let fields = match std::str::from_utf8(fields) {
@@ -35,7 +37,7 @@ pub fn json_log(bytes: &[u8]) {
     check_log(log, &hints, |words| !is_of_statements(words));
 }
 
-/// Parses a log whose first line is the text of `--log-format`.
+/// Parses a log. Its first line is the value of `--log-format`.
 pub fn log_format(bytes: &[u8]) {
     let (format, log) = split_line(bytes);
     let Ok(format) = std::str::from_utf8(format) else {
@@ -67,7 +69,8 @@ pub fn slow_log(bytes: &[u8]) {
     check_log(bytes, &hints, |words| words.starts_with("slow query log"));
 }
 
-/// Parses a file of any format, including compressed files and formats that are read as a whole.
+/// Parses a file of any format. This includes compressed files, and formats that are read as a
+/// whole.
 pub fn log_file(bytes: &[u8]) {
     let mut tally = Tally::new(Rules::default());
     let mut log = ServerLog::new("log", &Hints::default());
@@ -78,11 +81,12 @@ pub fn log_file(bytes: &[u8]) {
     analyze(&analysis);
 }
 
-/// Parses a rotated log. The first two bytes choose the line that starts the second file.
+/// Parses a rotated log. The first two bytes choose the line at which the second file starts.
 ///
-/// Both files, read as one log, must have the same results as the unsplit log, if the second file is detected to have
-/// the format of the first. PostgreSQL messages belong to the same log only if their times match. A third byte of 0
-/// or 1 therefore generates a PostgreSQL log, as text or CSV, whose messages the remaining bytes choose.
+/// Both files together must have the same results as the unsplit log, if they are detected to have
+/// the same format. PostgreSQL messages belong to the same log only if their times match.
+/// Therefore, if the third byte is 0 or 1, the target generates a PostgreSQL log as text or CSV.
+/// The remaining bytes choose its messages.
 pub fn rotated_log(bytes: &[u8]) {
     let [first, second, log @ ..] = bytes else {
         return;
@@ -112,8 +116,8 @@ pub fn rotated_log(bytes: &[u8]) {
     };
     let format = &logs.sources[0].format;
     let mut sources = logs_of_parts.sources.iter();
-    // Each file decides its unit of durations for itself, and the rest of a log can reveal a unit that its beginning
-    // leaves open.
+    // Each file determines its unit of durations separately. The rest of a log can reveal a unit
+    // that its beginning leaves open.
     let is_assumed = |a: &LogAssumption| a.kind() == AssumptionKind::Durations;
     let assumes = |read: &LogsRead| read.assumptions.iter().any(is_assumed);
     if sources.any(|source| source.format != *format)
@@ -130,11 +134,13 @@ pub fn rotated_log(bytes: &[u8]) {
     }
 }
 
-/// A PostgreSQL message: its second, process, severity and text, and the statement that it refers to.
+/// A PostgreSQL message: its time in seconds, its process, its severity, its text, and the
+/// statement that it refers to.
 type PostgresqlMessage<'m> = (u32, u8, &'m str, &'m str, &'m str);
 
-/// Generates a PostgreSQL log with one message for each byte. The lowest three bits select the message, the next two
-/// the process, and the others the number of seconds since the previous message.
+/// Generates a PostgreSQL log with one message for each byte. The lowest three bits of the byte
+/// select the message, and the next two select the process. The remaining bits are the number of
+/// seconds since the previous message.
 fn postgresql_log_of(choices: &[u8], write: fn(&mut String, PostgresqlMessage)) -> Vec<u8> {
     const KINDS: [(&str, &str, &str); 8] = [
         ("LOG", "statement: SELECT a\nFROM t", ""),
@@ -196,7 +202,8 @@ fn read_files(files: &[&[u8]]) -> Option<(LogAnalysis, LogsRead)> {
     Some((analysis, logs))
 }
 
-/// Normalizes a statement. The first byte selects the dialect. Normalizing the result again must not change it.
+/// Normalizes a statement. The first byte selects the dialect. Normalizing the result again must
+/// not change it.
 pub fn sql(bytes: &[u8]) {
     let Some((first, statement)) = bytes.split_first() else {
         return;
@@ -219,7 +226,7 @@ pub fn sql(bytes: &[u8]) {
     }
 }
 
-/// Parses an agent's log counts, as JSON before compression.
+/// Parses the log counts of an agent. The input is their JSON before compression.
 pub fn tally_part(bytes: &[u8]) {
     let packed = zstd::encode_all(bytes, 1).expect("memory");
     let Ok(part) = TallyPart::unpack(&packed) else {
@@ -241,7 +248,8 @@ fn is_of_statements(words: &str) -> bool {
     words.starts_with("PostgreSQL") || words.starts_with("slow query log")
 }
 
-/// Reads a log twice, whole and in pieces. Logs whose format is not `expected` are left to other targets.
+/// Reads a log twice: as a whole and in pieces. Skips logs whose format is not `expected`, because
+/// other targets read them.
 fn check_log(bytes: &[u8], hints: &Hints, expected: impl Fn(&str) -> bool) {
     let words = match find(bytes, hints) {
         Ok(LogFormat::Lines(reader)) if expected(&reader.words) => reader.words,
@@ -256,7 +264,7 @@ fn check_log(bytes: &[u8], hints: &Hints, expected: impl Fn(&str) -> bool) {
     analyze(&whole);
 }
 
-/// Reads a log to detect its format, and then reads it again in pieces of this length.
+/// Reads a log to detect its format, and then reads it again in pieces of `length` bytes.
 fn read_twice(bytes: &[u8], hints: &Hints, length: usize) -> (LogAnalysis, LineCounts) {
     let mut tally = Tally::new(Rules::default());
     let mut log = ServerLog::new("log", hints);

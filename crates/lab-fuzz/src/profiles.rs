@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Fuzz targets for files of Valgrind's tools and for conditions on a profile.
+//! Fuzz targets for files written by Valgrind's tools, and for conditions on a profile.
 
 use lab_profile::{GateCondition, Profile, Sources, explain};
 use lab_valgrind::{

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Fuzz targets for saved runs, whose values may have been modified.
+//! Fuzz targets for saved runs with modified values.
 
 use lab_document::Terminal;
 use lab_document::format::terminal;
@@ -19,10 +19,10 @@ use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use tempfile::TempDir;
 
-/// Applies changes to a run file and checks that the file is reported or rejected.
+/// Applies changes to a run file, and checks that the file is reported or rejected.
 ///
-/// There is one change per line: `TABLE.COLUMN VALUE`, or `meta.KEY VALUE`. The first letter of a value is its type:
-/// `i5`, `r0.5`, `tTEXT`, `bHEX`; `n` is NULL.
+/// Each line is a change: `TABLE.COLUMN VALUE`, or `meta.KEY VALUE`. The first letter of a value is
+/// its type: `i5`, `r0.5`, `tTEXT`, `bHEX`, or `n` for NULL.
 pub fn run_file(bytes: &[u8]) {
     thread_local!(static FILE: RunFile = RunFile::new());
     FILE.with(|file| check_changed(file, bytes));
@@ -72,7 +72,7 @@ fn hex(text: &str) -> Option<Vec<u8>> {
     pairs.map(byte).collect()
 }
 
-/// A run file with a row in most tables.
+/// A run file that has a row in most tables.
 struct RunFile {
     _folder: TempDir,
     path: PathBuf,
@@ -103,9 +103,10 @@ impl RunFile {
         }
     }
 
-    /// Undoes earlier changes and applies new ones. Changes that the schema forbids are skipped.
+    /// Undoes earlier changes and applies new ones. Skips changes that the schema forbids.
     fn change<'c>(&self, changes: impl Iterator<Item = (&'c str, &'c str, Value)>) {
-        // Not truncated, because a file system may write a truncated file to the disk immediately.
+        // The file is not truncated, because a file system may write a truncated file to the disk
+        // immediately.
         let file = File::options().write(true).open(&self.path);
         let file = file.expect("a file");
         file.write_all_at(&self.bytes, 0).expect("room");
@@ -207,7 +208,7 @@ fn plan() -> Plan {
     }
 }
 
-/// Builds a batch that differs for each number.
+/// Builds a batch with values that depend on a number.
 fn batch(number: u64) -> Batch {
     let wall_ns = 100_000 + number * number % 17 * 1000;
     Batch {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Fuzz targets for the inputs of a run: subjects, agents, run files, strace and other programs, and gate conditions.
+//! Fuzz targets for the inputs of a run: messages of subjects and agents, run files, the output of
+//! strace and of other programs, and the conditions of gates.
 
 use lab_bench::protocol::{SubjectLine, command};
 use lab_bench::read_trace;
@@ -34,7 +35,8 @@ pub fn strace(bytes: &[u8]) {
     }
 }
 
-/// Parses a line from a subject. A reply that is written as a command must parse to the same reply.
+/// Parses a line from a subject. A reply that is formatted as a command must parse to the same
+/// reply.
 pub fn subject_line(bytes: &[u8]) {
     let SubjectLine::Reply(reply) = SubjectLine::parse(bytes) else {
         return;
@@ -71,7 +73,8 @@ fn check_messages<T: Serialize + DeserializeOwned>(bytes: &[u8]) {
     }
 }
 
-/// Decodes distributions of times, as in run files and agent messages, and checks that they survive a round trip.
+/// Decodes distributions of times, as in run files and messages of agents. Checks that they survive
+/// a round trip.
 pub fn times(bytes: &[u8]) {
     if let Ok(counts) = histogram::decode(bytes) {
         for fraction in [0.5, 0.99, 1.0] {
@@ -93,7 +96,7 @@ pub fn times(bytes: &[u8]) {
     }
 }
 
-/// Parses measurements of other programs as XML.
+/// Parses measurements of other programs in XML.
 pub fn imported_xml(bytes: &[u8]) {
     let limits = ImportLimits {
         elements: 1000,
@@ -120,7 +123,7 @@ pub fn imported_xml(bytes: &[u8]) {
     }
 }
 
-/// Parses the files of other tools in every format.
+/// Parses a file of another tool in every format.
 pub fn imported_file(bytes: &[u8]) {
     let limits = Limits {
         values: 10_000,
@@ -157,7 +160,8 @@ pub fn imported_file(bytes: &[u8]) {
     }
 }
 
-/// Parses arguments with their own grammar: conditions, routes, fields, time zones, agent locations.
+/// Parses arguments that have their own grammar: conditions, routes, fields, time zones and the
+/// locations of agents.
 pub fn argument(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return;

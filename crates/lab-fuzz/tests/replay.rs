@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Prints the path of the input if a check panics.
+/// The path of an input. If a check panics, dropping it prints the path.
 struct Replayed(PathBuf);
 
 impl Drop for Replayed {

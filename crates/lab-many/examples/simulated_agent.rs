@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! An agent that generates no load. It reports simulated slices of 100,000 requests per second.
+//! An agent that generates no load, but reports simulated slices of 100,000 requests per second.
 //! `benches/load/agents.py` makes a coordinator start a thousand of these agents in place of ssh.
 
 use lab_load::SliceRecord;
@@ -105,7 +105,7 @@ fn run_work(work: AgentWork) -> io::Result<()> {
     }
 }
 
-/// Generates times from an exponential distribution, different for each agent.
+/// Generates a slice with exponentially distributed times, which differ from agent to agent.
 fn slice(slice_ns: u64) -> Slice {
     let requests = RATE * slice_ns / 1_000_000_000;
     let mut record = SliceRecord {

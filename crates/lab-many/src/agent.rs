@@ -19,17 +19,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The time for which work may continue after the coordinator has exited, in ms. Then the process
-/// exits.
+/// The time in ms for which work may continue after the coordinator has exited. After that, the
+/// process exits.
 static GRACE_MS: AtomicU64 = AtomicU64::new(2_000);
 
 /// The interval between two heartbeats of an agent or its coordinator.
 pub const BEAT: Duration = Duration::from_secs(1);
 
-/// Set once the coordinator has closed the connection or requests no more work.
+/// True once the coordinator has closed the connection or has no more work.
 static OVER: AtomicBool = AtomicBool::new(false);
 
-/// The number that the coordinator assigned to the current work, and the number up to which work
+/// The number of the current work, as assigned by the coordinator. All work up to the second number
 /// must stop immediately.
 static CURRENT: AtomicU64 = AtomicU64::new(u64::MAX);
 static STOPPED: AtomicU64 = AtomicU64::new(0);
@@ -39,12 +39,12 @@ pub fn is_stopped() -> bool {
     OVER.load(SeqCst) || CURRENT.load(SeqCst) <= STOPPED.load(SeqCst)
 }
 
-/// Sets how long work may continue after the coordinator has exited.
+/// Sets the time for which work may continue after the coordinator has exited.
 pub fn end_within(time: Duration) {
     GRACE_MS.store(time.as_millis() as u64, SeqCst);
 }
 
-/// Sets the number of the current work, starting with 1.
+/// Sets the number of the current work, counted from 1.
 pub fn begin_work(number: u64) {
     CURRENT.store(number, SeqCst);
 }
@@ -54,7 +54,7 @@ pub fn begin_work(number: u64) {
 pub struct Start {
     /// True if the agent sends its program's hash.
     pub hash: bool,
-    /// True if the program was copied for the agent, and has to be deleted.
+    /// True if the program was copied for the agent and must be deleted.
     pub copied: bool,
 }
 
@@ -65,8 +65,8 @@ pub struct Coordinator {
 }
 
 impl Coordinator {
-    /// Connects over standard input and output. From now on, nothing else may write to standard
-    /// output.
+    /// Connects to the coordinator over standard input and output. From then on, nothing else may
+    /// write to standard output.
     ///
     /// Returns an error if there is no coordinator at the other end.
     pub fn connect(start: Start) -> Result<Coordinator, String> {
@@ -110,7 +110,7 @@ impl Coordinator {
         Ok(Coordinator { out, work })
     }
 
-    /// Waits for the next work. Returns `None` if there is no more work, and an error if the
+    /// Waits for the next work. Returns `None` if there is no more work. Returns an error if the
     /// message cannot be parsed.
     pub fn next<T: DeserializeOwned>(&self) -> Result<Option<(T, Vec<u8>)>, String> {
         match self.work.recv() {
@@ -139,7 +139,7 @@ impl Coordinator {
 /// Returns an ID of this machine.
 ///
 /// The ID is a hash of the kernel's boot_id (proc(5)), which all containers on the machine share.
-/// If there is no boot_id, the ID is a hash of machine-id(5), which must not be sent unhashed.
+/// If there is no boot_id, the ID is a hash of machine-id(5), which must not be published unhashed.
 pub fn machine_id() -> Option<String> {
     let paths = ["/proc/sys/kernel/random/boot_id", "/etc/machine-id"];
     let mut ids = paths.iter().filter_map(|path| std::fs::read(path).ok());
@@ -161,7 +161,7 @@ struct Listener {
 }
 
 impl Listener {
-    /// Handles messages until the connection ends, and then makes the process exit.
+    /// Handles messages until the connection ends. Then makes the process exit.
     fn listen(&self, mut input: impl io::Read, work: &Sender<(Value, Vec<u8>)>) {
         while let Ok(Some((message, body))) = wire::read(&mut input) {
             let received = ClockReading::now();
@@ -197,8 +197,8 @@ impl Listener {
 
     /// Sends heartbeats.
     ///
-    /// Ends the process when the coordinator has been silent for too long, or when the coordinator has exited and the
-    /// work does not stop.
+    /// Ends the process if the coordinator has been silent for too long, or if the coordinator has
+    /// exited and the work does not stop.
     fn beat(&self, silence_ns: u64) {
         let mut gone_for = Duration::ZERO;
         let step = BEAT / 10;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! All agents of a run, from the coordinator's side: starts them together, receives their messages, and ends them.
+//! The coordinator's side of all agents in a run: starts them together, receives their messages,
+//! and ends them.
 
 use crate::clock::{ClockReading, Exchange, offset};
 use crate::launcher::Launcher;
@@ -17,38 +18,38 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The time for agents to exit on their own.
+/// The time that agents have to exit on their own.
 const END_TIME: Duration = Duration::from_secs(5);
 
-/// The time after which a progress message is shown while waiting for agents.
+/// The waiting time for agents after which a progress message is shown.
 const REPORT_AFTER: Duration = Duration::from_secs(5);
 
 /// The interval between two checks of processes and streams.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// The number of exchanges for comparing clocks.
+/// The number of message exchanges in a comparison of clocks.
 const EXCHANGES: usize = 16;
 
 /// The options for starting agents.
 #[derive(Clone)]
 pub struct AgentStart {
-    /// Starts the agents.
+    /// The launcher that starts the agents.
     pub launcher: Arc<dyn Launcher>,
-    /// An agent that is silent for this time counts as lost.
+    /// The time of silence after which an agent counts as lost.
     pub lost_after: Duration,
-    /// A function that is called regularly, and returns true if the user wants to stop.
+    /// A function that returns true if the user wants to stop. It is called regularly.
     pub stops: fn() -> bool,
-    /// A function that is called with the current obstacle if starting takes long.
+    /// A function that receives the current obstacle if starting takes long.
     pub tells: fn(&str),
 }
 
 /// The reason why agents were not started.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The user stopped the program.
+    /// The user stopped benchlab.
     #[error("stopped")]
     Stopped,
-    /// One or more agents cannot be started, with the reasons.
+    /// One or more agents cannot be started. Contains the reasons.
     #[error("{0}")]
     Refused(String),
 }
@@ -57,12 +58,12 @@ pub enum StartError {
 pub struct Agents {
     agents: IdVec<AgentId, StartedAgent>,
     events: Receiver<(AgentId, AgentEvent)>,
-    /// Other events that arrived during a comparison of clocks.
+    /// Events that arrived during a comparison of clocks and do not belong to it.
     early: VecDeque<(AgentId, AgentEvent)>,
     launcher: Arc<dyn Launcher>,
     lost_after: Duration,
     questions: u64,
-    /// Commands that end unresponsive processes.
+    /// Running commands that kill unresponsive agents.
     killers: Vec<Child>,
 }
 
@@ -74,8 +75,8 @@ struct StartedAgent {
 }
 
 impl Agents {
-    /// Starts one agent at each location, all concurrently. If an agent cannot be started, ends the
-    /// others and returns an error.
+    /// Starts one agent at each location, all at the same time. If an agent cannot be started, ends
+    /// the others and returns an error.
     pub fn start(starting: &AgentStart) -> Result<Agents, StartError> {
         let (sender, events) = channel();
         let program = LabProgram::default();
@@ -112,8 +113,8 @@ impl Agents {
     /// `take` accepts a result, or rejects it with a reason. `tell` receives the agents' log lines.
     ///
     /// # Errors
-    /// Returns an error if `stops` returned true, if an agent was lost or cannot do its work, or if a result was
-    /// rejected.
+    /// Returns an error if `stops` returned true, if an agent was lost or could not do its work, or
+    /// if a result was rejected.
     pub fn answers(
         &mut self,
         stops: fn() -> bool,
@@ -176,7 +177,8 @@ impl Agents {
         &self.agents[agent].hello
     }
 
-    /// Returns the agent's entry in the run file. `host` is the agent's own description of its host.
+    /// Returns the agent's entry in the run file. `host` is the agent's description of its own
+    /// host.
     pub fn described(&self, agent: AgentId, utc: Option<ClockOffset>, mut host: Host) -> Agent {
         let hello = self.hello(agent);
         let id = hello.machine_id.clone();
@@ -201,7 +203,7 @@ impl Agents {
         }
     }
 
-    /// Returns the reason why an agent was lost, or `None` if it is present.
+    /// Returns the reason why an agent was lost, or `None` if it is still connected.
     pub fn lost(&self, agent: AgentId) -> Option<&str> {
         self.agents[agent].lost.as_deref()
     }
@@ -218,7 +220,7 @@ impl Agents {
         self.send(agent, ToAgent::Work(head));
     }
 
-    /// Tells all agents to stop their work immediately, up to and including the work with this number.
+    /// Tells all agents to immediately stop all work up to and including this number.
     pub fn stop(&self, number: u64) {
         for agent in self.present() {
             self.send(agent, ToAgent::Stop { number });
@@ -262,12 +264,12 @@ impl Agents {
         }
     }
 
-    /// Excludes an unusable agent.
+    /// Excludes an agent that cannot be used any longer.
     pub fn exclude(&mut self, agent: AgentId, reason: String) {
         self.lose(agent, reason);
     }
 
-    /// Excludes an agent and kills it.
+    /// Records the loss of an agent and kills it.
     fn lose(&mut self, agent: AgentId, reason: String) -> AgentEvent {
         let pid = self.agents[agent].hello.pid;
         let is_running = self.agents[agent].link.ended().is_none();
@@ -284,10 +286,10 @@ impl Agents {
         AgentEvent::Lost(reason)
     }
 
-    /// Compares the agents' clocks with this machine's.
+    /// Compares the agents' clocks with those of this machine.
     ///
-    /// Returns the offsets of the monotonic clock and of the time since 1970 for each agent, or `None` for a lost
-    /// agent.
+    /// Returns two offsets for each agent: of the monotonic clock, and of the time since 1970.
+    /// Returns `None` for a lost agent.
     pub fn compare_clocks(&mut self) -> IdVec<AgentId, Option<(ClockOffset, ClockOffset)>> {
         let mut exchanges: IdVec<AgentId, Vec<Exchange>> =
             IdVec::filled(Vec::new(), self.agents.len());
@@ -374,7 +376,7 @@ fn wait_for(candidates: &mut [Candidate], starting: &AgentStart) -> Result<(), S
     }
 }
 
-/// Lists each reason once, with the names of the agents it applies to.
+/// Lists each reason once, with the names of the agents to which it applies.
 fn refusals_text(refusals: &[(&str, String)]) -> String {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for (name, reason) in refusals {
@@ -394,7 +396,7 @@ fn refusals_text(refusals: &[(&str, String)]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Asks candidates to exit, and waits for their exit up to a timeout.
+/// Asks candidates to exit, and waits for that up to a timeout.
 fn end(mut candidates: Vec<Candidate>) {
     candidates.iter_mut().for_each(Candidate::terminate);
     becomes_true(|| candidates.iter_mut().all(Candidate::has_ended));
@@ -424,8 +426,8 @@ struct Candidate {
 }
 
 enum CandidateState {
-    /// The agent was started, but has not introduced itself yet. If there is a SHA-256, the agent's
-    /// program must have it.
+    /// The agent was started, but has not introduced itself yet. If there is a SHA-256, it must be
+    /// that of the agent's program.
     Waiting(AgentLink, Option<String>),
     Welcomed(AgentLink, Hello),
     Refused,
@@ -481,7 +483,7 @@ impl Candidate {
         }
     }
 
-    /// Returns the last line of a candidate that has not introduced itself.
+    /// Returns the last line written by a candidate that has not introduced itself.
     fn last_line(&self) -> Option<String> {
         match &self.state {
             CandidateState::Waiting(link, _) => link.last_line(),
@@ -499,9 +501,10 @@ impl Candidate {
         self.link().is_none_or(|link| link.ended().is_some())
     }
 
-    /// Processes the messages received so far.
+    /// Processes the messages that have been received so far.
     ///
-    /// If `late` is given, it is the elapsed time, and an agent that has not responded is rejected.
+    /// `late` is the elapsed time if the agent has had enough time to respond. In this case,
+    /// rejects an agent that has not responded.
     fn advance(&mut self, late: Option<Duration>) {
         let CandidateState::Waiting(link, sha256) = &mut self.state else {
             return;
@@ -535,7 +538,8 @@ impl Candidate {
         }
     }
 
-    /// Returns the name and the reason why the agent cannot be started, or `None` if it was not rejected.
+    /// Returns the agent's name and the reason why it cannot be started, or `None` if it was not
+    /// rejected.
     fn refusal(&self) -> Option<(&str, String)> {
         let is_refused = matches!(self.state, CandidateState::Refused);
         is_refused.then(|| (self.name.as_str(), self.reasons.join("; then ")))
@@ -554,7 +558,8 @@ impl Candidate {
     }
 }
 
-/// Returns the reason why an agent's program differs from the coordinator's, or `None` if it is the same.
+/// Describes how an agent's program differs from the coordinator's. Returns `None` if it is the
+/// same.
 fn version_mismatch(hello: &Hello, sha256: Option<&str>) -> Option<String> {
     if hello.version != VERSION {
         let version = hello.version.escape_default();

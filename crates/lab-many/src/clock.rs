@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The offset of another machine's clock from this one's, and its uncertainty.
+//! Determines the offset of another machine's clock from this machine's, and its uncertainty.
 
 use lab_model::ClockOffset;
 use nix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
-/// The times of two clocks, in ns: since an arbitrary origin, and since 1970.
+/// The times of two clocks in ns. One counts from an arbitrary origin, and the other from 1970.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClockReading {
     /// CLOCK_MONOTONIC.
@@ -29,7 +29,7 @@ fn nanoseconds(clock: ClockId) -> i64 {
     now.tv_sec() * 1_000_000_000 + now.tv_nsec()
 }
 
-/// A request and its response, each with the times of sending and receipt.
+/// A request and its response, with the times at which they were sent and received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Exchange {
     /// The time at which this machine sent the request.
@@ -42,12 +42,13 @@ pub struct Exchange {
     pub received: ClockReading,
 }
 
-/// Returns the offset of the other machine's clock, or `None` if there are no exchanges. `of` selects the clock.
+/// Returns the offset of the other machine's clock, or `None` if there are no exchanges. `of`
+/// selects the clock.
 ///
 /// No message arrives before it was sent. Each request therefore yields an upper bound and each
 /// response a lower bound, however asymmetric the delays are (Cristian, *Distributed Computing* 3,
-/// 1989). If no offset is within all bounds, a clock was set in the meantime, and the exchange with
-/// the shortest round trip is used.
+/// 1989). If no offset is within all bounds, a clock was set in the meantime. In this case, the
+/// exchange with the shortest round trip is used.
 pub fn offset(exchanges: &[Exchange], of: fn(&ClockReading) -> i64) -> Option<ClockOffset> {
     let bounds = |e: &Exchange| {
         let above = of(&e.received_there) - of(&e.sent);
@@ -85,8 +86,8 @@ mod tests {
         }
     }
 
-    /// Builds an exchange that begins at `at` on this machine, given the durations of request,
-    /// processing and response.
+    /// Builds an exchange that begins at `at` on this machine. The last parameter has the durations
+    /// of the request, of the processing, and of the response.
     fn exchange(at: i64, ahead: i64, (outward, between, back): (i64, i64, i64)) -> Exchange {
         Exchange {
             sent: reading(at),
@@ -99,7 +100,7 @@ mod tests {
     const TEN_MINUTES: i64 = 600_000_000_000;
 
     proptest! {
-        /// The true offset is within the error for all delays, and the error is at most half the
+        /// For all delays, the true offset is within the error, and the error is at most half the
         /// shortest round trip.
         #[test]
         fn the_truth_is_within_the_error(

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! benchlab on multiple machines.
 //!
-//! A coordinator starts agents, which run the same program, assigns work, collects the results, and ends the agents.
+//! A coordinator starts agents, which run the same program. It assigns work to them, collects the
+//! results, and ends them.
 //!
-//! A [`launcher::Launcher`] starts the command whose standard input and output connect to an agent, so no port is
-//! opened. [`Agents`] is the coordinator's side and [`agent`] the agent's side of the connection; [`wire`] and
-//! [`message`] define the messages between them. Each kind of work is a module that contains both sides.
+//! A [`launcher::Launcher`] starts a command whose standard input and output connect to an agent,
+//! so no port is opened. [`Agents`] is the coordinator's side of the connection, and [`agent`] is
+//! the agent's side. [`wire`] and [`message`] define the messages between them. Each kind of work
+//! is a module that contains both sides.
 
 pub mod agent;
 mod agents;

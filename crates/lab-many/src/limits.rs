@@ -33,7 +33,7 @@ impl ResourceLimits {
         }
     }
 
-    /// Sets the limits for this process, unless its current limits are lower.
+    /// Sets the limits for this process. A current limit that is lower stays in effect.
     pub fn apply(self) -> nix::Result<()> {
         let limits = [self.memory, self.cpu_s, self.file];
         for (kind, limit) in KINDS.into_iter().zip(limits) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The coordinator's side of the connection to one agent: a process, and a thread for each of its three streams.
+//! The coordinator's side of the connection to one agent: a process, and a thread for each of the
+//! process's three streams.
 
 use crate::agent::BEAT;
 use crate::clock::{ClockReading, Exchange};
@@ -20,7 +21,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The stack size of a thread that copies bytes. It is small, so that a thousand agents need little memory.
+/// The stack size in bytes of a thread that copies data. It is small, so that a thousand agents
+/// need little memory.
 const STACK: usize = 256 << 10;
 
 /// The maximum number of bytes that a login shell may write before an agent starts.
@@ -29,18 +31,18 @@ const MAX_BEFORE: usize = 64 << 10;
 /// The number of lines to store for explaining the loss of an agent.
 const KEPT_LINES: usize = 5;
 
-/// An event that an agent reports, or its loss.
+/// A message of an agent, or its loss.
 #[derive(Debug)]
 pub enum AgentEvent {
     /// The result of the agent's work.
     Work(Value, Vec<u8>),
-    /// The work cannot be done, with the reason.
+    /// The agent cannot do its work. Contains the reason.
     Failed(String),
     /// The response to a clock request.
     Clock(Exchange),
     /// A line on standard error, from the agent or the program that started it.
     Line(String),
-    /// The agent was lost, with the reason.
+    /// The agent was lost. Contains the reason.
     Lost(String),
 }
 
@@ -49,7 +51,7 @@ pub struct AgentLink {
     child: Child,
     out: Sender<Outgoing>,
     hello: Receiver<Result<Hello, String>>,
-    /// A value sent on this channel starts the reporting of events.
+    /// A channel. Sending a value on it starts the reporting of events.
     accepted: Sender<()>,
     shared: Arc<LinkState>,
 }
@@ -58,7 +60,7 @@ pub struct AgentLink {
 enum Outgoing {
     Raw(Arc<[u8]>),
     Message(ToAgent, Arc<[u8]>),
-    /// A clock request. The clock is read when the request is written.
+    /// A clock request with this number. The clock is read when the request is written.
     Clock(u64),
     /// The end of the stream.
     End,
@@ -70,22 +72,22 @@ struct LinkState {
     began: Instant,
     /// The time of the agent's last message, in ns since `began`.
     last_heard_ns: AtomicU64,
-    /// The time at which each pending clock request was sent, by the request's number.
+    /// The time at which each pending clock request was sent, by the number of the request.
     questions: Mutex<HashMap<u64, ClockReading>>,
     lines: Mutex<ErrorLines>,
 }
 
-/// Lines of standard error.
+/// The lines that an agent writes to standard error.
 #[derive(Default)]
 struct ErrorLines {
     last: VecDeque<String>,
-    /// True if lines are reported immediately, or false if they are reported only when the agent is
+    /// True if lines are reported immediately. False if they are reported only when the agent is
     /// lost.
     is_reported: bool,
 }
 
 impl AgentLink {
-    /// Starts the command of an attempt.
+    /// Starts an agent with the command of an attempt.
     pub fn start(
         agent: AgentId,
         mut attempt: Attempt,
@@ -136,7 +138,7 @@ impl AgentLink {
         Ok(link)
     }
 
-    /// Returns the agent's introduction once it has arrived.
+    /// Returns the agent's introduction, or `None` if it has not arrived yet.
     ///
     /// Returns an error with the reason if the process has exited or is not an agent.
     pub fn hello(&mut self) -> Option<Result<Hello, String>> {
@@ -187,7 +189,7 @@ impl AgentLink {
         self.shared.lines().last.back().cloned()
     }
 
-    /// Discards the lines so far, because they do not explain a later loss.
+    /// Discards the lines received so far, because they do not explain a later loss.
     pub fn forget_lines(&self) {
         self.shared.lines().last.clear();
     }
@@ -208,7 +210,8 @@ impl AgentLink {
         let _ = self.child.wait();
     }
 
-    /// Returns the reason why an agent exited unexpectedly. `output` is the part of its output that was not a message.
+    /// Returns the reason why an agent exited unexpectedly. `output` is the output that it wrote
+    /// instead of a message.
     pub fn exit_reason(&mut self, output: &str) -> String {
         // The streams end a moment before the process.
         let deadline = Instant::now() + Duration::from_millis(500);
@@ -232,7 +235,8 @@ impl AgentLink {
         }
     }
 
-    /// Queues data to write. If the agent has exited, the thread that reads its output reports it.
+    /// Queues data to be written. If the agent has exited, the thread that reads its output reports
+    /// this.
     fn put(&self, outgoing: Outgoing) {
         let _ = self.out.send(outgoing);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Messages between coordinator and agent, for all kinds of work.
+//! Messages between the coordinator and an agent, for all kinds of work.
 
 use crate::clock::ClockReading;
 use crate::limits::ResourceLimits;
@@ -9,7 +9,7 @@ use serde_json::Value;
 /// A message from the coordinator to an agent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum ToAgent {
-    /// The first message, after the coordinator has verified the agent's program.
+    /// The first message. The coordinator sends it after it has verified the agent's program.
     Welcome {
         /// The limits of the coordinator's process.
         limits: ResourceLimits,
@@ -23,11 +23,11 @@ pub enum ToAgent {
         /// The number of the request, which the response repeats.
         number: u64,
     },
-    /// Work.
+    /// Work for the agent.
     Work(Value),
-    /// Work up to this number has to stop immediately.
+    /// A request to immediately stop all work up to a number.
     Stop {
-        /// The number of the last work that has to stop.
+        /// The number of the last work to stop.
         number: u64,
     },
     /// There is no more work.
@@ -37,7 +37,7 @@ pub enum ToAgent {
 /// A message from an agent to the coordinator.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum ToCoordinator {
-    /// The first message.
+    /// The first message, in which the agent introduces itself.
     Hello(Hello),
     /// A heartbeat.
     Beat,
@@ -67,7 +67,7 @@ pub struct Hello {
     pub pid: i32,
     /// The name of the agent's machine.
     pub machine: String,
-    /// An identification of the agent's machine, if there is one.
+    /// An ID of the agent's machine, if there is one.
     #[serde(default)]
     pub machine_id: Option<String>,
 }

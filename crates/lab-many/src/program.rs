@@ -6,13 +6,14 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-/// This process's program, even if its file has been replaced or deleted since the start (proc(5)).
+/// The path of this process's program. It is valid even if the file has been replaced or deleted
+/// since the start (proc(5)).
 pub const OWN: &str = "/proc/self/exe";
 
 /// The version of benchlab.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The bytes of this program and their SHA-256, read at the first use.
+/// The bytes of this program and their SHA-256. Both are computed when they are first used.
 #[derive(Default)]
 pub struct LabProgram {
     content: OnceLock<(Arc<[u8]>, String)>,
@@ -39,13 +40,13 @@ impl LabProgram {
     }
 }
 
-/// Returns the SHA-256 in hexadecimal digits.
+/// Returns the SHA-256 of bytes in hexadecimal digits.
 pub fn sha256(bytes: &[u8]) -> String {
     let digest = Sha256::digest(bytes);
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Returns the SHA-256 of this program.
+/// Returns the SHA-256 of this program in hexadecimal digits.
 pub fn own_sha256() -> io::Result<String> {
     Ok(sha256(&std::fs::read(OWN)?))
 }

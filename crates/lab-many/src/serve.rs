@@ -11,9 +11,9 @@ use lab_model::Host;
 
 /// Serves the coordinator's requests until the connection ends.
 ///
-/// `make_ready` prepares the host for an experiment. `inspect` describes the host, given the number
-/// of cores that a load needs. Returns an error if there is no coordinator, or if a message of the
-/// coordinator cannot be parsed.
+/// `make_ready` prepares the host for an experiment. `inspect` describes the host. Its argument is
+/// the number of cores that a load needs. Returns an error if there is no coordinator, or if a
+/// message of the coordinator cannot be parsed.
 pub fn serve(
     start: Start,
     make_ready: MakeReady,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Frames in a byte stream: a JSON head and a binary body.
+//! Frames in a byte stream. Each has a JSON head and a binary body.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::{self, Read, Write};
 
-/// The first bytes that an agent writes. A login shell may write other output before these bytes.
+/// The first bytes that an agent writes. A login shell may write other output before them.
 pub const MAGIC: &[u8] = b"\0benchlab-agent\0";
 
 /// The maximum length of a head and of a body, in bytes.
@@ -48,7 +48,7 @@ pub fn read<T: DeserializeOwned>(input: &mut impl Read) -> io::Result<Option<(T,
     Ok(Some((serde_json::from_slice(&head)?, body)))
 }
 
-/// Reads `length` bytes. Memory is allocated as bytes arrive, rather than for the announced length.
+/// Reads `length` bytes. Allocates memory as bytes arrive, rather than for the announced length.
 fn exactly(input: &mut impl Read, length: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     input.take(length as u64).read_to_end(&mut bytes)?;
@@ -59,7 +59,7 @@ fn exactly(input: &mut impl Read, length: usize) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Reads up to and including the magic bytes, after at most `max_before` other bytes.
+/// Reads up to and including the magic bytes, which may follow up to `max_before` other bytes.
 ///
 /// If the magic bytes do not arrive, the error contains the received bytes.
 pub fn read_magic(input: &mut impl Read, max_before: usize) -> Result<(), String> {

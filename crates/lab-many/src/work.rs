@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The kinds of work for agents.
+//! The kinds of work that agents do.
 
 use crate::experiment::ExperimentOrder;
 use crate::load::LoadOrder;
@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 /// Work for an agent.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum AgentWork {
-    /// A fraction of a load.
+    /// Generate a fraction of a load.
     Load(LoadOrder),
-    /// The usage of a server.
+    /// Report the resource usage of a server.
     Usage(UsageOrder),
-    /// Logs.
+    /// Read logs.
     Logs(LogsOrder),
-    /// Blocks of an experiment.
+    /// Measure blocks of an experiment.
     Experiment(ExperimentOrder),
 }

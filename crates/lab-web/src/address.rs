@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The address of the pages.
+//! The address of the web pages.
 
 use std::net::SocketAddr;
 
-/// The address of the pages, and the token that allows a user to delete runs.
+/// The address of the web pages, and the token that allows a user to delete runs.
 #[derive(Clone, Debug)]
 pub struct PageAddress {
     /// The address that the server listens on.
     pub socket: SocketAddr,
-    /// The token. A client that has it may delete runs.
+    /// The token. Any client that has it may delete runs.
     pub token: String,
 }
 

@@ -7,14 +7,14 @@ use crate::problem::Problem;
 use std::sync::Arc;
 use tokio::sync::{Semaphore, watch};
 
-/// The state shared by all pages.
+/// The state that all pages share. Cheap to clone.
 #[derive(Clone)]
 pub struct App {
     pub library: Arc<RunLibrary>,
     pub guard: Arc<PageGuard>,
-    /// Limits the number of concurrent analyses.
+    /// A semaphore that limits the number of concurrent analyses.
     pub analyses: Arc<Semaphore>,
-    /// True once the server shuts down.
+    /// True once the server has started to shut down.
     pub ending: watch::Receiver<bool>,
 }
 

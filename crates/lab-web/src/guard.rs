@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Protects the pages: other sites can neither read them nor act on behalf of the user.
+//! Protects the pages. Other sites can neither read them nor act on behalf of the user.
 
 use crate::address::PageAddress;
 use crate::problem::Problem;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// The name of the token's URL parameter and form field.
 pub const TOKEN: &str = "token";
 
-/// Headers of every response.
+/// The headers of every response.
 ///
 /// They prevent browsers from loading anything from other sites, from showing the pages in a frame,
 /// and from guessing content types.
@@ -108,8 +108,8 @@ impl PageGuard {
 
     /// Returns true if a host is an IP address, `localhost` or a configured name.
     ///
-    /// Any port is allowed, such as that of a tunnel. A site that points its own name at this
-    /// server (DNS rebinding) is rejected.
+    /// Any port is allowed, because it may be the port of a tunnel. Rejects a site that points its
+    /// own name at this server (DNS rebinding).
     fn is_known_host(&self, host: &str) -> bool {
         let (name, port) = match host.rsplit_once(':') {
             Some((name, port)) if !port.contains(']') => (name, port),
@@ -157,7 +157,7 @@ impl PageGuard {
 /// Returns true if a form was sent by one of these pages, according to `Origin` and
 /// `Sec-Fetch-Site`.
 ///
-/// Clients other than browsers send neither header, but still need the token.
+/// Clients other than browsers send neither header, but they still need the token.
 fn is_same_origin(headers: &HeaderMap, host: &str) -> bool {
     let header_value = |name: &str| headers.get(name).map(HeaderValue::as_bytes);
     let pages_origin = format!("http://{host}");
@@ -165,7 +165,7 @@ fn is_same_origin(headers: &HeaderMap, host: &str) -> bool {
         && header_value("sec-fetch-site").is_none_or(|site| site == b"same-origin")
 }
 
-/// Passes allowed requests on, and adds [`HEADERS`] to every response.
+/// Passes allowed requests to the pages, and adds [`HEADERS`] to every response.
 pub async fn check(State(guard): State<Arc<PageGuard>>, request: Request, next: Next) -> Response {
     let mut response = match guard.examine(&request) {
         Err(problem) => problem.into_response(),
@@ -181,7 +181,7 @@ pub async fn check(State(guard): State<Arc<PageGuard>>, request: Request, next: 
     response
 }
 
-/// Returns the token in a URL that the server printed.
+/// Returns the token in a URL that the server has printed.
 fn token_in_url(request: &Request) -> Option<String> {
     let query = request
         .uri()

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Serves local web pages for a directory of runs.
 //!
-//! The server renders every page, and pages load nothing from other sites. The pages also work
-//! without their script, which loads some results later and updates the page of a run in progress.
+//! The server renders every page, and pages load nothing from other sites. The script of the pages
+//! loads some results later and updates the page of a run in progress, but the pages also work
+//! without it.
 
 mod address;
 mod app;
@@ -28,18 +29,18 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{Semaphore, watch};
 
-/// The directory to serve, and the address.
+/// The directory to serve, and the address to listen on.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The directory of the run files; it does not have to exist yet.
+    /// The directory of the run files. It does not have to exist yet.
     pub folder: PathBuf,
-    /// The address to listen on; a loopback address, unless others may see the runs.
+    /// The address to listen on. It should be a loopback address, unless others may see the runs.
     pub address: IpAddr,
-    /// The port; 0 means any free port.
+    /// The port. 0 selects any free port.
     pub port: u16,
-    /// True to use any free port if that port is in use.
+    /// True to use any free port if `port` is in use.
     pub or_any_port: bool,
-    /// Accepted host names in addition to `localhost`.
+    /// The host names that are accepted in addition to `localhost`.
     pub names: Vec<String>,
 }
 

@@ -14,16 +14,17 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-/// The maximum number of cached documents. A report is often exported right after it was shown.
+/// The maximum number of cached documents. They are cached because a report is often exported right
+/// after it was shown.
 const DOCUMENTS: usize = 4;
 
-/// The ending of the directory of a bisection.
+/// The extension of the directory of a bisection.
 const BISECTION: &str = ".bisect";
 
 /// The runs in a directory.
 pub struct RunLibrary {
     folder: PathBuf,
-    /// Locked while a run file is open.
+    /// A lock that is held while a run file is open.
     ///
     /// SQLite loses its locks on a file if the process closes any other descriptor of the file
     /// (sqlite.org/howtocorrupt.html, 2.2).
@@ -33,22 +34,22 @@ pub struct RunLibrary {
     documents: Mutex<Vec<(String, Stamp, Arc<Document>)>>,
 }
 
-/// Values computed from runs, by the runs' names.
+/// Values computed from runs, by the name of the run.
 type Cache<T> = Mutex<HashMap<String, (Stamp, Arc<T>)>>;
 
 /// The length and modification time of a run file and of its SQLite write-ahead log.
 ///
-/// They stay the same while the run is unchanged.
+/// As long as they stay the same, the run is unchanged.
 type Stamp = [Option<(u64, SystemTime)>; 2];
 
 /// A run in the directory.
 #[derive(Clone, Debug)]
 pub struct RunEntry {
-    /// The file's name without `.lab`.
+    /// The name of the file without `.lab`.
     pub name: String,
-    /// The heading, or the reason why the file cannot be read.
+    /// The heading of the run, or the reason why the file cannot be read.
     pub heading: Result<Heading, String>,
-    /// The state.
+    /// The state of the run.
     pub state: RunState,
 }
 
@@ -68,7 +69,7 @@ pub enum RunState {
 pub struct RunLine {
     /// The first sentence of the result.
     pub answer: String,
-    /// The tone of the line.
+    /// The tone in which the line is shown.
     pub tone: lab_document::Tone,
     /// The number of warnings.
     pub warnings: usize,
@@ -119,7 +120,7 @@ impl RunLibrary {
 
     /// Returns the file of a run.
     ///
-    /// Only listed runs are accepted, so that no name leads out of the directory.
+    /// Accepts only listed runs, so that a name cannot lead out of the directory.
     pub fn path(&self, name: &str) -> Result<PathBuf, Problem> {
         let listed = self.names().into_iter().find(|listed| listed == name);
         let listed =
@@ -138,7 +139,7 @@ impl RunLibrary {
 
     /// Returns a bisection, or an error if there is no such bisection.
     ///
-    /// Only listed bisections are accepted, so that no name leads out of the directory.
+    /// Accepts only listed bisections, so that a name cannot lead out of the directory.
     pub fn bisection(&self, name: &str) -> Result<BisectionFile, Problem> {
         let listed = self.names_with(BISECTION).find(|listed| listed == name);
         let file = listed.and_then(|name| BisectionFile::find(&self.bisection_folder(&name)));
@@ -237,7 +238,7 @@ impl RunLibrary {
         document.map_err(Problem::wrong)
     }
 
-    /// Deletes a run: its file, SQLite's files next to it, and its page.
+    /// Deletes a run: its file, SQLite's files for it, and its page.
     ///
     /// Returns an error if the run is being measured or if a file cannot be deleted.
     pub fn delete(&self, name: &str) -> Result<(), Problem> {
@@ -280,7 +281,7 @@ impl RunLibrary {
         self.names_with(".lab").collect()
     }
 
-    /// Returns the names of the directory's entries that end in `ending`, without it.
+    /// Returns the names of the directory's entries that end in `ending`, without that ending.
     fn names_with(&self, ending: &'static str) -> impl Iterator<Item = String> + use<> {
         let entries = std::fs::read_dir(&self.folder)
             .into_iter()
@@ -333,7 +334,7 @@ impl RunLine {
     }
 }
 
-/// Locks a mutex even if it is poisoned, because its content can be recomputed.
+/// Locks a mutex even if it is poisoned, because its content can be computed again.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Renders errors of requests as pages with advice.
+//! Errors of requests. They are rendered as pages with advice.
 
 use crate::pages::page;
 use axum::http::StatusCode;
@@ -15,32 +15,32 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// Creates the problem that a page or run does not exist.
+    /// Creates an error for a page or run that does not exist (status 404).
     pub fn missing(reason: impl Into<String>) -> Problem {
         Problem::new(StatusCode::NOT_FOUND, reason)
     }
 
-    /// Creates the problem that a request is malformed.
+    /// Creates an error for a malformed request (status 400).
     pub fn wrong(reason: impl Into<String>) -> Problem {
         Problem::new(StatusCode::BAD_REQUEST, reason)
     }
 
-    /// Creates the response to a request that is not allowed (status 403).
+    /// Creates an error for a request that is not allowed (status 403).
     pub fn forbidden(reason: impl Into<String>) -> Problem {
         Problem::new(StatusCode::FORBIDDEN, reason)
     }
 
-    /// Creates the problem that a run is being measured or is in use.
+    /// Creates an error for a run that is being measured or is in use (status 409).
     pub fn busy(reason: impl Into<String>) -> Problem {
         Problem::new(StatusCode::CONFLICT, reason)
     }
 
-    /// Creates the problem that a file is damaged or the disk failed.
+    /// Creates an error for a damaged file or a failed disk (status 500).
     pub fn broken(reason: impl Into<String>) -> Problem {
         Problem::new(StatusCode::INTERNAL_SERVER_ERROR, reason)
     }
 
-    /// Creates a problem with any status.
+    /// Creates an error with any status.
     pub fn new(status: StatusCode, reason: impl Into<String>) -> Problem {
         Problem {
             status,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The agent's side of an experiment: runs the block driver, which writes its measurements into a
-//! separate file.
+//! The agent's side of an experiment. Runs the block driver, which writes the agent's measurements
+//! to a file of their own.
 
 use super::{Bench, ExperimentOrder, ExperimentReport, MakeReady, Step, Task};
 use crate::agent::{Coordinator, end_within};
@@ -15,7 +15,7 @@ use lab_store::RunWriter;
 use std::path::Path;
 use std::time::Duration;
 
-/// The time for subjects and servers to exit after the coordinator has exited.
+/// The time that subjects and servers have to exit after the coordinator has exited.
 const END: Duration = Duration::from_secs(8);
 
 /// Prepares the host and measures until there is no more work.
@@ -45,7 +45,8 @@ fn next_task(coordinator: &Coordinator) -> Result<Option<Task>, String> {
     }
 }
 
-/// Executes tasks until there are no more. The first task contains the results of the run's pilots.
+/// Executes tasks until there are no more. The first task contains the results of the run's pilots,
+/// if there are any.
 fn measure(
     plan: &Plan,
     bench: Bench,
@@ -104,7 +105,7 @@ struct BlockHost<'a> {
     file: &'a Path,
     executor: LocalExecutor<'a>,
     prepared: bool,
-    /// The blocks that this host has measured, without their samples.
+    /// The blocks that this host has measured, without samples.
     blocks: Vec<Block>,
     coordinator: &'a Coordinator,
 }
@@ -164,7 +165,7 @@ impl BlockHost<'_> {
     }
 }
 
-/// Removes the samples of an earlier block, because the driver only needs its disturbances.
+/// Removes the samples of an earlier block, because the driver needs only its disturbances.
 fn without_samples(block: Block) -> Block {
     Block {
         number: block.number,
@@ -175,7 +176,8 @@ fn without_samples(block: Block) -> Block {
     }
 }
 
-/// Returns the step that the coordinator shows.
+/// Converts a step to the form that the coordinator shows. Returns `None` if it does not show the
+/// step.
 fn step(progress: &Progress) -> Option<Step> {
     match *progress {
         Progress::Pilot {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The coordinator's side of an experiment: assigns missing blocks to the hosts, and adds their measurements to the
-//! run file.
+//! The coordinator's side of an experiment. Assigns missing blocks to the hosts, and adds their
+//! measurements to the run file.
 
 use super::{ExperimentOrder, ExperimentReport, Hosts, RunKnowledge, Step, Task};
 use crate::agents::Agents;
@@ -17,32 +17,33 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The time to wait for messages before checking whether to stop.
+/// The maximum time to wait for messages between two checks for a request to stop.
 const LISTEN: Duration = Duration::from_millis(50);
 
 /// Distributes the blocks of a run to hosts. Each block is measured by one host.
 pub struct BlockAgents<'a> {
     plan: &'a Plan,
     agents: Agents,
-    /// The number of agents of earlier sessions in the run file.
+    /// The number of agents that earlier sessions stored in the run file.
     earlier: usize,
     stops: fn() -> bool,
     /// True if the loss of a host ends the run.
     strict: bool,
-    /// The block of each busy agent and its number of earlier attempts, or `None` if the agent prepares the run.
+    /// The block of each busy agent and the number of earlier attempts at it, or `None` if the
+    /// agent prepares the run.
     under_way: HashMap<AgentId, Option<(u32, u32)>>,
-    /// Agents that have received the run's pilots and settings.
+    /// Agents that have already received the run's pilots and settings.
     informed: HashSet<AgentId>,
     /// The servers' peaks, which one host has found.
     peaks: Peaks,
     /// The outcomes of batches on all hosts.
     outcomes: HashMap<(PointId, u64), Outcome>,
-    /// The directory for received files until they are merged.
+    /// The directory that contains received files until they are merged.
     scratch: Scratch,
 }
 
 impl<'a> BlockAgents<'a> {
-    /// Creates an executor for prepared hosts and a run with these peaks.
+    /// Creates an executor for a run on prepared hosts. `peaks` contains the peaks known so far.
     pub fn new(
         plan: &'a Plan,
         hosts: Hosts,
@@ -64,7 +65,8 @@ impl<'a> BlockAgents<'a> {
         }
     }
 
-    /// Assigns a task to an agent. An agent's first task includes pilot results and settings, which the agent stores.
+    /// Assigns a task to an agent. The agent's first task includes the results of pilots and the
+    /// settings, which the agent stores.
     fn give(&mut self, agent: AgentId, block: Option<(u32, u32)>, run: &RunContext) {
         let knowledge = if self.informed.insert(agent) {
             RunKnowledge::new(&run.run, &self.peaks)
@@ -81,7 +83,8 @@ impl<'a> BlockAgents<'a> {
 
     /// Assigns the next missing block to each idle host.
     ///
-    /// A single host finds the peaks of servers, because all hosts then offer loads at fractions of these peaks.
+    /// While the peaks of servers are unknown, uses only one host to find them. Afterward, all
+    /// hosts offer loads at fractions of these peaks.
     fn hand_out(&mut self, run: &RunContext) {
         let at_once = if finds_peaks(self.plan, &run.run) {
             1
@@ -190,8 +193,8 @@ impl<'a> BlockAgents<'a> {
         Ok(())
     }
 
-    /// Returns the difference between a host's results and those of other hosts. If there is none, stores the
-    /// outcomes and returns `None`.
+    /// Describes the difference between a host's results and those of other hosts. If there is
+    /// none, stores the outcomes and returns `None`.
     fn work_difference(&mut self, outcomes: Vec<Outcome>) -> Option<String> {
         let earlier_of =
             |outcome: &Outcome| self.outcomes.get(&(outcome.point, outcome.operations));
@@ -220,7 +223,7 @@ impl<'a> BlockAgents<'a> {
         self.outcomes.extend(by_place);
     }
 
-    /// Records that an agent was lost. Another host will measure its block.
+    /// Records that an agent was lost. Its block is assigned to another host later.
     fn handle_loss(
         &mut self,
         agent: AgentId,
@@ -278,13 +281,13 @@ impl Executor for BlockAgents<'_> {
         self.agents.present().len().max(1) as u32
     }
 
-    /// Returns no metrics, because they arrive with the hosts' blocks.
+    /// Returns no metrics, because the hosts' blocks contain them.
     fn metrics(&self) -> Vec<Metric> {
         Vec::new()
     }
 
-    /// Makes one host run the pilots for all hosts, so that a batch has the same number of
-    /// operations on each host.
+    /// Runs the pilots on one host for all hosts, so that a batch has the same number of operations
+    /// on each host.
     fn prepare(&mut self, run: &mut RunContext, on_progress: OnProgress) -> Result<(), Stop> {
         self.keep_outcomes(run.writer.outcomes()?);
         if run.run.complete_blocks().next().is_some() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Prepares hosts for an experiment concurrently, and rejects hosts that do not meet the
+//! Prepares the hosts of an experiment concurrently, and rejects hosts that do not meet the
 //! requirements.
 
 use super::{ExperimentOrder, ExperimentReport, HostRequirements};
@@ -9,15 +9,15 @@ use lab_model::{Agent, AgentId, ClockOffset, Host, IdVec};
 
 /// The options for starting hosts.
 pub struct HostsStart {
-    /// The launcher of the agents, and the maximum time for which they may be silent.
+    /// The launcher of the agents, and the time of silence after which an agent counts as lost.
     pub starting: AgentStart,
     /// The requirements that each host must meet.
     pub wanted: HostRequirements,
-    /// The number of agents of earlier sessions in the run file.
+    /// The number of agents that earlier sessions stored in the run file.
     pub earlier: usize,
 }
 
-/// Hosts that are ready.
+/// Hosts that are ready for measuring.
 pub struct Hosts {
     pub(super) agents: Agents,
     pub(super) described: IdVec<AgentId, Agent>,
@@ -26,9 +26,11 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// Starts an agent on each host and prepares the host. `tell` receives the lines that the agents write.
+    /// Starts an agent on each host and prepares the host. `tell` receives the lines that the
+    /// agents write.
     ///
-    /// If an agent cannot be started or its host does not meet the requirements, ends all agents and returns an error.
+    /// If an agent cannot be started or its host does not meet the requirements, ends all agents
+    /// and returns an error.
     pub fn start(start: HostsStart, tell: &mut dyn FnMut(&str)) -> Result<Hosts, StartError> {
         let mut agents = Agents::start(&start.starting)?;
         let clocks = agents.compare_clocks();
@@ -92,7 +94,8 @@ fn machines(agents: &Agents) -> Vec<&str> {
 
 /// Divides the cores of each machine among its agents.
 ///
-/// Returns each agent's section of the cores: its index, and the number of sections on the machine.
+/// Returns the group of cores for each agent: the index of the group, and the number of groups on
+/// the machine.
 fn parts(machines: &[&str]) -> Vec<(usize, usize)> {
     let part = |(agent, machine): (usize, &&str)| {
         let count = |all: &[&str]| all.iter().filter(|other| *other == machine).count();

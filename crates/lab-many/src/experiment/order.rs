@@ -7,24 +7,24 @@ use lab_stats::load::peaks::Peaks;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// The requirements that a host must meet.
+/// The requirements that a host must meet, and the plan to measure.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct HostRequirements {
     /// The plan.
     pub plan: Plan,
     /// The project's directory on the coordinator's machine.
     pub folder: PathBuf,
-    /// The name of each subject, and the SHA-256 of its sources on the coordinator's machine.
+    /// The name of each subject with the SHA-256 of its sources, from the coordinator's machine.
     pub hashes: Vec<(String, String)>,
     /// Subjects that cannot run on the coordinator's machine.
     pub failures: Vec<Failure>,
-    /// The directory for databases. `None` means in memory.
+    /// The directory for databases, or `None` for a directory in memory.
     pub scratch: Option<PathBuf>,
     /// True to reject a host that is unfit for measuring.
     pub strict: bool,
 }
 
-/// A prepared host, on which the servers of the run have been started.
+/// A prepared host, on which the run's servers have been started.
 pub struct Bench {
     /// The project's directory.
     pub folder: PathBuf,
@@ -40,18 +40,19 @@ pub struct Bench {
 /// met.
 pub type MakeReady<'m> = &'m dyn Fn(&HostRequirements) -> Result<Bench, String>;
 
-/// An agent's order.
+/// An order from the coordinator to an agent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum ExperimentOrder {
     /// Prepare the host.
     Ready {
-        /// Requirements on the host.
+        /// The requirements that the host must meet.
         #[serde(rename = "wanted")]
         requirements: Box<HostRequirements>,
-        /// The agent's section of the machine's cores: its index, starting with 0, and the number of sections.
+        /// The agent's group of the machine's cores: the index of the group, counted from 0, and
+        /// the number of groups.
         part: (usize, usize),
     },
-    /// Measure.
+    /// Execute a task.
     Task(Task),
 }
 
@@ -61,18 +62,19 @@ pub struct Task {
     /// The state of the run so far.
     #[serde(rename = "known")]
     pub knowledge: RunKnowledge,
-    /// The block's number and the number of its earlier attempts, or `None` for the preparation before the first block.
+    /// The number of the block and the number of earlier attempts at it, or `None` for the
+    /// preparation before the first block.
     pub block: Option<(u32, u32)>,
 }
 
-/// The state of the run that agents need.
+/// The part of a run's state that agents need.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct RunKnowledge {
     /// The results of the pilots.
     pub pilots: Vec<Pilot>,
     /// Settings that subjects reported.
     pub settings: Vec<Setting>,
-    /// Failures so far.
+    /// Failures up to now.
     pub failures: Vec<Failure>,
     /// The peaks of servers.
     pub peaks: Peaks,
@@ -105,14 +107,14 @@ pub enum ExperimentReport {
     Ready(Host),
     /// A step was completed.
     Step(Step),
-    /// The task is done; the body is its run file.
+    /// The task is complete. The body of the message is its run file.
     Done {
         /// The expected results of batches on this host.
         outcomes: Vec<Outcome>,
     },
 }
 
-/// A step, for progress output.
+/// A step of a run, for displaying progress.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Step {
     /// See [`lab_bench::Progress::Pilot`].
@@ -121,20 +123,20 @@ pub enum Step {
         subject: SubjectId,
         /// The point.
         point: PointId,
-        /// Completed trials.
+        /// The number of completed pilots.
         done: usize,
-        /// The total number of trials.
+        /// The total number of pilots.
         of: usize,
     },
     /// See [`lab_bench::Progress::Point`].
     Point {
-        /// The number of the block.
+        /// The index of the block, from 0.
         block: u32,
         /// The point.
         point: PointId,
-        /// The subject that warms up, or `None` if all subjects take turns.
+        /// The subject that is being warmed up, or `None` while all subjects take turns.
         subject: Option<SubjectId>,
-        /// Completed points.
+        /// The number of completed points.
         done: usize,
         /// The total number of points.
         of: usize,

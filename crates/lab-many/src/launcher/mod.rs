@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Launchers of agents: one file for each kind.
+//! Launchers of agents. There is one file for each kind.
 
 pub mod kubernetes;
 mod local;
@@ -13,7 +13,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The time for agents to start, including copying the program over slow networks.
+/// The maximum time for agents to start. It includes copying the program over a slow network.
 const START: Duration = Duration::from_secs(120);
 
 /// Starts agents at locations.
@@ -24,16 +24,16 @@ pub trait Launcher: Send + Sync {
     /// Returns the launcher's name, such as `local` or `ssh`.
     fn name(&self) -> &'static str;
 
-    /// Returns the names of the locations, each of which gets an agent.
+    /// Returns the names of the locations. Each location gets one agent.
     fn places(&self) -> &[String];
 
-    /// Returns the ways to start an agent at a location, given by its index. Each is tried if the
-    /// earlier ones fail.
+    /// Returns the ways to start an agent at a location, given by its index. They are tried in
+    /// order until one succeeds.
     ///
     /// Returns an error if this program cannot be read.
     fn attempts(&self, place: usize, program: &LabProgram) -> io::Result<Vec<Attempt>>;
 
-    /// Returns the timeout for the start of an agent, or `None` for no limit, as in a queue.
+    /// Returns the timeout for starting an agent. `None` means no limit, for example for a queue.
     fn timeout(&self) -> Option<Duration> {
         Some(START)
     }
@@ -47,21 +47,23 @@ pub trait Launcher: Send + Sync {
 
 /// A way to start an agent.
 pub struct Attempt {
-    /// The command. Its standard input and output are those of the agent.
+    /// The command. Its standard input and output are connected to the agent.
     pub command: Command,
     /// Bytes to send to its standard input before any message.
     pub sends: Option<Arc<[u8]>>,
-    /// The SHA-256 that the agent's program must have, or `None` if it runs the coordinator's file.
+    /// The SHA-256 that the agent's program must have, or `None` if the agent runs the
+    /// coordinator's file.
     pub sha256: Option<String>,
 }
 
 /// The command-line arguments of an agent.
 const AGENT: [&str; 2] = ["agent", "--hash"];
 
-/// The kinds that [`parse`] supports.
+/// The kinds of launchers that [`parse`] supports.
 pub const KINDS: [&str; 5] = ["local", "ssh", "netns", "slurm", "k8s"];
 
-/// Parses `local:4`, `ssh:gen1,gen2`, `netns:a,b`, `slurm:8`, `k8s:8`, `k8s:8,job.yaml`.
+/// Parses a launcher, such as `local:4`, `ssh:gen1,gen2`, `netns:a,b`, `slurm:8`, `k8s:8` or
+/// `k8s:8,job.yaml`.
 pub fn parse(text: &str) -> Result<Arc<dyn Launcher>, String> {
     let syntax = "WHERE must be local:4, ssh:HOST,HOST, netns:NAME,NAME, slurm:8 or k8s:8";
     let (kind, places) = text.split_once(':').ok_or(syntax)?;
@@ -82,7 +84,7 @@ pub fn parse(text: &str) -> Result<Arc<dyn Launcher>, String> {
     }
 }
 
-/// Makes the path of a manifest in a launcher's text absolute, so that the text does not depend on
+/// Makes the path of a manifest in a launcher's text absolute. The text then no longer depends on
 /// the current directory. Returns an error if the current directory is missing.
 pub fn absolute(text: &str) -> Result<String, String> {
     let Some((agents, manifest)) = text.split_once(',').filter(|_| text.starts_with("k8s:")) else {
@@ -109,7 +111,8 @@ fn places(kind: &str, agents: usize) -> Vec<String> {
     (1..=agents).map(|n| format!("{kind} {n}")).collect()
 }
 
-/// Returns the client command from an environment variable, with its arguments, or the default client.
+/// Returns the client command in an environment variable, with its arguments, or else the default
+/// client.
 fn client(variable: &str, default: &str) -> Command {
     let words = std::env::var(variable).unwrap_or_default();
     let mut words = words.split_whitespace();
@@ -118,7 +121,8 @@ fn client(variable: &str, default: &str) -> Command {
     command
 }
 
-/// Parses names. Returns pairs of a label and a name. The label of a repeated name has a number.
+/// Parses a list of names. Returns pairs of a label and a name. If a name is repeated, its labels
+/// are numbered.
 fn names(text: &str) -> Result<Vec<(String, String)>, String> {
     let mut pairs: Vec<(String, String)> = Vec::new();
     for name in text.split(',') {
@@ -138,21 +142,24 @@ fn names(text: &str) -> Result<Vec<(String, String)>, String> {
     Ok(pairs)
 }
 
-/// Returns a shell script that receives the program on its standard input, before the messages, and runs it.
+/// Returns a shell script that receives the program on standard input and runs it. The messages to
+/// the agent follow the program.
 ///
-/// The program deletes its own file as soon as it runs. The script contains no single quotes, so it can be enclosed
-/// in them.
+/// The program deletes its own file as soon as it runs. The script contains no single quotes, so it
+/// can be enclosed in them.
 fn receive_and_run(bytes: usize) -> String {
     script(&format!("head -c {bytes}"))
 }
 
-/// Returns the script of [`receive_and_run`] with a timeout: the script exits if the program does not arrive within
-/// `seconds`.
+/// Returns the script of [`receive_and_run`] with a timeout. The script exits if the program does
+/// not arrive within `seconds`.
 fn receive_within(seconds: u32, bytes: usize) -> String {
     script(&format!("timeout {seconds} head -c {bytes}"))
 }
 
-/// After a timeout, GNU's `timeout` exits with 124, and BusyBox's with 143.
+/// Returns a script that receives the program with the command `receive`, and then runs it.
+///
+/// If `receive` has a timeout, GNU's `timeout` exits with 124, and BusyBox's with 143.
 fn script(receive: &str) -> String {
     let agent = AGENT.join(" ");
     format!(
@@ -243,7 +250,7 @@ mod tests {
         assert_eq!(output.stderr, b"the program did not arrive in time\n");
     }
 
-    /// Compares the commands as words, so that the quoting is visible.
+    /// Compares the commands as lists of words, so that the quoting is visible.
     #[test]
     fn no_shell_stands_before_an_agent_but_the_one_that_ssh_asks_for() {
         let words = |text: &str| {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Agents on a cluster's nodes, started with Slurm's `srun`. Each agent is a job with one task, or a step within an
-//! allocation.
+//! Agents on a cluster's nodes, started with Slurm's `srun`. Each agent is a job with one task, or
+//! a step within an allocation.
 //!
-//! Slurm's own variables, such as SLURM_PARTITION, set partition, account, time and so on (srun(1), INPUT ENVIRONMENT
-//! VARIABLES). `sbatch` does not connect standard input and output; it can be used to start the coordinator.
+//! Slurm's own variables, such as SLURM_PARTITION, set the partition, account, time limit and other
+//! options (srun(1), INPUT ENVIRONMENT VARIABLES). `sbatch` does not connect standard input and
+//! output, but it can be used to start the coordinator.
 
 use super::{Attempt, Launcher, places, receive_and_run};
 use crate::program::LabProgram;
@@ -11,7 +12,7 @@ use std::io;
 use std::process::Command;
 use std::time::Duration;
 
-/// Slurm's variable with the ID of the allocation that a process runs in.
+/// Slurm's variable with the ID of the allocation in which a process runs.
 const ALLOCATION: &str = "SLURM_JOB_ID";
 
 /// Starts agents on a cluster's nodes.
@@ -40,8 +41,8 @@ impl Launcher for Slurm {
         &self.places
     }
 
-    /// Returns an attempt that copies the program, because nodes may not share a directory. Slurm
-    /// ends the task with `srun` (srun(1), SIGNALS AND ESCAPE SEQUENCES).
+    /// Returns an attempt that copies the program, because nodes may not share a directory. When
+    /// `srun` ends, Slurm ends the task, too (srun(1), SIGNALS AND ESCAPE SEQUENCES).
     fn attempts(&self, place: usize, program: &LabProgram) -> io::Result<Vec<Attempt>> {
         let bytes = program.bytes()?;
         let mut command = Command::new("srun");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Agents on other machines, started with OpenSSH's client and its own configuration, keys and known hosts.
+//! Agents on other machines, started with OpenSSH's client. The client uses its own configuration,
+//! keys and known hosts.
 
 use super::{AGENT, Attempt, Launcher, client, receive_and_run};
 use crate::program::LabProgram;
@@ -22,8 +23,8 @@ impl Ssh {
         Ssh { places, hosts }
     }
 
-    /// Returns a command for a host's shell. Multiple hosts cannot prompt for passwords concurrently, so prompts are
-    /// disabled.
+    /// Returns a command for the shell of a host. Prompts are disabled, because multiple hosts
+    /// cannot prompt for passwords concurrently.
     fn command(&self, place: usize, shell_command: &str) -> Command {
         let mut command = client(WORDS, "ssh");
         command.args([
@@ -47,8 +48,8 @@ impl Launcher for Ssh {
         &self.places
     }
 
-    /// Returns the attempts to run the installed program, if it is the same as this one, and then a
-    /// copy of this program.
+    /// Returns two attempts. The first runs the installed program if it is the same as this one.
+    /// The second runs a copy of this program.
     fn attempts(&self, place: usize, program: &LabProgram) -> io::Result<Vec<Attempt>> {
         let sha256 = program.sha256()?.to_owned();
         let installed = format!("benchlab {}", AGENT.join(" "));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The agent's side of a load: runs the engine of `lab-load`, starting at the time that the coordinator sets.
+//! The agent's side of a load. Runs the engine of `lab-load`, starting at the time that the
+//! coordinator sets.
 
 use super::{LoadOrder, LoadReport, bytes};
 use crate::agent::{Coordinator, begin_work, is_stopped};
@@ -11,10 +12,10 @@ use std::collections::HashMap;
 use std::thread;
 use std::time::Duration;
 
-/// The maximum time between two checks whether the load was stopped.
+/// The maximum interval between two checks for a request to stop the load.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// The servers that an agent loads, and an engine for each server with open connections.
+/// The servers that an agent loads. For each server with open connections, there is an engine.
 pub struct LoadAgent {
     inspect: fn(usize) -> Host,
     /// The servers, or `None` until the coordinator sends the load.
@@ -32,7 +33,7 @@ struct RequestedLoad {
 impl LoadAgent {
     /// Creates an agent.
     ///
-    /// `inspect` describes the host, given the number of cores that the load needs.
+    /// `inspect` describes the host. Its argument is the number of cores that the load needs.
     pub fn new(inspect: fn(usize) -> Host) -> LoadAgent {
         LoadAgent {
             inspect,
@@ -149,7 +150,8 @@ fn send_slice(
     coordinator.say(&report, &body)
 }
 
-/// Returns the kinds of errors that occurred, each with the description of its first error if there is one.
+/// Returns the kinds of errors that occurred. Each has the description of its first error, if there
+/// is one.
 fn errors(record: &SliceRecord) -> Vec<(ErrorKind, Option<String>)> {
     let kinds = ErrorKind::ALL.into_iter();
     let occurred = kinds.filter(|kind| record.errors[*kind as usize] > 0);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Encodes distributions in the format of run files, so that the coordinator stores exactly what agents report.
+//! Encodes distributions in the format of run files. The coordinator therefore stores exactly what
+//! agents report.
 
 use lab_model::Slice;
 use lab_store::histogram;
 
-/// Moves a slice's distributions into bytes.
+/// Moves the distributions of a slice into bytes.
 ///
-/// Each distribution follows its length in bytes, a 32-bit big-endian number.
+/// Each distribution is preceded by its length in bytes, a 32-bit big-endian number.
 ///
 /// # Errors
 /// Returns an error if a time is too long for a histogram.
@@ -21,7 +22,7 @@ pub fn take(slice: &mut Slice) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// Restores a slice's distributions from the bytes that [`take`] returned.
+/// Restores the distributions of a slice from the bytes that [`take`] returned.
 ///
 /// # Errors
 /// Returns an error if the bytes are malformed.

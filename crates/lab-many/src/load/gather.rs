@@ -5,7 +5,7 @@ use lab_bench::Piece;
 use lab_model::{AgentId, AgentSlice, Arrivals, ErrorKind, Slice};
 use std::collections::VecDeque;
 
-/// A load that multiple agents generate, with the slices that they have reported.
+/// A load that multiple agents generate. It holds the reported slices until they are combined.
 pub struct Gather {
     parts: Vec<GeneratorPart>,
     slice_ns: u64,
@@ -36,7 +36,7 @@ enum GeneratorState {
 }
 
 impl Gather {
-    /// Creates a load of `length_ns` in which each agent has its own arrivals.
+    /// Creates a load of `length_ns` to which each agent contributes its own arrivals.
     pub fn new(shares: Vec<(AgentId, Arrivals)>, length_ns: u64, slice_ns: u64) -> Gather {
         let part = |(agent, arrivals)| GeneratorPart {
             agent,
@@ -80,7 +80,7 @@ impl Gather {
         }
     }
 
-    /// Records that an agent was lost and will report no more slices.
+    /// Records that an agent was lost, so that it will report no more slices.
     pub fn lose(&mut self, agent: AgentId) {
         if let Some(part) = self.part(agent) {
             part.state = GeneratorState::Lost;
@@ -97,7 +97,7 @@ impl Gather {
         self.parts.iter_mut().find(|part| part.agent == agent)
     }
 
-    /// Returns the number of an agent's requests that are due in the next combined slice.
+    /// Returns the number of requests of an agent that are due in the next combined slice.
     fn due(&self, part: &GeneratorPart) -> u64 {
         let due_until = |slices: u64| {
             let until_ns = (slices * self.slice_ns).min(self.length_ns);
@@ -253,7 +253,7 @@ mod tests {
         assert!(gather.is_over() && gather.next().is_none());
     }
 
-    /// A stopped load has as many slices as the agent that reported the most slices.
+    /// The number of slices in a stopped load is the highest number that any agent has reported.
     #[test]
     fn agents_may_stop_in_different_slices() {
         let mut gather = two_agents(5);

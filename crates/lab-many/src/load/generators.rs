@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The coordinator's side of a load: a load generator that consists of agents.
+//! The coordinator's side of a load. To the rest of benchlab, the agents are a single load
+//! generator.
 
 use super::gather::Gather;
 use super::{LoadOrder, LoadReport, bytes};
@@ -15,10 +16,11 @@ use lab_model::{
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The time between announcing a load to the agents and its start, in ns, in addition to network latency.
+/// The time between announcing a load to the agents and its start, in ns. The network latency is
+/// added to it.
 const LEAD_NS: i64 = 50_000_000;
 
-/// The time to wait for a message before checking whether the user interrupted benchlab.
+/// The maximum time to wait for a message between two checks for an interruption by the user.
 const LISTEN: Duration = Duration::from_millis(100);
 
 /// The agents that generate the load of a run.
@@ -32,14 +34,14 @@ pub struct LoadAgents<'a> {
     first: Vec<Vec<FirstAnswer>>,
 }
 
-/// The errors of one request: each kind, with a description if there is one.
+/// The errors of one request. Each kind has a description, if there is one.
 pub type FirstAnswer = Vec<(ErrorKind, Option<String>)>;
 
-/// The parameters for starting the agents of a load.
+/// The parameters for starting the agents that generate a load.
 pub struct LoadStart<'a> {
     /// A plan that contains a load.
     pub plan: &'a Plan,
-    /// The plan's load, without the names of files on this machine.
+    /// The plan's load. It refers to no files of this machine.
     pub load: LoadSpec,
     /// The launcher of the agents, and the time of silence after which an agent counts as lost.
     pub starting: AgentStart,
@@ -56,7 +58,7 @@ struct LoadState {
     loads: u64,
     earlier: usize,
     strict: bool,
-    /// Notes for the user that have not been reported yet.
+    /// Notes that have not been shown to the user yet.
     notes: Vec<String>,
     lost: Vec<(AgentId, String)>,
 }
@@ -65,8 +67,8 @@ impl<'a> LoadAgents<'a> {
     /// Starts the agents, and makes each of them send one request to every server.
     ///
     /// # Errors
-    /// Returns an error if a point has fewer connections than there are agents, if an agent cannot be started, or if an
-    /// agent cannot find or reach a server.
+    /// Returns an error if a point has fewer connections than there are agents, if an agent cannot
+    /// be started, or if an agent cannot find or reach a server.
     pub fn start(start: LoadStart<'a>) -> Result<LoadAgents<'a>, StartError> {
         let (plan, load) = (start.plan, start.plan.load().expect("a plan with a load"));
         let places = start.starting.launcher.places().len();
@@ -172,7 +174,7 @@ impl Generators for LoadAgents<'_> {
     }
 }
 
-/// The connections of all agents to one server.
+/// A generator that consists of the connections of all agents to one server.
 struct AgentsGenerator {
     shared: Arc<Mutex<LoadState>>,
     server: SubjectId,
@@ -262,7 +264,7 @@ impl AgentsGenerator {
 
     /// Returns the delay of an agent's start, in ns.
     ///
-    /// If requests are due at equal intervals, the delays make the agents' requests alternate.
+    /// If requests are due at equal intervals, the delays make the agents send alternately.
     fn after_ns(&self, agent: AgentId) -> i64 {
         match &self.total_arrivals {
             Arrivals::Open {
@@ -294,7 +296,8 @@ impl LoadState {
     /// Waits until each connected agent has sent a report.
     ///
     /// # Errors
-    /// Returns an error if an agent failed, or if an agent was lost before the first load or with `--strict`.
+    /// Returns an error if an agent failed, if an agent was lost before the first load, or if an
+    /// agent was lost at any time with `--strict`.
     fn answers(&mut self) -> Result<Vec<(AgentId, LoadReport)>, StartError> {
         let refusal = |agent: &str, reason: &str| StartError::Refused(format!("{agent}: {reason}"));
         let mut pending = self.agents.present();
@@ -329,8 +332,8 @@ impl LoadState {
         Ok(answers)
     }
 
-    /// Returns the fault that ends the load: the loss of agents or, if no agent was lost, a failure
-    /// with `message`.
+    /// Returns the fault that ends the load. This is the loss of agents if there is any, or else a
+    /// failure with `message`.
     fn fault(&self, message: String) -> LoadFault {
         let (total, present) = (self.agents.len(), self.agents.present().len());
         let reason = if message.is_empty() {
@@ -358,7 +361,7 @@ impl LoadState {
         StartError::Refused(format!("{name}: the agent sent an unexpected message"))
     }
 
-    /// Handles an event during a load. Returns an error with the reason if the load must end.
+    /// Handles an event during a load. If the load must end, returns an error with the reason.
     fn handle_event(
         &mut self,
         agent: AgentId,
@@ -419,7 +422,8 @@ impl LoadState {
         !self.notes.is_empty() || !self.lost.is_empty()
     }
 
-    /// Adds notes and lost agents to a report, and replaces its agent indexes with those of the run file.
+    /// Adds notes and lost agents to a report, and converts its agent indexes to those of the run
+    /// file.
     fn complete(&mut self, mut piece: Piece) -> Piece {
         let slices = piece.slice.iter_mut();
         for part in slices.flat_map(|slice| &mut slice.agents) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Load that multiple agents generate together, as one load generator.
+//! Load that multiple agents generate together, like a single load generator.
 //!
-//! The agents divide the rate and the connections and start at the same time. Their results are added up.
+//! The agents divide the rate and the connections among themselves, and start at the same time.
+//! Their results are added up.
 
 pub mod agent;
 pub mod bytes;

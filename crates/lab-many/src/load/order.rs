@@ -5,16 +5,16 @@ use lab_load::{LoadShare, Request};
 use lab_model::{ErrorKind, Host, LoadSpec, Slice, SubjectId};
 use serde::{Deserialize, Serialize};
 
-/// An order for an agent.
+/// An order from the coordinator to an agent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum LoadOrder {
     /// Find the servers, and send one request to each.
     Find {
-        /// The load, without names of files on the coordinator's machine.
+        /// The load. It refers to no files of the coordinator's machine.
         load: Box<LoadSpec>,
         /// The requests to each of the plan's subjects, including secrets.
         requests: Vec<Vec<Request>>,
-        /// The seed for the order of the requests.
+        /// The seed that determines the order of the requests.
         seed: u64,
     },
     /// Open the connections to a server.
@@ -24,7 +24,7 @@ pub enum LoadOrder {
         /// The agent's fraction of the load.
         share: LoadShare,
     },
-    /// Generate load on a server whose connections are open.
+    /// Generate load on a server to which connections are open.
     Load {
         /// The number of the load, counted from 1.
         number: u64,
@@ -54,13 +54,13 @@ pub enum LoadReport {
         /// For each server, the errors of the agent's first request to it.
         first: Vec<Vec<(ErrorKind, Option<String>)>>,
     },
-    /// The connections are open. Failed connections are retried later.
+    /// The connections are open. Those that could not be opened are retried later.
     Opened,
     /// A slice of load. Its distributions are the body of the message.
     Slice {
         /// The load's number.
         number: u64,
-        /// The delay of the load's start, in ns.
+        /// The delay with which the load started, in ns.
         late_ns: u64,
         /// The slice without its distributions.
         slice: Box<Slice>,

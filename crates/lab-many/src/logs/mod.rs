@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Logs on multiple machines. Each agent counts the logs on its machine, and the counts are
-//! combined.
+//! Logs on multiple machines. Each agent counts the lines of the logs on its machine, and the
+//! coordinator combines the counts.
 
 pub mod agent;
 mod order;
@@ -29,8 +29,8 @@ impl LogsAgents {
 
     /// Makes all agents read their logs, and combines the counts in the order of the locations.
     ///
-    /// Returns the logs that were read and those that could not be read. Returns an error if an agent was lost or
-    /// failed.
+    /// Returns the logs that were read and those that could not be read. Returns an error if an
+    /// agent was lost or failed.
     pub fn read(
         mut self,
         order: &LogsOrder,

@@ -4,18 +4,18 @@
 use lab_logs::LogsRead;
 use serde::{Deserialize, Serialize};
 
-/// The logs that an agent reads, as on the command line.
+/// The logs that an agent reads, specified as on the command line.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LogsOrder {
     /// The files.
     pub logs: Vec<String>,
-    /// True to also read their rotated predecessors.
+    /// True to also read the rotated files of these logs.
     pub rotated: bool,
     /// The format, or `None` to detect it.
     pub format: Option<String>,
     /// The unit of durations in ns, if the format does not state it.
     pub unit: Option<u64>,
-    /// The names of fields, for lines with named fields.
+    /// The names of fields, for formats in which fields have names.
     pub fields: Option<String>,
     /// The time zone of times without an offset.
     pub zone: Option<String>,
@@ -30,6 +30,6 @@ pub struct LogsReport {
     pub read: LogsRead,
     /// Logs that could not be read completely, with the reasons.
     pub failed: Vec<String>,
-    /// Files that were skipped as duplicates, one sentence each.
+    /// Files that were skipped as duplicates, with one sentence for each.
     pub skipped: Vec<String>,
 }

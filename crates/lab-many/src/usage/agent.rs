@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The agent's side of monitoring a server's processes.
+//! The agent's side of monitoring the processes of a server.
 
 use super::{UsageOrder, UsageReport, listening};
 use crate::agent::Coordinator;
@@ -13,7 +13,7 @@ pub struct UsageAgent {
 }
 
 impl UsageAgent {
-    /// Executes an order. The error describes why this is not possible.
+    /// Executes an order. Returns an error with the reason if this is not possible.
     pub fn run_order(
         &mut self,
         order: UsageOrder,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The resource usage of a server on another machine, which an agent there reads: CPU time, memory
-//! and threads.
+//! The resource usage of a server on another machine: CPU time, memory and threads. An agent on
+//! that machine reads it.
 
 pub mod agent;
 mod listening;
@@ -15,21 +15,21 @@ use lab_bench::{ServerWatch, Usage};
 use lab_model::AgentId;
 use std::time::{Duration, Instant};
 
-/// The timeout of a response. After that, the slice continues without the usage.
+/// The maximum time to wait for a response. After that, the slice is recorded without the usage.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The time to wait for messages before checking the timeout.
+/// The maximum time to wait for messages between two checks of the timeout.
 const LISTEN: Duration = Duration::from_millis(20);
 
 /// A server's processes, monitored by an agent on the same machine.
 pub struct RemoteWatch {
     agents: Agents,
-    /// The reason why monitoring has failed, or `None` if it has not failed.
+    /// The reason why monitoring has failed, or `None` while it works.
     failure: Option<String>,
 }
 
 impl RemoteWatch {
-    /// Starts the agent, which finds the processes. Returns an error if the agent cannot be started
+    /// Starts an agent, which finds the processes. Returns an error if the agent cannot be started
     /// or finds no process.
     pub fn start(starting: &AgentStart, order: UsageOrder) -> Result<RemoteWatch, StartError> {
         let agents = Agents::start(starting)?;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The assets of the pages: a style sheet, a script and an icon, all compiled into the program.
+//! Serves the assets of the pages: a style sheet, a script and an icon. All of them are compiled
+//! into the program.
 
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use lab_document::format::html;
 
-/// Serves the style of reports, with the additions for the pages around them.
+/// Serves the style sheet. It contains the style of reports, and additions for the rest of the
+/// pages.
 pub async fn style() -> Response {
     let style = html::style_sheet() + include_str!("../page.css");
     ([(CONTENT_TYPE, "text/css; charset=utf-8")], style).into_response()

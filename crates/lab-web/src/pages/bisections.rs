@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Lists all bisections with their results, and shows one.
+//! Pages that list all bisections with their results, or show one bisection.
 
 use super::{bisection_path, count, minute, page};
 use crate::app::App;

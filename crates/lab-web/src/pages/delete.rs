@@ -12,7 +12,7 @@ use axum::response::{Html, Redirect};
 use lab_document::clean;
 use maud::html;
 
-/// The maximum number of runs that can be deleted in one request.
+/// The maximum number of runs that one request can delete.
 const MAX_RUNS: usize = 500;
 
 /// Asks for confirmation before deleting runs.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Downloads a run: as a report in some format, or as the run file itself.
+//! Downloads of a run, either as a report in a chosen format or as the run file itself.
 
 use crate::app::App;
 use crate::problem::Problem;
@@ -10,13 +10,14 @@ use axum::response::{IntoResponse, Response};
 use lab_document::{FORMATS, Format, Rendered, Terminal, chart::file_name};
 use tokio_util::io::ReaderStream;
 
-/// Returns the formats that consist of one file, in the order of the menu. GitHub's summary is the Markdown format.
+/// Returns the formats that consist of one file, in the order of the menu. GitHub's summary is not
+/// offered, because it is the same as Markdown.
 pub fn formats() -> impl Iterator<Item = Format> {
     let has_file = |format: &Format| !format.is_folder && format.name != "github";
     FORMATS.into_iter().filter(has_file)
 }
 
-/// Serves a report in a format.
+/// Serves the report of a run in a format.
 pub async fn export(
     State(app): State<App>,
     Path((run, format)): Path<(String, String)>,
@@ -57,8 +58,8 @@ pub async fn file(State(app): State<App>, Path(run): Path<String>) -> Result<Res
                     "the run is being measured: download its file when it has ended",
                 ));
             }
-            // Reading the progress checks that it is a run file, and moves the content of SQLite's
-            // log into the file.
+            // Reading the progress verifies that it is a run file, and moves the content of
+            // SQLite's log into the file.
             library.progress(&run)?;
             library.path(&run)
         })

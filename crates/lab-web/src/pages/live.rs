@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Follows a run while it is measured, and sends events to the page's script.
+//! Follows a run while it is being measured, and sends events to the script of the page.
 
 use crate::app::App;
 use crate::library::{RunEntry, RunLibrary};
@@ -15,9 +15,10 @@ use maud::{Markup, html};
 use std::convert::Infallible;
 use std::time::{Duration, Instant};
 
-/// The interval at which the run file is read.
+/// The interval between two readings of the run file.
 const EVERY: Duration = Duration::from_secs(1);
-/// Analyses may use at most 1/20 of a core, so that they hardly disturb the measurement.
+/// The divisor for the time of analyses. They use at most 1/20 of a core, so that they hardly
+/// disturb the measurement.
 const FRACTION: u32 = 20;
 
 /// Renders the page of a run in progress: a line with the progress, and the result so far.
@@ -45,15 +46,15 @@ struct PageFollower {
     app: App,
     run: String,
     state: FollowState,
-    /// The number of blocks in the last report that was sent. `None` if no report was sent.
+    /// The number of blocks in the last report that was sent, or `None` if none was sent.
     shown: Option<u32>,
-    /// The earliest time of the next report.
+    /// The earliest time at which the next report may be sent.
     next_report: Instant,
     queue: Vec<Event>,
 }
 
-/// Streams the events `progress` (a sentence), `report` (a page's content) and `ended` until the
-/// run ends.
+/// Streams events until the run ends: `progress` (a sentence), `report` (the content of the page)
+/// and `ended`.
 pub async fn events(
     State(app): State<App>,
     Path(run): Path<String>,
@@ -159,7 +160,7 @@ fn report(library: &RunLibrary, run: &str) -> Result<String, Problem> {
     body(&document).map_err(|e| Problem::broken(e.to_string()))
 }
 
-/// Formats the progress: `3 blocks complete in 12 s; 4,120 samples.`
+/// Formats the progress as a sentence, such as `3 blocks complete in 12 s; 4,120 samples.`
 fn sentence(progress: &RunProgress) -> String {
     let blocks = match progress.blocks {
         0 => "The first block is not complete yet".to_owned(),

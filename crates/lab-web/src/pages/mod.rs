@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The pages, in one file each, and their common parts.
+//! The pages. Each kind of page has its own file, and this one has their common parts.
 
 pub mod assets;
 pub mod bisections;
@@ -51,7 +51,7 @@ pub fn page(title: &str, actions: &Markup, content: Markup) -> Html<String> {
     Html(page.into_string())
 }
 
-/// Returns the path of a run's page, or of a resource below it.
+/// Returns the path of a run's page, or of a resource below that page.
 pub fn run_path(run: &str, below: &str) -> String {
     format!("/runs/{}{below}", encoded(run))
 }
@@ -66,7 +66,7 @@ pub fn encoded(text: &str) -> String {
     utf8_percent_encode(text, NON_ALPHANUMERIC).to_string()
 }
 
-/// Returns the values of a parameter in a query or a form, in order.
+/// Returns the values of a parameter in a query or form, in order.
 pub fn values(query: &str, name: &str) -> Vec<String> {
     let pairs = form_urlencoded::parse(query.as_bytes()).filter(|(key, _)| key == name);
     pairs.map(|(_, value)| value.into_owned()).collect()
@@ -79,7 +79,7 @@ pub fn minute(unix_s: f64) -> String {
     time.strftime("%Y-%m-%d %H:%M UTC").to_string()
 }
 
-/// Formats a count, such as `1 run`, `3 runs`.
+/// Formats a number with a noun, such as `1 run` or `3 runs`.
 pub fn count(n: usize, word: &str) -> String {
     match n {
         1 => format!("1 {word}"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Compares two runs: the document of `benchlab diff A.lab B.lab`.
+//! Compares two runs. The page shows the same document as `benchlab diff A.lab B.lab`.
 
 use super::{encoded, page, run_path, values};
 use crate::app::App;
@@ -9,9 +9,9 @@ use axum::response::Html;
 use lab_document::{clean, format::html::body};
 use maud::{PreEscaped, html};
 
-/// Shows the differences from the earlier to the later of two runs.
+/// Shows how the later of two runs differs from the earlier one.
 ///
-/// With `order=given`, shows the differences from the first to the second.
+/// With `order=given`, shows how the second run differs from the first.
 pub async fn diff(
     State(app): State<App>,
     RawQuery(query): RawQuery,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Shows the report of a run, and the actions for it.
+//! Shows the report of a run, with the actions that are available for it.
 
 use super::export::formats;
 use super::live::live_page;
@@ -14,7 +14,7 @@ use axum::response::Html;
 use lab_document::format::html::body;
 use maud::{Markup, PreEscaped, html};
 
-/// The maximum number of other runs of the same experiment to offer for a comparison.
+/// The maximum number of other runs of the same experiment that are offered for a comparison.
 const OFFERED: usize = 100;
 
 /// Serves the report.

@@ -12,10 +12,10 @@ use lab_document::clean;
 use maud::{Markup, html};
 use std::time::{Duration, Instant};
 
-/// The number of runs on a page.
+/// The maximum number of runs on a page.
 const ON_A_PAGE: usize = 50;
-/// The time for which a page waits for results that are not cached. Its script fetches the others
-/// later.
+/// The maximum time that a page waits for results that are not cached. Its script loads the
+/// remaining ones later.
 const TIMEOUT: Duration = Duration::from_millis(400);
 
 /// Lists all runs, or those that contain all words of the search.
@@ -51,7 +51,7 @@ pub async fn list(
     .await
 }
 
-/// Serves a single result, for the script.
+/// Serves the result of a single run, for the script.
 pub async fn summary(
     State(app): State<App>,
     Path(run): Path<String>,
@@ -66,7 +66,7 @@ pub async fn summary(
     .await
 }
 
-/// Returns true if each word occurs in a run's heading, its date or its result.
+/// Returns true if each word occurs in the heading, the date or the result of a run.
 fn matches_all(library: &RunLibrary, entry: &RunEntry, words: &str) -> bool {
     let mut text = format!("{}\n", entry.name);
     match &entry.heading {
@@ -154,7 +154,7 @@ fn row(library: &RunLibrary, entry: &RunEntry, deadline: Instant) -> Markup {
     }
 }
 
-/// Returns the title of a run. Without a title, returns the question or the file's name.
+/// Returns the title of a run. If it has none, returns the question or the name of the file.
 pub fn title(entry: &RunEntry) -> String {
     let heading = entry.heading.as_ref().ok();
     let texts = heading
@@ -195,7 +195,7 @@ fn about_line(entry: &RunEntry) -> Markup {
     }
 }
 
-/// Lists the first names, and the number of other names.
+/// Lists the first few names, and the number of the remaining ones.
 fn subjects(names: &[String]) -> String {
     const MAX_NAMES: usize = 8;
     let shown: Vec<String> = names
@@ -210,7 +210,7 @@ fn subjects(names: &[String]) -> String {
     shown.join(", ") + &more
 }
 
-/// Renders the result if it is cached or if the deadline has not passed.
+/// Renders the result of a run if it is cached, or if the deadline has not passed.
 ///
 /// Otherwise, renders a placeholder that the script replaces.
 fn answer_or_pending(library: &RunLibrary, entry: &RunEntry, deadline: Instant) -> Markup {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The process between a coordinator and an agent's container. It creates the Job, waits for its pod, and becomes the
-//! client that is attached to the container.
+//! The process between a coordinator and an agent's container. It creates the Job and waits for the
+//! Job's pod. Then it turns into the client that is attached to the container.
 
 use super::super::receive_within;
 use super::kubectl::{self, Name};
@@ -18,20 +18,20 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-/// The time for which a container waits for the program, in s. The coordinator may exit before a
-/// client is attached.
+/// The time for which a container waits for the program, in seconds. The wait must be limited,
+/// because the coordinator may exit before a client is attached.
 const TIMEOUT_S: u32 = 300;
 
 /// The delay before pods are listed again.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// The interval between two checks whether the coordinator is still running.
+/// The interval between two checks that the coordinator is still running.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Creates a Job with this name for an agent, and becomes its client.
+/// Creates a Job with this name for an agent, and turns this process into its client.
 ///
-/// `bytes` is the size of the agent's program. Returns only on failure: then the Job has been
-/// deleted, and the result is the reason.
+/// `bytes` is the size of the agent's program. Returns only on failure. In this case, the Job has
+/// been deleted, and the result is the reason.
 pub fn connect(job: &str, bytes: usize, manifest: Option<&Path>) -> String {
     let (name, container) = match create(job, bytes, manifest) {
         Ok(created) => created,
@@ -46,7 +46,8 @@ pub fn connect(job: &str, bytes: usize, manifest: Option<&Path>) -> String {
     message
 }
 
-/// Becomes the client that deletes a Job created by [`connect`]. Returns only on failure, with the reason.
+/// Turns this process into the client that deletes a Job created by [`connect`]. Returns only on
+/// failure, with the reason.
 pub fn delete(job: &str, manifest: Option<&Path>) -> String {
     match read(manifest) {
         Ok(object) => format!("kubectl: {}", job_name(job, &object).delete().exec()),
@@ -54,7 +55,7 @@ pub fn delete(job: &str, manifest: Option<&Path>) -> String {
     }
 }
 
-/// Reads a manifest as an object. The client adds the namespace.
+/// Reads a manifest as an API object. The client adds the namespace.
 fn read(manifest: Option<&Path>) -> Result<Value, String> {
     let text = match manifest {
         None => DEFAULT.to_owned(),
@@ -86,7 +87,7 @@ fn create(job: &str, bytes: usize, manifest: Option<&Path>) -> Result<(Name, Str
     Ok((name, job.container))
 }
 
-/// Waits until the container of the Job's pod runs, and returns the pod's name.
+/// Waits until the container in the Job's pod is running, and returns the name of the pod.
 ///
 /// Returns an error if the container will never run, or if the coordinator has exited.
 fn wait_for_pod(job: &Name, container: &str) -> Result<String, String> {

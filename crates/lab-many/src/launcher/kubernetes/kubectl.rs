@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Kubernetes' own client.
+//! Runs `kubectl`, Kubernetes' own client.
 
 use serde_json::Value;
 use std::io::Write;
@@ -13,8 +13,8 @@ fn command() -> Command {
     super::super::client(WORDS, "kubectl")
 }
 
-/// Creates an object from its text, on the client only or in the cluster, and returns the object.
-/// The error is the client's message.
+/// Creates an object from its text, and returns it. The options determine whether it is created on
+/// the client only or in the cluster. The error is the client's message.
 pub fn create(text: &str, words: &[&str]) -> Result<Value, String> {
     let mut command = command();
     command.args(["create", "--filename=-", "--output=json"]);
@@ -34,7 +34,8 @@ pub fn create(text: &str, words: &[&str]) -> Result<Value, String> {
     }
 }
 
-/// Returns the client's message without log lines, or the log lines if there is nothing else.
+/// Returns the client's message without log lines. If there is no other line, returns the log
+/// lines.
 ///
 /// A log line begins with a letter and the date.
 fn message(stderr: &str) -> String {
@@ -54,7 +55,7 @@ fn message(stderr: &str) -> String {
 /// A Job in its namespace.
 #[derive(Clone, Debug)]
 pub struct Name {
-    /// The namespace, or an empty string for the namespace of the client's context.
+    /// The namespace. Empty for the namespace of the client's context.
     pub namespace: String,
     /// The name of the Job.
     pub job: String,
@@ -69,7 +70,8 @@ impl Name {
         command
     }
 
-    /// Returns a command that watches the Job's pods, and prints a pod as JSON whenever it changes.
+    /// Returns a command that watches the Job's pods. It prints a pod as JSON whenever the pod
+    /// changes.
     pub fn watch_pods(&self) -> Command {
         let mut command = self.command();
         let selector = format!("--selector=job-name={}", self.job);
@@ -78,7 +80,8 @@ impl Name {
         command
     }
 
-    /// Returns a command that connects standard input and output to those of a container in one of the Job's pods.
+    /// Returns a command that connects its standard input and output to those of a container in a
+    /// pod of the Job.
     pub fn attach(&self, pod: &str, container: &str) -> Command {
         let mut command = self.command();
         let container = format!("--container={container}");

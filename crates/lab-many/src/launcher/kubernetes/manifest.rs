@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The Job of an agent, as an API object (batch/v1).
+//! The Job for an agent, as an API object (batch/v1).
 
 use serde_json::{Map, Value, json};
 
 /// The default manifest, in YAML.
 pub const DEFAULT: &str = include_str!("manifest.yaml");
 
-/// The name of the agent's container in a Job with multiple containers.
+/// The required name of the agent's container in a Job with multiple containers.
 const CONTAINER: &str = "benchlab";
 
 /// A Job that runs an agent.

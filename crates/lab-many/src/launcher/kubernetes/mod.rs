@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Agents in a Kubernetes cluster, started with `kubectl`, which uses the user's configuration, contexts and logins.
+//! Agents in a Kubernetes cluster. They are started with `kubectl`, which uses the user's
+//! configuration, contexts and logins. Each agent is the container of a Job.
 //!
-//! Each agent is the container of a Job.
-//!
-//! [`job`] is a process of this program for each agent: it creates the Job, waits for its pod and becomes
-//! `kubectl attach`. A container's standard input is open from its start and ends with the attached client
-//! (`stdinOnce`). A process started by `kubectl exec` would outlive the client, and `kubectl logs` is unidirectional.
+//! For each agent, the coordinator starts a process of this program ([`job`]). The process creates
+//! the Job, waits for its pod, and turns into `kubectl attach`. A container's standard input is
+//! open from its start and ends with the attached client (`stdinOnce`). `kubectl exec` and `kubectl
+//! logs` are not suitable: a process started by the former would outlive the client, and the latter
+//! is unidirectional.
 
 pub mod job;
 mod kubectl;
@@ -24,7 +25,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// Starts agents in a cluster.
 pub struct Kubernetes {
     places: Vec<String>,
-    /// The prefix of the Jobs' names.
+    /// The common prefix of the Jobs' names.
     run: String,
     manifest: Option<PathBuf>,
 }
@@ -41,7 +42,7 @@ impl Kubernetes {
         }
     }
 
-    /// Returns a command that runs this program to create or delete the Job of a location.
+    /// Returns a command that runs this program to create or delete the Job at a location.
     fn command(&self, place: usize) -> Command {
         let mut command = Command::new(OWN);
         command.arg("kubernetes-job");
@@ -73,7 +74,7 @@ impl Launcher for Kubernetes {
         }])
     }
 
-    /// Returns no timeout, because a pod waits until a node has resources for it.
+    /// Returns no timeout, because a pod may have to wait for a node with enough resources.
     fn timeout(&self) -> Option<Duration> {
         None
     }

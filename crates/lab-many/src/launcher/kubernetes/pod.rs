@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The state of a pod, from its API description (v1).
+//! The state of a pod, as described by the API (v1).
 
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ pub enum PodStage {
     Failed(String),
 }
 
-/// Reasons reported by the kubelet that mean that the container will never run.
+/// Reasons reported by the kubelet for a container that will never run.
 const HOPELESS: [&str; 7] = [
     "ImagePullBackOff",
     "InvalidImageName",
@@ -25,7 +25,7 @@ const HOPELESS: [&str; 7] = [
     "CrashLoopBackOff",
 ];
 
-/// Returns the state of a pod's container.
+/// Returns the state of a container in a pod.
 pub fn stage(pod: &Value, container: &str) -> PodStage {
     let status = &pod["status"];
     let containers = items(&status["containerStatuses"]);
@@ -72,7 +72,7 @@ fn items(list: &Value) -> &[Value] {
     list.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// Formats the reason and the message, if there are any.
+/// Formats the reason and the message in an API object, if there are any.
 fn explanation(object: &Value) -> String {
     let words = ["reason", "message"].map(|key| object[key].as_str().unwrap_or_default());
     let words = words.into_iter().filter(|word| !word.is_empty());
