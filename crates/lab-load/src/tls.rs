@@ -30,8 +30,8 @@ pub(crate) fn without_file(trust: Trust) -> Result<Trust, JobError> {
 /// The TLS configuration of a connection. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Tls {
-    /// The configuration. Sessions are not resumed: each connection does a full handshake, like
-    /// that of a new client.
+    /// The configuration. Sessions are not resumed: each connection does a full handshake, as for a
+    /// new client.
     pub config: Arc<ClientConfig>,
     /// The name that the server's certificate must contain.
     pub name: ServerName<'static>,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! An agent that generates no load, but reports simulated slices of 100,000 requests per second.
-//! `benches/load/agents.py` makes a coordinator start a thousand of these agents in place of ssh.
+//! `benches/load/agents.py` makes a coordinator start a thousand of these agents instead of ssh.
 
 use lab_load::SliceRecord;
 use lab_many::clock::ClockReading;

@@ -286,7 +286,7 @@ impl Agents {
         AgentEvent::Lost(reason)
     }
 
-    /// Compares the agents' clocks with those of this machine.
+    /// Compares the agents' clocks with this machine's.
     ///
     /// Returns two offsets for each agent: of the monotonic clock, and of the time since 1970.
     /// Returns `None` for a lost agent.
@@ -426,8 +426,8 @@ struct Candidate {
 }
 
 enum CandidateState {
-    /// The agent was started, but has not introduced itself yet. If there is a SHA-256, it must be
-    /// that of the agent's program.
+    /// The agent was started, but has not introduced itself yet. If there is a SHA-256,
+    /// the agent's program must have it.
     Waiting(AgentLink, Option<String>),
     Welcomed(AgentLink, Hello),
     Refused,

@@ -141,7 +141,7 @@ fn finish(command: &mut Command) -> Result<u8, Box<dyn std::error::Error>> {
         }
         let signal = STOP_SIGNAL.swap(0, Ordering::Relaxed);
         if signal != 0 && signal != SIGINT {
-            // SAFETY: a system call that takes two numbers; the child is not yet reaped.
+            // SAFETY: the system call takes two numbers, and the child has not been reaped yet.
             unsafe { libc::kill(child.id() as i32, signal) };
         }
         std::thread::sleep(Duration::from_millis(10));

@@ -83,7 +83,7 @@ impl AbandonedProcess {
     ///
     /// A process that is exiting counts, too, although it no longer has a program.
     fn find(software: &Software, pid: i32, folder: &Path) -> Option<AbandonedProcess> {
-        // SAFETY: a system call that takes two numbers and yields a new file or -1.
+        // SAFETY: the system call takes two numbers, and returns a new file descriptor or -1.
         let process = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
         let process = i32::try_from(process).ok().filter(|&file| file >= 0)?;
         // SAFETY: the descriptor is new and has no other owner.
@@ -100,7 +100,7 @@ impl AbandonedProcess {
     fn send(&self, signal: Signal) -> io::Result<()> {
         let (file, signal) = (self.process.as_raw_fd(), signal as i32);
         let nothing = std::ptr::null::<libc::siginfo_t>();
-        // SAFETY: a system call that is given a file of this process and no memory.
+        // SAFETY: the system call receives an open file descriptor and accesses no memory.
         match unsafe { libc::syscall(libc::SYS_pidfd_send_signal, file, signal, nothing, 0) } {
             0 => Ok(()),
             _ => Err(io::Error::last_os_error()),

@@ -52,7 +52,7 @@ pub struct Software {
 }
 
 impl Software {
-    /// Returns true if a path is that of one of the software's programs, even if the file has been
+    /// Returns true if a path belongs to one of the software's programs, even if the file has been
     /// replaced since the program started.
     pub(crate) fn runs(&self, program: &Path) -> bool {
         let name = program.file_name().and_then(|name| name.to_str());

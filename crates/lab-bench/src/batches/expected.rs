@@ -20,7 +20,8 @@ pub struct Expected {
 }
 
 impl Expected {
-    /// Adds an outcome computed by a trusted subject, which is one that agrees with the majority.
+    /// Adds an outcome computed by a trusted subject. A subject is trusted if it agrees with the
+    /// majority.
     pub fn insert(&mut self, point: PointId, operations: u64, outcome: Checked) {
         self.outcomes.insert((point, operations), outcome);
     }

@@ -43,7 +43,7 @@ use yardstick::Yardstick;
 /// The number of operations in the trial that compares the work of subjects before any measurement.
 const TRIAL: u64 = 3;
 
-/// Divides the pilot's warm-up to give the minimum warm-up at each point.
+/// The minimum warm-up at each point is 1 / `WARM_UP_AGAIN` of the pilot's warm-up.
 ///
 /// A process runs this minimum even if it is already warm from other points of the case.
 const WARM_UP_AGAIN: u32 = 4;

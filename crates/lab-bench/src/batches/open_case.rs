@@ -14,8 +14,8 @@ use crate::targets::reported::Reported;
 use lab_model::{Check, Cores, Plan, PointId, SubjectId};
 use std::time::Duration;
 
-/// Divides a turn's number of operations to give the lead-in: the unrecorded operations that a
-/// subject runs after waking.
+/// The lead-in is 1 / `LEAD_IN` of a turn's operations. A subject runs it after waking, without
+/// recording it.
 pub const LEAD_IN: u64 = 10;
 
 /// A subject with an open case.
@@ -78,7 +78,7 @@ impl OpenCase {
         if case.cores == Cores::All {
             process.free()?;
         }
-        // A server's own processes also use cores, without the knowledge of its clients.
+        // Threads are not spread if there is a server, because its processes need cores, too.
         let has_own_cores =
             case.cores == Cores::All && database.as_ref().is_none_or(|d| d.server().is_none());
         let spread = has_own_cores.then(|| ThreadSpread::new(process.pid()));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Counts how often an operation waits for its server, using a proxy. Counting takes place before
-//! any measurement.
+//! Counts how often an operation waits for its server, using a proxy. Counting happens before any
+//! measurement.
 
 use crate::batches::open_case::OpenCase;
 use crate::batches::surroundings::Surroundings;

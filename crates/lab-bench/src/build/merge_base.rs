@@ -43,7 +43,7 @@ pub fn merge_base(folder: &Path, candidates: &[String]) -> Result<Commit, BaseEr
     };
     let is_shallow = ask(&["rev-parse", "--is-shallow-repository"])?.as_deref() == Some("true");
     let named = || candidates.last().cloned().unwrap_or_default();
-    // In a shallow clone, what is missing may only not have been fetched.
+    // In a shallow clone, a revision may be missing only because it has not been fetched.
     let missing = |reason: BaseError| match is_shallow {
         true => BaseError::Shallow(named()),
         false => reason,

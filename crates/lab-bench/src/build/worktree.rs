@@ -209,7 +209,7 @@ impl Worktrees {
         if let Some(index) = self.created.iter().position(is_inside) {
             let place = self.created.swap_remove(index);
             self.remove(&place);
-            // Files that git does not know may be left.
+            // Untracked files may be left.
             let _ = std::fs::remove_dir_all(&place);
         }
     }
@@ -281,7 +281,8 @@ impl Worktrees {
     fn remove(&self, place: &Path) {
         let mut remove = git(&self.top);
         remove.args(["worktree", "remove", "--force", "--force"]);
-        // What git cannot remove is deleted with the scratch directory, and git forgets it the next time.
+        // If git cannot remove it, it is deleted with the scratch directory, and git forgets it the
+        // next time.
         let _ = answer(remove.arg(place).process_group(0));
     }
 }

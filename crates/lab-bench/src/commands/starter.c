@@ -170,7 +170,7 @@ static void set_cores(char *cores)
     sched_setaffinity(0, sizeof set, &set); /* the command inherits it */
 }
 
-/* Runs a command to completion. Returns 0 if benchlab exits meanwhile. */
+/* Runs a command to completion. Returns 0 if benchlab exits in the meantime. */
 static int run_order(const struct order *order, char *strings, char **words, struct answer *answer)
 {
     memset(answer, 0, sizeof *answer);

@@ -8,8 +8,8 @@ use crate::driver::workload::Workload;
 use lab_model::{Ending, Plan, Run};
 use lab_store::{RunWriter, StoreError};
 
-/// Divides the budget to give the maximum overrun. A run may exceed its budget to reach the number
-/// of blocks that its confidence level needs.
+/// The maximum overrun is 1 / `OVERRUN` of the budget. A run may exceed its budget to reach the
+/// number of blocks that its confidence level needs.
 const OVERRUN: u64 = 4;
 
 /// The minimum number of process sets for a confidence interval.

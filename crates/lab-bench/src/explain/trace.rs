@@ -106,7 +106,8 @@ struct TraceReader<'w> {
     unfinished: BTreeMap<u32, String>,
     /// True if the protocol's commands and replies are treated as ordinary calls.
     ignores_batches: bool,
-    /// Time windows, each of which counts as a batch. If present, every line starts with its time.
+    /// Time windows. Each window counts as a batch. If there are any, every line of the trace
+    /// starts with its time.
     windows: Option<&'w [(f64, f64)]>,
 }
 

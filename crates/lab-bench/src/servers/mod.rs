@@ -38,7 +38,7 @@ use std::path::Path;
 use std::time::Duration;
 use usage::with_server;
 
-/// Divides the length of a visit to give the length of the unrecorded load that precedes it.
+/// The unrecorded load before a visit takes 1 / `LEAD_IN` of the visit's length.
 const LEAD_IN: u32 = 10;
 
 /// The servers of a run.

@@ -81,7 +81,7 @@ const STEP: Duration = Duration::from_millis(2);
 const REPORTED_REQUESTS: u64 = 100_000;
 const REPORTED_DIVISOR: u32 = 4;
 
-/// Divides a run's budget to give the approximate time for all pilots.
+/// All pilots together take about 1 / `PILOTS_DIVISOR` of a run's budget.
 const PILOTS_DIVISOR: u32 = 3;
 /// The minimum length of each pilot.
 const MIN_PILOT: Duration = Duration::from_secs(3);

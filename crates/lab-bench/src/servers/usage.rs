@@ -20,7 +20,7 @@ pub struct Usage {
     pub threads: u32,
 }
 
-/// The error that a server process does not exist.
+/// The error for a server process that does not exist.
 #[derive(Clone, Copy, Debug)]
 pub struct ProcessGone {
     pid: Pid,

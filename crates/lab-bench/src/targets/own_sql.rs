@@ -179,7 +179,7 @@ pub fn study(plan: &mut Plan, servers: &Servers) -> Result<(), String> {
         } else {
             let server = servers.0.iter().find(|(id, _)| *id == target_id);
             let Some((_, server)) = server else {
-                continue; // It was not started, because none of its subjects can run.
+                continue; // The server was not started, because none of its subjects can run.
             };
             server.study(plan, point, |admin| {
                 study_work(&mut work, plan.seed, kind, &mut ServerProbe { admin, kind })

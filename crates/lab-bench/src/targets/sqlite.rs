@@ -134,7 +134,7 @@ impl DatabaseFile {
         let committed = u64::from(now.commits.wrapping_sub(before.commits));
         let expected = writes.transactions * operations;
         let is_own = self.table.is_none();
-        // A statement of the user's that changes no row commits nothing.
+        // A user's statement that changes no row commits nothing.
         if committed != expected && !(is_own && committed < expected) {
             return Err(wrong_writes(format!(
                 "{operations} operations must commit {expected} transactions; the file's change counter \

@@ -141,7 +141,7 @@ fn rows(expected: &ExpectedStatements, counted: &Counters) -> SubjectResult<()> 
         (Some(found), _) if found != reads => Err(wrong_statements(format!(
             "{operations} operations must read {reads} rows of tables; the server counted {found}"
         ))),
-        // PostgreSQL reports too late how many rows of a block were read.
+        // PostgreSQL reports the number of rows read too late, so only blocks are compared.
         (_, Some(blocks)) if reads > 0 && blocks < expected.preparable() => {
             Err(wrong_statements(format!(
                 "{operations} operations must read {reads} rows of tables; the server accessed {blocks} blocks of \

@@ -193,8 +193,8 @@ impl<'a> BlockAgents<'a> {
         Ok(())
     }
 
-    /// Describes the difference between a host's results and those of other hosts. If there is
-    /// none, stores the outcomes and returns `None`.
+    /// Describes how a host's results differ from other hosts' results. If they do not differ,
+    /// stores the outcomes and returns `None`.
     fn work_difference(&mut self, outcomes: Vec<Outcome>) -> Option<String> {
         let earlier_of =
             |outcome: &Outcome| self.outcomes.get(&(outcome.point, outcome.operations));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Encodes distributions in the format of run files. The coordinator therefore stores exactly what
-//! agents report.
+//! Encodes distributions in the format of run files. The coordinator therefore stores agents'
+//! reports exactly.
 
 use lab_model::Slice;
 use lab_store::histogram;

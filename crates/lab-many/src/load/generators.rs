@@ -422,8 +422,7 @@ impl LoadState {
         !self.notes.is_empty() || !self.lost.is_empty()
     }
 
-    /// Adds notes and lost agents to a report, and converts its agent indexes to those of the run
-    /// file.
+    /// Adds notes and lost agents to a report, and converts its agent indexes to the run file's.
     fn complete(&mut self, mut piece: Piece) -> Piece {
         let slices = piece.slice.iter_mut();
         for part in slices.flat_map(|slice| &mut slice.agents) {

@@ -48,8 +48,8 @@ pub fn listeners(port: u16) -> Result<Vec<Pid>, String> {
     }
 }
 
-/// Returns the sockets in a table that listen on a port. Their format is that of the link targets
-/// in /proc/PID/fd.
+/// Returns the sockets in a table that listen on a port. Their format is the same as for the link
+/// targets in /proc/PID/fd.
 fn sockets(table: &str, port: u16) -> Vec<String> {
     let suffix = format!(":{port:04X}");
     let lines = table.lines().skip(1);

@@ -118,7 +118,7 @@ struct Mariadb {
     subjects: ServiceAddress,
     connection: Option<Conn>,
     status: Status,
-    /// The number of statements sent so far, without those of the login.
+    /// The number of statements sent so far, without the login's.
     sent: u64,
     /// The owner of schemas if it is not benchlab's user, or `None` otherwise.
     owner: Option<&'static str>,

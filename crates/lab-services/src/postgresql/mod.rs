@@ -406,8 +406,7 @@ impl Database for Postgresql {
         self.with_statements(|statements, client| statements.read(client, processes))
     }
 
-    /// Clears the statement statistics of a private server. Does not modify those of an external
-    /// server.
+    /// Clears a private server's statement statistics. Leaves an external server's unchanged.
     fn shorten_counters(&mut self) -> Result<(), ServiceError> {
         match self.tally {
             Some(_) => self.with_statements(Statements::clear),

@@ -59,7 +59,7 @@ impl SharedTally {
         let mut library = File::from(memfd_create("benchlab-tally.so", MFdFlags::MFD_CLOEXEC)?);
         library.write_all(LIBRARY)?;
         let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
-        // SAFETY: a new mapping of a file that has this length.
+        // SAFETY: this is a new mapping of a file that has this length.
         let page = unsafe { mmap(None, BYTES, access, MapFlags::MAP_SHARED, &file, 0)? };
         Ok(SharedTally {
             page,
@@ -92,7 +92,8 @@ impl SharedTally {
     }
 
     fn page(&self) -> &TallyPage {
-        // SAFETY: mapped as long as this object lives, initialized with zeros, and large enough.
+        // SAFETY: the page is mapped as long as this object lives, is zero-initialized, and is
+        // large enough.
         unsafe { self.page.cast().as_ref() }
     }
 }

@@ -58,7 +58,7 @@ fn every_statement_of_a_subject_is_counted_once() {
         assert_eq!(counted.rows, 3 + 3 + 3 + 2, "{kind}");
         match kind.name {
             "postgresql" => assert!(counted.blocks.unwrap() >= 6, "{counted:?}"),
-            // Twice the whole table, and then two rows by their key and the row after them.
+            // Two scans of the whole table, and then two rows by their keys and the row after them.
             _ => assert_eq!(counted.rows_read, Some(3 + 3 + 3)),
         }
         assert_eq!(counted.connects, Some(0), "{kind}");
@@ -186,7 +186,7 @@ fn the_cpu_time_of_connections_that_ended_is_the_kernels() {
         (0..300).for_each(|_| drop(fixture.client(Transport::Tcp)));
     });
     assert_eq!(counted.connects, Some(300));
-    // The connection that set up the server ends in the meantime: its earlier time is subtracted.
+    // The connection that set up the server ends in the meantime. Its earlier time is subtracted.
     let remaining = fixture.service.pids();
     let ended = living
         .iter()

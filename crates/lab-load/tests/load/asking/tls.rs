@@ -97,7 +97,7 @@ fn files_without_authorities_are_refused() {
     }
 }
 
-/// Every connection does a full handshake, like that of a new client.
+/// Every connection does a full handshake, as for a new client.
 #[test]
 fn no_handshake_is_resumed() {
     let authority = Authority::new();

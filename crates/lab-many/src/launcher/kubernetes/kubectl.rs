@@ -80,8 +80,8 @@ impl Name {
         command
     }
 
-    /// Returns a command that connects its standard input and output to those of a container in a
-    /// pod of the Job.
+    /// Returns a command that attaches its standard input and output to a container in a pod of the
+    /// Job.
     pub fn attach(&self, pod: &str, container: &str) -> Command {
         let mut command = self.command();
         let container = format!("--container={container}");

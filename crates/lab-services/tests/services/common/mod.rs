@@ -56,7 +56,8 @@ pub fn settled(service: &mut Service, before: &Counters) -> Counters {
     while service.counters().unwrap().open > before.open && Instant::now() < deadline {
         std::thread::sleep(Duration::from_millis(1));
     }
-    // A connection may have ended during the reading: MariaDB first sums, and then counts the open connections.
+    // A connection may have ended during the reading. MariaDB adds up its statistics before it
+    // counts the open connections.
     service.counters().unwrap()
 }
 
