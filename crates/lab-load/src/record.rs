@@ -31,7 +31,7 @@ pub struct SliceRecord {
     pub served: u64,
     /// The number of requests that were not served, by error, in the order of [`ErrorKind::ALL`].
     pub errors: [u64; ErrorKind::ALL.len()],
-    /// The number of responses by status code, in ascending order.
+    /// The number of responses for each status code, in ascending order of the codes.
     pub statuses: Vec<(u16, u64)>,
     /// The number of opened connections.
     pub connects: u64,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The requests of a job. They are validated and rendered before the load starts, and ordered by weight.
+//! The requests of a job. They are validated and rendered before the load starts. Their weights
+//! determine how often each of them is sent.
 
 use crate::error::{JobError, quoted};
 use crate::target::LoadUrl;

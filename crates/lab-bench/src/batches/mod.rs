@@ -678,7 +678,7 @@ impl Workload for BatchWorkload<'_> {
         Ok(())
     }
 
-    /// Sets the states of fixtures that the subject selects, outside of the measured time.
+    /// Sets the fixture states that the subject selects. This happens outside of the measured time.
     fn begin_turn(&mut self, _: &mut BlockContext, turn: Turn) -> Done<()> {
         let mut fixtures = self.surroundings.fixtures.borrow_mut();
         Ok(fixtures.prepare_turn(self.plan, turn.subject, turn.point)?)

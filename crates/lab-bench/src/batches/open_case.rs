@@ -21,7 +21,8 @@ pub const LEAD_IN: u64 = 10;
 /// A subject with an open case.
 pub struct OpenCase {
     point: PointId,
-    /// Declared first, so that the fixtures leave before the target is removed.
+    /// The visit in which fixtures take part. Declared first, so that it ends before the target is
+    /// removed.
     fixtures: Visit,
     database: Option<VisitTarget>,
     reported: Reported,

@@ -21,7 +21,7 @@ pub struct Surroundings {
     pub targets: IdVec<TargetId, TargetMaker>,
     /// The fixtures. Dropping them undoes their changes.
     pub fixtures: SharedFixtures,
-    /// The files with the values that subjects bind in the user's own statements.
+    /// The files with the values that subjects bind to the parameters of the user's own statements.
     pub inputs: HashMap<PointId, PathBuf>,
 }
 

@@ -12,10 +12,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Tells packages not to start any services (Debian Policy 9.3.3.1, invoke-rc.d(8)).
+/// The path and contents of a file that keeps packages from starting services (Debian Policy
+/// 9.3.3.1, invoke-rc.d(8)).
 const POLICY: (&str, &str) = ("/usr/sbin/policy-rc.d", "#!/bin/sh\nexit 101\n");
 
-/// Tells PostgreSQL's packages not to create a database cluster (pg_createcluster(1)).
+/// The path and contents of a file that keeps PostgreSQL's packages from creating a database
+/// cluster (pg_createcluster(1)).
 const NO_CLUSTER: (&str, &str) = (
     "/etc/postgresql-common/createcluster.d/benchlab.conf",
     "create_main_cluster = false\n",

@@ -221,7 +221,7 @@ impl<'a> CommandWorkload<'a> {
     }
 
     /// Runs a command a few times on all cores. This loads the command's files into memory and
-    /// yields its duration.
+    /// measures its duration.
     fn pilot(&mut self, cell: CommandPoint) -> SubjectResult<Pilot> {
         let cores = self.cores.clone();
         let mut batches: Vec<Batch> = Vec::new();

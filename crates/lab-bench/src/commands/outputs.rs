@@ -30,7 +30,8 @@ impl Outputs {
         self.folder.join("stdout")
     }
 
-    /// Compares a process's output with the baseline's first output. Returns the first 64 bits of its SHA-256 digest.
+    /// Compares a process's output with the baseline's first output. Returns the first 64 bits of
+    /// the output's SHA-256 digest.
     ///
     /// Returns a fault if the outputs differ.
     pub fn check(&mut self, point: PointId, of_baseline: bool) -> SubjectResult<u64> {

@@ -71,7 +71,7 @@ pub trait Workload {
         false
     }
 
-    /// Called at the end of a block. Returns true if the processes stay for the next block.
+    /// Called at the end of a block. Returns true if the processes are kept for the next block.
     fn keeps_processes(&mut self, _state: BlockState) -> bool {
         false
     }

@@ -170,7 +170,7 @@ impl<'a> Explainer<'a> {
         Ok(rows)
     }
 
-    /// Starts a subject with a prefix before its program, opens a point, and warms it up.
+    /// Starts a subject with a command prefix, opens a point, and warms the subject up.
     pub(super) fn warm(
         &self,
         counted: &Counted,

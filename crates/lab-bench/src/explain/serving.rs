@@ -198,7 +198,7 @@ impl<'a> ServerExplainer<'a> {
         })
     }
 
-    /// Starts a server with a prefix before its program, and puts it under load.
+    /// Starts a server with a command prefix, and puts it under load.
     fn start_with_prefix(
         &self,
         prefix: &[String],

@@ -16,7 +16,7 @@ const RECEIVES: [&str; 7] = [
     "read", "readv", "recv", "recvfrom", "recvmsg", "recvmmsg", "splice",
 ];
 
-/// The maximum length of a line in bytes. strace cuts strings off long before.
+/// The maximum length of a line in bytes. Lines are much shorter, because strace truncates strings.
 const MAX_LINE: u64 = 1 << 20;
 
 /// The maximum number of messages stored per batch.

@@ -21,7 +21,7 @@ const BETWEEN_BYTES: Duration = Duration::from_micros(200);
 
 /// The maximum difference between the server's clock and benchlab's on the same machine.
 ///
-/// `Date` has whole seconds, and servers renew it about once a second.
+/// `Date` has a resolution of one second, and servers update it about once a second.
 const MAX_CLOCK_DIFFERENCE: Duration = Duration::from_secs(3);
 
 /// The time within which `Date` must advance.

@@ -76,7 +76,7 @@ impl Watch {
         }
     }
 
-    /// Returns the usage so far. Returns an error if a process does not exist or no longer exists.
+    /// Returns the usage so far. Returns an error if a process does not exist or has exited.
     pub fn read(&mut self) -> Result<Usage, ProcessGone> {
         for (pid, known_start) in &mut self.mains {
             let gone = ProcessGone {
@@ -101,7 +101,8 @@ impl Watch {
     }
 }
 
-/// Returns the resident memory. For multiple processes, shared memory is divided among them.
+/// Returns the resident memory in bytes. For multiple processes, shared memory is divided among
+/// them.
 fn bytes(processes: &[Pid]) -> Option<u64> {
     match processes {
         [one] => procfs::resident_bytes(*one),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tests load with simulated generators, which return invented measurements.
+//! Tests load with simulated generators, which return made-up measurements.
 
 use crate::fake::{File, Journal, stolen};
 use lab_bench::{

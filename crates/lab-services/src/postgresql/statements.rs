@@ -146,7 +146,8 @@ impl Statements {
         Ok(counters)
     }
 
-    /// Returns the number of connections that were opened and closed again, and the number of those still open.
+    /// Returns the number of connections that were opened and closed again, and the number of
+    /// connections that are still open.
     fn sessions(&self, client: &mut Client) -> Result<(Option<u64>, u64), Error> {
         let row = client.query_one(&self.sessions, &[])?;
         let (closed, open): (Option<i64>, i32) = (row.get(0), row.get(1));
