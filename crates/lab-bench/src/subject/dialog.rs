@@ -88,7 +88,7 @@ impl Dialog {
         self.group
     }
 
-    /// Returns true if the user requested a stop and it ends a wait for this process.
+    /// Returns true if the user requested a stop that ends a wait for this process.
     fn is_interrupted(&self) -> bool {
         self.ending == Ending::Killed && interrupt::requested()
     }
