@@ -73,7 +73,7 @@ pub fn profile_condition(bytes: &[u8]) {
         return;
     };
     let frame = Frame::parse(text);
-    frame.place();
+    frame.location();
     frame.is_allocator();
     let short = clean(text);
     assert_eq!(clean(short), short, "a name is shortened twice");

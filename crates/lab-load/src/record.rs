@@ -89,13 +89,13 @@ impl SliceRecord {
         self.words[kind as usize].get_or_insert_with(words);
     }
 
-    /// Counts a response. It counts as served if it is the expected one. `times` are the response
-    /// time and the service time, in ns.
+    /// Counts a response. It counts as served if it is the expected one.
     pub(crate) fn judge(
         &mut self,
         expect: &Expect,
         response: &CompleteResponse,
-        times: (u64, u64),
+        response_ns: u64,
+        service_ns: u64,
     ) {
         let CompleteResponse {
             status,
@@ -109,8 +109,8 @@ impl SliceRecord {
             self.error(ErrorKind::Body, || reason);
         } else {
             self.served += 1;
-            self.response.saturating_record(times.0);
-            self.service.saturating_record(times.1);
+            self.response.saturating_record(response_ns);
+            self.service.saturating_record(service_ns);
         }
     }
 

@@ -212,8 +212,12 @@ impl RequestTracker {
     pub fn answered(&mut self, request: PendingRequest, response: &CompleteResponse, at_ns: u64) {
         self.pending -= 1;
         self.answered_ns = self.answered_ns.max(at_ns);
-        let times = [request.due_ns, request.sent_ns].map(|from| at_ns.saturating_sub(from));
-        self.record.judge(&self.job.expect, response, times.into());
+        self.record.judge(
+            &self.job.expect,
+            response,
+            at_ns.saturating_sub(request.due_ns),
+            at_ns.saturating_sub(request.sent_ns),
+        );
     }
 
     /// Counts a pending request as failed.

@@ -99,8 +99,8 @@ pub fn heap_time(unit: TimeUnit) -> (&'static str, Unit) {
 }
 
 /// Formats a location with its function, such as `init (main.c:7)`.
-pub fn function_and_place(frame: &Frame) -> String {
-    format!("{} ({})", clean(&frame.function), frame.place())
+pub fn function_and_location(frame: &Frame) -> String {
+    format!("{} ({})", clean(&frame.function), frame.location())
 }
 
 // Titles, headings and captions
@@ -360,7 +360,7 @@ pub fn with_name(name: &str, sentence: &str) -> String {
 /// Describes churn: `1 MiB allocated 127 times at sax-symbols.adb:99, each freed before the next.`
 pub fn churn(churn: &Churn) -> String {
     let about = if churn.same_size { "" } else { "about " };
-    let (size, place) = (size(churn.size()), churn.site.place());
+    let (size, place) = (size(churn.size()), churn.site.location());
     let blocks = say::reading(churn.blocks as f64, &unit("allocations"));
     match churn.at_once {
         0 | 1 => format!(
@@ -381,7 +381,7 @@ pub fn first_churn(name: Option<&str>, of: &Churn) -> String {
 
 pub fn sawtooth(sawtooth: &Sawtooth) -> String {
     let held = sawtooth.largest.as_ref();
-    let held = held.map(|frame| format!("; most of the peak comes from {}", frame.place()));
+    let held = held.map(|frame| format!("; most of the peak comes from {}", frame.location()));
     format!(
         "The heap falls by {} or more and rises again {} times{}.",
         size(sawtooth.fall),
@@ -397,7 +397,7 @@ pub fn never_freed(leak: &NeverFreed) -> String {
         say::count(leak.blocks as usize, "block"),
         size(leak.bytes),
         size(leak.most_bytes),
-        function_and_place(&leak.site),
+        function_and_location(&leak.site),
     )
 }
 
@@ -414,7 +414,7 @@ pub fn explanation(explanation: &Explanation) -> String {
         "{} allocations at {}, {} each, {times} times D1: {} lines {touched} per allocation, {} × {} = {} {misses} \
          misses, {:.0} % of the total; the simulation counts {} in {}.",
         grouped(churn.blocks),
-        churn.site.place(),
+        churn.site.location(),
         size(churn.size()),
         grouped(per_block),
         grouped(churn.blocks),

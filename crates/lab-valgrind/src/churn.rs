@@ -88,7 +88,7 @@ pub fn churn(dhat: &Dhat) -> Vec<Churn> {
     found.sort_by(|a, b| {
         b.bytes
             .cmp(&a.bytes)
-            .then_with(|| a.site.place().cmp(&b.site.place()))
+            .then_with(|| a.site.location().cmp(&b.site.location()))
     });
     found
 }

@@ -92,7 +92,7 @@ impl Frame {
     }
 
     /// Formats the location, such as `sax-symbols.adb:99`, or only the function if the line is unknown.
-    pub fn place(&self) -> String {
+    pub fn location(&self) -> String {
         match self.line {
             0 => self.function.clone(),
             line => format!("{}:{line}", base_name(&self.file)),

@@ -2,7 +2,7 @@
 //! Subjects that fail. Each failure is recorded with the subject's last log lines, and the other
 //! subjects continue to the end.
 
-use crate::project::{NOOP, Project, assert_failures, python, subject, subjects_folder};
+use crate::project::{NOOP, Project, assert_failures, outcome, python, subject, subjects_folder};
 use lab_model::{Failure, Run};
 
 /// A time limit that working subjects meet even on a busy machine.
@@ -326,6 +326,25 @@ driver"#;
         .expect(0)
         .says(&["benchlab: building made\n"]);
     assert_eq!(builds(), 2);
+
+    // Compilers read their settings from the environment.
+    for (i, (variable, value)) in [
+        ("CFLAGS", "-march=native"),
+        ("RUSTFLAGS", "-Ctarget-cpu=native"),
+        ("CARGO_PROFILE_RELEASE_LTO", "off"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let build = || {
+            let mut command = project.command(&["build", "t"]);
+            outcome(command.env(variable, value).output().unwrap())
+        };
+        build().expect(0);
+        assert_eq!(builds(), 3 + i, "{variable}");
+        build().expect(0);
+        assert_eq!(builds(), 3 + i, "{variable}");
+    }
 }
 
 /// Builds of different languages run concurrently; builds with shared files run in sequence.

@@ -13,7 +13,8 @@ use crate::host::interrupt;
 use lab_model::TargetKind;
 use lab_plan::{Experiment, Project, Recipe, Subject, Toolchain, Toolchains};
 use sha2::{Digest, Sha256};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -217,6 +218,9 @@ impl<'a> Builder<'a> {
             let _ = hash_tree(&self.project.folder().join(source), &mut hash);
         }
         hash.update(format!("{:?}", recipe.build));
+        for (name, value) in compiler_settings(std::env::vars_os()) {
+            hash.update(format!("{name}={value:?}"));
+        }
         for tool in recipe
             .needs
             .iter()
@@ -382,6 +386,45 @@ pub fn in_path(program: &str) -> Option<PathBuf> {
     std::env::split_paths(&path)
         .map(|folder| folder.join(program))
         .find(|p| p.is_file())
+}
+
+/// Environment variables that change what compilers and linkers produce.
+const COMPILER_VARIABLES: [&str; 18] = [
+    "ADAFLAGS",
+    "CARGO_BUILD_RUSTFLAGS",
+    "CARGO_ENCODED_RUSTFLAGS",
+    "CC",
+    "CFLAGS",
+    "CPPFLAGS",
+    "CXX",
+    "CXXFLAGS",
+    "GOAMD64",
+    "GOARM64",
+    "GOEXPERIMENT",
+    "GOFLAGS",
+    "GOTOOLCHAIN",
+    "JAVA_HOME",
+    "LDFLAGS",
+    "MAVEN_ARGS",
+    "RUSTFLAGS",
+    "RUSTUP_TOOLCHAIN",
+];
+
+/// The beginnings of the names of further such variables, such as `CARGO_PROFILE_RELEASE_LTO`.
+const COMPILER_PREFIXES: [&str; 2] = ["CARGO_PROFILE_", "CGO_"];
+
+/// Returns the variables that change what compilers produce, sorted by name.
+fn compiler_settings(
+    environment: impl Iterator<Item = (OsString, OsString)>,
+) -> BTreeMap<String, OsString> {
+    environment
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
+        .filter(|(name, value)| {
+            let is_setting = COMPILER_VARIABLES.contains(&name.as_str())
+                || COMPILER_PREFIXES.iter().any(|p| name.starts_with(p));
+            is_setting && !value.is_empty()
+        })
+        .collect()
 }
 
 /// Adds the names and contents of a file, or of all files in a directory sorted by name, to a hash.

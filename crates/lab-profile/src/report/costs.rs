@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Instructions, memory accesses and misses in a profile: for the program, by function and by source line.
 
-use super::{ProfilePair, ranked};
+use super::ProfilePair;
+use super::ranked::{MAX_ROWS, RankedRow, RankedTable};
 use crate::runs::RunWarning;
 use crate::wording;
 use lab_document::{
@@ -12,8 +13,6 @@ use lab_valgrind::{
     CostProfile, FunctionPair, LinePair, base_name, clean, has_symbol, join, join_lines,
 };
 
-/// The maximum number of rows of a table.
-const MAX_ROWS: usize = 15;
 /// The minimum fraction of an event's total for a function to be listed (like `cg_annotate --threshold=0.1`).
 const THRESHOLD: f64 = 0.001;
 /// The minimum fraction of instructions in code without symbols that triggers a warning.
@@ -192,16 +191,12 @@ fn value(costs: &CostProfile, event: &str, of: &Option<Vec<u64>>) -> Option<u64>
 }
 
 /// Returns a function's label, and its costs for an event before and after the change.
-fn function_figures(
-    costs: &CostProfile,
-    event: &str,
-    function: &FunctionPair,
-) -> (String, Option<u64>, Option<u64>) {
-    (
-        format!("{} ({})", function.name, base_name(&function.file)),
-        value(costs, event, &function.before),
-        value(costs, event, &function.after),
-    )
+fn function_row(costs: &CostProfile, event: &str, function: &FunctionPair) -> RankedRow {
+    RankedRow {
+        name: format!("{} ({})", function.name, base_name(&function.file)),
+        before: value(costs, event, &function.before),
+        after: value(costs, event, &function.after),
+    }
 }
 
 fn by_function(
@@ -210,37 +205,29 @@ fn by_function(
     event: &str,
     joined: &[FunctionPair],
 ) -> Table {
-    let figures = joined.iter().map(|j| function_figures(costs, event, j));
-    let title = wording::by_function(event);
-    let table = (title.as_str(), wording::FUNCTION, &UNNAMED);
-    ranked(
-        pair,
-        table,
-        MAX_ROWS,
-        figures.collect(),
-        costs.total_of(event),
-    )
+    let table = RankedTable {
+        title: &wording::by_function(event),
+        first_column: wording::FUNCTION,
+        unit: &UNNAMED,
+        total: costs.total_of(event),
+    };
+    table.build(pair, joined.iter().map(|j| function_row(costs, event, j)))
 }
 
 fn by_line(pair: &ProfilePair, costs: &CostProfile, event: &str, lines: &[LinePair]) -> Table {
     let numbered = lines.iter().filter(|line| line.number > 0);
-    let figures = numbered.map(|line| {
-        let name = format!("{}:{}", line.file, line.number);
-        (
-            name,
-            value(costs, event, &line.before),
-            value(costs, event, &line.after),
-        )
+    let rows = numbered.map(|line| RankedRow {
+        name: format!("{}:{}", line.file, line.number),
+        before: value(costs, event, &line.before),
+        after: value(costs, event, &line.after),
     });
-    let title = wording::by_line(event);
-    let table = (title.as_str(), wording::LINE, &UNNAMED);
-    ranked(
-        pair,
-        table,
-        MAX_ROWS,
-        figures.collect(),
-        costs.total_of(event),
-    )
+    let table = RankedTable {
+        title: &wording::by_line(event),
+        first_column: wording::LINE,
+        unit: &UNNAMED,
+        total: costs.total_of(event),
+    };
+    table.build(pair, rows)
 }
 
 /// Builds a table of the functions that exist only before or only after the change, ordered by the first event.
@@ -255,9 +242,13 @@ fn one_sided(
     let chosen = joined
         .iter()
         .filter(|j| is_chosen(j) && has_symbol(&j.name));
-    let figures = chosen.map(|j| function_figures(costs, event, j));
-    let table = (title, wording::FUNCTION, &UNNAMED);
-    ranked(pair, table, MAX_ROWS, figures.collect(), None)
+    let table = RankedTable {
+        title,
+        first_column: wording::FUNCTION,
+        unit: &UNNAMED,
+        total: None,
+    };
+    table.build(pair, chosen.map(|j| function_row(costs, event, j)))
 }
 
 /// Builds a table of the calls with the highest inclusive costs.

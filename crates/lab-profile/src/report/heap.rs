@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The heap in a profile: its size over time and at the peak, churn, and memory that was never freed.
 
-use super::{ProfilePair, figure_unit, ranked};
+use super::ranked::{MAX_ROWS, RankedRow, RankedTable};
+use super::{ProfilePair, figure_unit};
 use crate::heap::{never_freed, sawtooth};
-use crate::wording::{self, function_and_place};
+use crate::wording::{self, function_and_location};
 use crate::{Profile, explain};
 use lab_document::{
     Axis, Band, CellContent, Chart, Drawing, Item, Line, Lines, Quantity, Scale, Section, Stroke,
@@ -15,8 +16,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The ID of the heap chart at the top of the report.
 const MAIN: &str = "heap";
-/// The maximum number of rows of a table.
-const MAX_ROWS: usize = 15;
 
 /// Builds the chart of the heap over time.
 ///
@@ -154,29 +153,29 @@ fn sites(
     title: &str,
     figure: impl Fn(&Dhat, &AllocationPoint) -> u64,
 ) -> Table {
-    let mut by_place: BTreeMap<String, [u64; 2]> = BTreeMap::new();
+    let mut by_location: BTreeMap<String, [u64; 2]> = BTreeMap::new();
     let mut sources: BTreeMap<String, String> = BTreeMap::new();
     for (i, (_, profile)) in pair.each().enumerate() {
         let Some(dhat) = &profile.dhat else { continue };
         for point in &dhat.points {
             let frame = dhat.site(point);
-            let place = frame.map_or("???".into(), |frame| match frame.line {
+            let location = frame.map_or("???".into(), |frame| match frame.line {
                 0 => frame.function.clone(),
-                _ => function_and_place(frame),
+                _ => function_and_location(frame),
             });
             if let Some(text) = frame.and_then(|frame| pair.source(&frame.file, frame.line)) {
-                sources.insert(place.clone(), text.trim().to_owned());
+                sources.insert(location.clone(), text.trim().to_owned());
             }
-            let sums = by_place.entry(place).or_default();
+            let sums = by_location.entry(location).or_default();
             sums[i] = sums[i].saturating_add(figure(dhat, point));
         }
     }
     let dhat = pair.before.dhat.as_ref();
     let total = dhat.map(|dhat| dhat.sum(|point| figure(dhat, point)));
-    let mut table = ranked_places(pair, title, by_place, total);
+    let mut table = ranked_locations(pair, title, by_location, total);
     for row in &mut table.rows {
-        if let CellContent::Words(place) = &row[0].content
-            && let Some(text) = sources.get(place)
+        if let CellContent::Words(location) = &row[0].content
+            && let Some(text) = sources.get(location)
         {
             row[0].note = text.clone();
         }
@@ -186,36 +185,45 @@ fn sites(
 
 /// Builds a table of the memory at Massif's peak by location, for profiles without DHAT data.
 fn at_peak(pair: &ProfilePair) -> Table {
-    let mut by_place: BTreeMap<String, [u64; 2]> = BTreeMap::new();
+    let mut by_location: BTreeMap<String, [u64; 2]> = BTreeMap::new();
     for (i, (_, profile)) in pair.each().enumerate() {
         let Some(massif) = profile.massif.as_ref().filter(|_| profile.dhat.is_none()) else {
             continue;
         };
         for site in massif.sites.iter().filter(|site| site.depth == 1) {
-            let place = site
+            let location = site
                 .frame
                 .as_ref()
-                .map_or(wording::BELOW_THRESHOLD.into(), function_and_place);
-            let sums = by_place.entry(place).or_default();
+                .map_or(wording::BELOW_THRESHOLD.into(), function_and_location);
+            let sums = by_location.entry(location).or_default();
             sums[i] = sums[i].saturating_add(site.bytes);
         }
     }
     let total = pair.before.massif.as_ref().map(Massif::peak_bytes);
-    ranked_places(pair, wording::AT_MASSIFS_PEAK, by_place, total)
+    ranked_locations(pair, wording::AT_MASSIFS_PEAK, by_location, total)
 }
 
 /// Builds a table of locations with their bytes before and after the change.
-fn ranked_places(
+fn ranked_locations(
     pair: &ProfilePair,
     title: &str,
-    by_place: BTreeMap<String, [u64; 2]>,
+    by_location: BTreeMap<String, [u64; 2]>,
     total: Option<u64>,
 ) -> Table {
-    let figures = by_place
+    let rows = by_location
         .into_iter()
-        .map(|(place, [before, after])| (place, Some(before), Some(after)));
-    let table = (title, wording::LOCATION, &Unit::Bytes);
-    ranked(pair, table, MAX_ROWS, figures.collect(), total)
+        .map(|(name, [before, after])| RankedRow {
+            name,
+            before: Some(before),
+            after: Some(after),
+        });
+    let table = RankedTable {
+        title,
+        first_column: wording::LOCATION,
+        unit: &Unit::Bytes,
+        total,
+    };
+    table.build(pair, rows)
 }
 
 fn churning(name: &str, profile: &Profile) -> Table {
@@ -225,7 +233,7 @@ fn churning(name: &str, profile: &Profile) -> Table {
     let count = |n: u64| Quantity::exact(n as f64, wording::unit("allocations"));
     for churn in all.iter().take(MAX_ROWS) {
         table.row(vec![
-            format!("{} ({})", churn.site.function, churn.site.place()).into(),
+            format!("{} ({})", churn.site.function, churn.site.location()).into(),
             count(churn.blocks).into(),
             bytes(churn.size()).into(),
             count(churn.at_once).into(),

@@ -8,6 +8,7 @@ mod gates;
 mod heap;
 pub mod history;
 mod layouts;
+mod ranked;
 
 pub use gates::gates;
 
@@ -17,7 +18,7 @@ use crate::runs::ProgramRuns;
 use crate::{Profile, Sources, wording};
 use lab_document::say;
 use lab_document::{
-    Answer, Cell, Chart, Column, Document, Finding, Item, Quantity, Row, Section, Table, Tone,
+    Answer, Cell, Chart, Column, Document, Finding, Item, Quantity, Row, Section, Tone,
 };
 use lab_model::{Direction, Metric, Unit};
 
@@ -339,35 +340,4 @@ fn rows(pair: &ProfilePair) -> Vec<Row> {
         }
     }
     rows
-}
-
-/// Builds a table of the rows with the largest differences or, for a single profile, the largest values.
-fn ranked(
-    pair: &ProfilePair,
-    table: (&str, &str, &Unit),
-    most: usize,
-    mut figures: Vec<(String, Option<u64>, Option<u64>)>,
-    total: Option<u64>,
-) -> Table {
-    let (title, first, unit) = table;
-    figures.retain(|(_, before, after)| before.unwrap_or(0) > 0 || after.unwrap_or(0) > 0);
-    figures.sort_by_cached_key(|(name, before, after)| {
-        let (before, after) = (before.unwrap_or(0), after.unwrap_or(0));
-        (
-            std::cmp::Reverse(before.abs_diff(after)),
-            std::cmp::Reverse(before),
-            name.clone(),
-        )
-    });
-    let hidden = figures.len().saturating_sub(most);
-    let mut table = Table::new(title, pair.columns(first, unit)).captioned(wording::RANKED_CAPTION);
-    for (name, before, after) in figures.into_iter().take(most) {
-        let mut cells = vec![Cell::from(name)];
-        cells.extend(pair.cells((before, after), unit, total));
-        table.row(cells);
-    }
-    if hidden > 0 {
-        table.notes.push(wording::left_out(hidden));
-    }
-    table
 }

@@ -140,7 +140,7 @@ fn every_sentence() {
         TimeUnit::Bytes,
     ];
     add("heap_time", &times.map(|unit| text(heap_time(unit).0)));
-    add("function_and_place", &[function_and_place(&frame())]);
+    add("function_and_location", &[function_and_location(&frame())]);
     add("question", &[true, false].map(|pair| text(question(pair))));
     add("title", &[title("a", None), title("a", Some("b"))]);
     add("made", &[made(TIME)]);

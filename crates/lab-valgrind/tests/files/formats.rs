@@ -125,7 +125,7 @@ fn massif_has_snapshots_and_the_places_of_its_peak() {
     let sites: Vec<_> = massif
         .sites
         .iter()
-        .map(|s| (s.depth, s.bytes, s.frame.as_ref().map(Frame::place)))
+        .map(|s| (s.depth, s.bytes, s.frame.as_ref().map(Frame::location)))
         .collect();
     let place = |text: &str| Some(text.to_owned());
     assert_eq!(
@@ -166,7 +166,7 @@ fn dhat_of_both_versions_and_churn() {
         (found[0].blocks, found[0].size(), found[0].at_once),
         (127, 1 << 20, 1)
     );
-    assert_eq!(found[0].site.place(), "sax-symbols.adb:99");
+    assert_eq!(found[0].site.location(), "sax-symbols.adb:99");
 }
 
 #[test]
@@ -359,6 +359,6 @@ proptest! {
         let _ = read_massif(&bytes[..]).map(|massif| massif.sawtooth());
         let _ = read_dhat(&bytes[..]).map(|dhat| churn(&dhat).len());
         let text = String::from_utf8_lossy(&bytes);
-        let _ = (clean(&text).len(), Frame::parse(&text).place());
+        let _ = (clean(&text).len(), Frame::parse(&text).location());
     }
 }

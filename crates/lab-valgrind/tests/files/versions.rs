@@ -69,7 +69,7 @@ fn heaps_of_every_version() {
     for (version, _) in VERSIONS {
         let massif = read_massif(open(version, "massif.out")).expect(version);
         assert_eq!(massif.peak_bytes(), 262_152, "{version}");
-        let site = massif.sites[0].frame.as_ref().map(|frame| frame.place());
+        let site = massif.sites[0].frame.as_ref().map(|frame| frame.location());
         assert_eq!(site.as_deref(), Some("heap.c:7"), "{version}");
 
         let dhat = read_dhat(open(version, "dhat.out")).expect(version);
@@ -78,7 +78,9 @@ fn heaps_of_every_version() {
         assert_eq!(dhat.sum(|point| point.end_blocks), 1, "{version}");
         // The hundred simultaneously live blocks are not churn, whatever `mbk` says.
         let found = churn(&dhat);
-        let found = found.iter().map(|c| (c.site.place(), c.blocks, c.at_once));
+        let found = found
+            .iter()
+            .map(|c| (c.site.location(), c.blocks, c.at_once));
         let found: Vec<_> = found.collect();
         assert_eq!(found, [("heap.c:7".to_owned(), 20, 1)], "{version}");
         let one_size = dhat.points.iter().filter(|point| point.has_one_size());
