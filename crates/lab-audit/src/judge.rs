@@ -9,7 +9,7 @@ use lab_model::Unit;
 use lab_model::audit::{AuditFinding, Evidence, EvidenceValue, Fix, State};
 
 /// The maximum number of things that one finding names.
-const NAMED: usize = 5;
+const MAX_NAMED: usize = 5;
 
 /// Evaluates all rules for all things, in the order of the rules.
 ///
@@ -179,10 +179,10 @@ fn merge(findings: Vec<AuditFinding>) -> Vec<AuditFinding> {
         }
         let names: Vec<&str> = same_state
             .iter()
-            .take(NAMED)
+            .take(MAX_NAMED)
             .map(|f| f.place.as_str())
             .collect();
-        let unnamed = same_state.len().saturating_sub(NAMED);
+        let unnamed = same_state.len().saturating_sub(MAX_NAMED);
         merged.push(AuditFinding {
             place: wording::objects(&names, unnamed),
             seen: match state {
@@ -197,7 +197,7 @@ fn merge(findings: Vec<AuditFinding>) -> Vec<AuditFinding> {
                 name: "things".into(),
                 value: EvidenceValue::Number(same_state.len() as f64, Unit::Count("things".into())),
             }],
-            fixes: fixes_of(same_state.iter().take(NAMED)),
+            fixes: fixes_of(same_state.iter().take(MAX_NAMED)),
             ..(*first).clone()
         });
     }

@@ -4,11 +4,11 @@
 /// Returns the mount points in the text of `/proc/mounts`.
 pub fn mount_points(mounts: &str) -> impl Iterator<Item = String> {
     let folders = mounts.lines().filter_map(|line| line.split(' ').nth(1));
-    folders.map(unescaped)
+    folders.map(unescape)
 }
 
 /// Decodes the octal escapes that `/proc/mounts` uses for whitespace and backslashes (getmntent(3)).
-pub fn unescaped(text: &str) -> String {
+pub fn unescape(text: &str) -> String {
     let mut plain = Vec::new();
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -35,7 +35,7 @@ mod tests {
 
     #[test]
     fn names_with_spaces_are_read() {
-        assert_eq!(unescaped(r"/mnt/my\040disk\"), r"/mnt/my disk\");
+        assert_eq!(unescape(r"/mnt/my\040disk\"), r"/mnt/my disk\");
         let mounts = "/dev/sda / btrfs rw 0 0\n/dev/sda /mnt/my\\040disk btrfs rw,subvol=/a 0 0\n";
         assert!(mount_points(mounts).eq(["/", "/mnt/my disk"]));
     }

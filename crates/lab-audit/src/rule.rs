@@ -114,11 +114,11 @@ struct CaseText {
     #[serde(default)]
     cost: String,
     fix: Option<Vec<Fix>>,
-    #[serde(default = "usual_weight")]
+    #[serde(default = "default_weight")]
     weight: u8,
 }
 
-fn usual_weight() -> u8 {
+fn default_weight() -> u8 {
     3
 }
 

@@ -52,8 +52,8 @@ impl Value {
     }
 
     /// Creates a fraction, 0 to 1.
-    pub fn share(part: f64) -> Value {
-        Value::Number(part, Unit::Share)
+    pub fn fraction(fraction: f64) -> Value {
+        Value::Number(fraction, Unit::Share)
     }
 
     /// Creates a time in nanoseconds.
@@ -209,7 +209,7 @@ mod tests {
             (Value::ns(31_536_000e9), "365 days"),
             (Value::ns(1.5 * 31_536_000e9), "548 days"),
             (Value::ns(5.0 * 31_536_000e9), "5 years"),
-            (Value::share(0.0317), "3.17 %"),
+            (Value::fraction(0.0317), "3.17 %"),
             (Value::count(28_232, "ports"), "28232"),
             (Value::Flag(true), "yes"),
         ];

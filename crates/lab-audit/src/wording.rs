@@ -113,7 +113,7 @@ pub fn summary(count: impl Fn(State) -> usize, accepted: usize) -> String {
 /// Formats the label of a finding: `Problem, disk-scheduler, sda and 2 more`. `is_known` is true if the user already
 /// knows the object.
 pub fn label(finding: &AuditFinding, is_known: bool, more: usize) -> String {
-    let place = match (is_known, more) {
+    let object = match (is_known, more) {
         (true, 0) => String::new(),
         (false, 0) => format!(", {}", finding.place),
         (_, more) => format!(", {} and {more} more", finding.place),
@@ -122,7 +122,7 @@ pub fn label(finding: &AuditFinding, is_known: bool, more: usize) -> String {
         State::Bad => "Problem",
         _ => "Suggestion",
     };
-    format!("{state}, {}{place}", finding.rule)
+    format!("{state}, {}{object}", finding.rule)
 }
 
 /// Lists the kinds of servers for which there are fixes.
@@ -232,7 +232,7 @@ pub fn rules(rules: &[String]) -> String {
 // Gates and waivers
 
 /// The maximum number of findings that a gate names.
-const NAMED_BY_GATE: usize = 5;
+const MAX_NAMED_BY_GATE: usize = 5;
 
 /// Counts a gate's findings and lists their rules: `2 findings are bad: clock-synchronized,
 /// net-ports (eth0)`.
@@ -240,11 +240,11 @@ pub fn counted(findings: &[&AuditFinding], state: &str) -> String {
     let verb = if findings.len() == 1 { "is" } else { "are" };
     let name = |finding: &&AuditFinding| match finding.place.as_str() {
         "" => finding.rule.clone(),
-        place => format!("{} ({place})", finding.rule),
+        object => format!("{} ({object})", finding.rule),
     };
-    let mut names: Vec<String> = findings.iter().take(NAMED_BY_GATE).map(name).collect();
-    if findings.len() > NAMED_BY_GATE {
-        names.push(format!("{} more", findings.len() - NAMED_BY_GATE));
+    let mut names: Vec<String> = findings.iter().take(MAX_NAMED_BY_GATE).map(name).collect();
+    if findings.len() > MAX_NAMED_BY_GATE {
+        names.push(format!("{} more", findings.len() - MAX_NAMED_BY_GATE));
     }
     let names = match names.as_slice() {
         [] => String::new(),
@@ -264,7 +264,7 @@ pub const UNTIL: &str = "until";
 pub const WAIVERS: &str = "Waivers";
 
 /// Formats a waiver as the user wrote it: `disk-scheduler:sda`.
-fn waived(waiver: &Waiver) -> String {
+fn waiver_name(waiver: &Waiver) -> String {
     match &waiver.thing {
         Some(thing) => format!("{}:{thing}", waiver.rule),
         None => waiver.rule.clone(),
@@ -275,7 +275,7 @@ fn waived(waiver: &Waiver) -> String {
 pub fn expired(waiver: &Waiver) -> String {
     format!(
         "The waiver of {} ended on {}: its findings count again. Reason of the waiver: {}",
-        waived(waiver),
+        waiver_name(waiver),
         waiver.until,
         waiver.reason
     )
@@ -291,7 +291,7 @@ pub fn covers_nothing(waiver: &Waiver) -> String {
     format!(
         "The waiver of {} matches no finding that was checked: remove it, or correct the name \
         after the colon.",
-        waived(waiver)
+        waiver_name(waiver)
     )
 }
 

@@ -185,7 +185,7 @@ impl Cookie {
     }
 
     /// Returns true if the name suggests a cookie that only the login itself needs.
-    pub fn is_passing(&self) -> bool {
+    pub fn is_temporary_login(&self) -> bool {
         const PARTS: [&str; 7] = [
             "oauth_state",
             "nonce",

@@ -89,7 +89,7 @@ impl Collector {
     /// Adds the cookies that a response sets.
     ///
     /// `fields` are the `Set-Cookie` fields, and `at_s` is the time of the response, in seconds since 1970.
-    pub fn add_answer(
+    pub fn add_response(
         &mut self,
         host: &str,
         path: &str,
@@ -319,7 +319,7 @@ impl Collector {
             .iter()
             .flat_map(|field| split_set_cookie(field))
             .collect();
-        self.add_answer(host, path, at_s, set_cookies.into_iter().map(str::to_owned));
+        self.add_response(host, path, at_s, set_cookies.into_iter().map(str::to_owned));
         Some(has_cookies)
     }
 
@@ -440,7 +440,7 @@ impl Collector {
         let mut has_cookies = false;
         for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
             if let Some(set) = field(line, "set-cookie:") {
-                self.add_answer("", "/", now(), std::iter::once(set));
+                self.add_response("", "/", now(), std::iter::once(set));
                 has_cookies = true;
                 continue;
             }

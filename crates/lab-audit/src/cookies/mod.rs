@@ -140,21 +140,21 @@ pub fn audit(
     rules: &[Rule],
     rate: f64,
 ) -> Audit {
-    let figures = figures(observation, rate);
+    let results = results(observation, rate);
     Audit {
         waivers: Vec::new(),
         expired_waivers: Vec::new(),
         kind: AuditKind::Cookies,
         targets,
         facts: facts(observation, rate),
-        findings: judge(rules, &figures.things, &CLASSES),
-        tables: figures.tables,
-        chart: figures.chart,
+        findings: judge(rules, &results.things, &CLASSES),
+        tables: results.tables,
+        chart: results.chart,
     }
 }
 
 /// The results: values for rules, and tables and a chart for reports.
-pub struct Figures {
+pub struct CookieResults {
     /// The things for rules.
     pub things: Vec<Thing>,
     /// Tables of owners, cookies, domains, and kinds of requests.
@@ -165,7 +165,7 @@ pub struct Figures {
 
 /// Computes the results from the observation. `rate` is the number of requests per second, which
 /// determines the cost per day.
-pub fn figures(observation: &CookieObservation, rate: f64) -> Figures {
+pub fn results(observation: &CookieObservation, rate: f64) -> CookieResults {
     let largest = largest_request(observation);
     let owners: Vec<Owner> = observation
         .cookies
@@ -189,18 +189,19 @@ pub fn figures(observation: &CookieObservation, rate: f64) -> Figures {
     things.extend(host_things(observation));
     things.extend(input_thing(observation));
     things.extend(site_thing(observation, &owners, largest));
-    let shares = largest
-        .map(|request| owner_shares(&owners, request))
+    let owner_bytes = largest
+        .map(|request| bytes_by_owner(&owners, request))
         .unwrap_or_default();
-    Figures {
+    CookieResults {
         things,
         tables: vec![
-            owner_table(observation, &shares, largest),
+            owner_table(observation, &owner_bytes, largest),
             cookie_table(observation, &owners, &uses),
             domain_table(observation),
             wire_table(observation, rate),
         ],
-        chart: (!shares.is_empty()).then(|| chart(&shares, &page_cost(observation, rate))),
+        chart: (!owner_bytes.is_empty())
+            .then(|| chart(&owner_bytes, &page_cost(observation, rate))),
     }
 }
 
@@ -305,7 +306,7 @@ fn cookie_thing(cookie: &Cookie, owner: &Owner, uses: &CookieUse) -> Thing {
     thing.set("path", Value::word(&cookie.path));
     let login = !matches!(owner, Owner::Tracker(_)) && cookie.is_login();
     thing.set("login", Value::Flag(login));
-    thing.set("passing", Value::Flag(cookie.is_passing()));
+    thing.set("passing", Value::Flag(cookie.is_temporary_login()));
     thing.set("requests", Value::count(uses.total() as u64, "requests"));
     // A single page says little about which paths need the cookie.
     if let Some(folder) = uses.folder.as_ref().filter(|_| uses.dynamic_requests() > 1) {
@@ -396,7 +397,7 @@ fn host_things(observation: &CookieObservation) -> Vec<Thing> {
         match request.head_bytes {
             Some(head) => {
                 thing.set("head_bytes", Value::bytes(head as u64));
-                thing.set("share", Value::share(bytes as f64 / head.max(1) as f64));
+                thing.set("share", Value::fraction(bytes as f64 / head.max(1) as f64));
             }
             // The size of the cookies alone is a lower bound.
             None if bytes > PACKET => thing.set("head_bytes", Value::bytes(bytes as u64)),
@@ -452,14 +453,14 @@ fn site_thing(
     thing.set("tracker_bytes", Value::bytes(of_trackers as u64));
     thing.set(
         "tracker_share",
-        Value::share(of_trackers as f64 / total.max(1) as f64),
+        Value::fraction(of_trackers as f64 / total.max(1) as f64),
     );
     thing.set("page_bytes", Value::bytes(all_bytes as u64));
     Some(thing)
 }
 
 /// The number of bytes that one owner's cookies take in a `Cookie` field.
-struct Share {
+struct OwnerBytes {
     owner: String,
     cookies: usize,
     bytes: usize,
@@ -467,35 +468,38 @@ struct Share {
 
 /// Returns the number of bytes of each owner, the largest first, followed by the separators and by
 /// the field's name and line end.
-fn owner_shares(owners: &[Owner], request: &CookieRequest) -> Vec<Share> {
-    let mut shares: Vec<Share> = Vec::new();
+fn bytes_by_owner(owners: &[Owner], request: &CookieRequest) -> Vec<OwnerBytes> {
+    let mut owner_bytes: Vec<OwnerBytes> = Vec::new();
     for SentCookie { index, bytes } in request.cookies.iter().copied() {
         let owner = owners[index].name();
-        match shares.iter_mut().find(|share| share.owner == owner) {
-            Some(share) => {
-                share.cookies += 1;
-                share.bytes += bytes;
+        match owner_bytes
+            .iter_mut()
+            .find(|bytes_of| bytes_of.owner == owner)
+        {
+            Some(owner) => {
+                owner.cookies += 1;
+                owner.bytes += bytes;
             }
-            None => shares.push(Share {
+            None => owner_bytes.push(OwnerBytes {
                 owner: owner.to_owned(),
                 cookies: 1,
                 bytes,
             }),
         }
     }
-    shares.sort_by_key(|share| std::cmp::Reverse(share.bytes));
+    owner_bytes.sort_by_key(|owner| std::cmp::Reverse(owner.bytes));
     let separators = wire::SEPARATOR * (request.cookies.len() - 1);
-    shares.push(Share {
+    owner_bytes.push(OwnerBytes {
         owner: "separators".into(),
         cookies: 0,
         bytes: separators,
     });
-    shares.push(Share {
+    owner_bytes.push(OwnerBytes {
         owner: "name and line end".into(),
         cookies: 0,
         bytes: wire::FIELD,
     });
-    shares
+    owner_bytes
 }
 
 fn word(text: impl Into<String>) -> EvidenceValue {
@@ -512,39 +516,39 @@ fn count(n: usize, noun: &'static str) -> EvidenceValue {
 
 fn owner_table(
     observation: &CookieObservation,
-    shares: &[Share],
+    owner_bytes: &[OwnerBytes],
     largest: Option<&CookieRequest>,
 ) -> EvidenceTable {
-    let total: usize = shares.iter().map(|share| share.bytes).sum();
+    let total: usize = owner_bytes.iter().map(|owner| owner.bytes).sum();
     let head = largest.and_then(|r| r.head_bytes);
     let of_head = |bytes: usize| {
-        let part = head.map(|head| bytes as f64 / head.max(1) as f64);
-        part.map_or(EvidenceValue::Nothing, |part| {
-            EvidenceValue::Number(part, Unit::Share)
+        let fraction = head.map(|head| bytes as f64 / head.max(1) as f64);
+        fraction.map_or(EvidenceValue::Nothing, |fraction| {
+            EvidenceValue::Number(fraction, Unit::Share)
         })
     };
-    let row = |share: &Share| {
-        let part = share.bytes as f64 / total.max(1) as f64;
-        let cookies = match share.cookies {
+    let row = |owner: &OwnerBytes| {
+        let fraction = owner.bytes as f64 / total.max(1) as f64;
+        let cookies = match owner.cookies {
             0 => EvidenceValue::Nothing,
             n => count(n, "cookies"),
         };
         vec![
-            word(&share.owner),
+            word(&owner.owner),
             cookies,
-            bytes(share.bytes),
-            EvidenceValue::Number(part, Unit::Share),
-            of_head(share.bytes),
+            bytes(owner.bytes),
+            EvidenceValue::Number(fraction, Unit::Share),
+            of_head(owner.bytes),
         ]
     };
-    let mut rows: Vec<Vec<EvidenceValue>> = shares.iter().map(row).collect();
+    let mut rows: Vec<Vec<EvidenceValue>> = owner_bytes.iter().map(row).collect();
     if let Some(request) = largest {
-        let full_share = EvidenceValue::Number(1.0, Unit::Share);
+        let whole = EvidenceValue::Number(1.0, Unit::Share);
         rows.push(vec![
             word("all"),
             count(request.cookies.len(), "cookies"),
             bytes(total),
-            full_share,
+            whole,
             of_head(total),
         ]);
     }
@@ -575,7 +579,7 @@ fn cookie_table(
     owners: &[Owner],
     uses: &[CookieUse],
 ) -> EvidenceTable {
-    const SHOWN: usize = 200;
+    const MAX_ROWS: usize = 200;
     let row = |(index, cookie): (usize, &Cookie)| {
         let requests_of =
             |kind: RequestKind| count(uses[index].requests[kind as usize], "requests");
@@ -596,7 +600,7 @@ fn cookie_table(
     };
     let mut by_size: Vec<(usize, &Cookie)> = observation.cookies.iter().enumerate().collect();
     by_size.sort_by_key(|(_, cookie)| std::cmp::Reverse(cookie.bytes()));
-    let more = by_size.len().saturating_sub(SHOWN);
+    let more = by_size.len().saturating_sub(MAX_ROWS);
     let more = if more > 0 {
         format!(" {more} smaller cookies are left out.")
     } else {
@@ -617,13 +621,13 @@ fn cookie_table(
         ]
         .map(String::from)
         .into(),
-        rows: by_size.into_iter().take(SHOWN).map(row).collect(),
+        rows: by_size.into_iter().take(MAX_ROWS).map(row).collect(),
     }
 }
 
 /// Builds a table of the cookies by domain, with the number of duplicate cookies.
 fn domain_table(observation: &CookieObservation) -> EvidenceTable {
-    const SHOWN: usize = 100;
+    const MAX_ROWS: usize = 100;
     let (mut names, mut values) = (HashMap::new(), HashMap::new());
     let mut domains: Vec<(&str, Vec<&Cookie>)> = Vec::new();
     let mut indexes: HashMap<&str, usize> = HashMap::new();
@@ -640,7 +644,7 @@ fn domain_table(observation: &CookieObservation) -> EvidenceTable {
         domains[index].1.push(cookie);
     }
     let same_name = |cookie: &Cookie| {
-        let others = names[&cookie.name].iter().take(SHOWN);
+        let others = names[&cookie.name].iter().take(MAX_ROWS);
         let mut others = others.filter(|other| !std::ptr::eq(**other, cookie));
         others.any(|other| is_within(&cookie.domain, &other.domain))
     };
@@ -666,7 +670,7 @@ fn domain_table(observation: &CookieObservation) -> EvidenceTable {
         columns: ["domain", "cookies", "bytes", "same name", "same value"]
             .map(String::from)
             .into(),
-        rows: domains.iter().take(SHOWN).map(row).collect(),
+        rows: domains.iter().take(MAX_ROWS).map(row).collect(),
     }
 }
 
@@ -798,18 +802,22 @@ fn page_cost(observation: &CookieObservation, rate: f64) -> String {
 
 /// Builds a chart of the bytes by owner. `page_cost` describes the cost of the cookies of a page
 /// and its files.
-fn chart(shares: &[Share], page_cost: &str) -> EvidenceBars {
-    const SHOWN: usize = 10;
-    let rest: usize = shares.iter().skip(SHOWN).map(|share| share.bytes).sum();
-    let mut rows: Vec<(String, f64)> = shares
+fn chart(owner_bytes: &[OwnerBytes], page_cost: &str) -> EvidenceBars {
+    const MAX_ROWS: usize = 10;
+    let rest: usize = owner_bytes
         .iter()
-        .take(SHOWN)
+        .skip(MAX_ROWS)
+        .map(|owner| owner.bytes)
+        .sum();
+    let mut rows: Vec<(String, f64)> = owner_bytes
+        .iter()
+        .take(MAX_ROWS)
         .map(|s| (s.owner.clone(), s.bytes as f64))
         .collect();
     if rest > 0 {
         rows.push(("others".into(), rest as f64));
     }
-    let total: usize = shares.iter().map(|share| share.bytes).sum();
+    let total: usize = owner_bytes.iter().map(|owner| owner.bytes).sum();
     EvidenceBars {
         title: "Cookie bytes in one request, by owner".into(),
         caption: format!("{total} bytes. A page with its files: {page_cost}."),

@@ -28,7 +28,7 @@ const FULL: [&str; 12] = [
     "proc/vmstat",
 ];
 /// The maximum number of paths that a finding lists. Further paths are only counted.
-const NAMED: usize = 3;
+const MAX_NAMED: usize = 3;
 
 /// The probe that checks a copy for missing and empty files.
 pub struct Copy;
@@ -70,8 +70,8 @@ fn hollow_paths(root: &Root) -> String {
 
 /// Formats a list of paths: `proc/meminfo, proc/mounts and 4 more (empty)`.
 fn path_list(paths: &[String], defect: &str) -> Option<String> {
-    let listed = paths[..paths.len().min(NAMED)].join(", ");
-    match paths.len().saturating_sub(NAMED) {
+    let listed = paths[..paths.len().min(MAX_NAMED)].join(", ");
+    match paths.len().saturating_sub(MAX_NAMED) {
         _ if paths.is_empty() => None,
         0 => Some(format!("{listed} ({defect})")),
         more => Some(format!("{listed} and {more} more ({defect})")),

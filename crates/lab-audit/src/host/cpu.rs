@@ -18,10 +18,13 @@ impl Probe for Cpu {
             "cores",
             machine.live_value(watched.cores.map(|n| Value::count(n, "cores"))),
         );
-        host.set("steal", machine.live_value(watched.steal.map(Value::share)));
+        host.set(
+            "steal",
+            machine.live_value(watched.steal.map(Value::fraction)),
+        );
         host.set(
             "foreign",
-            machine.live_value(watched.foreign.map(Value::share)),
+            machine.live_value(watched.foreign.map(Value::fraction)),
         );
         host.set(
             "clock_read",
@@ -126,16 +129,16 @@ fn quota_throttled(root: &Root) -> Option<Value> {
 }
 
 fn cores(root: &Root) -> Vec<String> {
-    numbered(root, CPU, "cpu")
+    numbered_entries(root, CPU, "cpu")
 }
 
 fn nodes(root: &Root) -> Option<Value> {
-    let nodes = numbered(root, "sys/devices/system/node", "node").len() as u64;
+    let nodes = numbered_entries(root, "sys/devices/system/node", "node").len() as u64;
     (nodes > 0).then(|| Value::count(nodes, "nodes"))
 }
 
 /// Returns the names in a directory that consist of `word` and a number, such as `cpu12`.
-fn numbered(root: &Root, folder: &str, word: &str) -> Vec<String> {
+fn numbered_entries(root: &Root, folder: &str, word: &str) -> Vec<String> {
     let is_numbered = |name: &String| {
         let number = name.strip_prefix(word);
         number.is_some_and(|n| !n.is_empty() && n.chars().all(|c| c.is_ascii_digit()))

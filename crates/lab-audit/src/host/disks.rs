@@ -177,8 +177,8 @@ fn set_health(smart: Result<Smart, String>, disk: &mut Thing) {
     };
     let or_unknown = |value: Option<Value>| value.unwrap_or(Value::Unknown(reason.into()));
     disk.set_some("failing", smart.failing.map(Value::Flag));
-    disk.set("worn", or_unknown(smart.worn.map(Value::share)));
-    disk.set_some("spare", smart.spare.map(Value::share));
+    disk.set("worn", or_unknown(smart.worn.map(Value::fraction)));
+    disk.set_some("spare", smart.spare.map(Value::fraction));
     let sectors = smart.bad_sectors;
     let sectors = sectors.map(|n| Value::count(n, "sectors"));
     disk.set("bad_sectors", or_unknown(sectors));

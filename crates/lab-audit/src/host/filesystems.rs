@@ -2,7 +2,7 @@
 //! Filesystems that are mounted from disks or memory.
 
 use super::machine::{AuditedMachine, Probe};
-use crate::mounts::unescaped;
+use crate::mounts::unescape;
 use crate::value::{Class, Thing, Value};
 use lab_host::Root;
 use lab_model::audit::EvidenceTable;
@@ -43,7 +43,7 @@ impl Probe for Filesystems {
         let root = &machine.root;
         let mounts = match root.text("proc/mounts") {
             Ok(mounts) => mounts,
-            Err(reason) => return vec![unlisted(&format!("{reason}."))],
+            Err(reason) => return vec![placeholder(&format!("{reason}."))],
         };
         let space = root.output(
             "df.txt",
@@ -61,7 +61,7 @@ impl Probe for Filesystems {
             let [device, folder, kind, options, ..] = words[..] else {
                 continue;
             };
-            let name = unescaped(folder);
+            let name = unescape(folder);
             // If multiple filesystems are mounted on a directory, only the last one is visible.
             things.retain(|thing| thing.name != name);
             if device.starts_with("/dev/") || kind == "zfs" || kind == "btrfs" {
@@ -76,7 +76,7 @@ impl Probe for Filesystems {
 }
 
 /// Returns a thing that stands for all filesystems if they cannot be listed.
-fn unlisted(reason: &str) -> Thing {
+fn placeholder(reason: &str) -> Thing {
     let mut thing = Thing::new("filesystem", "/proc/mounts");
     for (name, _) in FILESYSTEM.values {
         thing.set(name, Value::Unknown(reason.into()));
@@ -161,7 +161,7 @@ fn set_space(space: &Result<String, String>, thing: &mut Thing) {
     let Some(numbers) = row else {
         return thing.set_unknown(&NAMES, "df does not list the filesystem.");
     };
-    let used = |size: u64, free: u64| Value::share(1.0 - free as f64 / size as f64);
+    let used = |size: u64, free: u64| Value::fraction(1.0 - free as f64 / size as f64);
     if let (Some(size @ 1..), Some(free)) = (numbers[0], numbers[1]) {
         thing.set("size", Value::bytes(size));
         thing.set("free", Value::bytes(free));

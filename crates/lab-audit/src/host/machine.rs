@@ -59,7 +59,7 @@ impl AuditedMachine {
                 steal: Some(idle.steal),
                 foreign: Some(idle.foreign),
                 cores: cores.map(|cores| cores.len() as u64),
-                ..called()
+                ..observe_with_system_calls()
             },
         }
     }
@@ -92,7 +92,7 @@ impl AuditedMachine {
 }
 
 /// Observes the machine with system calls. They take about a millisecond in total.
-fn called() -> HostActivity {
+fn observe_with_system_calls() -> HostActivity {
     let (synchronized, time_error_ns) = kernel_clock();
     HostActivity {
         clock_read_ns: Some(clock_read_ns()),

@@ -52,28 +52,28 @@ impl Probe for Memory {
         };
         host.set_some("huge_pages", mode("enabled").map(Value::Word));
         host.set_some("huge_defrag", mode("defrag").map(Value::Word));
-        host.set_result("dirty_most", dirty_most(root, &host), Value::bytes);
+        host.set_result("dirty_most", dirty_limit(root, &host), Value::bytes);
         vec![host]
     }
 }
 
 fn meminfo(text: &str, host: &mut Thing) {
     let bytes = |name: &str| field(text, name).map(|kib| kib * 1024);
-    let part = |part: u64, whole: u64| Value::share(part as f64 / whole.max(1) as f64);
+    let fraction = |used: u64, whole: u64| Value::fraction(used as f64 / whole.max(1) as f64);
     let total = bytes("MemTotal");
     host.set_some("memory", total.map(Value::bytes));
     host.set_some("available", bytes("MemAvailable").map(Value::bytes));
     let available = bytes("MemAvailable").zip(total);
     host.set_some(
         "available_share",
-        available.map(|(available, total)| part(available, total)),
+        available.map(|(available, total)| fraction(available, total)),
     );
     let swap = bytes("SwapTotal");
     host.set_some("swap", swap.map(Value::bytes));
     let free = bytes("SwapFree").zip(swap).filter(|(_, swap)| *swap > 0);
     host.set_some(
         "swap_used_share",
-        free.map(|(free, swap)| part(swap.saturating_sub(free), swap)),
+        free.map(|(free, swap)| fraction(swap.saturating_sub(free), swap)),
     );
     let pages = field(text, "HugePages_Total");
     host.set_some("huge_reserved", pages.map(|n| Value::count(n, "pages")));
@@ -82,7 +82,7 @@ fn meminfo(text: &str, host: &mut Thing) {
     host.set_some("huge_idle", idle.map(Value::bytes));
     host.set_some(
         "huge_idle_share",
-        idle.zip(total).map(|(idle, total)| part(idle, total)),
+        idle.zip(total).map(|(idle, total)| fraction(idle, total)),
     );
 }
 
@@ -102,7 +102,7 @@ fn swap_on_disk(root: &Root) -> Result<bool, String> {
 ///
 /// The limit is `vm.dirty_bytes`. If `vm.dirty_bytes` is 0, it is `vm.dirty_ratio` percent of the
 /// available memory.
-fn dirty_most(root: &Root, host: &Thing) -> Result<u64, String> {
+fn dirty_limit(root: &Root, host: &Thing) -> Result<u64, String> {
     match root.required_number("proc/sys/vm/dirty_bytes")? {
         0 => {
             let ratio = root.required_number("proc/sys/vm/dirty_ratio")? as f64 / 100.0;

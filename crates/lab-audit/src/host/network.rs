@@ -43,7 +43,7 @@ impl Probe for HostNetwork {
                 "ports_per_second",
                 Value::Number(rate.floor(), Unit::PerSecond("connections".into())),
             );
-            set_load_share(machine.watched.load_connects, rate, &mut host);
+            set_load_fraction(machine.watched.load_connects, rate, &mut host);
         }
         host.set_result("time_wait_most", setting("tcp_max_tw_buckets"), count);
         host.set("tw_recycle", tw_recycle(root));
@@ -74,11 +74,11 @@ impl Probe for HostNetwork {
 /// fraction of `rate`.
 ///
 /// `rate` is the highest connection rate that the available ports allow, in connections per second.
-fn set_load_share(connects: Option<f64>, rate: f64, host: &mut Thing) {
+fn set_load_fraction(connects: Option<f64>, rate: f64, host: &mut Thing) {
     let unknown = || Value::word("none known");
     let per_second = |n: f64| Value::Number(n, Unit::PerSecond("connections".into()));
     host.set("load_connects", connects.map_or_else(unknown, per_second));
-    host.set_some("load_share", connects.map(|n| Value::share(n / rate)));
+    host.set_some("load_share", connects.map(|n| Value::fraction(n / rate)));
 }
 
 /// Returns the number of local ports for outgoing connections, excluding reserved ports, or the
@@ -154,7 +154,11 @@ fn set_counters(root: &Root, host: &mut Thing) {
             Err(reason) => host.set(name, Value::Unknown(format!("{reason}."))),
         }
     }
-    host.set_result("retransmitted", retransmitted(root), Value::share);
+    host.set_result(
+        "retransmitted",
+        retransmitted_fraction(root),
+        Value::fraction,
+    );
     let sockstat = root.text("proc/net/sockstat").unwrap_or_default();
     let tcp = sockstat.lines().find_map(|line| line.strip_prefix("TCP:"));
     let mut words = tcp.unwrap_or_default().split_whitespace();
@@ -167,16 +171,16 @@ fn set_counters(root: &Root, host: &mut Thing) {
 }
 
 /// Returns the fraction of TCP segments that were retransmitted, or the reason why it is unknown.
-fn retransmitted(root: &Root) -> Result<f64, String> {
-    const ENOUGH: u64 = 1000;
+fn retransmitted_fraction(root: &Root) -> Result<f64, String> {
+    const MIN_SEGMENTS: u64 = 1000;
     let text = root
         .text("proc/net/snmp")
         .map_err(|reason| format!("{reason}."))?;
     let counts = counter(&text, "Tcp:", "OutSegs").zip(counter(&text, "Tcp:", "RetransSegs"));
     match counts {
         None => Err("/proc/net/snmp does not contain the counts of segments.".into()),
-        Some((all, _)) if all < ENOUGH => Err(format!(
-            "Only {all} segments were sent since boot; at least {ENOUGH} are needed."
+        Some((all, _)) if all < MIN_SEGMENTS => Err(format!(
+            "Only {all} segments were sent since boot; at least {MIN_SEGMENTS} are needed."
         )),
         Some((all, resent)) => Ok(resent as f64 / all as f64),
     }
@@ -187,7 +191,7 @@ fn conntrack(root: &Root) -> Option<Value> {
     let max = root
         .number("proc/sys/net/netfilter/nf_conntrack_max")
         .filter(|n| *n > 0)?;
-    Some(Value::share(count as f64 / max as f64))
+    Some(Value::fraction(count as f64 / max as f64))
 }
 
 #[cfg(test)]

@@ -14,8 +14,8 @@ impl Probe for System {
         let (soft, hard) = open_files(root);
         host.set("open_files", soft);
         host.set("open_files_hard", hard);
-        host.set_result("files_share", files_share(root), Value::share);
-        host.set_result("pids_share", pids_share(root), Value::share);
+        host.set_result("files_share", files_fraction(root), Value::fraction);
+        host.set_result("pids_share", pids_fraction(root), Value::fraction);
         let entropy = root.required_number("proc/sys/kernel/random/entropy_avail");
         host.set_result("entropy", entropy, |n| Value::count(n, "bits"));
         let kernel = root.required_line("proc/sys/kernel/osrelease");
@@ -57,7 +57,7 @@ fn open_files(root: &Root) -> (Value, Value) {
 }
 
 /// Returns the fraction of the system-wide limit for open files that is in use, or the reason why it is unknown.
-fn files_share(root: &Root) -> Result<f64, String> {
+fn files_fraction(root: &Root) -> Result<f64, String> {
     let line = root.required_line("proc/sys/fs/file-nr")?;
     let numbers: Vec<f64> = line
         .split_whitespace()
@@ -72,7 +72,7 @@ fn files_share(root: &Root) -> Result<f64, String> {
 /// Returns the fraction of the system-wide limit for threads that is in use, or the reason why it is unknown.
 ///
 /// The fourth field of `/proc/loadavg` contains the running and the total number of threads.
-fn pids_share(root: &Root) -> Result<f64, String> {
+fn pids_fraction(root: &Root) -> Result<f64, String> {
     let line = root.required_line("proc/loadavg")?;
     let word = line.split_whitespace().nth(3);
     let threads = word.and_then(|word| word.split_once('/')?.1.parse::<f64>().ok());

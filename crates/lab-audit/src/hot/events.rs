@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 /// The maximum number of entries in each map.
-const REMEMBERED: usize = 100_000;
+const MAX_ENTRIES: usize = 100_000;
 /// The assumed size in bytes of a write whose size is unknown.
 const BLOCK: f64 = 4096.0;
 
@@ -102,7 +102,7 @@ impl Events {
         let before = self.processes.get(&pid).copied();
         let now = process_io(pid);
         if let Some(now) = now {
-            remember(&mut self.processes, pid, now);
+            insert_limited(&mut self.processes, pid, now);
         }
         let Some(folder) = scope.folder(&path) else {
             return;
@@ -117,9 +117,9 @@ impl Events {
                 .created()
                 .is_ok_and(|created| created >= self.began);
             if !self.sizes.contains_key(&path) {
-                remember(&mut self.sizes, path.clone(), if is_new { 0 } else { size });
+                insert_limited(&mut self.sizes, path.clone(), if is_new { 0 } else { size });
             }
-            remember(&mut self.opened, (pid, path.clone()), 0.0);
+            insert_limited(&mut self.opened, (pid, path.clone()), 0.0);
         }
         if mask.contains(MaskFlags::FAN_ACCESS) {
             let moved = bytes_since(0).filter(|bytes| *bytes > 0.0);
@@ -129,7 +129,7 @@ impl Events {
             let moved = bytes_since(1).filter(|bytes| *bytes > 0.0);
             activity.written +=
                 moved.unwrap_or_else(|| self.bytes_grown(&path, size, now.is_none()));
-            remember(&mut self.sizes, path, size);
+            insert_limited(&mut self.sizes, path, size);
         }
     }
 
@@ -160,8 +160,8 @@ impl Events {
     }
 }
 
-fn remember<K: std::hash::Hash + Eq, V>(map: &mut HashMap<K, V>, key: K, value: V) {
-    if map.len() >= REMEMBERED {
+fn insert_limited<K: std::hash::Hash + Eq, V>(map: &mut HashMap<K, V>, key: K, value: V) {
+    if map.len() >= MAX_ENTRIES {
         map.clear();
     }
     map.insert(key, value);

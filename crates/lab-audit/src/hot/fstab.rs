@@ -2,14 +2,14 @@
 //! Escaping of paths in /etc/fstab and in the output of findmnt.
 
 /// Escapes whitespace and backslashes as octal numbers, as in fstab(5).
-pub fn escaped(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     text.replace('\\', r"\134")
         .replace(' ', r"\040")
         .replace('\t', r"\011")
 }
 
 /// Decodes `\x20` and similar escapes, which `findmnt --raw` uses for whitespace, backslashes and non-ASCII characters.
-pub fn unescaped(text: &str) -> String {
+pub fn unescape(text: &str) -> String {
     let mut parts = text.split("\\x");
     let mut plain = parts.next().unwrap_or_default().as_bytes().to_vec();
     for part in parts {
@@ -31,8 +31,8 @@ mod tests {
 
     #[test]
     fn a_name_that_findmnt_escaped_is_read() {
-        assert_eq!(unescaped(r"/mnt/my\x20ssd\x5cx"), r"/mnt/my ssd\x");
-        assert_eq!(unescaped(r"/mnt/\xc3\xa4"), "/mnt/ä");
-        assert_eq!(unescaped(r"/mnt/\xyz"), r"/mnt/\xyz");
+        assert_eq!(unescape(r"/mnt/my\x20ssd\x5cx"), r"/mnt/my ssd\x");
+        assert_eq!(unescape(r"/mnt/\xc3\xa4"), "/mnt/ä");
+        assert_eq!(unescape(r"/mnt/\xyz"), r"/mnt/\xyz");
     }
 }

@@ -212,17 +212,17 @@ fn facts(watched: &FolderActivity) -> Vec<(String, String)> {
 }
 
 /// The maximum length of a directory's name in a chart, in characters.
-const SHOWN: usize = 18;
+const MAX_NAME_CHARS: usize = 18;
 
 /// Returns the end of a path, because the ends of paths differ most. The table shows the whole
 /// path.
 fn path_end(path: &Path) -> String {
     let text = path.display().to_string();
     let letters = text.chars().count();
-    if letters <= SHOWN {
+    if letters <= MAX_NAME_CHARS {
         return text;
     }
-    let end: String = text.chars().skip(letters + 1 - SHOWN).collect();
+    let end: String = text.chars().skip(letters + 1 - MAX_NAME_CHARS).collect();
     format!("…{end}")
 }
 
@@ -234,8 +234,8 @@ fn pareto(watched: &FolderActivity, plan: &str) -> EvidenceBars {
     let bar = |(path, a): &(PathBuf, Activity)| {
         let bytes = a.read + a.written;
         sum += bytes;
-        let share = 100.0 * sum / total.max(1.0);
-        (format!("{share:.0} % {}", path_end(path)), bytes)
+        let fraction = 100.0 * sum / total.max(1.0);
+        (format!("{fraction:.0} % {}", path_end(path)), bytes)
     };
     let restriction = match watched.without_events {
         None => "",
@@ -273,12 +273,12 @@ fn folders_table(folders: &[WatchedFolder], watched: &FolderActivity) -> Evidenc
             EvidenceValue::Number(a.opens, Unit::Count("opens".into())),
             bytes(a.read),
             bytes(a.written),
-            EvidenceValue::Number(folder.read_share(), Unit::Share),
+            EvidenceValue::Number(folder.read_fraction(), Unit::Share),
             bytes(a.written / watched.seconds * DAY),
             folder
                 .size
                 .map_or(EvidenceValue::Nothing, |n| bytes(n as f64)),
-            EvidenceValue::Word(folder.place.name().into()),
+            EvidenceValue::Word(folder.placement.name().into()),
             folder
                 .fast_days_left()
                 .map_or(EvidenceValue::Nothing, lasts),
@@ -298,12 +298,12 @@ fn folders_table(folders: &[WatchedFolder], watched: &FolderActivity) -> Evidenc
 fn disks_table(watched: &FolderActivity) -> EvidenceTable {
     let bytes = |n: f64| EvidenceValue::Number(n, Unit::Bytes);
     let row = |(name, [read, written]): &(String, [f64; 2])| {
-        let share = read / (read + written).max(1.0);
+        let fraction = read / (read + written).max(1.0);
         vec![
             EvidenceValue::Word(name.clone()),
             bytes(*read),
             bytes(*written),
-            EvidenceValue::Number(share, Unit::Share),
+            EvidenceValue::Number(fraction, Unit::Share),
             bytes(written / watched.seconds * DAY),
         ]
     };

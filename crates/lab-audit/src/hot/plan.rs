@@ -3,7 +3,7 @@
 //! memory.
 
 use super::activity::{Activity, DAY, MAX_DIRECTORIES};
-use super::fstab::{escaped, unescaped};
+use super::fstab::{escape, unescape};
 use super::scan;
 use crate::mounts::mount_points;
 use crate::smart::{Endurance, Smart};
@@ -72,7 +72,7 @@ pub struct WatchedFolder {
     pub activity: Activity,
     /// The size in bytes, or `None` if there are too many files to count.
     pub size: Option<u64>,
-    pub place: Placement,
+    pub placement: Placement,
     seconds: f64,
     disk: Option<String>,
     /// The directory's mode, user ID and group ID.
@@ -132,7 +132,7 @@ impl HotTarget {
             folder,
             uuid: Some(uuid.to_owned()).filter(|uuid| !uuid.is_empty()),
             kind: kind.into(),
-            mount: unescaped(mount).into(),
+            mount: unescape(mount).into(),
             free: free.parse().unwrap_or(0),
             disk,
             device,
@@ -149,8 +149,10 @@ pub fn plan_sentence(folders: &[WatchedFolder], fast: &HotTarget) -> String {
         (Placement::Memory, "to memory".into()),
         (Placement::NoRoom, "with no room there".into()),
     ];
-    let move_text = |(place, direction): (Placement, String)| {
-        let moved = folders.iter().filter(|folder| folder.place == place);
+    let move_text = |(placement, direction): (Placement, String)| {
+        let moved = folders
+            .iter()
+            .filter(|folder| folder.placement == placement);
         match moved.count() {
             0 => None,
             1 => Some(format!("1 directory {direction}")),
@@ -196,7 +198,7 @@ pub fn plan(
             mode_owner_group: mode_owner_group.unwrap_or([0o700, 0, 0]),
             on_fast: fast.is_some_and(|fast| Some(fast.device) == device),
             is_mount: mounts.contains(&path),
-            place: Placement::Here,
+            placement: Placement::Here,
             path,
             activity,
             seconds,
@@ -204,33 +206,33 @@ pub fn plan(
     };
     let busiest = ranked.into_iter().take(MAX_DIRECTORIES);
     let mut folders: Vec<WatchedFolder> = busiest.map(&mut observe).collect();
-    place(&mut folders, fast.map(|fast| fast.free), memory);
+    assign_placements(&mut folders, fast.map(|fast| fast.free), memory);
     folders
 }
 
 /// Sets the placement of each directory. `free` is the free space of the fast filesystem in bytes,
 /// or `None` if there is no fast filesystem. `memory` is the available memory in bytes.
-fn place(folders: &mut [WatchedFolder], free: Option<u64>, memory: u64) {
+fn assign_placements(folders: &mut [WatchedFolder], free: Option<u64>, memory: u64) {
     folders
         .iter_mut()
-        .for_each(|folder| folder.place = folder.placement(free.is_some(), memory));
+        .for_each(|folder| folder.placement = folder.placement(free.is_some(), memory));
     // Directories with the most reads per byte of size are placed first, as long as there is room.
     let mut remaining = free.unwrap_or(0) as f64 * FILLED;
     let mut order: Vec<usize> = (0..folders.len())
-        .filter(|i| folders[*i].place == Placement::Fast)
+        .filter(|i| folders[*i].placement == Placement::Fast)
         .collect();
     order.sort_by(|a, b| folders[*b].heat().total_cmp(&folders[*a].heat()));
     for index in order {
         match folders[index].size.map(|size| size as f64) {
             Some(size) if size <= remaining => remaining -= size,
-            _ => folders[index].place = Placement::NoRoom,
+            _ => folders[index].placement = Placement::NoRoom,
         }
     }
 }
 
 impl WatchedFolder {
     /// Returns reads as a fraction of the bytes read and written.
-    pub fn read_share(&self) -> f64 {
+    pub fn read_fraction(&self) -> f64 {
         let Activity { read, written, .. } = self.activity;
         read / (read + written).max(1.0)
     }
@@ -278,7 +280,7 @@ impl WatchedFolder {
     pub fn tmpfs(&self) -> String {
         let size = (self.size.unwrap_or(0) * 4).max(64 << 20).div_ceil(1 << 20);
         let [mode, uid, gid] = self.mode_owner_group;
-        let name = escaped(&self.path.to_string_lossy());
+        let name = escape(&self.path.to_string_lossy());
         format!(
             "tmpfs {name} tmpfs size={size}m,nosuid,nodev,nofail,x-systemd.before=local-fs.target,mode={mode:04o},uid={uid},gid={gid} 0 0"
         )
@@ -297,7 +299,7 @@ impl WatchedFolder {
         thing.set("opens", Value::count(opens as u64, "opens"));
         thing.set("read", bytes(read));
         thing.set("written", bytes(written));
-        thing.set("read_share", Value::share(self.read_share()));
+        thing.set("read_share", Value::fraction(self.read_fraction()));
         thing.set("read_day", a_day(read));
         thing.set("written_day", a_day(written));
         let size = self.size.map(Value::bytes);
@@ -309,7 +311,7 @@ impl WatchedFolder {
         let medium = |disk: &String| Medium::detect(&Root::live(), disk).word();
         let medium = self.disk.as_ref().map_or("unknown", medium);
         thing.set("medium", Value::word(medium));
-        thing.set("place", Value::word(self.place.name()));
+        thing.set("place", Value::word(self.placement.name()));
         let mount = fast.map(|fast| fast.mount.display().to_string());
         thing.set("fast", Value::word(mount.as_deref().unwrap_or("–")));
         thing.set("tmpfs", Value::Word(self.tmpfs()));
@@ -382,7 +384,7 @@ pub(super) mod tests {
                 written: written * MIB,
             },
             size: Some(size << 20),
-            place: Placement::Here,
+            placement: Placement::Here,
             seconds: DAY,
             disk: Some("sda".into()),
             mode_owner_group: [0o750, 33, 34],
@@ -407,12 +409,12 @@ pub(super) mod tests {
     }
 
     fn placed(mut folders: Vec<WatchedFolder>, free_mib: Option<u64>) -> Vec<Placement> {
-        place(
+        assign_placements(
             &mut folders,
             free_mib.map(|mib| mib << 20),
             1000 * (1 << 20),
         );
-        folders.iter().map(|folder| folder.place).collect()
+        folders.iter().map(|folder| folder.placement).collect()
     }
 
     #[test]
@@ -486,7 +488,7 @@ pub(super) mod tests {
             plan_sentence(&folders, &fast()),
             "The plan: no directory needs to move. "
         );
-        place(&mut folders, Some(fast().free), 1000 << 20);
+        assign_placements(&mut folders, Some(fast().free), 1000 << 20);
         let expected = "The plan: 1 directory to /mnt/ssd, 1 directory to memory, 1 directory \
             with no room there. ";
         assert_eq!(plan_sentence(&folders, &fast()), expected);

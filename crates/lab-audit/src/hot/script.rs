@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The script that moves directories to the fast disk. The user runs it; benchlab never does.
 
-use super::fstab::escaped;
+use super::fstab::escape;
 use super::plan::{HotTarget, Placement, WatchedFolder};
 use crate::wording;
 
 /// Builds the script, or returns the reason why there is none.
 pub fn script(folders: &[WatchedFolder], fast: &HotTarget) -> Result<String, String> {
-    let placed = |place: Placement| folders.iter().filter(move |folder| folder.place == place);
+    let placed = |placement: Placement| {
+        folders
+            .iter()
+            .filter(move |folder| folder.placement == placement)
+    };
     let names = placed(Placement::Fast).map(|folder| folder.path.to_string_lossy().into_owned());
-    let names = outermost(names.collect());
+    let names = retain_outermost(names.collect());
     if names.is_empty() && placed(Placement::Memory).next().is_none() {
         return Err(wording::NOTHING_TO_MOVE.into());
     }
@@ -40,7 +44,7 @@ pub fn script(folders: &[WatchedFolder], fast: &HotTarget) -> Result<String, Str
 /// Returns the script lines that add the fast filesystem to fstab. The machine still boots if that filesystem is
 /// missing.
 fn fast_line(fast: &HotTarget, uuid: &str) -> Vec<String> {
-    let mount = escaped(&fast.mount.to_string_lossy());
+    let mount = escape(&fast.mount.to_string_lossy());
     if mount == "/" {
         return Vec::new();
     }
@@ -71,7 +75,7 @@ fn in_memory(folder: &WatchedFolder) -> [String; 2] {
 }
 
 /// Removes directories inside other directories of the list, since they move together.
-fn outermost(names: Vec<String>) -> Vec<String> {
+fn retain_outermost(names: Vec<String>) -> Vec<String> {
     let within = |name: &String| {
         let in_other = |other: &String| name != other && name.starts_with(&format!("{other}/"));
         names.iter().any(in_other)
@@ -95,9 +99,9 @@ mod tests {
     use super::*;
     use std::process::Command;
 
-    fn placed(path: &str, place: Placement) -> WatchedFolder {
+    fn placed(path: &str, placement: Placement) -> WatchedFolder {
         let mut folder = folder(path, 100, 9.0, 0.0);
-        folder.place = place;
+        folder.placement = placement;
         folder
     }
 

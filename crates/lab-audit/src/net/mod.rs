@@ -199,7 +199,7 @@ pub fn local(rounds: u32, step: &mut dyn FnMut(u32)) -> NetObservation {
     for address in loopbacks {
         let bound = TcpListener::bind((address, 0)).and_then(|listener| {
             let address = listener.local_addr()?;
-            turns::answer(listener);
+            turns::respond(listener);
             Ok(address)
         });
         match bound {
@@ -290,10 +290,10 @@ pub fn audit(observations: &[NetObservation], rules: &[Rule]) -> Audit {
     let network_answers = observations
         .iter()
         .filter(|observation| !is_local(observation))
-        .any(has_answer);
+        .any(has_response);
     let is_reachable = |observation: &NetObservation| {
         if is_local(observation) {
-            has_answer(observation)
+            has_response(observation)
         } else {
             network_answers
         }
@@ -325,7 +325,7 @@ pub fn audit(observations: &[NetObservation], rules: &[Rule]) -> Audit {
 
 /// Returns true if any address responded, even by refusing the connection. Such a response proves
 /// that the network works.
-fn has_answer(observation: &NetObservation) -> bool {
+fn has_response(observation: &NetObservation) -> bool {
     let refused = observation
         .sides
         .iter()
@@ -415,10 +415,10 @@ fn address_thing(observation: &NetObservation, side: &AddressTurns, reached: boo
             let failed = attempts - connects.len();
             thing.set(
                 "failed_share",
-                Value::share(failed as f64 / attempts.max(1) as f64),
+                Value::fraction(failed as f64 / attempts.max(1) as f64),
             );
-            thing.set_some("large_answered", side.large_answered.map(Value::Flag));
-            thing.set_some("small_answered", side.small_answered.map(Value::Flag));
+            thing.set_some("large_answered", side.large_got_response.map(Value::Flag));
+            thing.set_some("small_answered", side.small_got_response.map(Value::Flag));
             set_failure(side, &mut thing);
         }
     }
@@ -457,29 +457,29 @@ fn set_later_failures(
     connected: usize,
     thing: &mut Thing,
 ) {
-    let failed_share = |attempts: usize, step| {
+    let failed_fraction = |attempts: usize, step| {
         let successes = times(observation, side.family, step).len();
-        let share = (attempts - successes) as f64 / attempts.max(1) as f64;
-        let reason = side.last_failure(step).filter(|_| share > 0.0);
-        (successes, share, Value::word(reason.unwrap_or("none")))
+        let fraction = (attempts - successes) as f64 / attempts.max(1) as f64;
+        let reason = side.last_failure(step).filter(|_| fraction > 0.0);
+        (successes, fraction, Value::word(reason.unwrap_or("none")))
     };
     let mut attempts = connected;
     if observation.tls && attempts > 0 {
-        let (successes, share, reason) = failed_share(attempts, NetStep::Tls);
+        let (successes, fraction, reason) = failed_fraction(attempts, NetStep::Tls);
         let without_name =
             "The target is an address: a server that needs a name refuses the handshake.";
-        let share = if share > 0.0 && observation.lookup_ns.is_none() {
+        let fraction = if fraction > 0.0 && observation.lookup_ns.is_none() {
             Value::Unknown(without_name.into())
         } else {
-            Value::share(share)
+            Value::fraction(fraction)
         };
-        thing.set("tls_failed_share", share);
+        thing.set("tls_failed_share", fraction);
         thing.set("tls_failure", reason);
         attempts = successes;
     }
     if attempts > 0 {
-        let (_, share, reason) = failed_share(attempts, NetStep::FirstByte);
-        thing.set("unanswered_share", Value::share(share));
+        let (_, fraction, reason) = failed_fraction(attempts, NetStep::FirstByte);
+        thing.set("unanswered_share", Value::fraction(fraction));
         thing.set("unanswered", reason);
     }
 }
@@ -514,12 +514,12 @@ fn resolvers_thing() -> Thing {
     let texts: Vec<String> = resolvers.iter().map(ToString::to_string).collect();
     thing.set("addresses", Value::Word(texts.join(", ")));
     let v6 = resolvers.iter().filter(|resolver| resolver.is_ipv6());
-    let answers: Vec<Result<bool, String>> = v6.map(|r| names::answers(*r)).collect();
-    let over_ipv6 = match answers.iter().find(|answer| answer.is_err()) {
+    let responses: Vec<Result<bool, String>> = v6.map(|r| names::responds(*r)).collect();
+    let over_ipv6 = match responses.iter().find(|response| response.is_err()) {
         _ if resolvers.is_empty() => {
             Value::Unknown("/etc/resolv.conf contains no resolver.".into())
         }
-        _ if answers.contains(&Ok(true)) => Value::Flag(true),
+        _ if responses.contains(&Ok(true)) => Value::Flag(true),
         Some(Err(reason)) => Value::Unknown(reason.clone()),
         _ => Value::Flag(false),
     };
@@ -543,7 +543,7 @@ fn set_round_trip(observation: &NetObservation, side: &AddressTurns, thing: &mut
     let lost = match &side.echoes {
         Err(reason) => Value::Unknown(format!("{reason}.")),
         Ok([_, 0]) => Value::Unknown("Echo requests are not answered.".into()),
-        Ok([sent, answered]) => Value::share(f64::from(sent - answered) / f64::from(*sent)),
+        Ok([sent, replies]) => Value::fraction(f64::from(sent - replies) / f64::from(*sent)),
     };
     thing.set("lost_share", lost);
     thing.set_some(
@@ -652,7 +652,7 @@ fn ratio(observation: &NetObservation, step: NetStep) -> Option<[f64; 3]> {
     let logs: Vec<f64> = observation
         .rounds
         .chunks(4)
-        .filter_map(|turns| mirrored(turns, step))
+        .filter_map(|turns| mirrored_log_ratio(turns, step))
         .collect();
     let center = center(&logs, 0.05).filter(|_| logs.len() >= 6)?;
     let interval = center.interval;
@@ -683,7 +683,7 @@ fn ratios(observations: &[NetObservation]) -> String {
 
 /// Returns the log ratio of a round: the mean log time of IPv6's two mirrored turns minus the mean
 /// log time of IPv4's two turns.
-fn mirrored(turns: &[NetTurn], step: NetStep) -> Option<f64> {
+fn mirrored_log_ratio(turns: &[NetTurn], step: NetStep) -> Option<f64> {
     let mean = |family: IpFamily| {
         let turns_of_family = turns.iter().filter(|turn| turn.family == family);
         let logs: Option<Vec<f64>> = turns_of_family

@@ -126,7 +126,7 @@ pub fn resolvers(text: &str) -> Vec<IpAddr> {
 /// Returns whether a resolver responds to a query for the root servers (RFC 1035, 4.1).
 ///
 /// Returns a sentence as an error if this machine has no route to the resolver.
-pub fn answers(resolver: IpAddr) -> Result<bool, String> {
+pub fn responds(resolver: IpAddr) -> Result<bool, String> {
     const QUESTION: [u8; 17] = [0x5a, 0x21, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 1];
     let local = if resolver.is_ipv4() {
         "0.0.0.0:0"
@@ -169,7 +169,7 @@ mod tests {
                 buffer[2] |= 0x80;
                 server.send_to(&buffer[..length], from).expect("an answer");
             });
-            let answers_at = |address: &str| answers(address.parse().expect("an address"));
+            let answers_at = |address: &str| responds(address.parse().expect("an address"));
             (answers_at("::1"), answers_at("2001:db8::53"))
         });
         let (answering, unreachable) = results.expect("a namespace");

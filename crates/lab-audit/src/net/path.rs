@@ -50,13 +50,13 @@ fn smallest_mtu(family: IpFamily) -> u32 {
 
 /// Finds the path's MTU with echo requests that no router may fragment.
 ///
-/// `believed_mtu` is the MTU that the kernel assumes. Returns `None` if even small packets get no
+/// `assumed_mtu` is the MTU that the kernel assumes. Returns `None` if even small packets get no
 /// reply.
-pub fn probe(pinger: &mut Pinger, believed_mtu: u32, round_trip: Duration) -> Option<Path> {
-    pinger.forbid_cutting().ok()?;
+pub fn probe(pinger: &mut Pinger, assumed_mtu: u32, round_trip: Duration) -> Option<Path> {
+    pinger.forbid_fragmentation().ok()?;
     let timeout = (round_trip * 4).clamp(Duration::from_millis(250), Duration::from_secs(1));
     let family = pinger.family();
-    let largest = believed_mtu.clamp(ETHERNET, JUMBO);
+    let largest = assumed_mtu.clamp(ETHERNET, JUMBO);
     search(smallest_mtu(family), largest, &mut |bytes| {
         let first = pinger.probe(bytes, timeout);
         // A single packet may be lost by chance.
@@ -97,14 +97,14 @@ fn search(smallest: u32, largest: u32, probe: &mut dyn FnMut(u32) -> EchoProbe) 
 mod tests {
     use super::*;
 
-    fn searched(limit: u32, answer: impl Fn(u32) -> EchoProbe) -> (Option<Path>, u32) {
+    fn searched(limit: u32, reply_above_limit: impl Fn(u32) -> EchoProbe) -> (Option<Path>, u32) {
         let mut probes = 0;
         let path = search(576, 1500, &mut |bytes| {
             probes += 1;
             if bytes <= limit {
                 EchoProbe::Answered
             } else {
-                answer(bytes)
+                reply_above_limit(bytes)
             }
         });
         (path, probes)

@@ -99,7 +99,7 @@ impl Pinger {
     }
 
     /// Forbids fragmentation by routers and by this machine, regardless of the path MTU that the kernel has cached.
-    pub fn forbid_cutting(&self) -> nix::Result<()> {
+    pub fn forbid_fragmentation(&self) -> nix::Result<()> {
         let socket = &self.socket;
         match self.family {
             IpFamily::V4 => {

@@ -26,7 +26,7 @@ pub fn listen(space: &Namespace, addresses: [&str; 2]) -> Result<[SocketAddr; 2]
     let bound = listeners.iter().map(TcpListener::local_addr);
     let bound: Result<Vec<SocketAddr>, _> = bound.collect();
     let bound = bound.map_err(|e| e.to_string())?;
-    listeners.into_iter().for_each(turns::answer);
+    listeners.into_iter().for_each(turns::respond);
     <[SocketAddr; 2]>::try_from(bound).map_err(|_| "a listener is missing".into())
 }
 

@@ -28,7 +28,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// A segment size in bytes that every path supports.
 const SMALL_SEGMENT: u32 = 500;
 /// The number of consecutive failures after which an address is skipped.
-const ENOUGH: u32 = 3;
+const MAX_FAILURES: u32 = 3;
 
 /// A timed step of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,10 +65,10 @@ pub struct AddressTurns {
     pub mtu: Option<u32>,
     /// True if a request larger than one packet got a response, or `None` if no such request was
     /// sent.
-    pub large_answered: Option<bool>,
+    pub large_got_response: Option<bool>,
     /// True if the large request got a response, either in full-size packets or in small ones.
     /// `None` if no large request was sent.
-    pub small_answered: Option<bool>,
+    pub small_got_response: Option<bool>,
     /// The path MTU as measured with echo requests.
     pub path: Option<Path>,
     /// The number of echo requests and the number of replies, or the reason why no requests can be
@@ -151,8 +151,8 @@ impl AddressTurns {
             family: IpFamily::from_address(&address),
             address,
             mtu: None,
-            large_answered: None,
-            small_answered: None,
+            large_got_response: None,
+            small_got_response: None,
             path: None,
             failures: Vec::new(),
             failed_after: None,
@@ -182,34 +182,34 @@ impl AddressTurns {
     /// Many hosts never reply to echo requests, so none are sent after three requests without a
     /// reply.
     fn echo(&mut self) -> Option<f64> {
-        let (pinger, Ok([sent, answered])) = (self.pinger.as_mut()?, &mut self.echoes) else {
+        let (pinger, Ok([sent, replies])) = (self.pinger.as_mut()?, &mut self.echoes) else {
             return None;
         };
-        if *answered == 0 && *sent >= ENOUGH {
+        if *replies == 0 && *sent >= MAX_FAILURES {
             return None;
         }
         *sent += 1;
         let echo = pinger.echo()?;
-        *answered += 1;
+        *replies += 1;
         self.hops = echo.hops.or(self.hops);
         Some(echo.ns)
     }
 
     /// Tests large packets, with a TCP request and with echo requests.
     fn try_large(&mut self, name: &str, client: Option<&TlsClient>, round_trip: Duration) {
-        let answers_at_all = self.failures_in_a_row == 0;
-        let large = answers_large(self, name, client, None);
-        let small = large || answers_large(self, name, client, Some(SMALL_SEGMENT));
+        let responds_at_all = self.failures_in_a_row == 0;
+        let large = gets_large_response(self, name, client, None);
+        let small = large || gets_large_response(self, name, client, Some(SMALL_SEGMENT));
         // A server that never responds says nothing about the path.
-        if small || answers_at_all {
-            (self.large_answered, self.small_answered) = (Some(large), Some(small));
+        if small || responds_at_all {
+            (self.large_got_response, self.small_got_response) = (Some(large), Some(small));
         }
         // If a router reported an MTU for the large packets, a new connection uses it.
         if let Ok(tcp) = TcpStream::connect_timeout(&self.address, TIMEOUT) {
             self.mtu = path_mtu(&tcp, self.family).or(self.mtu);
         }
-        let echoes_answered = matches!(self.echoes, Ok([_, answered]) if answered > 0);
-        let pinger = self.pinger.as_mut().filter(|_| echoes_answered);
+        let has_echo_replies = matches!(self.echoes, Ok([_, replies]) if replies > 0);
+        let pinger = self.pinger.as_mut().filter(|_| has_echo_replies);
         // The loopback path is not measured.
         let pinger = pinger.filter(|_| !self.address.ip().is_loopback());
         if let Some((pinger, mtu)) = pinger.zip(self.mtu) {
@@ -285,7 +285,7 @@ pub fn take_turns(
         let back: Vec<usize> = order.iter().rev().copied().collect();
         for index in order.into_iter().chain(back) {
             let side = &mut sides[index];
-            if side.failures_in_a_row >= ENOUGH {
+            if side.failures_in_a_row >= MAX_FAILURES {
                 continue;
             }
             turns.push(turn(side, name, client.as_ref()));
@@ -325,7 +325,7 @@ fn turn(side: &mut AddressTurns, name: &str, client: Option<&TlsClient>) -> NetT
 ///
 /// The request takes three packets, and a path may drop full-size packets. `segment` limits the
 /// size of the segments, in bytes.
-fn answers_large(
+fn gets_large_response(
     side: &mut AddressTurns,
     name: &str,
     client: Option<&TlsClient>,
@@ -424,16 +424,21 @@ fn path_mtu(stream: &TcpStream, family: IpFamily) -> Option<u32> {
 }
 
 /// Responds to every request with one line, until the process exits.
-pub fn answer(listener: TcpListener) {
+pub fn respond(listener: TcpListener) {
     let listener = Arc::new(listener);
     // While one connection waits for a packet that never arrives, the other threads still respond.
     for _ in 0..AT_ONCE {
         let listener = Arc::clone(&listener);
-        thread::spawn(move || listener.incoming().flatten().for_each(answer_connection));
+        thread::spawn(move || {
+            listener
+                .incoming()
+                .flatten()
+                .for_each(respond_to_connection)
+        });
     }
 }
 
-fn answer_connection(mut stream: TcpStream) {
+fn respond_to_connection(mut stream: TcpStream) {
     let (mut request, mut buffer) = (Vec::new(), [0; 8192]);
     while !request.ends_with(b"\r\n\r\n") {
         match stream.read(&mut buffer) {

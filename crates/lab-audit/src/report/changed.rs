@@ -22,7 +22,7 @@ pub struct ChangedReport<'a> {
 }
 
 /// The maximum number of names in a sentence.
-const NAMED: usize = 4;
+const MAX_NAMED: usize = 4;
 
 /// The findings of both audits for the same rule and object.
 struct JudgedInBoth<'a> {
@@ -107,8 +107,8 @@ pub fn gates(report: &ChangedReport, conditions: &[WorseCondition]) -> Vec<Gate>
 /// Pairs findings by rule and object, in the order of the second audit.
 fn compare<'a>(before: &'a Audit, after: &'a Audit) -> ComparedAudits<'a> {
     let [first, second] = [before, after].map(|audit| things(audit, [before, after]));
-    let find = |all: &[Thing<'a>], (place, finding): Thing| {
-        let same = |(other, f): &&Thing<'a>| f.rule == finding.rule && *other == place;
+    let find = |all: &[Thing<'a>], (object, finding): Thing| {
+        let same = |(other, f): &&Thing<'a>| f.rule == finding.rule && *other == object;
         all.iter().find(same).map(|(_, finding)| *finding)
     };
     let pair = |thing: &Thing<'a>| {
@@ -142,13 +142,13 @@ fn things<'a>(audit: &'a Audit, audits: [&Audit; 2]) -> Vec<Thing<'a>> {
         same.map(|f| f.state).min() == Some(finding.state)
     };
     let thing = |finding: &'a AuditFinding| {
-        let place = finding.place.as_str();
-        let nothing = finding.state == State::NotApplicable && place.is_empty();
+        let object = finding.place.as_str();
+        let nothing = finding.state == State::NotApplicable && object.is_empty();
         match (nothing, together(&finding.rule)) {
             (true, _) => None,
             (_, true) => worst(finding).then_some(("", finding)),
-            (_, false) if audit.targets == [place] => Some(("", finding)),
-            (_, false) => Some((place, finding)),
+            (_, false) if audit.targets == [object] => Some(("", finding)),
+            (_, false) => Some((object, finding)),
         }
     };
     audit.findings.iter().filter_map(thing).collect()
@@ -173,7 +173,7 @@ fn answer(
     ] {
         let chosen = changed.iter().filter(|pair| pair.tone() == tone);
         let chosen: Vec<&AuditFinding> = chosen.map(|pair| pair.after).collect();
-        let shown = chosen.iter().take(NAMED);
+        let shown = chosen.iter().take(MAX_NAMED);
         let text = say::paragraph(shown.map(|finding| wording::changed_finding(finding)));
         let label = wording::counted_label(label, chosen.len());
         findings.extend(text.map(|text| Finding::new(label, text, tone)));
@@ -211,7 +211,7 @@ fn other_targets([before, after]: [&Audit; 2]) -> Option<Finding> {
 fn in_one(alone: &[Vec<&AuditFinding>; 2]) -> Option<Finding> {
     let named = |(side, findings): (&str, &Vec<&AuditFinding>)| {
         let names = say::distinct(findings.iter().map(|f| f.place.as_str()));
-        let (shown, more) = names.split_at(names.len().min(NAMED));
+        let (shown, more) = names.split_at(names.len().min(MAX_NAMED));
         (!names.is_empty()).then(|| wording::only_in(side, shown, more.len()))
     };
     let sides = wording::SIDES.into_iter().zip(alone);

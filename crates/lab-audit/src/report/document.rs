@@ -71,7 +71,7 @@ pub fn document(report: &AuditReport) -> Document {
         wording::UNCHECKED,
         finding_table(audit, State::Unknown, wording::WHY),
     ));
-    document.section(Section::of_table(wording::ACCEPTED, accepted(audit)));
+    document.section(Section::of_table(wording::ACCEPTED, accepted_table(audit)));
     for table in &audit.tables {
         document.section(Section::of_table(&table.title, evidence::table(table)));
     }
@@ -116,8 +116,8 @@ fn issues(audit: &Audit) -> Vec<Issue> {
 }
 
 /// Parses a location such as `/etc/nginx/nginx.conf:12` into a file and a line.
-fn location(place: &str) -> Option<Location> {
-    let (file, line) = place.rsplit_once(':')?;
+fn location(object: &str) -> Option<Location> {
+    let (file, line) = object.rsplit_once(':')?;
     let line = line.parse().ok().filter(|line| *line > 0);
     (file.contains('/') && line.is_some()).then(|| Location {
         file: file.to_owned(),
@@ -286,7 +286,7 @@ fn waiver_notes(audit: &Audit) -> Section {
 }
 
 /// Builds the table of the findings that are accepted under a waiver.
-fn accepted(audit: &Audit) -> Table {
+fn accepted_table(audit: &Audit) -> Table {
     let columns = [
         wording::RULE,
         wording::OBJECT,
@@ -319,12 +319,12 @@ fn finding_table(audit: &Audit, state: State, last: &str) -> Table {
     let mut table =
         Table::new("", [wording::RULE, wording::OBJECT, last]).captioned(wording::FINDINGS_CAPTION);
     for finding in audit.findings.iter().filter(|f| audit.is_open(f, state)) {
-        let place = if finding.place.is_empty() {
+        let object = if finding.place.is_empty() {
             wording::NO_PLACE.into()
         } else {
             finding.place.clone()
         };
-        let cells = [finding.title.clone(), place, finding.seen.clone()];
+        let cells = [finding.title.clone(), object, finding.seen.clone()];
         table.row(cells.into_iter().map(Into::into).collect());
     }
     table

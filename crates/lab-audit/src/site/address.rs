@@ -4,7 +4,7 @@
 use url::{Position, Url};
 
 /// Returns a URL without its credentials, fragment and query values: `https://a.example/x?token=…`.
-pub fn redacted(url: &Url) -> String {
+pub fn redact(url: &Url) -> String {
     let mut url = url.clone();
     let _ = url.set_username("");
     let _ = url.set_password(None);
@@ -25,7 +25,7 @@ pub fn name(url: &Url) -> String {
 ///
 /// VALUE replaces each query value. The user can replace it with the actual value.
 pub fn shell_word(url: &Url) -> String {
-    let text = redacted(url).replace('…', "VALUE");
+    let text = redact(url).replace('…', "VALUE");
     let plain = |c: char| c.is_ascii_alphanumeric() || "-._~:/[]%@+,".contains(c);
     if text.chars().all(plain) {
         text
@@ -54,14 +54,11 @@ mod tests {
     #[test]
     fn what_a_query_says_is_not_shown() {
         let url = |text: &str| Url::parse(text).expect("a URL");
-        let shown = redacted(&url(
+        let shown = redact(&url(
             "https://me:pass@a.example/x?token=s3cret&v=1&e=&plain#s3cret",
         ));
         assert_eq!(shown, "https://a.example/x?token=…&v=…&e=&…");
-        assert_eq!(
-            redacted(&url("http://a.example:81/")),
-            "http://a.example:81/"
-        );
+        assert_eq!(redact(&url("http://a.example:81/")), "http://a.example:81/");
         assert_eq!(name(&url("http://a.example/i.png?s3cret")), "/i.png?…");
         assert_eq!(
             name(&url(&format!("http://a/{}", "x".repeat(99))))

@@ -145,9 +145,9 @@ impl Client {
         url: &Url,
         fields: &str,
     ) -> Result<PageResponse, String> {
-        let mut answer = self.request_any(method, url, fields)?;
-        match answer.malformed.take() {
-            None => Ok(answer),
+        let mut response = self.request_any(method, url, fields)?;
+        match response.malformed.take() {
+            None => Ok(response),
             Some(reason) => Err(format!("the response is not HTTP/1.1: {reason}")),
         }
     }
@@ -176,9 +176,9 @@ impl Client {
         let began = Instant::now();
         self.last_request = Some(began);
         self.requests += 1;
-        let answer = self.exchange(method, url, &request_text(method, url, fields));
+        let response = self.exchange(method, url, &request_text(method, url, fields));
         self.excess += began.elapsed().saturating_sub(SLOW_EXCHANGE);
-        answer
+        response
     }
 
     /// Returns the addresses of a URL's host.
@@ -215,18 +215,18 @@ impl Client {
         let (family, tcp) = self
             .connect(url, deadline)
             .map_err(|e| format!("no connection: {e}"))?;
-        let (answer, tls) = if url.scheme() == "https" {
+        let (response, tls) = if url.scheme() == "https" {
             let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
             let mut stream = self.tls.begin(host, tcp, deadline)?;
             let handshake = stream.handshake();
             handshake.map_err(|e| format!("the TLS handshake failed: {e}"))?;
-            let answer = exchange(&mut stream, request, method, deadline);
-            (answer, stream.observation())
+            let response = exchange(&mut stream, request, method, deadline);
+            (response, stream.observation())
         } else {
             (exchange(&mut &tcp, request, method, deadline), None)
         };
-        let answer = match answer {
-            Ok(answer) => answer,
+        let response = match response {
+            Ok(response) => response,
             Err(ReadFailure::None(reason)) => return Err(reason),
             Err(ReadFailure::Malformed(reason)) => PageResponse {
                 malformed: Some(reason),
@@ -236,7 +236,7 @@ impl Client {
         Ok(PageResponse {
             tls,
             family: Some(family),
-            ..answer
+            ..response
         })
     }
 }
@@ -280,35 +280,35 @@ fn exchange(
         .write_all(request.as_bytes())
         .and_then(|()| stream.flush());
     sent.map_err(|e| ReadFailure::None(format!("the request could not be sent: {e}")))?;
-    let (mut reader, mut answer, mut head) =
+    let (mut reader, mut response, mut head) =
         (ResponseReader::new(), PageResponse::default(), Vec::new());
     let mut buffer = vec![0; 16 * 1024];
     loop {
         if Instant::now() > deadline {
-            return ended_early(head, answer, "the response did not end within 10 s");
+            return ended_early(head, response, "the response did not end within 10 s");
         }
         let n = match stream.read(&mut buffer) {
             Ok(n) => n,
             Err(e) if is_timeout(&e) => continue,
             // Some servers close a TLS connection without a close_notify alert.
             Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => 0,
-            Err(e) => return ended_early(head, answer, &e.to_string()),
+            Err(e) => return ended_early(head, response, &e.to_string()),
         };
         if n == 0 {
             return match reader.end() {
-                Ok(Some(_)) => finished(head, answer),
+                Ok(Some(_)) => finished(head, response),
                 Ok(None) => ended_early(
                     head,
-                    answer,
+                    response,
                     "the connection was closed before the end of the response",
                 ),
-                Err(malformed) => ended_early(head, answer, malformed.0),
+                Err(malformed) => ended_early(head, response, malformed.0),
             };
         }
-        if head.len() < 2 * MAX_HEAD && answer.body.is_empty() {
+        if head.len() < 2 * MAX_HEAD && response.body.is_empty() {
             head.extend_from_slice(&buffer[..n]);
         }
-        let body = &mut answer.body;
+        let body = &mut response.body;
         let read = reader.read(&buffer[..n], method == Method::Head, |piece| {
             let left = MAX_BODY.saturating_sub(body.len());
             body.extend_from_slice(&piece[..piece.len().min(left)]);
@@ -322,10 +322,10 @@ fn exchange(
                     "the response is not HTTP/1.1: {e}"
                 )));
             }
-            Ok((_, Some(_))) => return finished(head, answer),
-            Ok(_) if answer.body.len() >= MAX_BODY => {
-                answer.is_truncated = true;
-                return finished(head, answer);
+            Ok((_, Some(_))) => return finished(head, response),
+            Ok(_) if response.body.len() >= MAX_BODY => {
+                response.is_truncated = true;
+                return finished(head, response);
             }
             Ok(_) => {}
         }
@@ -336,14 +336,14 @@ fn exchange(
 /// incomplete.
 fn ended_early(
     head: Vec<u8>,
-    mut answer: PageResponse,
+    mut response: PageResponse,
     reason: &str,
 ) -> Result<PageResponse, ReadFailure> {
-    answer.is_truncated = true;
-    finished(head, answer).map_err(|_| ReadFailure::None(reason.to_owned()))
+    response.is_truncated = true;
+    finished(head, response).map_err(|_| ReadFailure::None(reason.to_owned()))
 }
 
-fn finished(head: Vec<u8>, mut answer: PageResponse) -> Result<PageResponse, ReadFailure> {
+fn finished(head: Vec<u8>, mut response: PageResponse) -> Result<PageResponse, ReadFailure> {
     let most_fields = head.iter().filter(|byte| **byte == b'\n').count();
     let mut begin = 0;
     loop {
@@ -360,22 +360,22 @@ fn finished(head: Vec<u8>, mut answer: PageResponse) -> Result<PageResponse, Rea
             }
             Err(e) => return Err(ReadFailure::Malformed(e.to_string())),
         };
-        answer.status = parsed.code.unwrap_or(0);
-        if answer.status < 200 {
+        response.status = parsed.code.unwrap_or(0);
+        if response.status < 200 {
             begin += used;
             continue;
         }
-        answer.version = parsed.version.map_or(String::new(), |n| format!("1.{n}"));
-        answer.head_bytes = used;
+        response.version = parsed.version.map_or(String::new(), |n| format!("1.{n}"));
+        response.head_bytes = used;
         let is_folded = |field: &httparse::Header| field.value.contains(&b'\n');
-        answer.is_folded = parsed.headers.iter().any(is_folded);
+        response.is_folded = parsed.headers.iter().any(is_folded);
         // A user agent replaces each fold with a space (RFC 9112, section 5.2).
         let field = |field: &httparse::Header| {
             let value = String::from_utf8_lossy(field.value);
             let lines: Vec<&str> = value.lines().map(str::trim).collect();
             (field.name.to_ascii_lowercase(), lines.join(" "))
         };
-        answer.fields = parsed.headers.iter().map(field).collect();
-        return Ok(answer);
+        response.fields = parsed.headers.iter().map(field).collect();
+        return Ok(response);
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A site as recorded by a browser (HTTP Archive 1.2). Reading it needs no requests.
 
-use super::address::redacted;
+use super::address::redact;
 use super::client::{MAX_BODY, PageResponse};
 use super::resource::Resource;
 use super::server::{Redirects, recorded};
@@ -20,7 +20,7 @@ use url::Url;
 const MAX_ENTRIES: usize = 2000;
 
 /// An entry with its URL and its response.
-type AnsweredEntry<'a> = (Url, PageResponse, &'a Json);
+type EntryWithResponse<'a> = (Url, PageResponse, &'a Json);
 
 /// Reads a site from a HAR. Returns its first URL and the observations.
 ///
@@ -32,32 +32,29 @@ pub fn of_har(text: &str) -> Result<(Url, Site), String> {
         .map_err(|e| wording::not_json(&e))?;
     let entries = json["log"]["entries"].as_array();
     let entries = entries.ok_or(wording::NO_HAR)?;
-    let answers: Vec<AnsweredEntry> = entries
+    let answered: Vec<EntryWithResponse> = entries
         .iter()
         .take(MAX_ENTRIES)
-        .filter_map(answered_entry)
+        .filter_map(entry_with_response)
         .collect();
     let mut collector = Collector::new().map_err(|e| e.to_string())?;
     if let Err(reason) = collector.text(text) {
         return Err(reason.to_string());
     }
-    let redirects = redirects(&answers);
+    let redirects = redirects(&answered);
     let redirect_count = redirects.count as usize;
-    let (url, page, entry) = answers.get(redirect_count).ok_or(wording::NO_RESPONSE)?;
-    let entries_after = answers[redirect_count..].iter();
+    let (url, page, entry) = answered.get(redirect_count).ok_or(wording::NO_RESPONSE)?;
+    let entries_after = answered[redirect_count..].iter();
     // A redirect is not a page, even if its target is not in the file.
     let loaded = entries_after.skip(usize::from(page.redirect_target(url).is_some()));
-    let of_page = |(other, ..): &&AnsweredEntry| other.host_str() == url.host_str();
-    let (own_entries, other_entries): (Vec<&AnsweredEntry>, Vec<&AnsweredEntry>) =
+    let of_page = |(other, ..): &&EntryWithResponse| other.host_str() == url.host_str();
+    let (own_entries, other_entries): (Vec<&EntryWithResponse>, Vec<&EntryWithResponse>) =
         loaded.partition(of_page);
     let mut site = Site {
         cookies: collector.done(),
         resources: own_entries.into_iter().map(resource).collect(),
         things: server((url, page, entry), &redirects).into_iter().collect(),
-        others: other_entries
-            .iter()
-            .map(|(url, ..)| redacted(url))
-            .collect(),
+        others: other_entries.iter().map(|(url, ..)| redact(url)).collect(),
         ..Site::default()
     };
     let left_out = entries.len().saturating_sub(MAX_ENTRIES);
@@ -72,11 +69,11 @@ pub fn of_har(text: &str) -> Result<(Url, Site), String> {
         "The site was read from a file without requests, so TLS versions, exposed paths, HEAD and 304 were not examined."
             .into(),
     );
-    Ok((answers[0].0.clone(), site))
+    Ok((answered[0].0.clone(), site))
 }
 
 /// Parses the response of an entry, if the entry has one.
-fn answered_entry(entry: &Json) -> Option<AnsweredEntry<'_>> {
+fn entry_with_response(entry: &Json) -> Option<EntryWithResponse<'_>> {
     let url = Url::parse(entry["request"]["url"].as_str()?).ok()?;
     url.host_str()?;
     let response = &entry["response"];
@@ -90,7 +87,7 @@ fn answered_entry(entry: &Json) -> Option<AnsweredEntry<'_>> {
     };
     body.truncate(MAX_BODY);
     let version = response["httpVersion"].as_str().unwrap_or_default();
-    let answer = PageResponse {
+    let response = PageResponse {
         version: version.to_ascii_lowercase().replace("http/", ""),
         status: u16::try_from(status?).ok()?,
         fields: headers.filter_map(fields).flatten().collect(),
@@ -100,7 +97,7 @@ fn answered_entry(entry: &Json) -> Option<AnsweredEntry<'_>> {
         is_decoded: true,
         ..PageResponse::default()
     };
-    Some((url, answer, entry))
+    Some((url, response, entry))
 }
 
 /// Restores the header fields as they were sent, because an exporter may have joined `Set-Cookie`
@@ -116,8 +113,8 @@ fn fields(header: &Json) -> Option<Vec<(String, String)>> {
     Some(values.into_iter().map(field).collect())
 }
 
-fn resource((url, answer, entry): &AnsweredEntry) -> Resource {
-    let mut resource = Resource::new(url, answer);
+fn resource((url, response, entry): &EntryWithResponse) -> Resource {
+    let mut resource = Resource::new(url, response);
     // The transferred size; -1 means unknown.
     let response = &entry["response"];
     let sent_bytes = response["bodySize"]
@@ -130,19 +127,19 @@ fn resource((url, answer, entry): &AnsweredEntry) -> Resource {
 }
 
 /// Returns the redirects before the page.
-fn redirects(answers: &[AnsweredEntry]) -> Redirects {
+fn redirects(answered: &[EntryWithResponse]) -> Redirects {
     let mut redirects = Redirects::default();
-    let target_of = |(url, answer, _): &AnsweredEntry| answer.redirect_target(url);
-    for pair in answers
+    let target_of = |(url, response, _): &EntryWithResponse| response.redirect_target(url);
+    for pair in answered
         .windows(2)
         .take_while(|pair| target_of(&pair[0]).is_some())
     {
         redirects.count += 1;
-        redirects.path.push(redacted(&pair[1].0));
+        redirects.path.push(redact(&pair[1].0));
         redirects.to_https |= pair[0].0.scheme() == "http" && pair[1].0.scheme() == "https";
         redirects.is_loop |= pair[0].0 == pair[1].0;
     }
-    let page = answers.get(redirects.count as usize);
+    let page = answered.get(redirects.count as usize);
     let unfollowed = page.and_then(|page| Some((page.0.host_str(), target_of(page)?)));
     let elsewhere = unfollowed.filter(|(host, unfollowed)| unfollowed.host_str() != *host);
     redirects.elsewhere = elsewhere.map(|(_, unfollowed)| unfollowed);
@@ -151,13 +148,13 @@ fn redirects(answers: &[AnsweredEntry]) -> Redirects {
 
 /// Describes the server of the page. Returns `None` if the file does not contain the response's fields.
 fn server(
-    (url, answer, entry): (&Url, &PageResponse, &Json),
+    (url, response, entry): (&Url, &PageResponse, &Json),
     redirects: &Redirects,
 ) -> Option<Thing> {
-    if answer.fields.is_empty() {
+    if response.fields.is_empty() {
         return None;
     }
-    let mut thing = recorded(url, answer, redirects);
+    let mut thing = recorded(url, response, redirects);
     // The file shows the protocol and the address that the browser used, but not which others the server supports.
     let version = entry["response"]["httpVersion"]
         .as_str()

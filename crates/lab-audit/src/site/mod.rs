@@ -13,7 +13,7 @@ mod server;
 pub mod tls;
 mod visit;
 
-pub use address::redacted;
+pub use address::redact;
 pub use har::of_har;
 pub use page::references;
 pub use url::Url;

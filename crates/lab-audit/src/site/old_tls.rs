@@ -26,10 +26,10 @@ pub fn speaks(stream: &mut (impl Read + Write), host: &str, version: u16) -> Res
         Err(e) if e.kind() == std::io::ErrorKind::ConnectionReset => return Ok(false),
         other => other.map_err(no_answer)?,
     }
-    answer(head, stream, version)
+    parse_response(head, stream, version)
 }
 
-fn answer(head: [u8; 5], stream: &mut impl Read, version: u16) -> Result<bool, String> {
+fn parse_response(head: [u8; 5], stream: &mut impl Read, version: u16) -> Result<bool, String> {
     let no_tls = || "the response is not TLS".to_owned();
     let length = usize::from(u16::from_be_bytes([head[3], head[4]]));
     // RFC 8446, 5.1: a record contains at most 2^14 bytes.

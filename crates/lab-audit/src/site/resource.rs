@@ -92,47 +92,47 @@ pub struct Resource {
 
 impl Resource {
     /// Describes a response.
-    pub fn new(url: &Url, answer: &PageResponse) -> Resource {
-        let content_type = answer.field("content-type").unwrap_or_default();
+    pub fn new(url: &Url, response: &PageResponse) -> Resource {
+        let content_type = response.field("content-type").unwrap_or_default();
         let media = content_type
             .split(';')
             .next()
             .unwrap_or_default()
             .trim()
             .to_ascii_lowercase();
-        let encoding = answer
+        let encoding = response
             .field("content-encoding")
             .unwrap_or_default()
             .trim()
             .to_ascii_lowercase();
-        let is_ok = (200..300).contains(&answer.status);
+        let is_ok = (200..300).contains(&response.status);
         let is_plain_text = is_ok && encoding.is_empty() && is_compressible(&media);
-        let saved = is_plain_text.then(|| gzip_savings(&answer.body));
-        let field = |name: &str| answer.field(name).unwrap_or_default().to_owned();
-        let vary = answer.all("vary").collect::<Vec<_>>().join(", ");
+        let saved = is_plain_text.then(|| gzip_savings(&response.body));
+        let field = |name: &str| response.field(name).unwrap_or_default().to_owned();
+        let vary = response.all("vary").collect::<Vec<_>>().join(", ");
         Resource {
             url: url.clone(),
-            status: answer.status,
-            version: answer.version.clone(),
-            served_by: served_by(answer),
+            status: response.status,
+            version: response.version.clone(),
+            served_by: served_by(response),
             expires: field("expires"),
             etag: field("etag"),
             last_modified: field("last-modified"),
             has_charset: content_type.to_ascii_lowercase().contains("charset="),
             media,
             encoding,
-            bytes: answer.body.len(),
+            bytes: response.body.len(),
             saved,
-            cache: answer.all("cache-control").collect::<Vec<_>>().join(", "),
+            cache: response.all("cache-control").collect::<Vec<_>>().join(", "),
             revalidated: Err("There was no conditional request".into()),
-            set_cookies: answer.all("set-cookie").map(str::to_owned).collect(),
+            set_cookies: response.all("set-cookie").map(str::to_owned).collect(),
             varies_by_encoding: vary.contains('*')
                 || vary.to_ascii_lowercase().contains("accept-encoding"),
             vary,
-            leads_to: answer.redirect_target(url),
-            malformed: answer.malformed.clone(),
-            is_folded: answer.is_folded,
-            lifetime_s: lifetime(answer),
+            leads_to: response.redirect_target(url),
+            malformed: response.malformed.clone(),
+            is_folded: response.is_folded,
+            lifetime_s: lifetime(response),
         }
     }
 
@@ -153,7 +153,7 @@ impl Resource {
         let is_ok = (200..300).contains(&self.status);
         thing.set("served_by", Value::word(&self.served_by));
         thing.set("status", Value::count(self.status.into(), ""));
-        let target = self.leads_to.as_ref().map(address::redacted);
+        let target = self.leads_to.as_ref().map(address::redact);
         let is_redirect = target.is_some();
         thing.set("leads_to", Value::Word(target.unwrap_or("nowhere".into())));
         // Browsers ignore all other fields of a redirect.
@@ -229,7 +229,7 @@ impl Resource {
 }
 
 /// Describes a file whose request got no response.
-pub fn unanswered_thing(url: &Url, reason: &str) -> Thing {
+pub fn no_response_thing(url: &Url, reason: &str) -> Thing {
     let mut thing = Thing::new("resource", address::name(url));
     thing.set(
         "ok",
@@ -243,11 +243,11 @@ pub fn unanswered_thing(url: &Url, reason: &str) -> Thing {
 /// # Errors
 ///
 /// Returns a message if the content encoding is unknown, or if the body does not match it.
-pub fn text(answer: &PageResponse) -> Result<String, String> {
-    let body = &answer.body[..];
-    let encoded = answer
+pub fn text(response: &PageResponse) -> Result<String, String> {
+    let body = &response.body[..];
+    let encoded = response
         .field("content-encoding")
-        .filter(|_| !answer.is_decoded);
+        .filter(|_| !response.is_decoded);
     let encoding = encoded.unwrap_or_default().trim().to_ascii_lowercase();
     let coding = ContentCoding::parse(encoding.as_bytes());
     let decoded = coding
@@ -289,8 +289,8 @@ pub fn seconds(text: &str) -> Option<f64> {
 }
 
 /// Returns the freshness lifetime in caches, in seconds (RFC 9111, 4.2.1), or `None` if not specified.
-fn lifetime(answer: &PageResponse) -> Option<f64> {
-    let directives = answer
+fn lifetime(response: &PageResponse) -> Option<f64> {
+    let directives = response
         .all("cache-control")
         .flat_map(|value| value.split(','));
     let age = |directive: &str| {
@@ -299,8 +299,8 @@ fn lifetime(answer: &PageResponse) -> Option<f64> {
     };
     let max_age = directives.filter_map(age).next();
     max_age.or_else(|| {
-        let expires = unix_seconds(answer.field("expires")?).unwrap_or(0.0);
-        let date = answer.field("date").and_then(unix_seconds)?;
+        let expires = unix_seconds(response.field("expires")?).unwrap_or(0.0);
+        let date = response.field("date").and_then(unix_seconds)?;
         Some((expires - date).max(0.0))
     })
 }

@@ -15,7 +15,7 @@ pub const MADE_WITH: [&str; 4] = [
 ];
 
 /// Web servers and proxies that run in front of applications, by their names in `Server`.
-const FRONTS: [&str; 12] = [
+const REVERSE_PROXIES: [&str; 12] = [
     "nginx",
     "openresty",
     "Apache",
@@ -37,39 +37,41 @@ const APPLICATIONS: [&str; 11] = [
 ];
 
 /// Describes the origin of a response in a few words.
-pub fn served_by(answer: &PageResponse) -> String {
-    let server = answer.field("server").unwrap_or_default();
+pub fn served_by(response: &PageResponse) -> String {
+    let server = response.field("server").unwrap_or_default();
     let first_named = |names: &[&'static str]| {
         let lower = server.to_ascii_lowercase();
         let mut names = names.iter().copied();
         names.find(|name| lower.contains(&name.to_ascii_lowercase()))
     };
-    let inner = first_named(&APPLICATIONS);
+    let application = first_named(&APPLICATIONS);
     // `Apache-Coyote` is an application server (Tomcat), although its name contains `Apache`.
-    let front = first_named(&FRONTS).filter(|_| inner.is_none());
-    let has_framework_field = MADE_WITH.iter().any(|name| answer.field(name).is_some());
-    let is_application = inner.is_some() || has_framework_field || sets_session(answer);
-    let is_file = answer.field("etag").is_some() && answer.field("last-modified").is_some();
-    match (is_cached(answer), is_application, front) {
+    let proxy = first_named(&REVERSE_PROXIES).filter(|_| application.is_none());
+    let has_framework_field = MADE_WITH.iter().any(|name| response.field(name).is_some());
+    let is_application = application.is_some() || has_framework_field || sets_session(response);
+    let is_file = response.field("etag").is_some() && response.field("last-modified").is_some();
+    match (is_cached(response), is_application, proxy) {
         (true, ..) => "a cache".into(),
-        (_, true, Some(front)) => format!("an application behind {front}"),
-        (_, true, None) if answer.field("via").is_some() => "an application behind a proxy".into(),
+        (_, true, Some(proxy)) => format!("an application behind {proxy}"),
+        (_, true, None) if response.field("via").is_some() => {
+            "an application behind a proxy".into()
+        }
         (_, true, None) => "an application".into(),
-        (_, false, Some(front)) if is_file => format!("{front}, from a file"),
-        (_, false, Some(front)) => format!("{front}, or a server behind it"),
+        (_, false, Some(proxy)) if is_file => format!("{proxy}, from a file"),
+        (_, false, Some(proxy)) => format!("{proxy}, or a server behind it"),
         (_, false, None) if is_file => "a server, from a file".into(),
-        (_, false, None) if answer.field("via").is_some() => "a server behind a proxy".into(),
+        (_, false, None) if response.field("via").is_some() => "a server behind a proxy".into(),
         _ => "unknown".into(),
     }
 }
 
 /// Returns true if a cache served the response, according to `Cache-Status` (RFC 9211) or older fields.
-fn is_cached(answer: &PageResponse) -> bool {
+fn is_cached(response: &PageResponse) -> bool {
     let is_hit = |name: &str| {
-        let mut fields = answer.all(name);
+        let mut fields = response.all(name);
         fields.any(|value| value.to_ascii_lowercase().contains("hit"))
     };
-    let age_s = answer
+    let age_s = response
         .field("age")
         .and_then(|age| age.trim().parse::<u64>().ok());
     ["cache-status", "x-cache", "cf-cache-status"]
@@ -78,11 +80,11 @@ fn is_cached(answer: &PageResponse) -> bool {
         || age_s.is_some_and(|seconds| seconds > 0)
 }
 
-fn sets_session(answer: &PageResponse) -> bool {
+fn sets_session(response: &PageResponse) -> bool {
     let Ok(hasher) = Hasher::new() else {
         return false;
     };
-    let mut fields = answer.all("set-cookie");
+    let mut fields = response.all("set-cookie");
     fields.any(|field| {
         let set = set_cookie(field, "", "/", now(), &hasher);
         set.is_some_and(|(cookie, _)| cookie.is_login())

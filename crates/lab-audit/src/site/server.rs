@@ -226,7 +226,7 @@ impl ServerContext<'_> {
             return Value::Unknown(reason.into());
         }
         match client.request(Method::Head, &plain, "") {
-            Ok(answer) => leads_to_tls(&answer, &plain),
+            Ok(response) => leads_to_tls(&response, &plain),
             Err(reason) => Value::Unknown(format!("Plain HTTP failed: {reason}.")),
         }
     }
@@ -298,12 +298,12 @@ impl ServerContext<'_> {
     /// (status 429 or 503).
     fn serves(&self, client: &mut Client, path: &ExposedPath) -> Result<bool, String> {
         let url = self.url.join(&path.path).map_err(|e| e.to_string())?;
-        let answer = client.request(Method::Get, &url, "Range: bytes=0-2047\r\n")?;
-        let beginning = String::from_utf8_lossy(&answer.body[..answer.body.len().min(2048)]);
+        let response = client.request(Method::Get, &url, "Range: bytes=0-2047\r\n")?;
+        let beginning = String::from_utf8_lossy(&response.body[..response.body.len().min(2048)]);
         let has_excluded = path.not.as_ref().is_some_and(|not| beginning.contains(not));
-        match answer.status {
+        match response.status {
             200 | 206 => Ok(beginning.contains(&path.has) && !has_excluded),
-            429 | 503 => Err(format!("status {}", answer.status)),
+            429 | 503 => Err(format!("status {}", response.status)),
             _ => Ok(false),
         }
     }
@@ -315,7 +315,7 @@ impl ServerContext<'_> {
 
     fn has_ajp(&self, addresses: &[SocketAddr]) -> Value {
         let mut tried = addresses.iter().take(MAX_ADDRESSES);
-        Value::Flag(tried.any(|address| answers_ajp(SocketAddr::new(address.ip(), self.ajp_port))))
+        Value::Flag(tried.any(|address| supports_ajp(SocketAddr::new(address.ip(), self.ajp_port))))
     }
 
     /// Sets the address families over which the name is reachable. The family that loaded the page is known to work.
@@ -376,9 +376,9 @@ pub fn recorded(url: &Url, page: &PageResponse, redirects: &Redirects) -> Thing 
     let authority = &url[url::Position::BeforeHost..url::Position::AfterPort];
     let mut thing = Thing::new("server", authority);
     match &page.malformed {
-        None => set_answer(url, page, &mut thing),
+        None => set_response(url, page, &mut thing),
         Some(reason) => {
-            set_answer(url, &PageResponse::default(), &mut thing);
+            set_response(url, &PageResponse::default(), &mut thing);
             let unknown = Value::Unknown(format!("{}.", unreadable_text(reason)));
             thing.values.values_mut().for_each(|v| *v = unknown.clone());
         }
@@ -407,13 +407,13 @@ fn set_redirects(redirects: &Redirects, thing: &mut Thing) {
     let not_elsewhere = || "no".to_owned();
     let word =
         |text_of: fn(&Url) -> String| Value::Word(elsewhere.map_or_else(not_elsewhere, text_of));
-    thing.set("elsewhere", word(address::redacted));
+    thing.set("elsewhere", word(address::redact));
     thing.set("elsewhere_word", word(address::shell_word));
 }
 
 /// Sets the values that the response reveals about the server. The response of a redirect reveals
 /// nothing about the page.
-fn set_answer(url: &Url, page: &PageResponse, thing: &mut Thing) {
+fn set_response(url: &Url, page: &PageResponse, thing: &mut Thing) {
     set_fields(page, thing);
     if url.scheme() == "https" {
         thing.set("hsts", hsts_lifetime(page));
@@ -466,8 +466,8 @@ fn set_fields(page: &PageResponse, thing: &mut Thing) {
 }
 
 /// Checks whether a response over plain HTTP redirects to TLS.
-fn leads_to_tls(answer: &PageResponse, url: &Url) -> Value {
-    match answer.redirect_target(url) {
+fn leads_to_tls(response: &PageResponse, url: &Url) -> Value {
+    match response.redirect_target(url) {
         Some(to) if to.scheme() == "https" => Value::Flag(true),
         Some(to) if to.host() != url.host() => {
             Value::Unknown("Plain HTTP leads to another host, which was not contacted.".into())
@@ -540,7 +540,7 @@ fn set_html(page: &PageResponse, html: &Result<Safety, String>, thing: &mut Thin
         "unpinned",
         of_unpinned(&|files| Value::count(files.len() as u64, "files")),
     );
-    thing.set("unpinned_first", first(address::redacted));
+    thing.set("unpinned_first", first(address::redact));
     thing.set("unpinned_word", first(address::shell_word));
 }
 
@@ -604,14 +604,14 @@ fn has_route(family: IpFamily) -> bool {
 }
 
 /// Returns true if an AJP server responds to a CPing with a CPong (AJPv13 reference).
-fn answers_ajp(address: SocketAddr) -> bool {
+fn supports_ajp(address: SocketAddr) -> bool {
     const PING: [u8; 5] = [0x12, 0x34, 0x00, 0x01, 0x0a];
     const PONG: [u8; 5] = [0x41, 0x42, 0x00, 0x01, 0x09];
     let Some(mut stream) = connect(address) else {
         return false;
     };
-    let mut answer = [0; 5];
-    stream.write_all(&PING).is_ok() && stream.read_exact(&mut answer).is_ok() && answer == PONG
+    let mut response = [0; 5];
+    stream.write_all(&PING).is_ok() && stream.read_exact(&mut response).is_ok() && response == PONG
 }
 
 fn set_certificate(tls: &TlsObservation, thing: &mut Thing) {

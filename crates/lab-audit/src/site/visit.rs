@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Visits a site and builds its audit.
 
-use super::address::redacted;
+use super::address::redact;
 use super::client::{Client, Method, PageResponse};
 use super::page::references;
 use super::resource::Resource;
@@ -104,7 +104,7 @@ pub fn load(url: &Url, options: &SiteOptions, step: &mut dyn FnMut(&str)) -> Res
     let unreadable = |reason| {
         format!(
             "The response for {} cannot be read: {reason}.",
-            redacted(&url)
+            redact(&url)
         )
     };
     let gaps = [
@@ -165,23 +165,23 @@ impl<'a> SiteVisit<'a> {
         let (mut url, mut redirects) = (url.clone(), Redirects::default());
         let mut visited = vec![url.clone()];
         loop {
-            let answer = self.client.request_any(Method::Get, &url, "");
-            let answer = answer.map_err(|reason| format!("{}: {reason}", redacted(&url)))?;
-            let Some(to) = answer.redirect_target(&url) else {
-                return Ok((url, answer, redirects));
+            let response = self.client.request_any(Method::Get, &url, "");
+            let response = response.map_err(|reason| format!("{}: {reason}", redact(&url)))?;
+            let Some(to) = response.redirect_target(&url) else {
+                return Ok((url, response, redirects));
             };
-            let set_cookies = answer.all("set-cookie").map(str::to_owned);
+            let set_cookies = response.all("set-cookie").map(str::to_owned);
             self.site
                 .set_before
                 .push((url.clone(), set_cookies.collect()));
             redirects.count += 1;
-            redirects.path.push(redacted(&to));
+            redirects.path.push(redact(&to));
             redirects.is_loop = visited.contains(&to) || redirects.count > REDIRECTS;
             redirects.to_https |= url.scheme() == "http" && to.scheme() == "https";
             let is_elsewhere = !self.client.may_ask(&to);
             if redirects.is_loop || is_elsewhere {
                 redirects.elsewhere = is_elsewhere.then_some(to);
-                return Ok((url, answer, redirects));
+                return Ok((url, response, redirects));
             }
             visited.push(to.clone());
             url = to;
@@ -205,7 +205,7 @@ impl<'a> SiteVisit<'a> {
         let urls = references(&html, page_url).into_iter();
         let (own_urls, other_urls): (Vec<Url>, Vec<Url>) =
             urls.partition(|url| self.client.may_ask(url));
-        self.site.others = other_urls.iter().map(redacted).collect();
+        self.site.others = other_urls.iter().map(redact).collect();
         let left_out = own_urls.len().saturating_sub(self.options.resources);
         if left_out > 0 {
             let files = counted(left_out as u64, "resource");
@@ -215,11 +215,11 @@ impl<'a> SiteVisit<'a> {
         for url in own_urls.iter().take(self.options.resources) {
             (self.step)(url.as_str());
             match self.client.request_any(Method::Get, url, "") {
-                Ok(answer) => self.site.resources.push(Resource::new(url, &answer)),
+                Ok(response) => self.site.resources.push(Resource::new(url, &response)),
                 Err(reason) => self
                     .site
                     .things
-                    .push(resource::unanswered_thing(url, &reason)),
+                    .push(resource::no_response_thing(url, &reason)),
             }
         }
     }
@@ -282,7 +282,7 @@ pub fn audit(target: &Url, site: &Site, rules: &[Rule]) -> Audit {
         server_table(site),
         others_table(site),
     ];
-    let of_cookies = jar::figures(&site.cookies, 1.0);
+    let of_cookies = jar::results(&site.cookies, 1.0);
     things.extend(of_cookies.things);
     if !site.cookies.cookies.is_empty() {
         // The last table needs a request rate for the cost per day, which only `audit cookies` has.
@@ -292,7 +292,7 @@ pub fn audit(target: &Url, site: &Site, rules: &[Rule]) -> Audit {
         waivers: Vec::new(),
         expired_waivers: Vec::new(),
         kind: AuditKind::Site,
-        targets: vec![redacted(target)],
+        targets: vec![redact(target)],
         facts: facts(site),
         findings: judge(rules, &things, &CLASSES),
         tables,
@@ -314,11 +314,11 @@ fn add_cookies(site: &Site, collector: &mut Collector) {
         .set_before
         .iter()
         .map(|(url, set_cookies)| (url, set_cookies));
-    let answers = site.resources.iter().map(|r| (&r.url, &r.set_cookies));
-    for (url, set_cookies) in redirects.chain(answers) {
+    let resources = site.resources.iter().map(|r| (&r.url, &r.set_cookies));
+    for (url, set_cookies) in redirects.chain(resources) {
         let host = url.host_str().unwrap_or_default();
         collector.set_site(host);
-        collector.add_answer(
+        collector.add_response(
             host,
             url.path(),
             crate::date::now(),

@@ -67,7 +67,7 @@ pub const STORAGE: Class = Class {
 };
 
 /// The measurements of a target.
-pub struct StorageFigures {
+pub struct StorageResults {
     target: StorageTarget,
     /// The rounds of each kind of work, in the order of [`StorageWork::ALL`].
     rounds: Vec<Vec<Round>>,
@@ -86,7 +86,7 @@ pub fn measure(
     targets: Vec<StorageTarget>,
     rounds: u64,
     step: &mut dyn FnMut(u64),
-) -> Result<Vec<StorageFigures>, String> {
+) -> Result<Vec<StorageResults>, String> {
     let mut measured = Vec::new();
     let seed = std::time::UNIX_EPOCH.elapsed().map_or(1, |t| t.as_secs());
     for target in &targets {
@@ -105,7 +105,7 @@ pub fn measure(
         }
     }
     let pairs = targets.into_iter().zip(measured);
-    let to_measured = |(target, (rereads, rounds))| StorageFigures {
+    let to_measured = |(target, (rereads, rounds))| StorageResults {
         target,
         rounds,
         rereads,
@@ -114,7 +114,7 @@ pub fn measure(
 }
 
 /// Returns the things, facts, tables and chart that the measurements add to an audit.
-pub fn extra(results: &[StorageFigures]) -> Extra {
+pub fn extra(results: &[StorageResults]) -> Extra {
     let mut tables = vec![speeds(results)];
     if results.len() > 1 {
         tables.push(ratios(results));
@@ -124,14 +124,14 @@ pub fn extra(results: &[StorageFigures]) -> Extra {
         "direct I/O; {rounds} rounds with two turns of 60 ms for each kind of work, in mirrored order; {DEPTH} concurrent reads with as many threads"
     );
     Extra {
-        things: results.iter().map(StorageFigures::thing).collect(),
+        things: results.iter().map(StorageResults::thing).collect(),
         tables,
         chart: chart(results),
         facts: vec![("disks were measured with".into(), way)],
     }
 }
 
-impl StorageFigures {
+impl StorageResults {
     fn interval(
         &self,
         work: StorageWork,
@@ -231,7 +231,7 @@ fn word(text: &str) -> EvidenceValue {
 }
 
 /// Builds a table of all results with their intervals.
-fn speeds(results: &[StorageFigures]) -> EvidenceTable {
+fn speeds(results: &[StorageResults]) -> EvidenceTable {
     let mut rows = Vec::new();
     for measured in results {
         for work in StorageWork::ALL
@@ -281,7 +281,7 @@ fn speeds(results: &[StorageFigures]) -> EvidenceTable {
 }
 
 /// Builds a table of rates relative to the first target.
-fn ratios(results: &[StorageFigures]) -> EvidenceTable {
+fn ratios(results: &[StorageResults]) -> EvidenceTable {
     let mut rows = Vec::new();
     for measured in &results[1..] {
         for (index, work) in StorageWork::ALL.into_iter().enumerate() {
@@ -307,13 +307,13 @@ fn ratios(results: &[StorageFigures]) -> EvidenceTable {
     }
 }
 
-fn chart(results: &[StorageFigures]) -> Option<EvidenceBars> {
+fn chart(results: &[StorageResults]) -> Option<EvidenceBars> {
     let names: Vec<&str> = results
         .iter()
         .map(|measured| measured.target.name.as_str())
         .collect();
     let names = short_names(&names);
-    let bar = |(measured, name): (&StorageFigures, &String), work: StorageWork| {
+    let bar = |(measured, name): (&StorageResults, &String), work: StorageWork| {
         let name = match results.len() {
             1 => work.name().to_owned(),
             _ => format!("{name}: {}", work.short()),
@@ -336,7 +336,7 @@ fn chart(results: &[StorageFigures]) -> Option<EvidenceBars> {
 
 /// The maximum length of a target's name in a chart, in characters. A label has room for about 24
 /// characters, including the kind of work.
-const SHOWN: usize = 14;
+const MAX_NAME_CHARS: usize = 14;
 
 /// Shortens the names of multiple targets for a chart.
 ///
@@ -354,8 +354,8 @@ fn short_names(names: &[&str]) -> Vec<String> {
     let end = |name: &&str| {
         let letters: Vec<char> = name[common..].chars().collect();
         match letters.len() {
-            n if n <= SHOWN => letters.into_iter().collect(),
-            n => format!("…{}", String::from_iter(&letters[n + 1 - SHOWN..])),
+            n if n <= MAX_NAME_CHARS => letters.into_iter().collect(),
+            n => format!("…{}", String::from_iter(&letters[n + 1 - MAX_NAME_CHARS..])),
         }
     };
     let shortened: Vec<String> = names.iter().map(end).collect();

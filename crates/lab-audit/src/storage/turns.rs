@@ -17,7 +17,7 @@ const MIN_OPERATIONS: usize = 8;
 /// The queue depth of [`StorageWork::RandomDeep`].
 pub const DEPTH: usize = 32;
 /// The minimum number of operations for a 99th percentile.
-const ENOUGH: usize = 100;
+const MIN_OPERATIONS_FOR_P99: usize = 100;
 
 /// The kind of work in a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,13 +121,15 @@ pub fn round(
 /// Returns an error if a read fails.
 pub fn first_and_second_reads(target: &StorageTarget, seed: u64) -> io::Result<[f64; 2]> {
     let mut random = SmallRng::seed_from_u64(seed);
-    let places: Vec<u64> = (0..200).map(|_| place(&mut random, target)).collect();
+    let offsets: Vec<u64> = (0..200)
+        .map(|_| random_offset(&mut random, target))
+        .collect();
     let mut block = Aligned::new(SMALL);
     let mut pass = || -> io::Result<f64> {
         let mut latencies = Vec::new();
-        for place in &places {
+        for offset in &offsets {
             let began = Instant::now();
-            target.file.read_exact_at(block.as_mut_slice(), *place)?;
+            target.file.read_exact_at(block.as_mut_slice(), *offset)?;
             latencies.push(began.elapsed().as_nanos() as f64);
         }
         Ok(median(&latencies).unwrap_or(f64::NAN))
@@ -143,7 +145,7 @@ fn merge_turns(turns: Vec<StorageTurn>) -> Option<Round> {
     Some(Round {
         rate: latencies.len() as f64 / seconds,
         p50: median(&latencies)?,
-        p99: (latencies.len() >= ENOUGH).then(|| latencies[rank]),
+        p99: (latencies.len() >= MIN_OPERATIONS_FOR_P99).then(|| latencies[rank]),
     })
 }
 
@@ -189,7 +191,7 @@ fn one_by_one(
         SMALL
     };
     let mut block = Aligned::new(size);
-    let mut begin = place(&mut random, target) / LARGE as u64 * LARGE as u64;
+    let mut begin = random_offset(&mut random, target) / LARGE as u64 * LARGE as u64;
     let (began, mut latencies) = (Instant::now(), Vec::new());
     random.fill(block.as_mut_slice());
     while began.elapsed() < TURN || latencies.len() < fewest {
@@ -199,7 +201,7 @@ fn one_by_one(
                 0
             }
             StorageWork::Sequential => begin,
-            _ => place(&mut random, target),
+            _ => random_offset(&mut random, target),
         };
         begin += size as u64;
         let operation_began = Instant::now();
@@ -217,6 +219,6 @@ fn one_by_one(
 }
 
 /// Returns the offset of a random small block.
-fn place(random: &mut SmallRng, target: &StorageTarget) -> u64 {
+fn random_offset(random: &mut SmallRng, target: &StorageTarget) -> u64 {
     random.random_range(0..target.size / SMALL as u64) * SMALL as u64
 }

@@ -520,8 +520,8 @@ fn each_request_carries_the_cookies_of_its_domain_path_and_scheme() {
         "below=1; Path=/shop/",
     ];
     let set = set.map(String::from);
-    collector.add_answer("www.a.example", "/", 0.0, set.iter().cloned());
-    collector.add_answer("localhost", "/", 0.0, set[2..3].iter().cloned());
+    collector.add_response("www.a.example", "/", 0.0, set.iter().cloned());
+    collector.add_response("localhost", "/", 0.0, set[2..3].iter().cloned());
     let cases: [(bool, &str, &str, &[&str]); 10] = [
         (true, "www.a.example", "/", &["all", "host", "tls"]),
         (false, "www.a.example", "/", &["all", "host"]),
@@ -587,9 +587,9 @@ fn cookies_that_a_browser_does_not_have_are_not_sent() {
     let mut collector = Collector::new().expect("random numbers");
     let set = |lines: &[&str]| lines.iter().map(|l| l.to_string()).collect::<Vec<_>>();
     let added = set(&["a=1; Path=/", "b=2; Path=/", "c=3; Domain=other.example"]);
-    collector.add_answer("www.a.example", "/", 0.0, added.into_iter());
+    collector.add_response("www.a.example", "/", 0.0, added.into_iter());
     let deleted = set(&["a=; Path=/; Max-Age=0", "never=; Max-Age=0"]);
-    collector.add_answer("www.a.example", "/", 0.0, deleted.into_iter());
+    collector.add_response("www.a.example", "/", 0.0, deleted.into_iter());
     collector.add_expected_request(true, "www.a.example", "/", RequestKind::Page);
     let observation = collector.done();
     assert_eq!(names_sent(&observation), [["b"]]);
@@ -601,7 +601,7 @@ fn cookies_that_a_browser_does_not_have_are_not_sent() {
 fn a_request_beyond_the_most_cookies_counts_none_in_place_of_its_own() {
     let mut collector = Collector::new().expect("random numbers");
     let cookies = (0..100_000).map(|number| format!("c{number}=1; Path=/"));
-    collector.add_answer("a.example", "/", 0.0, cookies);
+    collector.add_response("a.example", "/", 0.0, cookies);
     collector.text("Cookie: other=1").expect("a request");
     let observation = collector.done();
     assert_eq!(observation.cookies.len(), 100_000);

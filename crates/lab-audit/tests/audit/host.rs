@@ -515,13 +515,13 @@ fn audit(folder: &Path) -> Audit {
     host::audit(&machine, &host::rules().expect("rules"), Vec::new())
 }
 
-fn finding_of<'a>(audit: &'a Audit, rule: &str, place: &str) -> &'a AuditFinding {
-    let is_asked = |f: &&AuditFinding| f.rule == rule && f.place == place;
+fn finding_of<'a>(audit: &'a Audit, rule: &str, object: &str) -> &'a AuditFinding {
+    let is_asked = |f: &&AuditFinding| f.rule == rule && f.place == object;
     audit
         .findings
         .iter()
         .find(is_asked)
-        .unwrap_or_else(|| panic!("{rule} of {place}"))
+        .unwrap_or_else(|| panic!("{rule} of {placement}"))
 }
 
 #[test]
@@ -540,16 +540,20 @@ fn a_machine_that_is_set_up_well_has_nothing_bad() {
 fn every_rule_is_good_here_and_finds_what_was_changed() {
     let good_audit = audit(good().path());
     let folder = good();
-    for (rule, place, state, path, text) in CHANGED {
+    for (rule, object, state, path, text) in CHANGED {
         assert_eq!(
-            finding_of(&good_audit, rule, place).state,
+            finding_of(&good_audit, rule, object).state,
             State::Good,
-            "{rule} of {place}"
+            "{rule} of {placement}"
         );
         write(folder.path(), path, text);
         let audit = audit(folder.path());
-        let finding = finding_of(&audit, rule, place);
-        assert_eq!(finding.state, *state, "{rule} of {place}: {}", finding.seen);
+        let finding = finding_of(&audit, rule, object);
+        assert_eq!(
+            finding.state, *state,
+            "{rule} of {placement}: {}",
+            finding.seen
+        );
         let is_complete = !finding.seen.contains('{') && !finding.seen.is_empty();
         assert!(
             is_complete && !finding.seen.contains("–"),

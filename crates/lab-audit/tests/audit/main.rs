@@ -13,8 +13,11 @@ mod well_set_up;
 mod wording;
 
 /// Prints that a test is skipped. Panics unless the reason is that this machine lacks a feature.
-fn left_out(reason: &str) {
-    const LACKING: [&str; 3] = ["takes root", "is not installed", "/dev/net/tun"];
-    assert!(LACKING.iter().any(|word| reason.contains(word)), "{reason}");
+fn print_skipped(reason: &str) {
+    const MISSING_FEATURES: [&str; 3] = ["takes root", "is not installed", "/dev/net/tun"];
+    assert!(
+        MISSING_FEATURES.iter().any(|word| reason.contains(word)),
+        "{reason}"
+    );
     println!("skipped: {reason}");
 }

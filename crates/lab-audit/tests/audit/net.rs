@@ -137,7 +137,7 @@ fn two_namespaces_are_compared_where_that_is_allowed() {
 fn with_root(observation: Result<NetObservation, String>) -> Option<Audit> {
     match observation {
         Err(reason) => {
-            crate::left_out(&reason);
+            crate::print_skipped(&reason);
             None
         }
         Ok(observation) => Some(net::audit(&[observation], &net::rules().expect("rules"))),
@@ -281,7 +281,7 @@ fn what_does_not_answer_is_bad_and_what_nobody_can_look_up_is_unknown() {
     assert_eq!(state(&closed, "net-name"), State::NotApplicable);
     let space = match Namespace::new() {
         Ok(space) => space,
-        Err(reason) => return crate::left_out(&reason),
+        Err(reason) => return crate::print_skipped(&reason),
     };
     let nobody = space.run_inside(|| audit("a.example", 80));
     let nobody = nobody.expect("a namespace");
@@ -299,10 +299,10 @@ fn the_last_failure_that_is_told_is_that_of_the_step() {
     std::thread::spawn(move || {
         // The first connection is made before the turns, without a request.
         let _ = listener.accept();
-        for answers in [true, false, true] {
+        for responds in [true, false, true] {
             let (mut stream, _) = listener.accept().expect("a connection");
             let _ = stream.read(&mut [0; 4096]);
-            if answers {
+            if responds {
                 let _ = stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n");
             }
         }
@@ -319,7 +319,7 @@ fn the_last_failure_that_is_told_is_that_of_the_step() {
 }
 
 /// Gives the client a wrong hardware address for the server's addresses, so that its packets are lost silently.
-fn into_the_void(pair: &NamespacePair, addresses: &[&str]) -> Result<(), String> {
+fn drop_packets_silently(pair: &NamespacePair, addresses: &[&str]) -> Result<(), String> {
     pair.client.run_inside(|| {
         addresses.iter().try_for_each(|address| {
             let [near, _] = NamespacePair::DEVICES;
@@ -339,7 +339,7 @@ fn into_the_void(pair: &NamespacePair, addresses: &[&str]) -> Result<(), String>
 #[test]
 fn a_family_that_fails_silently_is_told_from_one_that_refuses() {
     let observation = NamespacePair::new().and_then(|pair| {
-        into_the_void(&pair, &NamespacePair::SERVER[..1])?;
+        drop_packets_silently(&pair, &NamespacePair::SERVER[..1])?;
         net::observe_pair(&pair, 20, &mut |_| {})
     });
     let Some(audit) = with_root(observation) else {
@@ -357,7 +357,7 @@ fn a_family_that_fails_silently_is_told_from_one_that_refuses() {
 #[test]
 fn without_a_network_all_is_unknown() {
     let observation = NamespacePair::new().and_then(|pair| {
-        into_the_void(&pair, &NamespacePair::SERVER)?;
+        drop_packets_silently(&pair, &NamespacePair::SERVER)?;
         net::observe_pair(&pair, 20, &mut |_| {})
     });
     let Some(silent) = with_root(observation) else {
@@ -473,7 +473,7 @@ fn a_server_that_reads_no_large_request_is_found() {
 fn every_rule_has_a_good_case_and_one_that_is_not() {
     let ratio = |value| Value::Number(value, Unit::Ratio);
     let (yes, no) = (|| Value::Flag(true), || Value::Flag(false));
-    let part = Value::share;
+    let part = Value::fraction;
     let bytes = |n| Value::count(n, "bytes");
     let tls = |failed| vec![("tls_failed_share", part(failed))];
     let unanswered = |failed| vec![("unanswered_share", part(failed))];

@@ -23,7 +23,7 @@ fn family(packet: &[u8]) -> IpFamily {
 
 /// Returns true for an echo request of the default 56 bytes. Requests that measure the maximum
 /// packet size have other lengths.
-fn is_usual_echo(packet: &[u8]) -> bool {
+fn is_default_echo(packet: &[u8]) -> bool {
     match family(packet) {
         IpFamily::V4 => packet.len() == 84 && packet[9] == 1 && packet[20] == 8,
         IpFamily::V6 => packet.len() == 104 && packet[6] == 58 && packet[40] == 128,
@@ -38,7 +38,7 @@ fn slower(slow: IpFamily, every: usize) -> Result<NetObservation, String> {
         if family(packet) != slow {
             return Some(Duration::ZERO);
         }
-        if is_usual_echo(packet) {
+        if is_default_echo(packet) {
             echoes += 1;
             if echoes % every == 0 {
                 return None;
@@ -90,7 +90,7 @@ fn a_family_that_is_slower_and_loses_packets_is_told_from_the_other() {
     for (slow, other, every, expected, share) in cases {
         let observation = match slower(slow, every) {
             Ok(observation) => observation,
-            Err(reason) => return crate::left_out(&reason),
+            Err(reason) => return crate::print_skipped(&reason),
         };
         let audit = net::audit(&[observation], &rules);
         assert_eq!(

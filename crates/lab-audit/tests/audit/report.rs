@@ -7,7 +7,7 @@ use lab_document::{Rendered, Terminal};
 use lab_model::audit::{Audit, AuditFinding, AuditKind, Evidence, EvidenceValue, Fix, State};
 use lab_model::{Run, Unit};
 
-fn finding(rule: &str, place: &str, fixes: &[(&str, &str)]) -> AuditFinding {
+fn finding(rule: &str, object: &str, fixes: &[(&str, &str)]) -> AuditFinding {
     let fix = |(of, line): &(&str, &str)| Fix {
         of: (*of).into(),
         lines: vec!["# words".into(), (*line).into()],
@@ -16,7 +16,7 @@ fn finding(rule: &str, place: &str, fixes: &[(&str, &str)]) -> AuditFinding {
         rule: rule.into(),
         area: "area".into(),
         title: "It is so".into(),
-        place: place.into(),
+        place: object.into(),
         state: State::Bad,
         weight: 5,
         seen: "It is not so.".into(),
@@ -64,7 +64,7 @@ fn the_worst_rules_are_told_once_with_their_places() {
             .collect::<Vec<String>>()
     };
     let fixes = [("nginx", "gzip on;"), ("Apache", "a2enmod deflate")];
-    let files = ["/a", "/b", "/c"].map(|place| finding("compression", place, &fixes));
+    let files = ["/a", "/b", "/c"].map(|object| finding("compression", object, &fixes));
     let host = finding("clock", "a.example", &[("", "apt-get install chrony")]);
     assert_eq!(
         sentences([&files[..], &[host]].concat()),
@@ -139,10 +139,10 @@ fn what_only_one_audit_looked_at_is_neither_better_nor_worse() {
         state: State::NotApplicable,
         ..finding("folder-fast", "", &[])
     };
-    let bad = |rule: &str, place: &str| finding(rule, place, &[]);
-    let good = |rule: &str, place: &str| AuditFinding {
+    let bad = |rule: &str, object: &str| finding(rule, object, &[]);
+    let good = |rule: &str, object: &str| AuditFinding {
         state: State::Good,
-        ..bad(rule, place)
+        ..bad(rule, object)
     };
     let folders = ["/srv/a", "/srv/b", "/srv/c", "/srv/d", "/srv/e"];
     let watched = || folders.map(|folder| bad("folder-fast", folder)).to_vec();
@@ -189,21 +189,21 @@ fn what_only_one_audit_looked_at_is_neither_better_nor_worse() {
 /// different names.
 #[test]
 fn rules_that_tell_several_things_at_once_are_compared_by_the_worst() {
-    let several = |place: &str, state: State| AuditFinding {
+    let multiple = |object: &str, state: State| AuditFinding {
         state,
         evidence: vec![Evidence {
             name: "things".into(),
             value: EvidenceValue::Number(2.0, Unit::Count("things".into())),
         }],
-        ..finding("cookie-secure", place, &[])
+        ..finding("cookie-secure", object, &[])
     };
-    let before = vec![several("a, b", State::Bad), several("c, d", State::Good)];
+    let before = vec![multiple("a, b", State::Bad), multiple("c, d", State::Good)];
     let fewer = compared(before.clone(), vec![finding("cookie-secure", "b", &[])]);
     assert_eq!(
         sentences_after_first(&fewer),
         [": No finding changed state."]
     );
-    let mended = compared(before, vec![several("a, b, c", State::Good)]);
+    let mended = compared(before, vec![multiple("a, b, c", State::Good)]);
     assert_eq!(
         sentences_after_first(&mended),
         ["Better, 1: cookie-secure (a, b, c): It is not so."]

@@ -40,13 +40,13 @@ fn serve_at(address: &str, pages: Pages) -> (u16, RequestLog) {
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             let (pages, log) = (pages.clone(), log.clone());
-            thread::spawn(move || answer(stream, &pages, &log));
+            thread::spawn(move || respond(stream, &pages, &log));
         }
     });
     (port, requests)
 }
 
-fn answer(mut stream: std::net::TcpStream, pages: &Pages, requests: &RequestLog) {
+fn respond(mut stream: std::net::TcpStream, pages: &Pages, requests: &RequestLog) {
     let mut request = Vec::new();
     let mut room = [0; 4096];
     while !request.windows(4).any(|w| w == b"\r\n\r\n") {
@@ -345,9 +345,9 @@ fn a_good_site_is_good_and_each_rule_finds_what_is_not() {
         ),
     ];
     let mut tested: BTreeSet<(&str, State)> = BTreeSet::new();
-    for (rule, state, (path, answer)) in cases {
+    for (rule, state, (path, response)) in cases {
         let mut pages = good();
-        pages.insert(path, answer);
+        pages.insert(path, response);
         let report = audit(pages);
         assert!(
             states(&report, rule).contains(&state),
@@ -474,7 +474,7 @@ fn rules_about_tls_and_names_have_a_good_case_and_one_that_is_not() {
 fn plain_http_that_leads_nowhere_is_bad() {
     let space = match Namespace::new() {
         Ok(space) => space,
-        Err(reason) => return crate::left_out(&reason),
+        Err(reason) => return crate::print_skipped(&reason),
     };
     let result = space.run_inside(|| {
         let _server = serve_at("127.0.0.1:80", good());
@@ -533,7 +533,7 @@ fn a_family_that_is_dead_is_bad_and_is_tried_last() {
         });
         let (first, audit) = match result {
             Ok(result) => result,
-            Err(reason) => return crate::left_out(&reason),
+            Err(reason) => return crate::print_skipped(&reason),
         };
         assert_eq!(first, alive);
         let families = ["server-ipv4", "server-ipv6"].map(|rule| states(&audit, rule)[0]);
@@ -561,7 +561,7 @@ fn the_family_of_the_page_is_reached() {
             let families = ["server-ipv4", "server-ipv6"].map(|rule| states(&audit, rule)[0]);
             assert_eq!(families, [State::Good, State::Bad]);
         }
-        Err(reason) => crate::left_out(&reason),
+        Err(reason) => crate::print_skipped(&reason),
     }
 }
 
@@ -690,7 +690,7 @@ fn ajp_is_found_at_each_address_of_a_name() {
     });
     match states {
         Ok(states) => assert_eq!(states.concat(), [State::Bad; 2]),
-        Err(reason) => crate::left_out(&reason),
+        Err(reason) => crate::print_skipped(&reason),
     }
 }
 
@@ -699,7 +699,7 @@ fn ajp_is_found_at_each_address_of_a_name() {
 fn a_panic_inside_a_namespace_goes_through() {
     let space = match Namespace::new() {
         Ok(space) => space,
-        Err(reason) => return crate::left_out(&reason),
+        Err(reason) => return crate::print_skipped(&reason),
     };
     let panics = || -> Result<(), String> { space.run_inside(|| panic!("as wanted")) };
     let panic = std::panic::catch_unwind(panics).expect_err("a panic");
@@ -824,11 +824,11 @@ fn an_encoded_page_is_read() {
         ("compress", HTML, State::Unknown),
     ] {
         let fields = WELL.replace("Server: s", &format!("Content-Encoding: {encoding}"));
-        let mut answer = page(&fields, &"x".repeat(body.len()));
-        answer.truncate(answer.len() - body.len());
-        answer.extend_from_slice(body);
+        let mut response = page(&fields, &"x".repeat(body.len()));
+        response.truncate(response.len() - body.len());
+        response.extend_from_slice(body);
         let mut pages = good();
-        pages.insert("/", answer);
+        pages.insert("/", response);
         let report = audit(pages);
         assert_eq!(
             states(&report, "server-integrity"),
@@ -881,8 +881,8 @@ fn what_is_not_answered_is_unknown() {
     assert_eq!(states(&audit(pages), "server-exposed"), [State::Unknown]);
 }
 
-fn only(answer: &[u8]) -> Pages {
-    Pages::from([("/", answer.to_vec())])
+fn only(response: &[u8]) -> Pages {
+    Pages::from([("/", response.to_vec())])
 }
 
 /// If a response cannot be read, its values are unknown, and the other requests are still sent.
@@ -892,7 +892,7 @@ fn an_answer_that_cannot_be_read_is_a_finding() {
         "HTTP/1.1 200 OK\r\n{}\r\n",
         "Set-Cookie: a=1\r\n".repeat(10_000)
     );
-    for (answer, reason) in [
+    for (response, reason) in [
         (
             "HTTP/1.1 200 OK\r\nX-Evil: \x1b[31mred\r\n\r\n",
             "control character",
@@ -911,8 +911,8 @@ fn an_answer_that_cannot_be_read_is_a_finding() {
         ),
         (many.as_str(), "64 KiB"),
     ] {
-        let report = audit(only(answer.as_bytes()));
-        assert_eq!(bad(&report), ["resource-readable"], "{answer:.60}");
+        let report = audit(only(response.as_bytes()));
+        assert_eq!(bad(&report), ["resource-readable"], "{respond:.60}");
         let unreadable = report
             .findings
             .iter()
@@ -972,8 +972,8 @@ fn a_server_that_drips_is_given_up() {
 
 #[test]
 fn servers_of_bad_will_end_in_words() {
-    let refused = |answer: &[u8]| {
-        inspect_pages(only(answer), closed_port())
+    let refused = |response: &[u8]| {
+        inspect_pages(only(response), closed_port())
             .err()
             .unwrap_or_default()
     };

@@ -24,7 +24,7 @@ pub fn cookies(cli: &Cli, args: &CookiesArgs) -> Result<Document, Exit> {
             let url = page(from)?;
             let observed = inspect_site(&url, &args.requests, site::load)?;
             site::cookies(&observed, &mut collector);
-            targets.push(site::redacted(&url));
+            targets.push(site::redact(&url));
         } else {
             let text = read_text(from)?;
             let read = collector.text(&text);
