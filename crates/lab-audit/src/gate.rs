@@ -80,8 +80,8 @@ fn gate(
     let decision = Decision::of_value(relation, count, bound);
     let unit = || Unit::Count("findings".into());
     Gate::new(text, name, decision, &wording::counted(counted, state))
-        .valued(Quantity::exact(count, unit()))
-        .limited(bound, unit())
+        .with_value(Quantity::exact(count, unit()))
+        .with_limit(bound, unit())
 }
 
 impl FromStr for AuditCondition {

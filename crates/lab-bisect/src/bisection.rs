@@ -285,7 +285,7 @@ impl Bisection {
     }
 
     /// Returns true if a measurement was inconclusive, so that more time may help.
-    pub fn has_open(&self) -> bool {
+    pub fn is_inconclusive(&self) -> bool {
         let ends = self.ends().is_some_and(|ends| ends.judgment == Ends::Open);
         ends || self.probes().any(|probe| !probe.judgment.is_decided())
     }

@@ -44,7 +44,7 @@ pub fn document(bisection: &Bisection, file: &str) -> Document {
         question: wording::QUESTION.into(),
         made: wording::made_at(bisection),
         lab_version: bisection.lab_version.clone(),
-        answer: answer(bisection, &changes, file),
+        answer: headline_section(bisection, &changes, file),
         source: wording::source(file),
         ..Document::default()
     };
@@ -89,9 +89,9 @@ fn range(bisection: &Bisection, segment: Segment) -> &[BisectionCommit] {
     &bisection.commits[segment.low + 1..=segment.high]
 }
 
-fn answer(bisection: &Bisection, changes: &[Change], file: &str) -> Answer {
+fn headline_section(bisection: &Bisection, changes: &[Change], file: &str) -> Answer {
     let is_done = bisection.next() == NextMeasurement::Done;
-    let needs_time = is_done && bisection.has_open();
+    let needs_time = is_done && bisection.is_inconclusive();
     let headline = headline(bisection, changes);
     Answer {
         headline: if is_done {
@@ -121,8 +121,10 @@ fn headline(bisection: &Bisection, changes: &[Change]) -> String {
     match credible[..] {
         [] => {}
         [one] => return wording::one_change(bisection, one.range, one.ratio.as_ref()),
-        ref several => {
-            let each = several.iter().map(|c| (wording::commits(c.range), c.ratio));
+        ref credible => {
+            let each = credible
+                .iter()
+                .map(|c| (wording::commits(c.range), c.ratio));
             return wording::changes(bisection, &each.collect::<Vec<_>>());
         }
     }
@@ -169,7 +171,7 @@ fn table(changes: &[Change]) -> Table {
             wording::commits(change.range),
             [
                 Cell::from(subject),
-                Cell::from(change.ratio.as_ref().map(Quantity::ratio)).toned(tone),
+                Cell::from(change.ratio.as_ref().map(Quantity::ratio)).with_tone(tone),
                 blocks(change.confirmation.map(|c| c.blocks)),
                 remark.into(),
             ],
@@ -189,7 +191,9 @@ fn findings(bisection: &Bisection, changes: &[Change]) -> Vec<Finding> {
     for change in changes {
         let commits = wording::commits(change.range);
         if change.range.len() > 1 {
-            findings.push(Finding::plain(wording::untestable(change.range.len() - 1)));
+            findings.push(Finding::plain(wording::not_measurable(
+                change.range.len() - 1,
+            )));
         }
         if change.is_refuted() {
             let text = wording::unconfirmed(&commits, change.ratio.as_ref());
@@ -263,7 +267,7 @@ fn section(bisection: &Bisection, change: &Change) -> Section {
 }
 
 fn probes(bisection: &Bisection) -> Section {
-    let mut table = Table::new("", wording::PROBE_COLUMNS).captioned(wording::PROBES_CAPTION);
+    let mut table = Table::new("", wording::PROBE_COLUMNS).with_caption(wording::PROBES_CAPTION);
     let level = 1.0 - bisection.request.alpha;
     let cell = |log: &LogInterval| Cell::from(Quantity::ratio(&ratio(log, level)));
     if let Some(ends) = bisection.ends() {
@@ -295,7 +299,7 @@ fn probes(bisection: &Bisection) -> Section {
             ],
         );
     }
-    Section::of_table(wording::PROBES, table)
+    Section::from_table(wording::PROBES, table)
 }
 
 /// Builds a row for each change, with its new measurement, and a row for each probe, relative to
@@ -349,5 +353,5 @@ fn skipped(bisection: &Bisection) -> Section {
             ],
         );
     }
-    Section::of_table(wording::SKIPPED, table)
+    Section::from_table(wording::SKIPPED, table)
 }

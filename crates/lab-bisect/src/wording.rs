@@ -39,7 +39,7 @@ fn parts(ratio: &Interval) -> (String, String) {
 }
 
 /// Describes a change, as the end of a sentence that starts with the commit.
-fn made(name: &str, metric: BisectedMetric, ratio: &Interval) -> String {
+fn change_text(name: &str, metric: BisectedMetric, ratio: &Interval) -> String {
     let (value, range) = parts(ratio);
     match metric {
         BisectedMetric::Wall if ratio.estimate >= 1.0 => {
@@ -67,7 +67,7 @@ pub fn value_of(owner: &str, metric: BisectedMetric) -> String {
     format!("{owner}'s {value}")
 }
 
-fn takes(metric: BisectedMetric) -> &'static str {
+fn verb(metric: BisectedMetric) -> &'static str {
     match metric {
         BisectedMetric::Wall | BisectedMetric::Cpu => "takes",
         BisectedMetric::Instructions => "executes",
@@ -117,7 +117,10 @@ pub fn one_change(
         range => format!("One of {} commits ({})", range.len(), commits(range)),
     };
     match ratio {
-        Some(ratio) => format!("{subject} {}.", made(&request.name, request.metric, ratio)),
+        Some(ratio) => format!(
+            "{subject} {}.",
+            change_text(&request.name, request.metric, ratio)
+        ),
         None => format!(
             "{subject} changed {}.",
             value_of(&request.name, request.metric)
@@ -150,12 +153,12 @@ pub fn equivalent(bisection: &Bisection, ratio: &Interval) -> String {
     let request = &bisection.request;
     let (value, range) = parts(ratio);
     format!(
-        "{good} and {bad} are equivalent within {margin}: {bad} {takes} {value} times {of} {range}, so there is no \
+        "{good} and {bad} are equivalent within {margin}: {bad} {verb} {value} times {of} {range}, so there is no \
          change to find.",
         good = request.good,
         bad = request.bad,
         margin = say::percent(request.margin),
-        takes = takes(request.metric),
+        verb = verb(request.metric),
         of = value_of(&request.good, request.metric),
     )
 }
@@ -164,12 +167,12 @@ pub fn gradual(bisection: &Bisection, ratio: &Interval) -> String {
     let request = &bisection.request;
     let (value, range) = parts(ratio);
     format!(
-        "No single commit changed {of} by {margin} or more: {bad} {takes} {value} times {good} {range}, in many small \
+        "No single commit changed {of} by {margin} or more: {bad} {verb} {value} times {good} {range}, in many small \
          changes.",
         of = value_of(&request.name, request.metric),
         margin = say::percent(request.margin),
         bad = request.bad,
-        takes = takes(request.metric),
+        verb = verb(request.metric),
         good = value_of(&request.good, request.metric),
     )
 }
@@ -181,7 +184,7 @@ pub fn open_ends(bisection: &Bisection, ratio: &Interval, blocks: u32) -> String
         "Inconclusive after {}: {} {} {value} times {} {range}.",
         say::count(blocks as usize, "block"),
         request.bad,
-        takes(request.metric),
+        verb(request.metric),
         value_of(&request.good, request.metric),
     )
 }
@@ -213,7 +216,7 @@ pub fn to_continue(file: &str, needs_time: bool) -> String {
 }
 
 /// Reports that the other commits of a range cannot be measured.
-pub fn untestable(others: usize) -> String {
+pub fn not_measurable(others: usize) -> String {
     match others {
         1 => "The other one does not build or run.".into(),
         n => format!("The other {n} do not build or run."),
@@ -247,7 +250,7 @@ pub fn rest(bisection: &Bisection, found: f64, total: &Interval) -> String {
         "Together the changes are a factor of {found:.2}; {} {} {value} times {} {range}. The rest is in smaller \
          changes.",
         bisection.request.bad,
-        takes(bisection.request.metric),
+        verb(bisection.request.metric),
         value_of(&bisection.request.good, bisection.request.metric),
     )
 }

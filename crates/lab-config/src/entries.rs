@@ -341,7 +341,7 @@ pub struct Waiver {
 
 impl Waiver {
     /// Converts the waiver to the type that audits use.
-    pub fn of_audit(&self) -> audit::Waiver {
+    pub fn to_audit_waiver(&self) -> audit::Waiver {
         audit::Waiver {
             rule: self.rule.0.clone(),
             thing: self.thing.as_ref().map(|thing| thing.0.clone()),
@@ -417,7 +417,7 @@ impl Compare {
     /// Returns the options for `benchlab ci`. A single command is compared between the base and the
     /// working tree, and multiple commands are compared with each other. A second copy of the
     /// baseline is measured, and there is a gate.
-    pub fn options_of_ci(&self, name: &str, base: Option<&str>) -> OptionList {
+    pub fn ci_options(&self, name: &str, base: Option<&str>) -> OptionList {
         let mut options = self.common();
         options.value("as", Some(name));
         options.flag("control", !self.control);

@@ -37,7 +37,7 @@ pub struct TimeDifference {
     /// The difference minus all estimated contributions, in ns.
     pub unexplained_ns: f64,
     /// True if instructions are not among the contributions because they were not counted.
-    pub uncounted: bool,
+    pub instructions_missing: bool,
     /// The cache misses, if they differ much: the metric, and the values of the subject and of the
     /// baseline.
     pub misses: Option<(Metric, [f64; 2])>,
@@ -193,7 +193,7 @@ fn time_difference(
         times,
         parts,
         unexplained_ns,
-        uncounted: instructions.is_none(),
+        instructions_missing: instructions.is_none(),
         misses,
     })
 }

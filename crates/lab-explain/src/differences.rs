@@ -184,7 +184,7 @@ fn main_function(other: &Counted, base: &Counted) -> Option<Cause> {
         (&other.libraries, &base.libraries),
     ];
     lists.into_iter().find_map(|(others, bases)| {
-        let (name, values) = greatest_difference(others, bases, total)?;
+        let (name, values) = largest_difference(others, bases, total)?;
         let is_most = (values[0] - values[1]).abs() >= MIN_FUNCTION_FRACTION * total.abs();
         (is_symbol(name) && is_most).then(|| Cause::Function {
             name: name.into(),
@@ -194,7 +194,7 @@ fn main_function(other: &Counted, base: &Counted) -> Option<Cause> {
 }
 
 /// Returns the name with the largest cost difference in the direction of `total`.
-fn greatest_difference<'c>(
+fn largest_difference<'c>(
     other: &'c [(String, f64)],
     base: &'c [(String, f64)],
     total: f64,

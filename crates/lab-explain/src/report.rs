@@ -116,7 +116,11 @@ fn warnings(report: &ExplainReport) -> Section {
     for ((event, reason), subjects) in missing {
         // If there are multiple warnings, the first screen shows only their labels, so the label names the event.
         let text = wording::not_counted(&say::distinct(subjects), reason);
-        section.push(Finding::new(wording::no_event(event), text, Tone::Alarm));
+        section.push(Finding::new(
+            wording::missing_event(event),
+            text,
+            Tone::Alarm,
+        ));
     }
     section
 }
@@ -218,13 +222,13 @@ fn instructions<'c>(
         let unit = Metric::SIMULATED_INSTRUCTIONS.unit;
         let columns = [
             Column::from(by),
-            Column::of(
+            Column::with_unit(
                 wording::instructions_per(CountedUnit::new(plan)),
                 unit.clone(),
             ),
         ];
         let mut table = Table::new(plan.subjects[subject].name.clone(), columns)
-            .captioned(wording::INSTRUCTIONS_CAPTION);
+            .with_caption(wording::INSTRUCTIONS_CAPTION);
         for (name, cost) in costs {
             let cost = Quantity::exact(*cost, unit.clone());
             table.row(vec![name.as_str().into(), cost.into()]);
@@ -241,7 +245,7 @@ fn settings(plan: &Plan, counted: &[&Counted]) -> Section {
         .iter()
         .flat_map(|c| c.settings.iter().map(|(key, _)| key));
     let mut table = Table::new("", columns(plan, counted, wording::SETTING.into()))
-        .captioned(wording::SETTINGS_CAPTION);
+        .with_caption(wording::SETTINGS_CAPTION);
     for key in say::distinct(keys) {
         let value = |c: &&Counted| {
             let setting = c.settings.iter().find(|(k, _)| k == key);

@@ -155,7 +155,7 @@ pub fn time_difference(difference: &TimeDifference, of: CountedUnit) -> String {
     });
     let parts: Vec<String> = parts.collect();
     let rest = difference.unexplained_ns / total;
-    let reason = match (&difference.misses, difference.uncounted) {
+    let reason = match (&difference.misses, difference.instructions_missing) {
         (Some((metric, [own, base_value])), _) => format!(
             ": {} {} per {}, {base}: {}",
             number(*own),
@@ -253,7 +253,7 @@ pub fn failure(failure: &CountFailure) -> String {
 }
 
 /// Returns the label of a warning about events that were not counted.
-pub fn no_event(event: &str) -> String {
+pub fn missing_event(event: &str) -> String {
     format!("no {event}")
 }
 

@@ -139,7 +139,7 @@ fn write_run(run: &RunWriter) -> Result {
     run.command_line(&["run".to_owned(), "x".to_owned()])?;
     run.host(&Host::default())?;
     run.hash("true", "00ff")?;
-    run.look(2)?;
+    run.interim_analysis(2)?;
     run.agent(AgentId(0), &Agent::default())?;
     run.setting(&Setting {
         subject: SubjectId(0),

@@ -145,7 +145,7 @@ fn table(parts: &[CiPart]) -> Table {
                 base.and_then(|base| base.value.clone()).into(),
                 row.value.clone().into(),
                 row.ratio.clone().into(),
-                Cell::from(verdict).toned(tone),
+                Cell::from(verdict).with_tone(tone),
                 gate.into(),
             ]);
         }

@@ -83,8 +83,8 @@ pub fn judge(gates: &[LogGate], analysis: &LogAnalysis, unread: &[String]) -> Ve
         let unit = answer.figure.unit();
         match &answer.value {
             Ok(value) => gate
-                .valued(Quantity::exact(*value, unit.clone()))
-                .limited(answer.bound, unit),
+                .with_value(Quantity::exact(*value, unit.clone()))
+                .with_limit(answer.bound, unit),
             Err(_) => gate,
         }
     };
@@ -105,14 +105,14 @@ pub fn judge_changes(
             SlowerPages::Known(slower) if slower.is_empty() => {
                 let statement = wording::no_page_slower(only);
                 let gate = Gate::new(&condition.text, name, Decision::Passed, &statement);
-                vec![gate.limited(limit, Unit::Ratio)]
+                vec![gate.with_limit(limit, Unit::Ratio)]
             }
             SlowerPages::Known(slower) => {
                 let gate = |(page, ratio): &(String, Interval)| {
                     let statement = wording::slower_page(page, ratio);
                     Gate::new(&condition.text, page, Decision::Failed, &statement)
-                        .valued(Quantity::ratio(ratio))
-                        .limited(limit, Unit::Ratio)
+                        .with_value(Quantity::ratio(ratio))
+                        .with_limit(limit, Unit::Ratio)
                 };
                 slower.iter().map(gate).collect()
             }

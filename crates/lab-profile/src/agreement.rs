@@ -46,7 +46,7 @@ pub enum Outlook {
     /// The measured time did not change in the predicted direction.
     Disagrees,
     /// The measured time is inconclusive.
-    ClockUndecided,
+    Inconclusive,
 }
 
 /// Compares the cycle estimates of two programs with their measured comparison.
@@ -75,7 +75,7 @@ pub fn agreement(before: &Profile, after: &Profile, measured: &Document) -> Opti
         outlook: match agrees {
             Some(true) => Outlook::Agrees,
             Some(false) => Outlook::Disagrees,
-            None => Outlook::ClockUndecided,
+            None => Outlook::Inconclusive,
         },
     })
 }

@@ -57,7 +57,7 @@ pub struct Explanation {
     /// The number of simulated misses in that function.
     pub simulated: u64,
     /// The predicted misses as a fraction of all misses of the same kind.
-    pub share: f64,
+    pub fraction: f64,
 }
 
 /// Parses the description of the simulated first-level data cache: `D1 cache: 49152 B, 64 B, 12-way associative`.
@@ -102,8 +102,8 @@ fn of_touch(profile: &Profile, touch: Access) -> Vec<Explanation> {
         };
         let predicted = lines.checked_mul(churn.blocks)?.checked_mul(passes)?;
         let is_touched = passes > 0 && churn.size() >= cache.size;
-        let share = predicted as f64 / total as f64;
-        if !is_touched || !(MIN_FRACTION..=1.0 + MAX_DEVIATION).contains(&share) {
+        let fraction = predicted as f64 / total as f64;
+        if !is_touched || !(MIN_FRACTION..=1.0 + MAX_DEVIATION).contains(&fraction) {
             return None;
         }
         let deviation = |misses: u64| (misses as f64 / predicted as f64 - 1.0).abs();
@@ -119,7 +119,7 @@ fn of_touch(profile: &Profile, touch: Access) -> Vec<Explanation> {
             predicted,
             function: clean(name).into(),
             simulated,
-            share,
+            fraction,
         })
     });
     explained.collect()

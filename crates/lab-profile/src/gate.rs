@@ -37,7 +37,7 @@ pub enum GateResult {
     /// The bound lies within the range over layouts.
     Open(Found),
     /// The condition cannot be judged.
-    Undecided(Undecided),
+    Inconclusive(Inconclusive),
 }
 
 /// The value that a condition judges.
@@ -65,7 +65,7 @@ pub enum Found {
 
 /// The reason why a condition is inconclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Undecided {
+pub enum Inconclusive {
     /// No file of the later program contains the metric.
     NoFile,
     /// The condition limits a change, but there is only one program.
@@ -104,14 +104,16 @@ impl GateCondition {
     pub fn judge(&self, before: &Profile, after: Option<&Profile>) -> GateResult {
         let last = after.unwrap_or(before);
         let Some(value) = last.figure(self.figure) else {
-            return GateResult::Undecided(Undecided::NoFile);
+            return GateResult::Inconclusive(Inconclusive::NoFile);
         };
         let (number, bound, found) = match (self.bound, after) {
             (Bound::Value(bound), _) => (value as f64, bound, Found::Value(value)),
-            (Bound::Change(_), None) => return GateResult::Undecided(Undecided::NothingBefore),
+            (Bound::Change(_), None) => {
+                return GateResult::Inconclusive(Inconclusive::NothingBefore);
+            }
             (Bound::Change(bound), Some(_)) => {
                 let Some(old) = before.figure(self.figure) else {
-                    return GateResult::Undecided(Undecided::NoFileBefore);
+                    return GateResult::Inconclusive(Inconclusive::NoFileBefore);
                 };
                 let change = relative_change(old, value);
                 let found = Found::Change {

@@ -78,7 +78,7 @@ pub struct EventRanges {
 
 impl CountRange {
     /// Returns the range of counts, or `None` without counts.
-    pub fn of(counts: impl IntoIterator<Item = u64>) -> Option<CountRange> {
+    pub fn from_counts(counts: impl IntoIterator<Item = u64>) -> Option<CountRange> {
         let counts: Vec<u64> = counts.into_iter().collect();
         Some(CountRange {
             least: *counts.iter().min()?,
@@ -127,11 +127,11 @@ impl CountRange {
 
 impl EventRanges {
     /// Returns the ranges of the events that all layouts have.
-    pub fn of(layouts: &[&CostProfile]) -> EventRanges {
+    pub fn from_profiles(layouts: &[&CostProfile]) -> EventRanges {
         let range = |name: &&str| {
             let counts: Option<Vec<u64>> =
                 layouts.iter().map(|costs| costs.total_of(name)).collect();
-            Some(((*name).to_owned(), CountRange::of(counts?)?))
+            Some(((*name).to_owned(), CountRange::from_counts(counts?)?))
         };
         EventRanges {
             layouts: layouts.len(),

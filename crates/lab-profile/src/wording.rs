@@ -8,7 +8,7 @@
 use crate::agreement::{Agreement, Outlook};
 use crate::explain::{Access, Explanation};
 use crate::files::FilesError;
-use crate::gate::{Found, GateCondition, Undecided, relative_change};
+use crate::gate::{Found, GateCondition, Inconclusive, relative_change};
 use crate::heap::{NeverFreed, Sawtooth};
 use crate::layouts::{CountRange, Layouts};
 use crate::runs::RunWarning;
@@ -420,7 +420,7 @@ pub fn explanation(explanation: &Explanation) -> String {
         grouped(churn.blocks),
         grouped(per_block),
         grouped(explanation.predicted),
-        100.0 * explanation.share,
+        100.0 * explanation.fraction,
         grouped(explanation.simulated),
         explanation.function,
     )
@@ -436,7 +436,7 @@ pub fn agreement(agreement: &Agreement, before: &str) -> String {
         Outlook::Disagrees => format!(
             "{predicts}, but the measured time disagrees. The simulated processor does not prefetch or wait for the system."
         ),
-        Outlook::ClockUndecided => format!("{predicts}; the measured time is inconclusive."),
+        Outlook::Inconclusive => format!("{predicts}; the measured time is inconclusive."),
     }
 }
 
@@ -586,18 +586,18 @@ impl Display for GateCondition {
     }
 }
 
-impl Display for Undecided {
+impl Display for Inconclusive {
     fn fmt(&self, f: &mut Formatter) -> std::fmt::Result {
         f.write_str(match self {
-            Undecided::NoFile => "no file contains this metric",
-            Undecided::NothingBefore => "no earlier profile to compare with",
-            Undecided::NoFileBefore => "no file of the earlier program contains this metric",
+            Inconclusive::NoFile => "no file contains this metric",
+            Inconclusive::NothingBefore => "no earlier profile to compare with",
+            Inconclusive::NoFileBefore => "no file of the earlier program contains this metric",
         })
     }
 }
 
 /// Describes the value that a gate judged, or the reason why there is none.
-pub fn gate(figure: &str, unit: &Unit, found: Result<&Found, &Undecided>) -> String {
+pub fn gate(figure: &str, unit: &Unit, found: Result<&Found, &Inconclusive>) -> String {
     match found {
         Ok(Found::Value(value)) => format!("{figure} is {}", say::reading(*value as f64, unit)),
         Ok(Found::Change { before, after }) => {

@@ -34,7 +34,7 @@ pub fn document(forecast: &Forecast, plan: &Plan) -> Document {
         "The ranges reflect the uncertainty of the variation after {}, at {}.{}",
         count(forecast.blocks as usize, "block"),
         say::percent(LEVEL),
-        looks(plan),
+        interim_analyses(plan),
     ));
     for unsteady in by_subject(&forecast.unsteady) {
         section.text(format!(
@@ -88,7 +88,7 @@ fn by_subject(all: &[NamedReason]) -> Vec<&NamedReason> {
     first
 }
 
-fn looks(plan: &Plan) -> String {
+fn interim_analyses(plan: &Plan) -> String {
     plan.measure
         .looks
         .iter()
@@ -130,7 +130,7 @@ fn differences(forecast: &Forecast, place: &PlannedComparison, plan: &Plan) -> T
         format!("beyond {margin}, {usual}"),
     ];
     let mut table = Table::new("", columns.map(Column::from))
-        .captioned("The cost of detecting a difference of this size.");
+        .with_caption("The cost of detecting a difference of this size.");
     for (difference, [usual, high]) in DIFFERENCES.iter().zip(&place.differences) {
         let beyond = Some(&usual.beyond).filter(|_| *difference > plan.measure.margin + 1e-9);
         table.row(vec![
@@ -159,7 +159,7 @@ fn places(forecast: &Forecast, plan: &Plan) -> Table {
     let power = say::percent(POWERS[0]);
     let title = format!("Blocks at {power} power, by comparison");
     let mut table = Table::new(title, first.into_iter().chain(differences))
-        .captioned("The number of blocks that detect a difference of this size.");
+        .with_caption("The number of blocks that detect a difference of this size.");
     for place in forecast.places.iter().take(LISTED) {
         let needs = place
             .differences

@@ -47,7 +47,7 @@ fn series(run: &Run) -> Table {
     let title = format!("Imported from {}", run.name);
     let columns = ["benchmark", "subject", "metric", "value", "processes"];
     let mut table = Table::new(title, columns)
-        .captioned("Measured by another tool, at another time, perhaps on another machine.");
+        .with_caption("Measured by another tool, at another time, perhaps on another machine.");
     for import in run.imports() {
         for series in &import.series {
             let value = processes::typical(series);
@@ -77,10 +77,10 @@ fn named(run: &Run) -> Vec<(&Imported, String)> {
 fn resources(run: &Run) -> Table {
     let columns = rows::PROCESS_METRICS
         .iter()
-        .map(|m| Column::of(m.title.to_string(), m.unit.clone()));
+        .map(|m| Column::with_unit(m.title.to_string(), m.unit.clone()));
     let title = format!("Resources, imported from {}", run.name);
     let mut table = Table::new(title, std::iter::once("subject".into()).chain(columns))
-        .captioned("Single measurements by the earlier tool.");
+        .with_caption("Single measurements by the earlier tool.");
     for (import, name) in named(run) {
         let cells = rows::PROCESS_METRICS
             .iter()

@@ -100,13 +100,13 @@ pub fn experiment(folder: &Path, languages: &[String]) -> Result<Vec<PathBuf>, E
     let parent = folder
         .parent()
         .filter(|parent| parent.ends_with("experiments"));
-    let place = match parent.and_then(Path::parent) {
-        Some(project) => Place {
+    let directories = match parent.and_then(Path::parent) {
+        Some(project) => Directories {
             project: project.to_path_buf(),
             experiment: Path::new("experiments").join(name),
             name: name.to_owned(),
         },
-        None => Place {
+        None => Directories {
             project: folder.clone(),
             experiment: PathBuf::new(),
             name: name.to_owned(),
@@ -115,15 +115,15 @@ pub fn experiment(folder: &Path, languages: &[String]) -> Result<Vec<PathBuf>, E
     let subjects: BTreeSet<&String> = languages.iter().collect();
     let mut files = Vec::new();
     for (file, text) in EXPERIMENT {
-        let text = place.filled(text, languages.first().map_or("", String::as_str));
-        files.push((place.experiment.join(file), text));
+        let text = directories.filled(text, languages.first().map_or("", String::as_str));
+        files.push((directories.experiment.join(file), text));
     }
     for language in subjects {
-        let (sources, recipe) = place.subject(language, language);
+        let (sources, recipe) = directories.subject(language, language);
         files.extend(sources);
         files[0].1 += &format!("\n{recipe}");
     }
-    place.write(&files, languages)?;
+    directories.write(&files, languages)?;
     Ok(files.into_iter().map(|(path, _)| path).collect())
 }
 
@@ -153,18 +153,18 @@ pub fn subject(
             subject: name.to_owned(),
         });
     }
-    let place = Place {
+    let directories = Directories {
         project: project.folder().to_path_buf(),
         experiment: project.experiment_folder(&experiment.name),
         name: experiment.name.clone(),
     };
-    let (files, recipe) = place.subject(name, language);
-    let folder = place.project.join(place.experiment.join(name));
+    let (files, recipe) = directories.subject(name, language);
+    let folder = directories.project.join(directories.experiment.join(name));
     if folder.exists() {
         return Err(Error::Exists(folder));
     }
-    place.write(&files, &[language.to_owned()])?;
-    place.append(&recipe)?;
+    directories.write(&files, &[language.to_owned()])?;
+    directories.append(&recipe)?;
     let others = experiment.cases.iter().filter(|case| case.name != CASE);
     let others = others.map(|case| case.name.clone()).collect();
     Ok((files.into_iter().map(|(path, _)| path).collect(), others))
@@ -194,7 +194,7 @@ fn write_error(path: &Path) -> impl FnOnce(io::Error) -> Error {
 }
 
 /// The directories of an experiment.
-struct Place {
+struct Directories {
     /// The project's directory.
     project: PathBuf,
     /// The experiment's directory, relative to the project's directory.
@@ -203,7 +203,7 @@ struct Place {
     name: String,
 }
 
-impl Place {
+impl Directories {
     /// Returns the files of a subject, and its entry in the experiment's file.
     fn subject(&self, name: &str, language: &str) -> (Vec<(PathBuf, String)>, String) {
         let (mut files, mut recipe) = (Vec::new(), String::new());

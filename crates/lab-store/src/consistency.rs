@@ -5,7 +5,7 @@
 use lab_model::{AgentId, Plan, PointId, Run, SubjectId};
 
 /// Describes the first reference to a subject, point or agent that does not exist.
-pub fn misfit(run: &Run) -> Option<String> {
+pub fn find_dangling_reference(run: &Run) -> Option<String> {
     let plan = run.plan();
     let subjects = plan.map_or(0, |p| p.subjects.len());
     let points = plan.map_or(0, |p| p.points.len());

@@ -153,12 +153,12 @@ fn put_varint(bytes: &mut Vec<u8>, mut number: u64) {
 /// Reads a LEB128 number of at most nine bytes. All eight bits of the ninth byte are data.
 fn varint(rest: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
-    for place in 0..9 {
+    for index in 0..9 {
         let (&byte, behind) = rest.split_first()?;
         *rest = behind;
-        let ends = place == 8 || byte < 0x80;
-        let bits = if place == 8 { byte } else { byte & 0x7f };
-        number |= u64::from(bits) << (7 * place);
+        let ends = index == 8 || byte < 0x80;
+        let bits = if index == 8 { byte } else { byte & 0x7f };
+        number |= u64::from(bits) << (7 * index);
         if ends {
             break;
         }

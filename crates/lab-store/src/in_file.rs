@@ -33,7 +33,7 @@ impl OpenFile {
 pub struct TimesColumns {
     response: Arc<dyn TimesColumn>,
     service: Arc<dyn TimesColumn>,
-    lag: Arc<dyn TimesColumn>,
+    send_delay: Arc<dyn TimesColumn>,
 }
 
 impl TimesColumns {
@@ -47,7 +47,7 @@ impl TimesColumns {
         TimesColumns {
             response: column("response"),
             service: column("service"),
-            lag: column("lag"),
+            send_delay: column("lag"),
         }
     }
 
@@ -64,17 +64,21 @@ impl TimesColumns {
         } else {
             times(r, first + 1, &self.service, row)?
         };
-        Ok([response, service, times(r, first + 2, &self.lag, row)?])
+        Ok([
+            response,
+            service,
+            times(r, first + 2, &self.send_delay, row)?,
+        ])
     }
 
     /// Replaces the distributions of a slice with references to the row into which the slice was
     /// written.
-    pub fn leave(&self, slice: &mut Slice, row: i64) {
+    pub fn replace_with_references(&self, slice: &mut Slice, row: i64) {
         let is_same = slice.response == slice.service;
         for (times, column) in [
             (&mut slice.response, &self.response),
             (&mut slice.service, &self.service),
-            (&mut slice.lag, &self.lag),
+            (&mut slice.lag, &self.send_delay),
         ] {
             *times = in_file(times.median(), column, row);
         }

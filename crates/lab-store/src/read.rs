@@ -49,8 +49,8 @@ pub(crate) fn run(db: Connection, path: &Path) -> Result<Run> {
         .map(|n| n.to_string_lossy().into_owned())
         .unwrap_or_default();
     let run = read_run(&file, name).map_err(|e| misread(path, e))?;
-    match consistency::misfit(&run) {
-        Some(misfit) => Err(StoreError::Damaged(path.to_path_buf(), misfit)),
+    match consistency::find_dangling_reference(&run) {
+        Some(dangling) => Err(StoreError::Damaged(path.to_path_buf(), dangling)),
         None => Ok(run),
     }
 }
@@ -704,7 +704,7 @@ fn slices(
          FROM slice"
     );
     let columns = TimesColumns::new(file, "slice");
-    let mut places = HashMap::new();
+    let mut positions = HashMap::new();
     fill(db, &sql, index, |i, r| {
         let id: i64 = r.get(20)?;
         let slice = slice(r, columns.read(r, 14, r.get(21)?)?)?;
@@ -712,7 +712,7 @@ fn slices(
             blocks[i].redone_slices.push(slice);
             return Ok(());
         }
-        places.insert(id, (i, blocks[i].slices.len()));
+        positions.insert(id, (i, blocks[i].slices.len()));
         blocks[i].slices.push(slice);
         Ok(())
     })?;
@@ -722,12 +722,12 @@ fn slices(
         Ok((r.get::<_, i64>(0)?, (kind, r.get(2)?)))
     })?;
     for (slice, error) in errors {
-        if let Some(&(block, at)) = places.get(&slice) {
+        if let Some(&(block, at)) = positions.get(&slice) {
             blocks[block].slices[at].errors.push(error);
         }
     }
     for (slice, part) in agent_slices(db, file)? {
-        if let Some(&(block, at)) = places.get(&slice) {
+        if let Some(&(block, at)) = positions.get(&slice) {
             let combined = &mut blocks[block].slices[at];
             let slice = Slice {
                 point: combined.point,

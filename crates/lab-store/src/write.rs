@@ -393,7 +393,7 @@ impl RunWriter {
     }
 
     /// Records that the run continued after the interim analysis at `blocks` blocks.
-    pub fn look(&self, blocks: u32) -> Result<()> {
+    pub fn interim_analysis(&self, blocks: u32) -> Result<()> {
         self.execute("INSERT INTO look VALUES (?)", params![blocks])
     }
 
@@ -573,7 +573,7 @@ impl BlockWriter<'_> {
     /// Returns an error if the file cannot be written, or if a time or a number of requests exceeds the range
     /// of a histogram.
     pub fn slice(&self, s: &Slice) -> Result<()> {
-        self.keep(s, false).map(drop)
+        self.store_slice(s, false).map(drop)
     }
 
     /// Stores a slice and returns it with references to its distributions in the file.
@@ -581,17 +581,17 @@ impl BlockWriter<'_> {
     /// `redone` means that the slice was measured again and does not count. Drop such slices before
     /// the end of the run, or else its file does not become a single plain file.
     pub fn move_to_file(&self, mut slice: Slice, redone: bool) -> Result<Slice> {
-        let (row, parts) = self.keep(&slice, redone)?;
+        let (row, parts) = self.store_slice(&slice, redone)?;
         let [slice_columns, agent_columns] = self.run.columns()?;
-        slice_columns.leave(&mut slice, row);
+        slice_columns.replace_with_references(&mut slice, row);
         for (agent, row) in slice.agents.iter_mut().zip(parts) {
-            agent_columns.leave(&mut agent.slice, row);
+            agent_columns.replace_with_references(&mut agent.slice, row);
         }
         Ok(slice)
     }
 
     /// Stores a slice. Returns its row ID and the row IDs of its agents' slices.
-    fn keep(&self, s: &Slice, redone: bool) -> Result<(i64, Vec<i64>)> {
+    fn store_slice(&self, s: &Slice, redone: bool) -> Result<(i64, Vec<i64>)> {
         let beyond = |reason| StoreError::Other(self.run.path.clone(), reason);
         let blob = |times| histogram::blob(times).map_err(beyond);
         let [response, service, lag] = [blob(&s.response)?, blob(&s.service)?, blob(&s.lag)?];
@@ -628,13 +628,13 @@ impl BlockWriter<'_> {
                 let row = params![slice, as_word(kind), count];
                 self.run.execute("INSERT INTO slice_error VALUES (?, ?, ?)", row)
             })?;
-            let parts = s.agents.iter().map(|part| self.part(slice, part));
+            let parts = s.agents.iter().map(|part| self.store_agent_slice(slice, part));
             Ok((slice, parts.collect::<Result<_>>()?))
         })
     }
 
     /// Stores an agent's slice. Returns its row ID.
-    fn part(&self, slice: i64, part: &AgentSlice) -> Result<i64> {
+    fn store_agent_slice(&self, slice: i64, part: &AgentSlice) -> Result<i64> {
         let beyond = |reason| StoreError::Other(self.run.path.clone(), reason);
         let blob = |times| histogram::blob(times).map_err(beyond);
         let s = &part.slice;

@@ -151,7 +151,7 @@ fn entries(config: &Config, names: &[String], base: Option<&Commit>) -> Vec<Entr
         if let Some(entry) = config.compare.get(name) {
             let is_change = entry.commands().len() == 1;
             let base = base.filter(|_| is_change).map(|base| base.id.as_str());
-            add(&["compare"], entry.options_of_ci(name, base), is_change);
+            add(&["compare"], entry.ci_options(name, base), is_change);
         }
         if let Some(entry) = config.load.get(name) {
             add(&["load"], entry.options(name), false);

@@ -74,7 +74,7 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
         if earlier.ending == Some(Ending::Budget) {
             // Once a result has been shown, continuing the run turns that result into an interim
             // analysis, for which the intervals are widened.
-            writer.look(earlier_blocks)?;
+            writer.interim_analysis(earlier_blocks)?;
         }
         Ok(writer)
     };

@@ -81,7 +81,7 @@ pub fn document(report: &ChangedReport) -> Document {
         (wording::FIGURES, figures_table(&compared.pairs)),
     ];
     for (title, table) in sections {
-        document.section(Section::of_table(title, table));
+        document.section(Section::from_table(title, table));
     }
     document
 }
@@ -223,9 +223,9 @@ fn in_one(alone: &[Vec<&AuditFinding>; 2]) -> Option<Finding> {
 }
 
 fn states_table(changed: &[&JudgedInBoth]) -> Table {
-    let mut table = Table::new("", wording::CHANGED_COLUMNS).captioned(wording::CHANGED_CAPTION);
+    let mut table = Table::new("", wording::CHANGED_COLUMNS).with_caption(wording::CHANGED_CAPTION);
     for pair in changed {
-        let cell = |state: State| Cell::from(state.name()).toned(tone(state));
+        let cell = |state: State| Cell::from(state.name()).with_tone(tone(state));
         let [before, after] = pair.states().map(cell);
         table.row(vec![
             pair.after.rule.as_str().into(),
@@ -239,14 +239,14 @@ fn states_table(changed: &[&JudgedInBoth]) -> Table {
 }
 
 fn alone_table(alone: &[Vec<&AuditFinding>; 2]) -> Table {
-    let mut table = Table::new("", wording::ALONE_COLUMNS).captioned(wording::ALONE_CAPTION);
+    let mut table = Table::new("", wording::ALONE_COLUMNS).with_caption(wording::ALONE_CAPTION);
     for (side, findings) in wording::SIDES.into_iter().zip(alone) {
         for finding in findings {
             table.row(vec![
                 side.into(),
                 finding.rule.as_str().into(),
                 finding.place.as_str().into(),
-                Cell::from(finding.state.name()).toned(tone(finding.state)),
+                Cell::from(finding.state.name()).with_tone(tone(finding.state)),
                 finding.seen.as_str().into(),
             ]);
         }
@@ -255,7 +255,7 @@ fn alone_table(alone: &[Vec<&AuditFinding>; 2]) -> Table {
 }
 
 fn figures_table(pairs: &[JudgedInBoth]) -> Table {
-    let mut table = Table::new("", wording::FIGURES_COLUMNS).captioned(wording::FIGURES_CAPTION);
+    let mut table = Table::new("", wording::FIGURES_COLUMNS).with_caption(wording::FIGURES_CAPTION);
     let mut listed: Vec<(&str, &str)> = Vec::new();
     for JudgedInBoth { before, after } in pairs {
         for now in &after.evidence {

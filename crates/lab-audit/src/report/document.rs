@@ -67,13 +67,16 @@ pub fn document(report: &AuditReport) -> Document {
     document.section(waiver_notes(audit));
     document.section(findings(wording::BAD, audit, State::Bad));
     document.section(findings(wording::ADVICE, audit, State::Advice));
-    document.section(Section::of_table(
+    document.section(Section::from_table(
         wording::UNCHECKED,
         finding_table(audit, State::Unknown, wording::WHY),
     ));
-    document.section(Section::of_table(wording::ACCEPTED, accepted_table(audit)));
+    document.section(Section::from_table(
+        wording::ACCEPTED,
+        accepted_table(audit),
+    ));
     for table in &audit.tables {
-        document.section(Section::of_table(&table.title, evidence::table(table)));
+        document.section(Section::from_table(&table.title, evidence::table(table)));
     }
     document.section(others(wording::GOOD, audit, State::Good, wording::OBSERVED));
     document.section(others(
@@ -294,7 +297,7 @@ fn accepted_table(audit: &Audit) -> Table {
         wording::REASON,
         wording::UNTIL,
     ];
-    let mut table = Table::new("", columns).captioned(wording::ACCEPTED_CAPTION);
+    let mut table = Table::new("", columns).with_caption(wording::ACCEPTED_CAPTION);
     for (finding, waiver) in audit.accepted() {
         let observed = format!("{}: {}", finding.state.name(), finding.seen);
         let cells = [
@@ -316,8 +319,8 @@ fn others(title: &str, audit: &Audit, state: State, last: &str) -> Section {
 }
 
 fn finding_table(audit: &Audit, state: State, last: &str) -> Table {
-    let mut table =
-        Table::new("", [wording::RULE, wording::OBJECT, last]).captioned(wording::FINDINGS_CAPTION);
+    let mut table = Table::new("", [wording::RULE, wording::OBJECT, last])
+        .with_caption(wording::FINDINGS_CAPTION);
     for finding in audit.findings.iter().filter(|f| audit.is_open(f, state)) {
         let object = if finding.place.is_empty() {
             wording::NO_PLACE.into()

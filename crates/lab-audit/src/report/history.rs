@@ -20,7 +20,7 @@ pub fn document(name: &str, audits: &[AuditSummary]) -> Document {
         rows: audits.iter().flat_map(rows).collect(),
         ..Document::default()
     };
-    document.section(Section::of_table(wording::AUDITS, table(audits)));
+    document.section(Section::from_table(wording::AUDITS, table(audits)));
     document
 }
 
@@ -62,9 +62,9 @@ fn unit() -> Unit {
 
 fn table(audits: &[AuditSummary]) -> Table {
     let words = wording::AUDITS_COLUMNS.map(Column::from);
-    let counts = COUNTED.map(|state| Column::of(state.name(), unit()));
+    let counts = COUNTED.map(|state| Column::with_unit(state.name(), unit()));
     let mut table =
-        Table::new("", words.into_iter().chain(counts)).captioned(wording::AUDITS_CAPTION);
+        Table::new("", words.into_iter().chain(counts)).with_caption(wording::AUDITS_CAPTION);
     for audit in audits {
         let mut row = vec![
             say::minute(audit.started_unix_s).into(),

@@ -521,7 +521,7 @@ fn finding_of<'a>(audit: &'a Audit, rule: &str, object: &str) -> &'a AuditFindin
         .findings
         .iter()
         .find(is_asked)
-        .unwrap_or_else(|| panic!("{rule} of {placement}"))
+        .unwrap_or_else(|| panic!("{rule} of {object}"))
 }
 
 #[test]
@@ -544,14 +544,14 @@ fn every_rule_is_good_here_and_finds_what_was_changed() {
         assert_eq!(
             finding_of(&good_audit, rule, object).state,
             State::Good,
-            "{rule} of {placement}"
+            "{rule} of {object}"
         );
         write(folder.path(), path, text);
         let audit = audit(folder.path());
         let finding = finding_of(&audit, rule, object);
         assert_eq!(
             finding.state, *state,
-            "{rule} of {placement}: {}",
+            "{rule} of {object}: {}",
             finding.seen
         );
         let is_complete = !finding.seen.contains('{') && !finding.seen.is_empty();

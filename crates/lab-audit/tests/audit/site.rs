@@ -912,7 +912,7 @@ fn an_answer_that_cannot_be_read_is_a_finding() {
         (many.as_str(), "64 KiB"),
     ] {
         let report = audit(only(response.as_bytes()));
-        assert_eq!(bad(&report), ["resource-readable"], "{respond:.60}");
+        assert_eq!(bad(&report), ["resource-readable"], "{response:.60}");
         let unreadable = report
             .findings
             .iter()

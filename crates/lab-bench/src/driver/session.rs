@@ -182,7 +182,7 @@ impl<'a> Session<'a> {
             return Ok(Some(Ending::Blocks));
         }
         if plan.measure.looks.contains(&complete) && !is_noted {
-            self.context.writer.look(complete)?;
+            self.context.writer.interim_analysis(complete)?;
             self.context.run.looks.push(complete);
         }
         let is_out_of_time = self.is_out_of_time(spent_ns, complete);

@@ -98,8 +98,8 @@ fn document(run: &Run, results: &Results) -> Document {
     let plan = run.plan().expect("a plan");
     let name = |id: SubjectId| plan.subjects[id].name.as_str();
     let columns = ["subject", "point"].map(Column::from).into_iter();
-    let figure = Column::of("cache misses", MISSES.unit);
-    let columns = columns.chain([figure, Column::of("ratio", Unit::Ratio)]);
+    let figure = Column::with_unit("cache misses", MISSES.unit);
+    let columns = columns.chain([figure, Column::with_unit("ratio", Unit::Ratio)]);
     let mut table = Table::new("Cache misses of an operation", columns);
     let mut rows = Vec::new();
     for cell in &results.cells {

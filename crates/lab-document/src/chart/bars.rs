@@ -22,7 +22,7 @@ const FOOT: f64 = 32.0;
 /// The maximum number of panels in one column. More panels are arranged in two columns.
 const ONE_COLUMN: usize = 3;
 /// The ratio between the maxima of two panels above which each panel has its own scale.
-const FAR: f64 = 4.0;
+const MAX_COMMON_RATIO: f64 = 4.0;
 
 pub fn draw(id: &str, bars: &Bars, room: f64) -> Result<String, Error> {
     let (panels, have_own_scales) = panels(bars);
@@ -80,8 +80,8 @@ pub fn draw(id: &str, bars: &Bars, room: f64) -> Result<String, Error> {
             "{}{note}",
             fit(&bars.axis.title, f64::max(width - 200.0, width / 2.0))
         );
-        let place = (width * columns as f64 / 2.0, bottom + 8.0);
-        canvas.text(&title, Type::Small, TextAnchor::Middle, place)
+        let position = (width * columns as f64 / 2.0, bottom + 8.0);
+        canvas.text(&title, Type::Small, TextAnchor::Middle, position)
     })
 }
 
@@ -101,7 +101,7 @@ fn need_own_scales(bars: &Bars, panels: &[&[BarRow]]) -> bool {
     };
     let most: Vec<f64> = panels.iter().map(most).collect();
     let greatest = most.iter().copied().fold(0.0, f64::max);
-    bars.axis.scale == Scale::Linear && most.iter().any(|most| most * FAR < greatest)
+    bars.axis.scale == Scale::Linear && most.iter().any(|most| most * MAX_COMMON_RATIO < greatest)
 }
 
 /// Returns the values at the ends of a row's bar and interval.
@@ -145,12 +145,12 @@ impl BarPanel<'_> {
             let name = fit(&row.name, names - 16.0);
             canvas.text(&name, Type::Label, TextAnchor::Left, (left - 7.0, y))?;
             let end = self.bar(canvas, row, (left, right), y)?;
-            let place = (end + 6.0, y);
+            let position = (end + 6.0, y);
             canvas.text(
                 &quantity::short(&row.total),
                 Type::Small,
                 TextAnchor::Right,
-                place,
+                position,
             )?;
         }
         Ok(())
@@ -180,7 +180,7 @@ impl BarPanel<'_> {
                 from += value;
             }
         }
-        if let Some(part) = self.span.part(row.total.value) {
+        if let Some(part) = self.span.position(row.total.value) {
             let to = left + part * (right - left);
             if logarithmic {
                 let (color, dot) = color_and_dot(row.color);

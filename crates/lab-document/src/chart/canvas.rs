@@ -78,16 +78,16 @@ pub fn draw(
 
 impl<'a> Canvas<'a> {
     /// Draws a line through the given positions. `width` is in pixels.
-    pub fn path(&self, places: &[Pixel], color: RGBColor, width: f64) -> DrawResult {
+    pub fn path(&self, pixels: &[Pixel], color: RGBColor, width: f64) -> DrawResult {
         let style = color.stroke_width((width * UNIT) as u32);
-        self.shape(&PathElement::new(units(places), style))
+        self.shape(&PathElement::new(units(pixels), style))
     }
 
     /// Draws a dashed line through the given positions. `width` is in pixels.
-    pub fn dashes(&self, places: &[Pixel], color: RGBColor, width: f64) -> DrawResult {
+    pub fn dashes(&self, pixels: &[Pixel], color: RGBColor, width: f64) -> DrawResult {
         let style = color.stroke_width((width * UNIT) as u32);
         let (dash, gap) = ((5.0 * UNIT) as i32, (4.0 * UNIT) as i32);
-        self.shape(&DashedPathElement::new(units(places), dash, gap, style))
+        self.shape(&DashedPathElement::new(units(pixels), dash, gap, style))
     }
 
     /// Draws a filled area. `strength` is the opacity, from 0 to 1.
@@ -131,18 +131,18 @@ impl<'a> Canvas<'a> {
     }
 
     /// Draws text, vertically centered at the position.
-    pub fn text(&self, text: &str, kind: Type, side: TextAnchor, place: Pixel) -> DrawResult {
+    pub fn text(&self, text: &str, kind: Type, side: TextAnchor, position: Pixel) -> DrawResult {
         let text = legal(text);
-        self.shape(&Text::new(text, unit(place), style(kind, side)))
+        self.shape(&Text::new(text, unit(position), style(kind, side)))
     }
 
     /// Draws a heading, truncated to a width in pixels.
-    pub fn heading(&self, text: &str, place: Pixel, width: f64) -> DrawResult {
+    pub fn heading(&self, text: &str, position: Pixel, width: f64) -> DrawResult {
         self.text(
             &fit(text, width * LETTER / BOLD),
             Type::Heading,
             TextAnchor::Right,
-            place,
+            position,
         )
     }
 
@@ -196,39 +196,39 @@ impl Legend {
 
     /// Returns the height in pixels, or 0 without entries.
     pub fn height(&self) -> f64 {
-        let last = self.places().last().map(|(_, line)| *line);
+        let last = self.positions().last().map(|(_, line)| *line);
         last.map_or(0.0, |line| 24.0 + 20.0 * f64::from(line))
     }
 
     /// Draws the legend with its upper left corner at a position.
     pub fn draw(&self, canvas: &Canvas, (left, top): Pixel) -> DrawResult {
-        for ((name, color, dot), (x, line)) in self.entries.iter().zip(self.places()) {
-            let place = (left + x + 5.0, top + 10.0 + 20.0 * f64::from(line));
-            canvas.dot(place, 4.0, *color, *dot)?;
+        for ((name, color, dot), (x, line)) in self.entries.iter().zip(self.positions()) {
+            let position = (left + x + 5.0, top + 10.0 + 20.0 * f64::from(line));
+            canvas.dot(position, 4.0, *color, *dot)?;
             let name = cut(name, NAME);
             canvas.text(
                 &name,
                 Type::Label,
                 TextAnchor::Right,
-                (place.0 + 9.0, place.1),
+                (position.0 + 9.0, position.1),
             )?;
         }
         Ok(())
     }
 
     /// Returns the horizontal position of each entry in pixels, and the number of its line.
-    fn places(&self) -> Vec<(f64, u32)> {
+    fn positions(&self) -> Vec<(f64, u32)> {
         let (mut x, mut line) = (0.0, 0);
-        let place = |(name, ..): &(String, RGBColor, Dot)| {
+        let position = |(name, ..): &(String, RGBColor, Dot)| {
             let width = width_of(&cut(name, NAME)) + 32.0;
             if x > 0.0 && x + width > self.width {
                 (x, line) = (0.0, line + 1);
             }
-            let place = (x, line);
+            let position = (x, line);
             x += width;
-            place
+            position
         };
-        self.entries.iter().map(place).collect()
+        self.entries.iter().map(position).collect()
     }
 }
 
@@ -252,23 +252,23 @@ const BOLD: f64 = 8.0;
 
 /// Moves label positions so that they are at least `gap` apart.
 ///
-/// The positions stay as close as possible to the `wanted` ones, and between `top` and `bottom` if
+/// The positions stay as close as possible to the `desired` ones, and between `top` and `bottom` if
 /// there is enough room.
-pub fn spread_out(wanted: &[f64], gap: f64, (top, bottom): (f64, f64)) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..wanted.len()).collect();
-    order.sort_by(|&a, &b| wanted[a].total_cmp(&wanted[b]));
-    let mut places = wanted.to_vec();
+pub fn spread_out(desired: &[f64], gap: f64, (top, bottom): (f64, f64)) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..desired.len()).collect();
+    order.sort_by(|&a, &b| desired[a].total_cmp(&desired[b]));
+    let mut positions = desired.to_vec();
     let mut least = top;
     for &i in &order {
-        places[i] = places[i].max(least);
-        least = places[i] + gap;
+        positions[i] = positions[i].max(least);
+        least = positions[i] + gap;
     }
     let mut most = bottom;
     for &i in order.iter().rev() {
-        places[i] = places[i].min(most);
-        most = places[i] - gap;
+        positions[i] = positions[i].min(most);
+        most = positions[i] - gap;
     }
-    places
+    positions
 }
 
 /// Replaces characters that XML 1.0 does not allow (section 2.2) and bidirectional formatting characters.
@@ -281,8 +281,8 @@ fn unit((x, y): Pixel) -> (i32, i32) {
 }
 
 /// Converts pixel positions to drawing units and removes consecutive duplicates.
-fn units(places: &[Pixel]) -> Vec<(i32, i32)> {
-    let mut units: Vec<_> = places.iter().map(|place| unit(*place)).collect();
+fn units(pixels: &[Pixel]) -> Vec<(i32, i32)> {
+    let mut units: Vec<_> = pixels.iter().map(|position| unit(*position)).collect();
     units.dedup();
     units
 }

@@ -61,7 +61,7 @@ pub fn numbered(number: usize) -> RGBColor {
 }
 
 /// Returns the color for a tone, for use on a light background.
-pub fn toned(tone: Tone) -> RGBColor {
+pub fn tone_color(tone: Tone) -> RGBColor {
     match tone {
         Tone::Plain => INK,
         Tone::Undecided => MUTED,

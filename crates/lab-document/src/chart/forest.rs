@@ -3,7 +3,7 @@
 //! rows are grouped under headings.
 
 use super::canvas::{self, Canvas, Dot, DrawResult, Legend, TextAnchor, Type, fit, width_of};
-use super::color::{BAND, INK, toned};
+use super::color::{BAND, INK, tone_color};
 use super::frame::draw_x_ticks;
 use super::scale::{Span, reach};
 use crate::document::{Forest, ForestRow, Tone};
@@ -51,7 +51,7 @@ pub fn draw(id: &str, forest: &Forest, width: f64) -> Result<String, Error> {
             canvas.rectangle(band, BAND, 1.0)?;
         }
         draw_x_ticks(canvas, (left, right), (top, bottom), &panel.span.ticks())?;
-        if panel.span.part(forest.reference).is_some() {
+        if panel.span.position(forest.reference).is_some() {
             let x = panel.across(forest.reference);
             canvas.path(&[(x, top), (x, bottom)], INK, 1.0)?;
         }
@@ -67,9 +67,9 @@ pub fn draw(id: &str, forest: &Forest, width: f64) -> Result<String, Error> {
                 y += ROW;
             }
         }
-        let place = ((left + right) / 2.0, bottom + 34.0);
+        let position = ((left + right) / 2.0, bottom + 34.0);
         let title = fit(&forest.axis.title, width - 40.0);
-        canvas.text(&title, Type::Small, TextAnchor::Middle, place)
+        canvas.text(&title, Type::Small, TextAnchor::Middle, position)
     })
 }
 
@@ -86,7 +86,7 @@ fn legend(forest: &Forest, width: f64) -> Legend {
     let used = words
         .into_iter()
         .filter(|(tone, _)| rows().any(|row| row.tone == *tone));
-    let entries = used.map(|(tone, word)| (word.into(), toned(tone), dot(tone)));
+    let entries = used.map(|(tone, word)| (word.into(), tone_color(tone), dot(tone)));
     Legend::new(entries.collect(), width - 16.0)
 }
 
@@ -120,10 +120,10 @@ impl ForestPanel {
     }
 
     fn row(&self, canvas: &Canvas, row: &ForestRow, y: f64) -> DrawResult {
-        let color = toned(row.tone);
+        let color = tone_color(row.tone);
         let name = fit(&row.name, self.left - 18.0);
         canvas.text(&name, Type::Label, TextAnchor::Left, (self.left - 9.0, y))?;
-        if self.span.part(row.value.value).is_some() {
+        if self.span.position(row.value.value).is_some() {
             if let Some((low, high)) = row.value.bounds() {
                 let ends = [low, high].map(|bound| self.across(bound));
                 canvas.path(&[(ends[0], y), (ends[1], y)], color, 2.0)?;

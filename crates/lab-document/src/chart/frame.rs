@@ -30,31 +30,34 @@ pub struct PlotFrame {
 
 impl PlotFrame {
     /// Converts a position on the x axis, from 0 to 1, to a horizontal pixel coordinate.
-    pub fn x_pixel(&self, part: f64) -> f64 {
-        self.left + part * (self.right - self.left)
+    pub fn x_pixel(&self, position: f64) -> f64 {
+        self.left + position * (self.right - self.left)
     }
 
     /// Converts a position on the y axis, from 0 to 1, to a vertical pixel coordinate.
-    pub fn y_pixel(&self, part: f64) -> f64 {
-        self.bottom - part * (self.bottom - self.top)
+    pub fn y_pixel(&self, position: f64) -> f64 {
+        self.bottom - position * (self.bottom - self.top)
     }
 
     /// Returns the pixel position of a point, or `None` if its x or y value cannot be drawn.
-    pub fn place(&self, x: f64, y: f64) -> Option<Pixel> {
-        Some((self.x_pixel(self.x.part(x)?), self.y_pixel(self.y.part(y)?)))
+    pub fn pixel(&self, x: f64, y: f64) -> Option<Pixel> {
+        Some((
+            self.x_pixel(self.x.position(x)?),
+            self.y_pixel(self.y.position(y)?),
+        ))
     }
 
     /// Draws grid lines, tick labels where there is room, and the titles of both axes.
     pub fn axes(&self, canvas: &Canvas, x: &[(f64, String)], titles: (&Axis, &Axis)) -> DrawResult {
-        for (part, word) in self.y.ticks() {
-            let y = self.y_pixel(part);
+        for (position, word) in self.y.ticks() {
+            let y = self.y_pixel(position);
             canvas.rule((self.left - 5.0, y), (self.right, y))?;
             canvas.text(&word, Type::Small, TextAnchor::Left, (self.left - 8.0, y))?;
         }
         draw_x_ticks(canvas, (self.left, self.right), (self.top, self.bottom), x)?;
-        let place = ((self.left + self.right) / 2.0, self.bottom + 34.0);
+        let position = ((self.left + self.right) / 2.0, self.bottom + 34.0);
         let title = fit(&titles.0.title, self.right - self.left);
-        canvas.text(&title, Type::Small, TextAnchor::Middle, place)?;
+        canvas.text(&title, Type::Small, TextAnchor::Middle, position)?;
         let title = fit(&titles.1.title, self.right);
         canvas.text(&title, Type::Small, TextAnchor::Right, (8.0, 12.0))
     }
@@ -63,8 +66,8 @@ impl PlotFrame {
     /// names are moved apart so that they do not overlap.
     pub fn names(&self, canvas: &Canvas, names: &[(&str, RGBColor)], ends: &[Pixel]) -> DrawResult {
         let heights: Vec<f64> = ends.iter().map(|end| end.1).collect();
-        let places = spread_out(&heights, 16.0, (self.top, self.bottom));
-        for ((&(name, color), end), y) in names.iter().zip(ends).zip(places) {
+        let positions = spread_out(&heights, 16.0, (self.top, self.bottom));
+        for ((&(name, color), end), y) in names.iter().zip(ends).zip(positions) {
             let x = self.right + 14.0;
             canvas.path(&[(end.0 + 5.0, end.1), (x, y)], color, 0.75)?;
             canvas.text(
@@ -94,8 +97,8 @@ pub fn draw_x_ticks(
     ticks: &[(f64, String)],
 ) -> DrawResult {
     let mut free = f64::NEG_INFINITY;
-    for (part, word) in ticks {
-        let (x, half) = (left + part * (right - left), width_of(word) / 2.0);
+    for (position, word) in ticks {
+        let (x, half) = (left + position * (right - left), width_of(word) / 2.0);
         if x - half < free {
             continue;
         }

@@ -44,12 +44,12 @@ pub fn draw(id: &str, heat: &HeatMaps) -> Result<String, Error> {
                 panel.column(canvas, i, column)?;
             }
         }
-        let place = ((LEFT + RIGHT) / 2.0, bottom + 4.0);
+        let position = ((LEFT + RIGHT) / 2.0, bottom + 4.0);
         canvas.text(
             &fit(&heat.columns, WIDTH),
             Type::Small,
             TextAnchor::Middle,
-            place,
+            position,
         )
     })
 }
@@ -57,8 +57,8 @@ pub fn draw(id: &str, heat: &HeatMaps) -> Result<String, Error> {
 /// Returns the opacity of a cell, 0 to 1, for its fraction of the column's values.
 ///
 /// A fraction of 1 in 10,000 is still visible.
-fn darkness(part: f64) -> f64 {
-    (1.0 + part.log10() / 4.5).clamp(0.1, 1.0)
+fn darkness(position: f64) -> f64 {
+    (1.0 + position.log10() / 4.5).clamp(0.1, 1.0)
 }
 
 /// Draws the legend that explains the shades.
@@ -70,9 +70,9 @@ fn shades(canvas: &Canvas) -> DrawResult {
         (1.0, "100 % of a column"),
     ];
     let mut x = RIGHT - 330.0;
-    for (part, word) in shades {
+    for (position, word) in shades {
         let corners = ((x, 7.0), (x + 14.0, 17.0));
-        canvas.rectangle(corners, INK, darkness(part))?;
+        canvas.rectangle(corners, INK, darkness(position))?;
         canvas.text(word, Type::Small, TextAnchor::Right, (x + 19.0, 12.0))?;
         x += 66.0;
     }
@@ -93,8 +93,8 @@ impl HeatPanel<'_> {
     }
 
     fn axes(&self, canvas: &Canvas) -> DrawResult {
-        for (part, word) in self.span.ticks() {
-            let y = self.foot - part * ROWS as f64 * ROW;
+        for (position, word) in self.span.ticks() {
+            let y = self.foot - position * ROWS as f64 * ROW;
             canvas.rule((LEFT, y), (RIGHT, y))?;
             canvas.text(&word, Type::Small, TextAnchor::Left, (LEFT - 8.0, y))?;
         }
@@ -116,7 +116,7 @@ impl HeatPanel<'_> {
         Ok(())
     }
 
-    fn column(&self, canvas: &Canvas, place: usize, column: &HeatColumn) -> DrawResult {
+    fn column(&self, canvas: &Canvas, index: usize, column: &HeatColumn) -> DrawResult {
         let rows = rows(self.span, column);
         let total: f64 = rows.iter().sum();
         let gap = if self.map.columns.len() > 200 {
@@ -124,7 +124,7 @@ impl HeatPanel<'_> {
         } else {
             0.5
         };
-        let (left, right) = (self.across(place), self.across(place + 1) - gap);
+        let (left, right) = (self.across(index), self.across(index + 1) - gap);
         let color: RGBColor = canvas::color_and_dot(self.map.color).0;
         for (i, count) in rows.iter().enumerate().filter(|(_, n)| **n > 0.0) {
             let foot = self.foot - i as f64 * ROW;
@@ -146,8 +146,8 @@ fn span(heat: &HeatMaps) -> Span {
 fn rows(span: &Span, column: &HeatColumn) -> [f64; ROWS] {
     let mut rows = [0.0; ROWS];
     for (value, count) in &column.counts {
-        if let Some(part) = span.part(*value) {
-            rows[((part * ROWS as f64) as usize).min(ROWS - 1)] += *count as f64;
+        if let Some(position) = span.position(*value) {
+            rows[((position * ROWS as f64) as usize).min(ROWS - 1)] += *count as f64;
         }
     }
     rows

@@ -102,8 +102,8 @@ fn ticks(lines: &Lines, span: &Span) -> Vec<(f64, String)> {
 fn stretches<'l>(frame: &PlotFrame, line: &'l Line) -> Vec<Vec<(Pixel, &'l Quantity)>> {
     let mut stretches = vec![Vec::new()];
     for (x, y) in &line.points {
-        match (frame.place(*x, y.value), stretches.last_mut()) {
-            (Some(place), Some(stretch)) => stretch.push((place, y)),
+        match (frame.pixel(*x, y.value), stretches.last_mut()) {
+            (Some(pixel), Some(stretch)) => stretch.push((pixel, y)),
             _ => stretches.push(Vec::new()),
         }
     }
@@ -146,17 +146,17 @@ fn band(canvas: &Canvas, frame: &PlotFrame, line: &Line) -> DrawResult {
 fn line(canvas: &Canvas, frame: &PlotFrame, line: &Line) -> DrawResult {
     let (color, dot) = color_and_dot(line.color);
     for stretch in stretches(frame, line) {
-        let places: Vec<Pixel> = stretch.iter().map(|(place, _)| *place).collect();
+        let pixels: Vec<Pixel> = stretch.iter().map(|(pixel, _)| *pixel).collect();
         match line.stroke {
-            Stroke::Model => canvas.dashes(&places, color, 1.25)?,
+            Stroke::Model => canvas.dashes(&pixels, color, 1.25)?,
             Stroke::Measured | Stroke::Steps => {
-                canvas.path(&stepped(line, places.clone()), color, 2.0)?
+                canvas.path(&stepped(line, pixels.clone()), color, 2.0)?
             }
         }
-        let alone = places.len() == 1;
+        let alone = pixels.len() == 1;
         if alone || line.stroke == Stroke::Measured && line.points.len() <= DOTS {
             let radius = if dot == Dot::Disc { 3.0 } else { 3.5 };
-            places
+            pixels
                 .iter()
                 .try_for_each(|at| canvas.dot(*at, radius, color, dot))?;
         }
@@ -165,19 +165,19 @@ fn line(canvas: &Canvas, frame: &PlotFrame, line: &Line) -> DrawResult {
 }
 
 /// Converts points to a step function, which keeps each value until the next point.
-pub fn stepped<Y: Clone>(line: &Line, places: Vec<(f64, Y)>) -> Vec<(f64, Y)> {
+pub fn stepped<Y: Clone>(line: &Line, points: Vec<(f64, Y)>) -> Vec<(f64, Y)> {
     if line.stroke != Stroke::Steps {
-        return places;
+        return points;
     }
-    let corners = places
+    let corners = points
         .windows(2)
         .flat_map(|pair| [pair[0].clone(), (pair[1].0, pair[0].1.clone())]);
-    corners.chain(places.last().cloned()).collect()
+    corners.chain(points.last().cloned()).collect()
 }
 
 fn ends(frame: &PlotFrame, line: &Line) -> Option<Pixel> {
     line.points
         .iter()
         .rev()
-        .find_map(|(x, y)| frame.place(*x, y.value))
+        .find_map(|(x, y)| frame.pixel(*x, y.value))
 }

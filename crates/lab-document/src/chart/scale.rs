@@ -52,7 +52,7 @@ impl Span {
     }
 
     /// Returns the position of a value on the axis, clamped to 0 to 1, or `None` if the value cannot be drawn.
-    pub fn part(&self, value: f64) -> Option<f64> {
+    pub fn position(&self, value: f64) -> Option<f64> {
         drawable(self.scale, value).then(|| self.clamped(value))
     }
 
@@ -60,14 +60,14 @@ impl Span {
     pub fn clamped(&self, value: f64) -> f64 {
         let [low, value, high] = [self.low, value, self.high].map(|v| {
             if drawable(self.scale, v) {
-                self.even(v)
+                self.linear(v)
             } else {
                 f64::NEG_INFINITY
             }
         });
-        let part = (value - low) / (high - low);
-        if part.is_finite() {
-            part.clamp(0.0, 1.0)
+        let position = (value - low) / (high - low);
+        if position.is_finite() {
+            position.clamp(0.0, 1.0)
         } else {
             0.0
         }
@@ -84,18 +84,18 @@ impl Span {
     }
 
     /// Returns the value at a position on the axis, 0 to 1.
-    pub fn value(&self, part: f64) -> f64 {
-        let (low, high) = (self.even(self.low), self.even(self.high));
-        let even = low + part * (high - low);
+    pub fn value(&self, position: f64) -> f64 {
+        let (low, high) = (self.linear(self.low), self.linear(self.high));
+        let linear = low + position * (high - low);
         match self.scale {
-            Scale::Linear | Scale::LinearFromLeast => even,
-            Scale::Log => even.exp(),
-            Scale::Percentiles => 1.0 - (-even).exp(),
+            Scale::Linear | Scale::LinearFromLeast => linear,
+            Scale::Log => linear.exp(),
+            Scale::Percentiles => 1.0 - (-linear).exp(),
         }
     }
 
     /// Converts a value to a linear coordinate: equal differences have equal lengths on the axis.
-    fn even(&self, value: f64) -> f64 {
+    fn linear(&self, value: f64) -> f64 {
         match self.scale {
             Scale::Linear | Scale::LinearFromLeast => value,
             Scale::Log => value.ln(),
@@ -127,7 +127,7 @@ impl Span {
             Scale::Log => quantity::tick(value, &self.unit, value),
             _ => quantity::tick(value, &self.unit, most),
         };
-        let tick = |v: &f64| Some((self.part(*v)?, word(*v)));
+        let tick = |v: &f64| Some((self.position(*v)?, word(*v)));
         values.iter().filter_map(tick).collect()
     }
 }
@@ -164,15 +164,15 @@ pub fn drawable(scale: Scale, value: f64) -> bool {
 }
 
 /// Formats a fraction as a percentile: `99.9 %` for 0.999.
-fn percentile(part: f64) -> String {
-    let decimals = ((1.0 / (1.0 - part)).log10().round() as usize).saturating_sub(2);
-    format!("{:.decimals$} %", 100.0 * part)
+fn percentile(position: f64) -> String {
+    let decimals = ((1.0 / (1.0 - position)).log10().round() as usize).saturating_sub(2);
+    format!("{:.decimals$} %", 100.0 * position)
 }
 
 fn percentiles(high: f64) -> Vec<f64> {
     let rarer = (1..10).map(|e| 1.0 - 0.1f64.powi(e));
     let all = [0.0, 0.5, 0.75].into_iter().chain(rarer);
-    all.filter(|part| *part <= high + 1e-12).collect()
+    all.filter(|position| *position <= high + 1e-12).collect()
 }
 
 fn powers_of_two(low: f64, high: f64) -> Vec<f64> {

@@ -277,7 +277,7 @@ impl Bars {
 impl Forest {
     /// Creates a forest plot of ratios compared with 1. It has one group without a heading, and no
     /// margin.
-    pub fn of_ratios(title: &str, scale: Scale, rows: Vec<ForestRow>) -> Forest {
+    pub fn from_ratios(title: &str, scale: Scale, rows: Vec<ForestRow>) -> Forest {
         Forest {
             axis: Axis::new(title, Unit::Ratio, scale),
             reference: 1.0,

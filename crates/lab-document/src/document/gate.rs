@@ -46,7 +46,7 @@ impl Gate {
     }
 
     /// Adds the judged value.
-    pub fn valued(self, value: Quantity) -> Gate {
+    pub fn with_value(self, value: Quantity) -> Gate {
         Gate {
             value: Some(value),
             ..self
@@ -54,7 +54,7 @@ impl Gate {
     }
 
     /// Adds a remark to the end of the sentence.
-    pub fn remarked(self, remark: &str) -> Gate {
+    pub fn with_remark(self, remark: &str) -> Gate {
         Gate {
             sentence: format!("{}, {remark}", self.sentence),
             ..self
@@ -62,7 +62,7 @@ impl Gate {
     }
 
     /// Adds the limit, which is stated at the end of the sentence.
-    pub fn limited(self, limit: f64, unit: Unit) -> Gate {
+    pub fn with_limit(self, limit: f64, unit: Unit) -> Gate {
         let text = match unit {
             // Limits such as 1.0025 are written in full.
             Unit::Ratio => trimmed(&format!("{limit:.4}")).to_owned(),
@@ -84,7 +84,7 @@ impl Gate {
     }
 
     /// Converts the gate for a run file.
-    pub fn kept(&self) -> KeptGate {
+    pub fn to_kept(&self) -> KeptGate {
         let is_finite = |quantity: &&Quantity| quantity.value.is_finite();
         let value = self.value.as_ref().filter(is_finite);
         let limit = self.limit.as_ref().filter(is_finite);

@@ -230,7 +230,7 @@ impl Finding {
     }
 
     /// Replaces the tone.
-    pub fn toned(self, tone: Tone) -> Finding {
+    pub fn with_tone(self, tone: Tone) -> Finding {
         Finding { tone, ..self }
     }
 }
@@ -253,7 +253,7 @@ impl Section {
     }
 
     /// Creates a section with one table. The section is empty if the table has no rows.
-    pub fn of_table(title: impl Into<String>, table: Table) -> Section {
+    pub fn from_table(title: impl Into<String>, table: Table) -> Section {
         let mut section = Section::new(title);
         section.table(table);
         section

@@ -85,7 +85,7 @@ impl Table {
     }
 
     /// Inserts a sentence at the beginning of the caption.
-    pub fn captioned(self, text: &str) -> Table {
+    pub fn with_caption(self, text: &str) -> Table {
         let caption = format!("{text} {}", self.caption);
         Table {
             caption: caption.trim().into(),
@@ -109,7 +109,7 @@ impl Table {
 
 impl Column {
     /// Creates a column of quantities in one unit.
-    pub fn of(title: impl Into<String>, unit: Unit) -> Column {
+    pub fn with_unit(title: impl Into<String>, unit: Unit) -> Column {
         Column {
             title: title.into(),
             unit: Some(unit),
@@ -150,17 +150,17 @@ impl Cell {
     }
 
     /// Returns true if the cell contains a number.
-    pub fn is_figure(&self) -> bool {
+    pub fn is_number(&self) -> bool {
         self.content.quantity().is_some()
     }
 
     /// Replaces the tone.
-    pub fn toned(self, tone: Tone) -> Cell {
+    pub fn with_tone(self, tone: Tone) -> Cell {
         Cell { tone, ..self }
     }
 
     /// Adds a note as a second line.
-    pub fn noted(self, note: impl Into<String>) -> Cell {
+    pub fn with_note(self, note: impl Into<String>) -> Cell {
         Cell {
             note: note.into(),
             ..self

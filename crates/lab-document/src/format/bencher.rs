@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A document's values in the Bencher Metric Format (bencher.dev/docs/reference/bencher-metric-format).
 
-use super::named::{base_unit, name, valued};
+use super::named::{base_unit, name, rows_with_values};
 use super::text::clean;
 use crate::document::{Document, Quantity};
 use crate::output::{Error, Format, Rendered};
@@ -26,7 +26,7 @@ pub const FORMAT: Format = Format {
 /// Returns an error if the JSON writer fails.
 pub fn render(document: &Document) -> serde_json::Result<String> {
     let mut all: Map<String, Value> = Map::new();
-    for (row, value) in valued(&document.rows) {
+    for (row, value) in rows_with_values(&document.rows) {
         let measure = match row.metric.id.as_ref() {
             "wall" => "latency".to_owned(),
             "throughput" => "throughput".to_owned(),

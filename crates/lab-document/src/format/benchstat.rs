@@ -5,7 +5,7 @@
 //! configuration key, so `benchstat -col subject FILE` compares subjects. Source:
 //! golang.org/design/14313-benchmark-format.
 
-use super::named::valued;
+use super::named::rows_with_values;
 use super::text::clean;
 use crate::document::{Document, Row};
 use crate::output::{Format, Rendered};
@@ -24,7 +24,7 @@ pub const FORMAT: Format = Format {
 pub fn render(document: &Document) -> String {
     let mut text = String::from("tool: benchlab\n");
     let mut subject: Option<(&str, &str)> = None;
-    for (row, value) in valued(&document.rows) {
+    for (row, value) in rows_with_values(&document.rows) {
         let key = (row.run.as_str(), row.subject.as_str());
         if subject != Some(key) {
             text += &format!(

@@ -3,7 +3,7 @@
 //!
 //! A file has only one direction, so values for which more is better are omitted.
 
-use super::named::{name, valued};
+use super::named::{name, rows_with_values};
 use super::text::clean;
 use crate::document::{Document, Quantity, unit_name};
 use crate::output::{Error, Format, Rendered};
@@ -25,7 +25,8 @@ pub const FORMAT: Format = Format {
 
 /// Renders the values for which less is better. Returns an error if the JSON writer fails.
 pub fn render(document: &Document) -> serde_json::Result<String> {
-    let less = valued(&document.rows).filter(|(row, _)| row.metric.better == Direction::Less);
+    let less =
+        rows_with_values(&document.rows).filter(|(row, _)| row.metric.better == Direction::Less);
     let entry = |(row, value): (&crate::Row, f64)| {
         let name = format!("{} {}", name(row), row.metric.title);
         let mut entry = json!({

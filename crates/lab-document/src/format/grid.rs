@@ -74,7 +74,7 @@ impl Grid {
     }
 
     /// Transposes the table, so that the row names become headings.
-    pub fn turned(&self) -> Grid {
+    pub fn transposed(&self) -> Grid {
         let numeric = self.columns.iter().skip(1).all(|column| column.numeric);
         let first = self.columns.iter().take(1).cloned();
         let others = self.rows.iter().map(|row| GridColumn {

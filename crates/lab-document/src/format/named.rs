@@ -5,7 +5,7 @@ use crate::document::Row;
 use lab_model::Unit;
 
 /// Returns the rows that have a value.
-pub fn valued(rows: &[Row]) -> impl Iterator<Item = (&Row, f64)> {
+pub fn rows_with_values(rows: &[Row]) -> impl Iterator<Item = (&Row, f64)> {
     rows.iter().filter_map(|row| {
         let value = row.value.as_ref()?.value;
         value.is_finite().then_some((row, value))

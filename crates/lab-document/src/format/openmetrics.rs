@@ -3,7 +3,7 @@
 //!
 //! Source: prometheus.io/docs/specs/om/open_metrics_spec.
 
-use super::named::{base_unit, valued};
+use super::named::{base_unit, rows_with_values};
 use super::text::clean;
 use crate::document::{Document, Quantity, Row};
 use crate::output::{Format, Rendered};
@@ -43,7 +43,7 @@ pub fn render(document: &Document) -> String {
         });
         family.samples.entry(labels(row)).or_insert(value);
     };
-    for (row, value) in valued(&document.rows) {
+    for (row, value) in rows_with_values(&document.rows) {
         let (scale, unit) = base_unit(&row.metric.unit);
         add(row, "", "", unit, value * scale);
         if let Some((low, high)) = row.value.as_ref().and_then(Quantity::bounds) {

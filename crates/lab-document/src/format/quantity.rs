@@ -10,14 +10,14 @@ const FAR_APART: f64 = 20.0;
 
 /// The ratio between the bounds above which a positive interval is not informative. Such an
 /// interval is described as very uncertain.
-const UNKNOWN: f64 = 1e4;
+const MAX_INFORMATIVE_RATIO: f64 = 1e4;
 
 /// The range of scaled values for which a column can use one magnitude.
-const FITTING: std::ops::Range<f64> = 0.01..10_000.0;
+const COMMON_RANGE: std::ops::Range<f64> = 0.01..10_000.0;
 
 /// The smallest number that is written with an exponent. Such large numbers are not plausible
 /// measurements.
-const ABSURD: f64 = 1e18;
+const MIN_IMPLAUSIBLE: f64 = 1e18;
 
 /// A divisor for numbers of a unit, and the name of the resulting unit, such as 1,000 and `µs` for nanoseconds.
 #[derive(Clone, Debug, PartialEq)]
@@ -117,7 +117,7 @@ pub fn common_magnitude<'q>(
         scaled.filter(|v| range.contains(v)).count()
     };
     let scalable = values.iter().filter(is_scalable).count();
-    all.retain(|m| count(m, FITTING) == scalable);
+    all.retain(|m| count(m, COMMON_RANGE) == scalable);
     all.into_iter().max_by_key(|m| count(m, 1.0..1000.0))
 }
 
@@ -153,7 +153,7 @@ struct Digits {
 enum ShownInterval {
     None,
     Unknown,
-    /// The state of an interval whose bounds differ by more than a factor of [`UNKNOWN`].
+    /// The state of an interval whose bounds differ by more than a factor of [`MAX_INFORMATIVE_RATIO`].
     Wide,
     Known(String, String),
 }
@@ -187,7 +187,7 @@ impl Digits {
         let Quantity { value, unit, .. } = quantity;
         let scaled = value / magnitude.divisor;
         match quantity.bounds() {
-            Some((low, high)) if low > 0.0 && high > UNKNOWN * low => Digits {
+            Some((low, high)) if low > 0.0 && high > MAX_INFORMATIVE_RATIO * low => Digits {
                 value: reading(scaled, unit),
                 interval: ShownInterval::Wide,
                 magnitude,
@@ -311,14 +311,14 @@ fn supported(value: f64, low: f64, high: f64) -> i32 {
     } else {
         significant(value, 6)
     };
-    places(half).max(bound).min(most)
+    decimals_for_half_width(half).max(bound).min(most)
 }
 
 /// Returns the number of decimals that show a half-width with one significant digit, or with two if the first digit is
 /// 1 or 2. This is a simplified form of the Particle Data Group's rule.
 ///
 /// The result is negative if the number must be rounded to tens, hundreds, and so on.
-fn places(half: f64) -> i32 {
+fn decimals_for_half_width(half: f64) -> i32 {
     let exponent = half.log10().floor();
     let first = half / 10f64.powf(exponent);
     -exponent as i32 + i32::from(first < 2.95)
@@ -357,7 +357,7 @@ fn digits(value: f64, decimals: i32, unit: &Unit) -> String {
         value if value.is_nan() => return "?".into(),
         f64::INFINITY => return "∞".into(),
         f64::NEG_INFINITY => return "-∞".into(),
-        value if value.abs() >= ABSURD => return format!("{value:.1e}"),
+        value if value.abs() >= MIN_IMPLAUSIBLE => return format!("{value:.1e}"),
         _ => {}
     }
     // Bounds that are extremely far apart do not justify any digit, so the number of decimals is clamped.

@@ -105,7 +105,7 @@ impl Screen {
         let warnings = super::warnings(document);
         for warning in &warnings.shown {
             let lines = wrap(&clean(warning), self.width).into_iter();
-            let lines = lines.map(|line| self.pen.toned(&line, Tone::Alarm));
+            let lines = lines.map(|line| self.pen.paint(&line, Tone::Alarm));
             self.lines.extend(lines);
         }
         self.caption(&document.source);
@@ -215,7 +215,7 @@ impl Screen {
                 (0, Some(rest)) => self.pen.bold(&label) + rest,
                 _ => line.clone(),
             };
-            self.lines.push(self.pen.toned(lead, finding.tone) + &line);
+            self.lines.push(self.pen.paint(lead, finding.tone) + &line);
         }
     }
 

@@ -32,12 +32,12 @@ pub fn table(chart: &Chart) -> Table {
 }
 
 /// Returns the x values of all lines, in ascending order.
-pub fn places(lines: &Lines) -> Vec<f64> {
+pub fn x_values(lines: &Lines) -> Vec<f64> {
     let points = lines.lines.iter().flat_map(|line| &line.points);
-    let mut places: Vec<f64> = points.map(|(x, _)| *x).collect();
-    places.sort_by(f64::total_cmp);
-    places.dedup();
-    places
+    let mut x_values: Vec<f64> = points.map(|(x, _)| *x).collect();
+    x_values.sort_by(f64::total_cmp);
+    x_values.dedup();
+    x_values
 }
 
 /// Returns at most `most` of the values, evenly spaced, including the first and the last.
@@ -56,15 +56,15 @@ fn lines(lines: &Lines) -> Table {
     let columns = lines
         .lines
         .iter()
-        .map(|line| Column::of(&line.name, lines.y.unit.clone()));
-    let x = Column::of(&lines.x.title, lines.x.unit.clone());
+        .map(|line| Column::with_unit(&line.name, lines.y.unit.clone()));
+    let x = Column::with_unit(&lines.x.title, lines.x.unit.clone());
     let mut table = Table::new("", std::iter::once(x).chain(columns));
-    for place in thinned(&places(lines), POINTS) {
+    for x in thinned(&x_values(lines), POINTS) {
         let values = lines.lines.iter().map(|line| {
-            let point = line.points.iter().find(|(x, _)| *x == place);
+            let point = line.points.iter().find(|(other, _)| *other == x);
             Cell::from(point.map(|(_, value)| value.clone()))
         });
-        table.named_row(Quantity::exact(place, lines.x.unit.clone()), values);
+        table.named_row(Quantity::exact(x, lines.x.unit.clone()), values);
     }
     table
 }
@@ -72,8 +72,15 @@ fn lines(lines: &Lines) -> Table {
 fn bars(bars: &Bars) -> Table {
     let unit = || bars.axis.unit.clone();
     let grouped = bars.rows.iter().any(|row| !row.group.is_empty());
-    let mut columns = vec![Column::from(""), Column::of(&bars.axis.title, unit())];
-    columns.extend(bars.parts.iter().map(|(name, _)| Column::of(name, unit())));
+    let mut columns = vec![
+        Column::from(""),
+        Column::with_unit(&bars.axis.title, unit()),
+    ];
+    columns.extend(
+        bars.parts
+            .iter()
+            .map(|(name, _)| Column::with_unit(name, unit())),
+    );
     columns.extend(grouped.then(|| Column::from("group")));
     let mut table = Table::new("", columns);
     let mut group = "";
@@ -132,16 +139,16 @@ pub fn flame_bars(flame: &Flame) -> Bars {
 pub fn quantile_lines(maps: &HeatMaps) -> Lines {
     let mut lines = Vec::new();
     for map in &maps.maps {
-        for &share in shares(maps) {
+        for &quantile_fraction in quantiles(maps) {
             let columns = (1..).zip(&map.columns);
             let points = columns.filter_map(|(x, column)| {
-                let value = quantile(&column.counts, share)?;
+                let value = quantile(&column.counts, quantile_fraction)?;
                 Some((f64::from(x), Quantity::exact(value, maps.axis.unit.clone())))
             });
             lines.push(Line {
-                name: match shares(maps) {
+                name: match quantiles(maps) {
                     [_] => map.name.clone(),
-                    _ => format!("{} {}", map.name, share_name(share)),
+                    _ => format!("{} {}", map.name, quantile_name(quantile_fraction)),
                 },
                 color: map.color,
                 stroke: Stroke::Measured,
@@ -166,7 +173,7 @@ pub fn quantile_lines(maps: &HeatMaps) -> Lines {
 /// Returns the quantiles to list.
 ///
 /// If every column has few values, only the maximum is listed, because the other quantiles would hardly differ from it.
-fn shares(maps: &HeatMaps) -> &'static [f64] {
+fn quantiles(maps: &HeatMaps) -> &'static [f64] {
     const FEW: u64 = 10;
     let columns = maps.maps.iter().flat_map(|map| &map.columns);
     let mut totals = columns.map(|column| column.counts.iter().map(|(_, n)| n).sum::<u64>());
@@ -178,22 +185,22 @@ fn shares(maps: &HeatMaps) -> &'static [f64] {
 }
 
 fn distribution(distribution: &Distribution) -> Table {
-    let shares: &[f64] = match distribution.shares {
+    let quantiles: &[f64] = match distribution.shares {
         Scale::Percentiles => &[0.5, 0.9, 0.99, 0.999, 1.0],
         Scale::Linear | Scale::LinearFromLeast | Scale::Log => &[0.0, 0.25, 0.5, 0.75, 1.0],
     };
     let unit = &distribution.values.unit;
     let of_values = Unit::Count("values".into());
     let mut columns = vec![Column::from("")];
-    columns.extend(
-        shares
-            .iter()
-            .map(|share| Column::of(share_name(*share), unit.clone())),
-    );
-    columns.push(Column::of("values", of_values.clone()));
+    columns.extend(quantiles.iter().map(|quantile_fraction| {
+        Column::with_unit(quantile_name(*quantile_fraction), unit.clone())
+    }));
+    columns.push(Column::with_unit("values", of_values.clone()));
     let mut table = Table::new("", columns);
     for line in &distribution.lines {
-        let values = shares.iter().map(|share| quantile(&line.counts, *share));
+        let values = quantiles
+            .iter()
+            .map(|quantile_fraction| quantile(&line.counts, *quantile_fraction));
         let values =
             values.map(|value| Cell::from(value.map(|v| Quantity::exact(v, unit.clone()))));
         let counted = line.counts.iter().map(|(_, count)| *count as f64).sum();
@@ -204,19 +211,19 @@ fn distribution(distribution: &Distribution) -> Table {
 }
 
 /// Formats the name of a quantile: `least`, `p50`, `p99.9`, `most`.
-fn share_name(share: f64) -> String {
-    match share {
+fn quantile_name(quantile_fraction: f64) -> String {
+    match quantile_fraction {
         0.0 => "least".into(),
         1.0 => "most".into(),
-        share => format!("p{}", (share * 1e6).round() / 1e4),
+        quantile_fraction => format!("p{}", (quantile_fraction * 1e6).round() / 1e4),
     }
 }
 
-/// Returns the smallest value for which at least the fraction `share` of all values is at or below
+/// Returns the smallest value for which at least the fraction `quantile_fraction` of all values is at or below
 /// it.
-fn quantile(counts: &[(f64, u64)], share: f64) -> Option<f64> {
+fn quantile(counts: &[(f64, u64)], quantile_fraction: f64) -> Option<f64> {
     let total: u64 = counts.iter().map(|(_, count)| count).sum();
-    let rank = (total as f64 * share).ceil().max(1.0) as u64;
+    let rank = (total as f64 * quantile_fraction).ceil().max(1.0) as u64;
     let mut cumulative = 0;
     let quantile = counts.iter().find(|(_, count)| {
         cumulative += count;

@@ -454,7 +454,7 @@ fn gates_that_did_not_pass_are_problems_and_each_gate_is_a_test() {
         )
     };
     judged.add_gates(vec![
-        gate("time>+5%", Decision::Failed).limited(1.05, Unit::Ratio),
+        gate("time>+5%", Decision::Failed).with_limit(1.05, Unit::Ratio),
         gate("cpu>+5%", Decision::Inconclusive),
         gate("memory>+5%", Decision::Inconclusive).with_inconclusive(OnInconclusive::Warn),
         gate("mean>+5%", Decision::Passed),
@@ -497,7 +497,7 @@ fn gates_that_did_not_pass_are_problems_and_each_gate_is_a_test() {
     let kept: Vec<Gate> = judged
         .gates
         .iter()
-        .map(|gate| Gate::from(&gate.kept()))
+        .map(|gate| Gate::from(&gate.to_kept()))
         .collect();
     assert_eq!(kept, judged.gates);
 }

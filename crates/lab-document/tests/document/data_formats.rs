@@ -376,7 +376,7 @@ fn spoilt(name: &str, quantities: &[Quantity]) -> Document {
     drawings.into_iter().for_each(|chart| section.push(chart));
     section.text(name);
     let mut table = Table::new(name, [name, "figure"]);
-    table.row(vec![name.into(), Cell::from(quantity()).noted(name)]);
+    table.row(vec![name.into(), Cell::from(quantity()).with_note(name)]);
     section.push(table);
     document.sections.extend([section.clone(), section]);
     document.title = name.into();

@@ -98,7 +98,8 @@ fn warnings_that_ask_for_action_are_shown_once_and_the_others_are_counted() {
 #[test]
 fn a_table_that_goes_on_below_repeats_what_names_its_rows() {
     let heads = ["point", "subject"].map(Column::from).into_iter();
-    let counts = (1..=6).map(|n| Column::of(format!("what is counted as number {n}"), Unit::Ratio));
+    let counts =
+        (1..=6).map(|n| Column::with_unit(format!("what is counted as number {n}"), Unit::Ratio));
     let mut table = Table::new("Counted", heads.chain(counts));
     let points = ["one", "two", "three"].into_iter();
     let rows = points.flat_map(|point| ["go", "rust", "ada"].map(|subject| (point, subject)));
@@ -308,8 +309,8 @@ fn document() -> impl Strategy<Value = Document> {
         let mut section = Section::new(text(1));
         for (i, quantity) in quantities.iter().enumerate() {
             let cell = Cell::from(quantity.clone())
-                .noted(text(i))
-                .toned(Tone::Worse);
+                .with_note(text(i))
+                .with_tone(Tone::Worse);
             table.row(vec![text(i).into(), cell.clone(), text(i + 1).into(), cell]);
             section.push(Item::Log(vec![text(i)]));
         }

@@ -121,14 +121,14 @@ fn every_sentence() {
         ],
     );
     let part = |source, ns| Contribution { source, ns };
-    let split = |parts, unexplained_ns, uncounted, misses| TimeDifference {
+    let split = |parts, unexplained_ns, instructions_missing, misses| TimeDifference {
         point: PointId(0),
         subjects: ["rust", "c"].map(str::to_owned),
         metric: Metric::MEAN_WALL,
         times: [2_500.0, 1_500.0],
         parts,
         unexplained_ns,
-        uncounted,
+        instructions_missing,
         misses,
     };
     let library = Some("libssl.so.3".to_owned());
@@ -164,7 +164,7 @@ fn every_sentence() {
             .map(|d| time_difference(d, CountedUnit::Operation)),
     );
     lines.add("failure", failures().each_ref().map(failure));
-    lines.add("no_event", [no_event("system calls and round trips")]);
+    lines.add("no_event", [missing_event("system calls and round trips")]);
     let subjects = ["c", "rust"].map(str::to_owned);
     lines.add(
         "not_counted",

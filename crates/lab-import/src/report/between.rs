@@ -57,7 +57,7 @@ pub fn compare(report: &BetweenImports) -> Result<Document, String> {
     if changes.rows.len() <= table::ROWS {
         document.answer.table = Some(changes);
     } else {
-        document.section(Section::of_table("Values", changes));
+        document.section(Section::from_table("Values", changes));
     }
     let mut section = Section::new("Not compared");
     for (which, names) in ["first", "second"].into_iter().zip(alone) {

@@ -43,7 +43,7 @@ pub fn document(report: &ImportReport) -> Document {
     if values.rows.len() <= table::ROWS {
         document.answer.table = Some(values);
     } else {
-        document.section(Section::of_table("Values", values));
+        document.section(Section::from_table("Values", values));
     }
     document.section(remarks(run));
     document.section(measurement_facts(run));

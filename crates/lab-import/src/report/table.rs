@@ -36,9 +36,9 @@ pub fn change(change: Option<&ProcessChange>, series: &ImportedSeries) -> Cell {
     let cell = Cell::from(quantity(&change.ratio, &Unit::Ratio));
     match &change.verdict {
         Some(verdict) => cell
-            .noted(wording::verdict(&series.metric, verdict))
-            .toned(tone(verdict)),
-        None => cell.noted("no verdict"),
+            .with_note(wording::verdict(&series.metric, verdict))
+            .with_tone(tone(verdict)),
+        None => cell.with_note("no verdict"),
     }
 }
 

@@ -58,10 +58,11 @@ pub fn section(report: &Analyses) -> Section {
 }
 
 fn trends(changes: &Changes) -> Table {
-    let columns = ["page".into(), Column::of("per week", Unit::Ratio)];
-    let mut table = Table::new("Trends", columns).captioned(wording::TRENDS_TABLE);
+    let columns = ["page".into(), Column::with_unit("per week", Unit::Ratio)];
+    let mut table = Table::new("Trends", columns).with_caption(wording::TRENDS_TABLE);
     for trend in changes.trends.iter().take(ROWS) {
-        let cell = Cell::from(Quantity::ratio(&trend.per_week)).toned(change_tone(&trend.per_week));
+        let cell =
+            Cell::from(Quantity::ratio(&trend.per_week)).with_tone(change_tone(&trend.per_week));
         table.named_row(trend.page.name.as_str(), [cell]);
     }
     table
@@ -81,7 +82,7 @@ fn table(title: &str, all: &[ChangedPage]) -> Table {
     let columns = [
         "page".into(),
         "first day".into(),
-        Column::of("after / before", Unit::Ratio),
+        Column::with_unit("after / before", Unit::Ratio),
         "days".into(),
         "release".into(),
     ];
@@ -92,7 +93,7 @@ fn table(title: &str, all: &[ChangedPage]) -> Table {
         table.row(vec![
             changed.page.name.as_str().into(),
             day(changed).into(),
-            ratio.toned(change_tone(&changed.ratio)),
+            ratio.with_tone(change_tone(&changed.ratio)),
             format!("{} and {}", changed.days.0, changed.days.1).into(),
             changed.release.clone().unwrap_or_default().into(),
         ]);

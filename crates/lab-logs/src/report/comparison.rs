@@ -55,7 +55,7 @@ pub fn document(report: &ComparisonReport) -> Document {
     let mut warnings = Section::new("Warnings");
     warnings.items.extend(assumed.into_iter().map(Item::from));
     document.section(warnings);
-    document.section(Section::of_table("Page by page", table(&logs)));
+    document.section(Section::from_table("Page by page", table(&logs)));
     let mut alone = Section::new("Only in one log");
     for (which, pages) in ["first", "second"].into_iter().zip(&logs.alone) {
         alone.table(one_log_table(which, pages));
@@ -108,7 +108,7 @@ fn chart(known: &[(&CommonPage, &Interval)]) -> Option<Chart> {
         id: "changes".into(),
         title: "Typical duration, second / first".into(),
         caption: wording::COMPARISON_CHART.into(),
-        drawing: Drawing::Forest(Forest::of_ratios("second / first", Scale::Log, rows)),
+        drawing: Drawing::Forest(Forest::from_ratios("second / first", Scale::Log, rows)),
     })
 }
 
@@ -128,7 +128,7 @@ fn answer(known: &[(&CommonPage, &Interval)], assumed: &[Finding]) -> Answer {
             ratio: **ratio,
             shares: page.shares,
         };
-        shown(&finding).toned(tone(ratio))
+        shown(&finding).with_tone(tone(ratio))
     };
     let mut findings = assumed.to_vec();
     findings.extend(certain.iter().take(3).map(changed));
@@ -151,11 +151,11 @@ fn answer(known: &[(&CommonPage, &Interval)], assumed: &[Finding]) -> Answer {
 fn table(logs: &BetweenLogs) -> Table {
     let columns = [
         Column::from("page"),
-        Column::of("mean, first", Unit::Nanoseconds),
-        Column::of("mean, second", Unit::Nanoseconds),
-        Column::of("second / first", Unit::Ratio),
-        Column::of("share, first", Unit::Share),
-        Column::of("share, second", Unit::Share),
+        Column::with_unit("mean, first", Unit::Nanoseconds),
+        Column::with_unit("mean, second", Unit::Nanoseconds),
+        Column::with_unit("second / first", Unit::Ratio),
+        Column::with_unit("share, first", Unit::Share),
+        Column::with_unit("share, second", Unit::Share),
     ];
     let mut table = Table::new("", columns);
     table.caption = wording::COMPARISON_TABLE.into();
@@ -163,7 +163,7 @@ fn table(logs: &BetweenLogs) -> Table {
         let ratio = page
             .ratio
             .as_ref()
-            .map(|r| Cell::from(Quantity::ratio(r)).toned(tone(r)));
+            .map(|r| Cell::from(Quantity::ratio(r)).with_tone(tone(r)));
         table.row(vec![
             page.pages[0].name.as_str().into(),
             time(page.pages[0].mean_ns()),
@@ -180,11 +180,11 @@ fn one_log_table(which: &str, pages: &[&LogPage]) -> Table {
     let columns = [
         Column::from("page"),
         "kind".into(),
-        Column::of("requests", Unit::Count("requests".into())),
-        Column::of("mean", Unit::Nanoseconds),
+        Column::with_unit("requests", Unit::Count("requests".into())),
+        Column::with_unit("mean", Unit::Nanoseconds),
     ];
     let mut table =
-        Table::new(format!("Only in the {which} log"), columns).captioned(wording::ALONE_TABLE);
+        Table::new(format!("Only in the {which} log"), columns).with_caption(wording::ALONE_TABLE);
     for page in pages.iter().take(ROWS / 2) {
         table.row(vec![
             page.name.as_str().into(),

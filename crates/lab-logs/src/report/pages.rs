@@ -164,19 +164,19 @@ pub fn section(ranking: Option<&PageRanking>, title: &str) -> Section {
 fn table(ranking: &PageRanking) -> Table {
     let kind = ranked_kind(ranking);
     let requests = Unit::Count("requests".into());
-    let times = |title: &str| Column::of(title, Unit::Nanoseconds);
+    let times = |title: &str| Column::with_unit(title, Unit::Nanoseconds);
     let columns = vec![
         nouns(kind)[0].into(),
-        Column::of("requests", requests),
+        Column::with_unit("requests", requests),
         times("mean"),
         times("p50"),
         times("p95"),
         times("p99"),
         times("total"),
-        Column::of("share", Unit::Share),
-        Column::of("cumulative", Unit::Share),
-        Column::of("would save", Unit::Share),
-        Column::of("errors", Unit::Count("requests".into())),
+        Column::with_unit("share", Unit::Share),
+        Column::with_unit("cumulative", Unit::Share),
+        Column::with_unit("would save", Unit::Share),
+        Column::with_unit("errors", Unit::Count("requests".into())),
     ];
     let mut table = Table::new(wording::ranking_title(ranking.by), columns);
     table.caption = wording::RANKING_TABLE.into();
@@ -230,7 +230,7 @@ fn orders(ranking: &PageRanking) -> Table {
         "Most used, slowest, most time",
         ["rank", "most used", "slowest by mean", "most time"],
     )
-    .captioned(wording::ORDERS_TABLE);
+    .with_caption(wording::ORDERS_TABLE);
     if ranking.by == PageOrder::Requests {
         return table;
     }
@@ -255,7 +255,7 @@ pub fn others(analysis: &LogAnalysis) -> Section {
     let figures: Vec<_> = FIGURES.iter().filter(|m| m.id != "share").collect();
     let of_figures = figures
         .iter()
-        .map(|m| Column::of(m.title.to_string(), m.unit.clone()));
+        .map(|m| Column::with_unit(m.title.to_string(), m.unit.clone()));
     let mut table = Table::new("", columns.chain(of_figures));
     table.caption = wording::BOTS_TABLE.into();
     let mut others: Vec<_> = analysis.pages.iter().filter(|p| !p.kind.is_use()).collect();

@@ -165,9 +165,9 @@ fn by_hour(
     unit: &Unit,
     value: impl Fn(&Slot) -> Option<f64>,
 ) -> Table {
-    let days = DAYS.map(|day| Column::of(day, unit.clone()));
+    let days = DAYS.map(|day| Column::with_unit(day, unit.clone()));
     let mut table = Table::new(title, std::iter::once("hour".into()).chain(days))
-        .captioned(wording::HOURS_TABLE);
+        .with_caption(wording::HOURS_TABLE);
     for hour in 0..24 {
         if slots.iter().all(|day| day[hour].requests == 0) {
             continue;
@@ -185,8 +185,8 @@ fn by_hour(
 fn weekly(report: &Analyses) -> Table {
     let columns = [
         Column::from("hour of the week"),
-        Column::of("requests", Unit::PerSecond("requests".into())),
-        Column::of("vs. other days", Unit::Ratio),
+        Column::with_unit("requests", Unit::PerSecond("requests".into())),
+        Column::with_unit("vs. other days", Unit::Ratio),
     ];
     let mut table = Table::new("Hours that stand out every week", columns);
     table.caption = wording::WEEKLY_TABLE.into();
@@ -203,8 +203,8 @@ fn weekly(report: &Analyses) -> Table {
 fn single(report: &Analyses) -> Table {
     let columns = [
         Column::from("hour"),
-        Column::of("requests", Unit::Count("requests".into())),
-        Column::of("vs. usual", Unit::Ratio),
+        Column::with_unit("requests", Unit::Count("requests".into())),
+        Column::with_unit("vs. usual", Unit::Ratio),
     ];
     let mut table = Table::new("Single hours that stand out", columns);
     table.caption = wording::single_table(report.spikes.tested);

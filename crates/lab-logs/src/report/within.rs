@@ -63,10 +63,10 @@ pub fn section(analysis: &LogAnalysis) -> Section {
     let columns = vec![
         "page".into(),
         "query".into(),
-        Column::of("requests", Unit::Count("requests".into())),
+        Column::with_unit("requests", Unit::Count("requests".into())),
         Column::from("per request"),
-        Column::of("total", Unit::Nanoseconds),
-        Column::of("share", Unit::Share),
+        Column::with_unit("total", Unit::Nanoseconds),
+        Column::with_unit("share", Unit::Share),
     ];
     let mut table = Table::new("", columns);
     table.caption = wording::within_table(analysis.coverage.one_in);

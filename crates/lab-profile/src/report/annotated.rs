@@ -63,9 +63,9 @@ fn table(
     let columns = columns.chain(
         events
             .iter()
-            .map(|event| Column::of(*event, wording::unit(event))),
+            .map(|event| Column::with_unit(*event, wording::unit(event))),
     );
-    let mut table = Table::new(title, columns).captioned(wording::ANNOTATED_CAPTION);
+    let mut table = Table::new(title, columns).with_caption(wording::ANNOTATED_CAPTION);
     let all = costs.lines().filter(|line| line.file == file);
     let mut line_costs: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
     for line in all {

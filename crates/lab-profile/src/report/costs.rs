@@ -68,7 +68,7 @@ pub fn chart(pair: &ProfilePair) -> Option<Chart> {
         id: "costs".into(),
         title: wording::costs_chart(pair.names),
         caption: wording::COSTS_CAPTION.into(),
-        drawing: Drawing::Forest(Forest::of_ratios(
+        drawing: Drawing::Forest(Forest::from_ratios(
             wording::COSTS_AXIS,
             Scale::LinearFromLeast,
             rows,
@@ -129,8 +129,8 @@ pub fn sections(pair: &ProfilePair) -> Vec<Section> {
         .into_iter()
         .filter(|event| before.total_of(event).is_some_and(|total| total > 0))
     {
-        functions.table(by_function(pair, before, event, &joined));
-        lines.table(by_line(pair, before, event, &joined_lines));
+        functions.table(function_table(pair, before, event, &joined));
+        lines.table(line_table(pair, before, event, &joined_lines));
     }
     if after.is_some() {
         let one_sided = |title, is_chosen: fn(&FunctionPair) -> bool| {
@@ -151,7 +151,7 @@ pub fn sections(pair: &ProfilePair) -> Vec<Section> {
 fn totals(pair: &ProfilePair, before: &CostProfile) -> Table {
     let events = UNNAMED;
     let mut table = Table::new(wording::TOTALS, pair.columns(wording::EVENT, &events))
-        .captioned(wording::TOTALS_CAPTION);
+        .with_caption(wording::TOTALS_CAPTION);
     let sums = ["D1", "LL", "mispredicts"]
         .into_iter()
         .filter(|sum| before.total_of(sum).is_some());
@@ -171,7 +171,7 @@ fn totals(pair: &ProfilePair, before: &CostProfile) -> Table {
     }
     match pair.after {
         Some(_) => table,
-        None => table.captioned(wording::SHARES_CAPTION),
+        None => table.with_caption(wording::SHARES_CAPTION),
     }
 }
 
@@ -199,7 +199,7 @@ fn function_row(costs: &CostProfile, event: &str, function: &FunctionPair) -> Ra
     }
 }
 
-fn by_function(
+fn function_table(
     pair: &ProfilePair,
     costs: &CostProfile,
     event: &str,
@@ -214,7 +214,7 @@ fn by_function(
     table.build(pair, joined.iter().map(|j| function_row(costs, event, j)))
 }
 
-fn by_line(pair: &ProfilePair, costs: &CostProfile, event: &str, lines: &[LinePair]) -> Table {
+fn line_table(pair: &ProfilePair, costs: &CostProfile, event: &str, lines: &[LinePair]) -> Table {
     let numbered = lines.iter().filter(|line| line.number > 0);
     let rows = numbered.map(|line| RankedRow {
         name: format!("{}:{}", line.file, line.number),
@@ -254,7 +254,7 @@ fn one_sided(
 /// Builds a table of the calls with the highest inclusive costs.
 fn called(name: &str, costs: &CostProfile) -> Table {
     let mut table = Table::new(wording::calls_table(name), wording::CALLS_COLUMNS)
-        .captioned(wording::CALLS_CAPTION);
+        .with_caption(wording::CALLS_CAPTION);
     let mut calls: Vec<_> = costs.calls().collect();
     calls.sort_by_key(|call| std::cmp::Reverse(call.costs[0]));
     for call in calls.into_iter().take(MAX_ROWS) {

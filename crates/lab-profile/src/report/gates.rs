@@ -19,7 +19,7 @@ pub fn gates(conditions: &[GateCondition], programs: &ProfiledPrograms) -> Vec<G
             GateResult::Passed(found) => (Decision::Passed, Ok(found)),
             GateResult::Failed(found) => (Decision::Failed, Ok(found)),
             GateResult::Open(found) => (Decision::Inconclusive, Ok(found)),
-            GateResult::Undecided(reason) => (Decision::Inconclusive, Err(reason)),
+            GateResult::Inconclusive(reason) => (Decision::Inconclusive, Err(reason)),
         };
         let unit = condition.unit();
         let statement = wording::gate(condition.figure(), &unit, found.as_ref());
@@ -27,20 +27,20 @@ pub fn gates(conditions: &[GateCondition], programs: &ProfiledPrograms) -> Vec<G
         let limit = condition.limit();
         match found {
             Ok(Found::Value(value)) => gate
-                .valued(Quantity::exact(value as f64, unit.clone()))
-                .limited(limit, unit),
+                .with_value(Quantity::exact(value as f64, unit.clone()))
+                .with_limit(limit, unit),
             Ok(Found::Change { before, after }) => {
                 let change = relative_change(before, after);
-                gate.valued(Quantity::exact(change, Unit::Share))
-                    .limited(limit, Unit::Share)
+                gate.with_value(Quantity::exact(change, Unit::Share))
+                    .with_limit(limit, Unit::Share)
             }
             Ok(Found::ValueRange(range)) => gate
-                .valued(Quantity::exact(range.most as f64, unit.clone()))
-                .limited(limit, unit),
+                .with_value(Quantity::exact(range.most as f64, unit.clone()))
+                .with_limit(limit, unit),
             Ok(Found::ChangeRange { before, after }) => {
                 let change = after.change_from(before).estimate;
-                gate.valued(Quantity::exact(change, Unit::Share))
-                    .limited(limit, Unit::Share)
+                gate.with_value(Quantity::exact(change, Unit::Share))
+                    .with_limit(limit, Unit::Share)
             }
             Err(_) => gate,
         }

@@ -144,7 +144,7 @@ fn totals(pair: &ProfilePair) -> Table {
             table.row(cells);
         }
     }
-    table.captioned(wording::HEAP_TABLE_CAPTION)
+    table.with_caption(wording::HEAP_TABLE_CAPTION)
 }
 
 /// Builds a table of a DHAT value by allocation site.
@@ -229,7 +229,7 @@ fn ranked_locations(
 fn churning(name: &str, profile: &Profile) -> Table {
     let all = profile.dhat.as_ref().map_or_else(Vec::new, churn);
     let mut table = Table::new(wording::churn_table(name), wording::CHURN_COLUMNS)
-        .captioned(wording::CHURN_CAPTION);
+        .with_caption(wording::CHURN_CAPTION);
     let count = |n: u64| Quantity::exact(n as f64, wording::unit("allocations"));
     for churn in all.iter().take(MAX_ROWS) {
         table.row(vec![

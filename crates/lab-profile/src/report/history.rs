@@ -107,11 +107,11 @@ fn section(runs: &[ProfileSummary], chosen: &[String]) -> Section {
         let column = |id: &&str| {
             let unit = runs.iter().find_map(|run| figure(run, subject, id));
             let unit = unit.map_or(Unit::Count("".into()), |(_, metric, _)| metric.unit.clone());
-            Column::of(*id, unit)
+            Column::with_unit(*id, unit)
         };
         let columns = wording::HISTORY_COLUMNS.map(Column::from);
         let columns = columns.into_iter().chain(ids.iter().map(column));
-        let mut table = Table::new(subject, columns).captioned(wording::HISTORY_CAPTION);
+        let mut table = Table::new(subject, columns).with_caption(wording::HISTORY_CAPTION);
         let mut before: Option<&ProfileSummary> = None;
         for run in runs {
             if !run.figures.iter().any(|(name, ..)| name == subject) {
@@ -138,7 +138,7 @@ fn cell(run: &ProfileSummary, before: Option<&ProfileSummary>, subject: &str, id
         Some(change) if change <= -MIN_CHANGE => Tone::Better,
         _ => Tone::Plain,
     };
-    Cell::from(Quantity::exact(*value, metric.unit.clone())).toned(tone)
+    Cell::from(Quantity::exact(*value, metric.unit.clone())).with_tone(tone)
 }
 
 /// Returns the changes from the previous run to the latest run, the largest first.
@@ -163,7 +163,7 @@ fn findings(runs: &[ProfileSummary], chosen: &[String]) -> Vec<Finding> {
             let began = latest.started_unix_s;
             let text = wording::changed_figure((subject, id), &metric.unit, began, [*old, *new]);
             let tone = if new > old { Tone::Worse } else { Tone::Better };
-            changes.push((change.abs(), Finding::plain(text).toned(tone)));
+            changes.push((change.abs(), Finding::plain(text).with_tone(tone)));
         }
     }
     let with_figures = runs.iter().filter(|run| !run.figures.is_empty()).count();

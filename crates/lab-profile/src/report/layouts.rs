@@ -10,7 +10,7 @@ use lab_model::Unit;
 /// Builds the section. It is empty with one build.
 pub fn section(pair: &ProfilePair, ranges: &[EventRanges]) -> Section {
     let (Some(before), after) = (ranges.first(), ranges.get(1)) else {
-        return Section::of_table(wording::LAYOUTS, Table::default());
+        return Section::from_table(wording::LAYOUTS, Table::default());
     };
     let mut columns: Vec<Column> = vec![wording::EVENT.into()];
     for name in pair.names.iter().take(ranges.len()) {
@@ -20,10 +20,10 @@ pub fn section(pair: &ProfilePair, ranges: &[EventRanges]) -> Section {
     }
     if after.is_some() {
         for title in [wording::LOW_CHANGE, wording::HIGH_CHANGE] {
-            columns.push(Column::of(title, Unit::Share));
+            columns.push(Column::with_unit(title, Unit::Share));
         }
     }
-    let mut table = Table::new("", columns).captioned(wording::LAYOUTS_CAPTION);
+    let mut table = Table::new("", columns).with_caption(wording::LAYOUTS_CAPTION);
     for (event, old) in &before.events {
         let mut cells = vec![Cell::from(wording::event_row(event))];
         cells.extend(ends(event, *old));
@@ -36,7 +36,7 @@ pub fn section(pair: &ProfilePair, ranges: &[EventRanges]) -> Section {
         }
         table.row(cells);
     }
-    Section::of_table(wording::LAYOUTS, table)
+    Section::from_table(wording::LAYOUTS, table)
 }
 
 fn ends(event: &str, range: CountRange) -> [Cell; 2] {
@@ -54,6 +54,6 @@ fn changes(before: CountRange, after: CountRange) -> [Cell; 2] {
         let share = change
             .is_finite()
             .then(|| Quantity::exact(change, Unit::Share));
-        Cell::from(share).toned(tone)
+        Cell::from(share).with_tone(tone)
     })
 }

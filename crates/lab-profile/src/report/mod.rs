@@ -13,8 +13,8 @@ mod ranked;
 pub use gates::gates;
 
 use crate::agreement::agreement;
-use crate::kept::{Caveat, ProfiledPrograms};
 use crate::runs::ProgramRuns;
+use crate::stored::{Caveat, ProfiledPrograms};
 use crate::{Profile, Sources, wording};
 use lab_document::say;
 use lab_document::{
@@ -161,7 +161,7 @@ impl<'a> ProfilePair<'a> {
 
     /// Returns the columns of a table of values.
     fn columns(&self, first: &str, unit: &Unit) -> Vec<Column> {
-        let column = |title: &str| Column::of(title, unit.clone());
+        let column = |title: &str| Column::with_unit(title, unit.clone());
         let [difference, change] = wording::PAIR_COLUMNS;
         let [value, part] = wording::ONE_COLUMNS;
         match self.after {
@@ -170,9 +170,13 @@ impl<'a> ProfilePair<'a> {
                 column(self.names[0]),
                 column(self.names[1]),
                 column(difference),
-                Column::of(change, Unit::Share),
+                Column::with_unit(change, Unit::Share),
             ],
-            None => vec![first.into(), column(value), Column::of(part, Unit::Share)],
+            None => vec![
+                first.into(),
+                column(value),
+                Column::with_unit(part, Unit::Share),
+            ],
         }
     }
 
@@ -197,7 +201,7 @@ impl<'a> ProfilePair<'a> {
             more if more > 0.0 => Tone::Worse,
             _ => Tone::Plain,
         };
-        let difference = Cell::from(exact(new - old)).toned(tone);
+        let difference = Cell::from(exact(new - old)).with_tone(tone);
         vec![
             count(before).into(),
             count(after).into(),

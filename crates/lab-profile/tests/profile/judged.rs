@@ -92,10 +92,10 @@ fn gates_judge_values_and_changes() {
     assert!(matches!(judge("Ir > +6%"), GateResult::Passed(_)));
     assert!(matches!(judge("peak>1kB"), GateResult::Failed(_)));
     assert!(matches!(judge("peak>1KiB"), GateResult::Passed(_)));
-    assert!(matches!(judge("D1mw>5"), GateResult::Undecided(_)));
+    assert!(matches!(judge("D1mw>5"), GateResult::Inconclusive(_)));
     assert!(matches!(
         gate("Ir>+5%").judge(&old, None),
-        GateResult::Undecided(_)
+        GateResult::Inconclusive(_)
     ));
     for bad in [
         "", "peak", "peak>", "peak>2", "Ir>2MB", "Ir>5%", "foo>1", "Ir>+x%", "Ir>+nan%",

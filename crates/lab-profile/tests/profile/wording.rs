@@ -8,8 +8,8 @@ use lab_profile::agreement::{Agreement, Outlook};
 use lab_profile::heap::{NeverFreed, Sawtooth};
 use lab_profile::wording::*;
 use lab_profile::{
-    Access, Cache, CountRange, Ending, Explanation, FilesError, Found, Layouts, RunWarning, Tool,
-    Undecided,
+    Access, Cache, CountRange, Ending, Explanation, FilesError, Found, Inconclusive, Layouts,
+    RunWarning, Tool,
 };
 use lab_valgrind::{Churn, Frame, ProfileError, TimeUnit};
 use std::fmt::Write;
@@ -53,7 +53,7 @@ fn sample_explanation(touch: Access) -> Explanation {
         predicted: 2_080_768,
         function: "make_table".into(),
         simulated: 2_090_768,
-        share: 0.84,
+        fraction: 0.84,
     }
 }
 
@@ -121,7 +121,7 @@ fn every_sentence() {
         Ending::Signaled(Some("SIGSEGV")),
         Ending::Signaled(None),
     ];
-    let outlooks = [Outlook::Agrees, Outlook::Disagrees, Outlook::ClockUndecided];
+    let outlooks = [Outlook::Agrees, Outlook::Disagrees, Outlook::Inconclusive];
     let add = &mut |name: &str, texts: &[String]| lines.add(name, texts);
     add(
         "default_names",
@@ -303,9 +303,9 @@ fn every_sentence() {
             before: 0,
             after: 0,
         }),
-        Err(Undecided::NoFile),
-        Err(Undecided::NothingBefore),
-        Err(Undecided::NoFileBefore),
+        Err(Inconclusive::NoFile),
+        Err(Inconclusive::NothingBefore),
+        Err(Inconclusive::NoFileBefore),
         Ok(Found::ValueRange(range(1_000, 1_020))),
         Ok(Found::ChangeRange {
             before: range(1_000, 1_000),

@@ -82,8 +82,8 @@ fn is_moved(verdict: &Verdict) -> bool {
 fn standing(mine: &[&ChangedFigure]) -> Finding {
     let subject = changes::with_program(mine[0].subject, mine[0].program);
     if let [only] = mine {
-        let text = changes::only_change(&subject, &only.place, &only.change, word(only));
-        return Finding::plain(text).toned(cell::tone(&only.verdict));
+        let text = changes::only_change(&subject, &only.title, &only.change, word(only));
+        return Finding::plain(text).with_tone(cell::tone(&only.verdict));
     }
     let kinds = say::grouped(mine.iter().map(|change| (word(change), *change)));
     if let [(word, all)] = kinds.as_slice() {
@@ -94,7 +94,7 @@ fn standing(mine: &[&ChangedFigure]) -> Finding {
     let parts = kinds.iter().flat_map(|(word, all)| {
         let are_named = all.len() <= 2 && is_moved(&all[0].verdict);
         let named = all.iter().filter(move |_| are_named);
-        let named = named.map(|c| PartChanged::Figure(&c.place, &c.change, word));
+        let named = named.map(|c| PartChanged::Figure(&c.title, &c.change, word));
         let counted = (!are_named).then_some(PartChanged::Count(all.len(), word));
         named.chain(counted)
     });

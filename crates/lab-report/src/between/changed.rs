@@ -20,7 +20,7 @@ pub struct ChangedFigure<'a> {
     /// The point's label.
     pub point: &'a str,
     /// The metric, followed by the point if the run has more than one point, such as `p99 at connections=64`.
-    pub place: String,
+    pub title: String,
     /// The metric. For batches and commands, this is the ratio to the baseline's time.
     pub metric: Metric,
     /// The result of comparing the subject's programs in both runs.
@@ -41,7 +41,7 @@ pub fn changes<'a>(report: &BetweenReport<'a>) -> Vec<ChangedFigure<'a>> {
         Some(ChangedFigure {
             subject: &c.subject,
             point: &c.point,
-            place: String::new(),
+            title: String::new(),
             metric: if c.relative { RATIO } else { c.metric.clone() },
             program: c.program,
             values: c.values,
@@ -50,9 +50,9 @@ pub fn changes<'a>(report: &BetweenReport<'a>) -> Vec<ChangedFigure<'a>> {
         })
     });
     let mut all: Vec<ChangedFigure> = judged.collect();
-    let several = all.windows(2).any(|pair| pair[0].point != pair[1].point);
+    let has_multiple_points = all.windows(2).any(|pair| pair[0].point != pair[1].point);
     for change in &mut all {
-        change.place = if several {
+        change.title = if has_multiple_points {
             format!("{} at {}", change.metric.title, change.point)
         } else {
             change.metric.title.to_string()
@@ -67,7 +67,7 @@ pub fn chart(report: &BetweenReport, changes: &[&ChangedFigure], id: &str) -> Op
     let rows = drawn.map(|change| {
         let tone = cell::tone(&change.verdict);
         let row = ForestRow::new(change.subject, Quantity::ratio(&change.change), tone);
-        (change.place.clone(), row)
+        (change.title.clone(), row)
     });
     let caption = match id {
         "answer" => "The largest changes. Left of 1 is better. The lines are intervals.",

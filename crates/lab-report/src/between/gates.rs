@@ -11,7 +11,7 @@ use lab_stats::gate::JudgedChange;
 pub fn gates(report: &BetweenReport) -> Vec<Gate> {
     let judged = report.conditions.iter();
     let judged = judged.flat_map(|condition| condition.judge(report.between));
-    let several = {
+    let has_multiple_points = {
         let mut changes = report.between.changes.windows(2);
         changes.any(|pair| pair[0].point != pair[1].point)
     };
@@ -22,7 +22,7 @@ pub fn gates(report: &BetweenReport) -> Vec<Gate> {
         let Some((changed, ratio)) = &judged.found else {
             return new("", &changes::nothing_to_judge(&judged.condition));
         };
-        let point = Some(changed.point.as_str()).filter(|_| several);
+        let point = Some(changed.point.as_str()).filter(|_| has_multiple_points);
         let name = match point {
             Some(point) => format!("{} at {point}", changed.subject),
             None => changed.subject.clone(),
@@ -36,8 +36,8 @@ pub fn gates(report: &BetweenReport) -> Vec<Gate> {
             report.between.level,
         );
         new(&name, &statement)
-            .valued(Quantity::ratio(ratio))
-            .limited(judged.limit, Unit::Ratio)
+            .with_value(Quantity::ratio(ratio))
+            .with_limit(judged.limit, Unit::Ratio)
     };
     let gates = judged.map(gate);
     gates

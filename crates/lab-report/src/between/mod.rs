@@ -22,8 +22,8 @@ pub fn document(report: &BetweenReport) -> Document {
         question: wording::changes::QUESTION.into(),
         made: format!(
             "{} and {}",
-            method::date_and_place(first),
-            method::date_and_place(second)
+            method::date_and_hardware(first),
+            method::date_and_hardware(second)
         ),
         lab_version: second.lab_version.clone(),
         answer: answer::answer(report, &changes),

@@ -18,7 +18,7 @@ pub fn changes(report: &BetweenReport, changes: &[ChangedFigure]) -> Table {
         "metric".into(),
         "first".into(),
         "second".into(),
-        Column::of("second / first", Unit::Ratio),
+        Column::with_unit("second / first", Unit::Ratio),
         "program".into(),
     ];
     let between = report.between;
@@ -34,7 +34,7 @@ pub fn changes(report: &BetweenReport, changes: &[ChangedFigure]) -> Table {
         let [first, second] = [&change.values[0], &change.values[1]].map(figure);
         table.row(vec![
             change.subject.into(),
-            change.place.as_str().into(),
+            change.title.as_str().into(),
             first,
             second,
             cell::judged(&change.change, &change.metric, Some(&change.verdict)),
@@ -60,9 +60,9 @@ pub fn times(report: &BetweenReport) -> Table {
     let columns = [
         Column::from("subject"),
         "point".into(),
-        Column::of("first", Unit::Nanoseconds),
-        Column::of("second", Unit::Nanoseconds),
-        Column::of("second / first", Unit::Ratio),
+        Column::with_unit("first", Unit::Nanoseconds),
+        Column::with_unit("second", Unit::Nanoseconds),
+        Column::with_unit("second / first", Unit::Ratio),
         "program".into(),
     ];
     let mut table = Table::new("Time of an operation", columns);
@@ -87,7 +87,7 @@ pub fn times(report: &BetweenReport) -> Table {
 /// Builds the table of differences between the runs other than the programs.
 pub fn differences(report: &BetweenReport) -> Table {
     let mut table = Table::new("Between the runs", ["property", "first run", "second run"])
-        .captioned("Differences apart from the programs.");
+        .with_caption("Differences apart from the programs.");
     let value = |value: &Option<String>| Cell::from(value.as_deref().unwrap_or(NONE));
     for difference in &report.between.differences {
         let values = [&difference.first, &difference.second].map(value);
@@ -99,7 +99,7 @@ pub fn differences(report: &BetweenReport) -> Table {
 /// Builds the table of the two runs themselves.
 pub fn runs(report: &BetweenReport) -> Table {
     let columns = ["run", "file", "began (UTC)", "blocks", "benchlab"];
-    let mut table = Table::new("The two runs", columns).captioned("The sources of the values.");
+    let mut table = Table::new("The two runs", columns).with_caption("The sources of the values.");
     for (i, which) in ["first", "second"].into_iter().enumerate() {
         let run = report.runs[i];
 

@@ -99,7 +99,7 @@ impl<'r, 'a> HistoryChanges<'r, 'a> {
             );
             let is_worse = shift.after > shift.before;
             let tone = if is_worse { Tone::Worse } else { Tone::Better };
-            Finding::plain(text).toned(tone)
+            Finding::plain(text).with_tone(tone)
         };
         all.into_iter().map(finding).collect()
     }
@@ -114,7 +114,7 @@ impl<'r, 'a> HistoryChanges<'r, 'a> {
             "change",
         ];
         let mut table = Table::new("", columns)
-            .captioned("The runs at which a value shifted to another level.");
+            .with_caption("The runs at which a value shifted to another level.");
         for (series, shift) in self.each() {
             let part = (shift.after / shift.before - 1.0) * 1000.0;
             table.row(vec![
@@ -160,7 +160,7 @@ impl<'r, 'a> HistoryChanges<'r, 'a> {
             .iter()
             .filter(|(s, shifts)| s.unit == Unit::Ratio && !shifts.is_empty());
         let line_levels = |(series, shifts): &(Series, Vec<HistoryShift>)| {
-            let place = |at: usize| {
+            let run_position = |at: usize| {
                 let run = &*series.records[at].summary.run;
                 runs.iter()
                     .position(|other| *other == run)
@@ -176,7 +176,7 @@ impl<'r, 'a> HistoryChanges<'r, 'a> {
                 .chain(shifts.iter().map(|s| s.after));
             let points = starts.zip(ends).zip(means);
             let points =
-                points.flat_map(|((start, end), mean)| [(place(start), mean), (place(end), mean)]);
+                points.flat_map(|((start, end), mean)| [(run_position(start), mean), (run_position(end), mean)]);
             (series.records[0].title(), points.collect())
         };
         changed.map(line_levels).collect()

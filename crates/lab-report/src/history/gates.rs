@@ -79,8 +79,8 @@ pub fn gates(
                     let decision = Decision::of_interval(condition.relation, &change, limit, 0.0);
                     let statement = changes::changed_in_history(&latest.title, &change, &run);
                     Gate::new(&condition.text, &latest.title, decision, &statement)
-                        .valued(Quantity::ratio(&change))
-                        .limited(limit, Unit::Ratio)
+                        .with_value(Quantity::ratio(&change))
+                        .with_limit(limit, Unit::Ratio)
                 }
             });
         let latest: Vec<Gate> = latest.collect();

@@ -72,7 +72,7 @@ pub fn document(name: &str, runs: &[RunSummary], subjects: &[String]) -> Documen
 pub fn names(folder: &str, names: &[NamedRuns]) -> Document {
     let columns = ["name", "runs", "last (UTC)"];
     let mut table = Table::new("Names for `benchlab history NAME`", columns)
-        .captioned("The names, and the number of runs of each.");
+        .with_caption("The names, and the number of runs of each.");
     for named in names {
         let runs = Quantity::count(named.runs as u64, "runs");
         let last = say::minute(named.last_unix_s);
@@ -178,8 +178,8 @@ fn run_names<'r>(records: &'r [HistoryRow]) -> Vec<&'r str> {
 fn line(mine: &[&HistoryRow], color: usize, all: &[HistoryRow]) -> Line {
     let runs = run_names(all);
     let point = |r: &&HistoryRow| {
-        let place = runs.iter().position(|run| *run == r.summary.run)?;
-        Some((place as f64 + 1.0, Quantity::ratio(r.ratio.as_ref()?)))
+        let position = runs.iter().position(|run| *run == r.summary.run)?;
+        Some((position as f64 + 1.0, Quantity::ratio(r.ratio.as_ref()?)))
     };
     Line {
         name: mine[0].title(),
@@ -216,10 +216,10 @@ fn finding(mine: &[&HistoryRow]) -> Option<String> {
     let before = earlier_range(mine).map_or(String::new(), |(low, high)| {
         format!("; it was {} before", say::span(low, high))
     });
-    let place = latest.case.as_ref();
-    let place = place.map_or(String::new(), |case| format!(" in {case}"));
+    let case = latest.case.as_ref();
+    let case = case.map_or(String::new(), |case| format!(" in {case}"));
     Some(format!(
-        "{}'s ratio to {}{place} is {} in the latest of {}{before}.",
+        "{}'s ratio to {}{case} is {} in the latest of {}{before}.",
         latest.name,
         latest.baseline.name,
         say::figure(&ratio, &Unit::Ratio, 0.0),
@@ -253,7 +253,7 @@ fn rows(record: &HistoryRow) -> Vec<Row> {
         note: record.remarks.clone(),
         ..Row::new(&record.summary.run, subject, metric)
     };
-    let (respect, time_of) = match (&record.case, record.failed) {
+    let (compared, time_of) = match (&record.case, record.failed) {
         (Some(_), _) => (Metric::SERVER_CPU, Metric::TIME_PER_REQUEST),
         (None, Some(_)) => (Metric::THROUGHPUT, Metric::TIME_PER_REQUEST),
         (None, None) => (Metric::WALL, Metric::WALL),
@@ -266,7 +266,7 @@ fn rows(record: &HistoryRow) -> Vec<Row> {
     let ratio = Row {
         ratio: record.ratio.as_ref().map(Quantity::ratio),
         verdict,
-        ..row(&record.name, respect, None)
+        ..row(&record.name, compared, None)
     };
     let time = |i: &Interval| Quantity::estimate(i, Unit::Nanoseconds);
     let baseline = record.time_ns.as_ref().map(|i| Row {

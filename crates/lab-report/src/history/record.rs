@@ -74,15 +74,15 @@ impl<'a> HistoryRow<'a> {
 ///
 /// If any run has more than one target, every subject's name includes the target.
 pub fn records<'a>(runs: &'a [RunSummary], subjects: &[String]) -> Vec<HistoryRow<'a>> {
-    let several = |summary: &RunSummary| {
+    let has_multiple_targets = |summary: &RunSummary| {
         let mut pairs = summary.standings.windows(2);
         pairs.any(|pair| pair[0].target != pair[1].target)
     };
-    let several = runs.iter().any(several);
+    let has_multiple_targets = runs.iter().any(has_multiple_targets);
     let is_chosen = |s: &&SubjectStanding| is_chosen(subjects, &s.subject.name);
     let record = |summary: &'a RunSummary, standing: &'a SubjectStanding| HistoryRow {
         summary,
-        name: match standing.target.filter(|_| several) {
+        name: match standing.target.filter(|_| has_multiple_targets) {
             Some(target) => format!("{} on {}", standing.subject.name, target.name()),
             None => standing.subject.name.clone(),
         },

@@ -5,7 +5,7 @@
 use crate::Report;
 use crate::kind::kind_of;
 use crate::parts::measured::Measured;
-use crate::parts::respect::Respect;
+use crate::parts::respect::ComparedMetric;
 use crate::parts::scope::Scope;
 use crate::parts::standings::standing;
 use crate::parts::table;
@@ -93,9 +93,9 @@ impl RunSummary {
             if subjects.is_empty() {
                 subjects.push(scope.base());
             }
-            for respect in kind.respects(&scope) {
+            for compared in kind.compared_metrics(&scope) {
                 let all = subjects.iter();
-                standings.extend(all.map(|&s| SubjectStanding::new(&scope, &respect, s, hashes)));
+                standings.extend(all.map(|&s| SubjectStanding::new(&scope, &compared, s, hashes)));
             }
         }
         Some(RunSummary {
@@ -126,7 +126,7 @@ impl RunSummary {
 impl SubjectStanding {
     fn new(
         scope: &Scope,
-        respect: &Respect,
+        compared: &ComparedMetric,
         subject: SubjectId,
         hashes: &HashMap<String, String>,
     ) -> SubjectStanding {
@@ -135,16 +135,16 @@ impl SubjectStanding {
             let hash = hashes.get(&label).or_else(|| hashes.get(&subject.name));
             ProgramIdentity::new(subject, hash)
         };
-        let standing = standing(scope, subject, &respect.metric, respect.over);
+        let standing = standing(scope, subject, &compared.metric, compared.over);
         // Times are only reported if there is a single point.
-        let only = match respect.points.as_slice() {
-            &[only] if respect.case.is_none() => Some(only),
+        let only = match compared.points.as_slice() {
+            &[only] if compared.case.is_none() => Some(only),
             _ => None,
         };
         let time =
             |s: SubjectId, metric: &Metric| scope.interval((s, Some(only?)), metric).copied();
-        let is_rate = respect.metric == Metric::THROUGHPUT;
-        let base = time(scope.base(), &respect.metric);
+        let is_rate = compared.metric == Metric::THROUGHPUT;
+        let base = time(scope.base(), &compared.metric);
         let base = base.map(|time| {
             if is_rate {
                 say::inverse(&time, 1e9)
@@ -154,23 +154,23 @@ impl SubjectStanding {
         });
         SubjectStanding {
             target: scope.kind(),
-            case: respect.case.map(|case| scope.plan.cases[case].name.clone()),
+            case: compared.case.map(|case| scope.plan.cases[case].name.clone()),
             blocks: scope.results.blocks,
-            points: respect.points.iter().map(|&p| scope.point(p)).collect(),
+            points: compared.points.iter().map(|&p| scope.point(p)).collect(),
             subject: identity(subject),
             baseline: identity(scope.base()),
             ratio: standing.map(|s| s.ratio).filter(say::is_bounded),
             few_blocks: scope.results.warned(WarningKind::FewBlocks),
-            verdicts: match respect.case {
+            verdicts: match compared.case {
                 Some(_) => standing.and_then(|s| s.verdict).into_iter().collect(),
-                None => table::verdicts(scope, subject, &respect.metric),
+                None => table::verdicts(scope, subject, &compared.metric),
             },
-            missing: missing(scope, respect, subject),
+            missing: missing(scope, compared, subject),
             time_ns: base.filter(say::is_bounded),
             p99_ns: time(subject, &Metric::P99).filter(say::is_bounded),
-            failed: respect
+            failed: compared
                 .counts_failed
-                .then(|| failed(scope, respect, subject)),
+                .then(|| failed(scope, compared, subject)),
         }
     }
 
@@ -186,16 +186,16 @@ impl SubjectStanding {
 }
 
 /// Counts the failed requests over all points.
-fn failed(scope: &Scope, respect: &Respect, subject: SubjectId) -> u64 {
-    let places = respect.all_points.iter().map(|&p| (subject, Some(p)));
-    let failed = places.filter_map(|place| scope.quantity(place, &Metric::ERRORS));
+fn failed(scope: &Scope, compared: &ComparedMetric, subject: SubjectId) -> u64 {
+    let scopes = compared.all_points.iter().map(|&p| (subject, Some(p)));
+    let failed = scopes.filter_map(|subject_scope| scope.quantity(subject_scope, &Metric::ERRORS));
     let failed = failed.map(|n| n.value as u64);
     failed.fold(0, u64::saturating_add)
 }
 
 /// Returns the reason why a subject has no verdicts.
-fn missing(scope: &Scope, respect: &Respect, subject: SubjectId) -> &'static str {
-    let mut points = respect.all_points.iter();
+fn missing(scope: &Scope, compared: &ComparedMetric, subject: SubjectId) -> &'static str {
+    let mut points = compared.all_points.iter();
     if scope.run.failures.iter().any(|f| f.subject == subject) {
         "failed"
     } else if points.any(|&p| scope.knows((subject, Some(p)))) {

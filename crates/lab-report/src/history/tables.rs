@@ -29,12 +29,12 @@ fn by_run(records: &[&HistoryRow]) -> Table {
     let columns = [
         Column::from("began (UTC)"),
         "revision".into(),
-        Column::of("ratio", Unit::Ratio),
+        Column::with_unit("ratio", Unit::Ratio),
         "verdict".into(),
-        Column::of("baseline", Unit::Nanoseconds),
-        Column::of("p99", Unit::Nanoseconds),
-        Column::of("errors", Metric::ERRORS.unit),
-        Column::of("blocks", Unit::Count("blocks".into())),
+        Column::with_unit("baseline", Unit::Nanoseconds),
+        Column::with_unit("p99", Unit::Nanoseconds),
+        Column::with_unit("errors", Metric::ERRORS.unit),
+        Column::with_unit("blocks", Unit::Count("blocks".into())),
         "mark".into(),
     ];
     let first = records[0];
@@ -43,7 +43,7 @@ fn by_run(records: &[&HistoryRow]) -> Table {
     } else {
         format!("{}, ratio to {}", first.name, first.baseline.name)
     };
-    let mut table = Table::new(title, columns).captioned("A row for each run.");
+    let mut table = Table::new(title, columns).with_caption("A row for each run.");
     let time = |i: &Option<Interval>| {
         let quantity = |i: &Interval| Quantity::estimate(i, Unit::Nanoseconds);
         cell::or_none(i.as_ref().map(quantity))
@@ -72,15 +72,15 @@ fn errors(record: &HistoryRow) -> Cell {
     let count = record
         .failed
         .map(|n| Quantity::exact(n as f64, Metric::ERRORS.unit));
-    cell::or_none(count).toned(if failed > 0 { Tone::Alarm } else { Tone::Plain })
+    cell::or_none(count).with_tone(if failed > 0 { Tone::Alarm } else { Tone::Plain })
 }
 
 /// Returns the verdict at the only point. For multiple points, counts each verdict, such as `12
 /// slower, 2 equivalent`.
 fn verdict(record: &HistoryRow) -> Cell {
     match record.verdicts.as_slice() {
-        [] => Cell::from(record.missing).toned(Tone::Alarm),
-        [only] => Cell::from(cell::word(&Metric::WALL, only)).toned(cell::tone(only)),
+        [] => Cell::from(record.missing).with_tone(Tone::Alarm),
+        [only] => Cell::from(cell::word(&Metric::WALL, only)).with_tone(cell::tone(only)),
         many => cell::counted(many),
     }
 }
@@ -88,13 +88,13 @@ fn verdict(record: &HistoryRow) -> Cell {
 /// Builds the table of one server's runs, with one column per case.
 fn by_case(records: &[&HistoryRow]) -> Table {
     let cases = say::distinct(records.iter().filter_map(|r| r.case.as_deref()));
-    let ratios = cases.iter().map(|case| Column::of(*case, Unit::Ratio));
+    let ratios = cases.iter().map(|case| Column::with_unit(*case, Unit::Ratio));
     let columns = std::iter::once("began (UTC)".into()).chain(ratios);
-    let counted = Column::of("blocks", Unit::Count("blocks".into()));
+    let counted = Column::with_unit("blocks", Unit::Count("blocks".into()));
     let (subject, base) = (&records[0].name, &records[0].baseline.name);
     let title = format!("{subject}, CPU time of a request / {base}'s");
     let mut table = Table::new(title, columns.chain([counted, "mark".into()]))
-        .captioned("A row for each run, a column for each case.");
+        .with_caption("A row for each run, a column for each case.");
     for (_, mine) in say::grouped(records.iter().map(|r| (&r.summary.run, *r))) {
         let cells = cases.iter().map(|case| {
             let record = mine.iter().find(|r| r.case.as_deref() == Some(*case));
@@ -110,8 +110,8 @@ fn by_case(records: &[&HistoryRow]) -> Table {
 fn case_cell(record: &HistoryRow) -> Cell {
     match (&record.ratio, record.verdicts.first()) {
         (Some(ratio), Some(verdict)) => cell::judged(ratio, &Metric::SERVER_CPU, Some(verdict)),
-        (_, None) => Cell::from(record.missing).toned(Tone::Alarm),
-        (None, _) => Cell::from(NONE).toned(Tone::Alarm),
+        (_, None) => Cell::from(record.missing).with_tone(Tone::Alarm),
+        (None, _) => Cell::from(NONE).with_tone(Tone::Alarm),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::parts::kind_traits::KindTraits;
 use crate::parts::measured::Measured;
-use crate::parts::respect::Respect;
+use crate::parts::respect::ComparedMetric;
 use crate::parts::scope::Scope;
 use lab_document::{Chart, Finding, Section, Table};
 
@@ -29,7 +29,7 @@ pub trait WorkKind {
     }
 
     /// Returns the metrics and points by which a history compares the subjects of a run.
-    fn respects(&self, scope: &Scope) -> Vec<Respect>;
+    fn compared_metrics(&self, scope: &Scope) -> Vec<ComparedMetric>;
 
     /// Returns advice on comparing the programs in one run. Reports show it if two runs cannot show
     /// a change.

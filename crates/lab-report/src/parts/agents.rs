@@ -92,15 +92,15 @@ fn work_table(scope: &Scope) -> Table {
     let requests = || Unit::Count("requests".into());
     let columns = [
         Column::from("agent"),
-        Column::of("offered", requests()),
-        Column::of("not sent", requests()),
-        Column::of("served", requests()),
-        Column::of("errors", requests()),
-        Column::of("p50", Unit::Nanoseconds),
-        Column::of("p99", Unit::Nanoseconds),
-        Column::of("service time, others = 1", Unit::Ratio),
-        Column::of("send delay p99", Unit::Nanoseconds),
-        Column::of("busy", Unit::Share),
+        Column::with_unit("offered", requests()),
+        Column::with_unit("not sent", requests()),
+        Column::with_unit("served", requests()),
+        Column::with_unit("errors", requests()),
+        Column::with_unit("p50", Unit::Nanoseconds),
+        Column::with_unit("p99", Unit::Nanoseconds),
+        Column::with_unit("service time, others = 1", Unit::Ratio),
+        Column::with_unit("send delay p99", Unit::Nanoseconds),
+        Column::with_unit("busy", Unit::Share),
         Column::from("marks"),
     ];
     let mut table = Table::new("Work of each agent", columns);
@@ -118,7 +118,7 @@ fn row(scope: &Scope, result: &AgentResult) -> Vec<Cell> {
     let requests = |n: u64| Cell::from(Quantity::count(n, "requests"));
     let alarming = |n: u64| match n {
         0 => Cell::default(),
-        n => requests(n).toned(Tone::Alarm),
+        n => requests(n).with_tone(Tone::Alarm),
     };
     let time = |ns: Option<u64>| cell::time(ns.map(|ns| ns as f64));
     let marks: Vec<&str> = result.marks.iter().map(|mark| word(*mark)).collect();
@@ -138,7 +138,7 @@ fn row(scope: &Scope, result: &AgentResult) -> Vec<Cell> {
         result.path.as_ref().map(Quantity::ratio).into(),
         time(result.lag_p99),
         Quantity::exact(result.busy, Metric::GENERATOR_BUSY.unit).into(),
-        Cell::from(marks.join(", ")).toned(tone),
+        Cell::from(marks.join(", ")).with_tone(tone),
     ]
 }
 
@@ -161,7 +161,7 @@ fn machines(run: &Run) -> Table {
         Column::from("cores"),
         Column::from("clock ahead"),
         Column::from("known to"),
-        Column::of("round trip", Unit::Nanoseconds),
+        Column::with_unit("round trip", Unit::Nanoseconds),
         Column::from("unfit"),
         Column::from("lost"),
     ];
@@ -170,7 +170,7 @@ fn machines(run: &Run) -> Table {
         let clock = &agent.clock;
         let sign = if clock.ahead_ns < 0 { "-" } else { "" };
         table.row(vec![
-            left_out(run.agent_name(id), agent).into(),
+            exclusion_text(run.agent_name(id), agent).into(),
             machine(agent).into(),
             fact(agent, "cores").into(),
             format!("{sign}{}", say::time(clock.ahead_ns.unsigned_abs())).into(),
@@ -188,10 +188,10 @@ fn machines(run: &Run) -> Table {
 
 /// Returns the agent's name, marked if the user excluded the agent.
 pub fn name(agent: &Agent) -> String {
-    left_out(agent.name.clone(), agent)
+    exclusion_text(agent.name.clone(), agent)
 }
 
-fn left_out(name: String, agent: &Agent) -> String {
+fn exclusion_text(name: String, agent: &Agent) -> String {
     if agent.is_left_out {
         format!("{name} (excluded)")
     } else {

@@ -14,7 +14,7 @@ use lab_stats::results::{Bias, BiasKind};
 pub fn section(scopes: &[Scope]) -> Section {
     let mut section = Section::folded("Checks for bias");
     for scope in scopes.iter().filter(|scope| !biases(scope).is_empty()) {
-        section.text(conspicuous(scope));
+        section.text(biases_above_margin(scope));
         section.table(target_table(scope));
     }
     section
@@ -29,7 +29,7 @@ fn biases<'a>(scope: &Scope<'a>) -> Vec<&'a Bias> {
 }
 
 /// Describes the biases that exceed the margin.
-fn conspicuous(scope: &Scope) -> String {
+fn biases_above_margin(scope: &Scope) -> String {
     let biases = biases(scope).into_iter();
     let out = biases.filter(|bias| bias.stands_out);
     let parts = say::grouped(out.map(|b| (meaning(b.kind), scope.name(b.subject))));
@@ -67,9 +67,9 @@ fn target_table(scope: &Scope) -> Table {
             } else {
                 Tone::Plain
             };
-            let cell = Cell::from(Quantity::ratio(&bias.ratio)).toned(tone);
+            let cell = Cell::from(Quantity::ratio(&bias.ratio)).with_tone(tone);
             match kind {
-                BiasKind::Redone => cell.noted(redone(scope, subject)),
+                BiasKind::Redone => cell.with_note(redone(scope, subject)),
                 _ => cell,
             }
         })

@@ -36,20 +36,20 @@ pub fn time(ns: Option<f64>) -> Cell {
 }
 
 /// Returns a cell with a value, or with the reason for its absence.
-pub fn value(scope: &Scope, place: SubjectScope, metric: &Metric) -> Cell {
-    let Some(quantity) = scope.quantity(place, metric) else {
+pub fn value(scope: &Scope, subject_scope: SubjectScope, metric: &Metric) -> Cell {
+    let Some(quantity) = scope.quantity(subject_scope, metric) else {
         let timed = RESPONSE_TIMES.contains(metric) || SERVICE_TIMES.contains(metric);
-        return if timed && scope.cell(place, &Metric::BACKLOG).is_some() {
-            Cell::from("overloaded").toned(Tone::Alarm)
+        return if timed && scope.cell(subject_scope, &Metric::BACKLOG).is_some() {
+            Cell::from("overloaded").with_tone(Tone::Alarm)
         } else {
-            missing(scope, place)
+            missing(scope, subject_scope)
         };
     };
     let failed = *metric == Metric::ERRORS && quantity.value > 0.0;
     let cell = Cell::from(quantity);
     if failed {
-        cell.noted(part_failed(scope, place)).toned(Tone::Alarm)
-    } else if *metric == Metric::THROUGHPUT && is_saturated(scope, place) {
+        cell.with_note(failed_fraction(scope, subject_scope)).with_tone(Tone::Alarm)
+    } else if *metric == Metric::THROUGHPUT && is_saturated(scope, subject_scope) {
         limited(cell)
     } else {
         cell
@@ -58,7 +58,7 @@ pub fn value(scope: &Scope, place: SubjectScope, metric: &Metric) -> Cell {
 
 /// Marks a rate that was limited by the load generator, not by the server.
 pub fn limited(rate: Cell) -> Cell {
-    rate.noted("the generator was the limit").toned(Tone::Alarm)
+    rate.with_note("the generator was the limit").with_tone(Tone::Alarm)
 }
 
 /// Returns true if the load generator, not the server, was the limit.
@@ -68,21 +68,21 @@ pub fn is_saturated(scope: &Scope, (subject, point): SubjectScope) -> bool {
 }
 
 /// Formats the fraction of failed requests, such as `3 %`.
-fn part_failed(scope: &Scope, place: SubjectScope) -> String {
-    let count = |metric| scope.quantity(place, metric).map_or(0.0, |q| q.value);
+fn failed_fraction(scope: &Scope, subject_scope: SubjectScope) -> String {
+    let count = |metric| scope.quantity(subject_scope, metric).map_or(0.0, |q| q.value);
     let (failed, served) = (count(&Metric::ERRORS), count(&Metric::SERVED));
     say::percent(failed / (failed + served).max(1.0))
 }
 
 /// Returns a cell with a ratio to the baseline and its verdict as a note, or with the reason for
 /// the missing ratio.
-pub fn ratio(scope: &Scope, place: SubjectScope, metric: &Metric) -> Cell {
-    let (subject, point) = place;
-    if let Some(comparison) = scope.comparison(place, metric) {
+pub fn ratio(scope: &Scope, subject_scope: SubjectScope, metric: &Metric) -> Cell {
+    let (subject, point) = subject_scope;
+    if let Some(comparison) = scope.comparison(subject_scope, metric) {
         return judged(&comparison.ratio, metric, comparison.verdict.as_ref());
     }
-    if scope.cell(place, metric).is_none() {
-        return missing(scope, place);
+    if scope.cell(subject_scope, metric).is_none() {
+        return missing(scope, subject_scope);
     }
     let planned = &scope.plan.subjects[subject];
     if subject == scope.base() {
@@ -91,12 +91,12 @@ pub fn ratio(scope: &Scope, place: SubjectScope, metric: &Metric) -> Cell {
         match point.and_then(|p| scope.results.control(p, metric)) {
             Some(control) if control.met => Quantity::ratio(&control.ratio).into(),
             Some(control) => Cell::from(Quantity::ratio(&control.ratio))
-                .noted("noise floor not met")
-                .toned(Tone::Alarm),
+                .with_note("noise floor not met")
+                .with_tone(Tone::Alarm),
             None => NONE.into(),
         }
-    } else if scope.exclusion(place).is_some() {
-        Cell::from("not compared").toned(Tone::Alarm)
+    } else if scope.exclusion(subject_scope).is_some() {
+        Cell::from("not compared").with_tone(Tone::Alarm)
     } else {
         NONE.into()
     }
@@ -110,26 +110,26 @@ pub fn judged(ratio: &Interval, metric: &Metric, verdict: Option<&Verdict>) -> C
 /// Adds a verdict to a cell.
 pub fn with_verdict(cell: Cell, metric: &Metric, verdict: Option<&Verdict>) -> Cell {
     match verdict {
-        Some(verdict) => cell.noted(word(metric, verdict)).toned(tone(verdict)),
+        Some(verdict) => cell.with_note(word(metric, verdict)).with_tone(tone(verdict)),
         None => cell,
     }
 }
 
 /// Returns a cell with the reason for a missing value.
-pub fn missing(scope: &Scope, place: SubjectScope) -> Cell {
-    let (subject, point) = place;
+pub fn missing(scope: &Scope, subject_scope: SubjectScope) -> Cell {
+    let (subject, point) = subject_scope;
     if point.is_some_and(|p| !scope.plan.takes_part(subject, p)) {
         return UNABLE.into();
     }
-    let reason = match scope.failure(place) {
+    let reason = match scope.failure(subject_scope) {
         Some(failure) => format!("failed: {}", failure.kind),
-        None if scope.exclusion(place).is_some() => "not compared".into(),
+        None if scope.exclusion(subject_scope).is_some() => "not compared".into(),
         // Without any value at this point, the subject was not measured here. Otherwise, the metric may not apply to
         // it.
-        None if point.is_some() && !scope.knows(place) => "not measured".into(),
+        None if point.is_some() && !scope.knows(subject_scope) => "not measured".into(),
         None => return NONE.into(),
     };
-    Cell::from(reason).toned(Tone::Alarm)
+    Cell::from(reason).with_tone(Tone::Alarm)
 }
 
 /// Returns a cell with the number of verdicts of each kind, such as `12 slower, 2 equivalent`.
@@ -137,7 +137,7 @@ pub fn counted(verdicts: &[Verdict]) -> Cell {
     let cell = Cell::from(counts(verdicts));
     match verdicts {
         [first, others @ ..] if others.iter().all(|v| tone(v) == tone(first)) => {
-            cell.toned(tone(first))
+            cell.with_tone(tone(first))
         }
         _ => cell,
     }

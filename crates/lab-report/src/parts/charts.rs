@@ -292,12 +292,12 @@ pub fn line(
 pub fn bars_of_metrics(
     scope: &Scope,
     title: &str,
-    place: SubjectScope,
+    subject_scope: SubjectScope,
     metrics: &[Metric],
 ) -> Option<Chart> {
     let rows = metrics.iter().filter_map(|metric| {
-        let total = scope.quantity(place, metric)?;
-        Some(BarRow::new(&metric.title, scope.color(place.0), total))
+        let total = scope.quantity(subject_scope, metric)?;
+        Some(BarRow::new(&metric.title, scope.color(subject_scope.0), total))
     });
     let unit = &metrics.first()?.unit;
     bars("answer", title, unit, [(String::new(), rows.collect())])

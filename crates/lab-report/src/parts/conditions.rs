@@ -72,7 +72,7 @@ fn subjects(scope: &Scope) -> Table {
         "role",
     ];
     let title = say::capital(&format!("the {}", scope.words.subjects));
-    let mut table = Table::new(title, head).captioned("The compared subjects.");
+    let mut table = Table::new(title, head).with_caption("The compared subjects.");
     for id in scope.subjects() {
         let subject = &scope.plan.subjects[id];
         let roles = [
@@ -128,7 +128,7 @@ fn settings(scope: &Scope) -> (Table, Vec<String>) {
             Tone::Plain
         };
         table.named_row(
-            Cell::from(key).toned(tone),
+            Cell::from(key).with_tone(tone),
             values.into_iter().map(Cell::from),
         );
     }
@@ -152,8 +152,8 @@ fn control(scope: &Scope) -> Table {
     let columns = [
         Column::from("point"),
         "metric".into(),
-        Column::of("ratio", Unit::Ratio),
-        Column::of("margin used", Unit::Share),
+        Column::with_unit("ratio", Unit::Ratio),
+        Column::with_unit("margin used", Unit::Share),
         "noise floor".into(),
     ];
     let mut table = Table::new("The control: this run's own noise", columns);
@@ -167,7 +167,7 @@ fn control(scope: &Scope) -> Table {
         let floor = if control.met {
             "met".into()
         } else {
-            Cell::from("not met").toned(Tone::Alarm)
+            Cell::from("not met").with_tone(Tone::Alarm)
         };
         table.row(vec![
             scope.short(control.point).into(),
@@ -211,7 +211,7 @@ fn warm_up(scope: &Scope) -> Table {
         } else {
             (String::new(), tone)
         };
-        first.noted(format!("{word}{cut}")).toned(tone)
+        first.with_note(format!("{word}{cut}")).with_tone(tone)
     });
     let not_measured = if pilots.iter().any(|pilot| pilot.cold_ns == 0) {
         " The first one was not measured where the pilots had no time to start a process for each point."

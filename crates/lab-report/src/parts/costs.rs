@@ -47,12 +47,12 @@ fn fits(scope: &Scope, group: &PointGroup) -> Table {
 pub fn lines(scope: &Scope, title: &str, unit: &str, fits: &[&Fit]) -> Table {
     let columns = [
         Column::from(scope.words.subject),
-        Column::of("fixed", Unit::Nanoseconds),
-        Column::of(format!("for each {unit}"), Unit::Nanoseconds),
-        Column::of("worst deviation from the line", Unit::Share),
+        Column::with_unit("fixed", Unit::Nanoseconds),
+        Column::with_unit(format!("for each {unit}"), Unit::Nanoseconds),
+        Column::with_unit("worst deviation from the line", Unit::Share),
         "shape".into(),
     ];
-    let mut table = Table::new(title, columns).captioned(&format!(
+    let mut table = Table::new(title, columns).with_caption(&format!(
         "The fixed cost, and the additional cost of each {unit}."
     ));
     for fit in fits {
@@ -75,7 +75,7 @@ fn shape(fit: &Fit) -> (Cell, Cell) {
         return (NONE.into(), "unknown: two points".into());
     }
     let shape = if fit.curved {
-        Cell::from("curved").toned(Tone::Undecided)
+        Cell::from("curved").with_tone(Tone::Undecided)
     } else {
         "straight".into()
     };
@@ -93,7 +93,7 @@ pub fn effects(scope: &Scope) -> Vec<Table> {
     let mine = all.filter(|e| subjects.contains(&e.subject));
     let tables = say::grouped(mine.map(|effect| (FactorValues::new(scope, effect), effect)));
     let table = |(of, effects): (FactorValues, Vec<&Effect>)| {
-        let rows = say::grouped(effects.iter().map(|e| (place(scope, e), *e)));
+        let rows = say::grouped(effects.iter().map(|e| (effect_location(scope, e), *e)));
         let named = rows.iter().map(|(name, effects)| (effects, name.clone()));
         let named: Vec<_> = named.collect();
         let sides = (&*named, &*table::subjects(scope, &subjects));
@@ -115,7 +115,7 @@ pub fn effects(scope: &Scope) -> Vec<Table> {
 pub struct FactorValues {
     factor: String,
     /// The title of the metric.
-    pub respect: String,
+    pub metric_title: String,
     /// The factor's first value.
     pub first: String,
     /// The value that is compared with the first one.
@@ -132,7 +132,7 @@ impl FactorValues {
         let first = effect.pairs.first();
         FactorValues {
             factor: effect.factor.clone(),
-            respect: table::costed(&effect.metric).into(),
+            metric_title: table::costed(&effect.metric).into(),
             first: value(first.map(|pair| pair.0)),
             second: value(first.map(|pair| pair.1)),
         }
@@ -142,16 +142,16 @@ impl FactorValues {
     pub fn title(&self) -> String {
         let FactorValues {
             factor,
-            respect,
+            metric_title,
             first,
             second,
         } = self;
-        format!("{factor}: {respect} with {second} / {respect} with {first}")
+        format!("{factor}: {metric_title} with {second} / {metric_title} with {first}")
     }
 }
 
 /// Names the points that an effect covers: a single point without the factor, a case, or all cases.
-fn place(scope: &Scope, effect: &Effect) -> String {
+fn effect_location(scope: &Scope, effect: &Effect) -> String {
     match (effect.pairs.as_slice(), effect.case) {
         (&[(from, _)], _) => {
             let params = scope.plan.points[from].params.iter();

@@ -13,23 +13,23 @@ pub fn errors(scope: &Scope) -> Table {
     let kinds = ErrorKind::ALL.into_iter();
     let kinds = kinds.filter(|kind| all.iter().any(|(.., k, n)| k == kind && *n > 0));
     let kinds: Vec<(ErrorKind, String)> = kinds.map(|k| (k, k.name().into())).collect();
-    let places = scope.places(&scope.subjects(), &scope.points());
-    let has = |place: &SubjectScope| {
+    let subject_scopes = scope.subject_scopes(&scope.subjects(), &scope.points());
+    let has = |subject_scope: &SubjectScope| {
         all.iter()
-            .any(|&(s, p, _, n)| (s, Some(p)) == *place && n > 0)
+            .any(|&(s, p, _, n)| (s, Some(p)) == *subject_scope && n > 0)
     };
-    let places = places.into_iter().filter(has);
-    let places: Vec<(SubjectScope, String)> = places.map(|p| (p, scope.place_name(p))).collect();
+    let subject_scopes = subject_scopes.into_iter().filter(has);
+    let subject_scopes: Vec<(SubjectScope, String)> = subject_scopes.map(|p| (p, scope.subject_scope_name(p))).collect();
     let unit = Unit::Count("requests".into());
-    let sides = (&*places, &*kinds);
+    let sides = (&*subject_scopes, &*kinds);
     let title = "Errors by kind";
-    let mut table = table::matrix(title, "server and point", sides, &unit, |place, kind| {
+    let mut table = table::matrix(title, "server and point", sides, &unit, |subject_scope, kind| {
         let errors = all
             .iter()
-            .filter(|&&(s, p, k, _)| (s, Some(p), k) == (place.0, place.1, kind));
+            .filter(|&&(s, p, k, _)| (s, Some(p), k) == (subject_scope.0, subject_scope.1, kind));
         let n: u64 = errors.map(|(.., n)| *n).sum();
         let cell = Cell::from(Quantity::exact(n as f64, unit.clone()));
-        cell.toned(if n > 0 { Tone::Alarm } else { Tone::Plain })
+        cell.with_tone(if n > 0 { Tone::Alarm } else { Tone::Plain })
     });
     table.caption = "Times do not include failed requests.".into();
     let meanings = kinds

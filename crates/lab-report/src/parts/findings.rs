@@ -7,7 +7,7 @@ use super::scope::Scope;
 use super::sentence::{self, order};
 use super::standings::Standings;
 use super::{cell, table, trouble};
-use crate::wording::{self, Counted, LeftOut, LongerRun, PairOverPoints, WouldDecide};
+use crate::wording::{self, Counted, Omission, LongerRun, PairOverPoints, WouldResolve};
 use lab_document::say;
 use lab_document::{Answer, Chart, Finding, Tone};
 use lab_model::{Ending, Failure, Metric, Plan, Run, SubjectId};
@@ -105,7 +105,7 @@ pub fn pair(scope: &Scope, subject: SubjectId, metric: &Metric) -> Option<Findin
             let at = only.key.point.map(|p| sentence::location(scope, p));
             let text = sentence::comparison(scope, only, &at.unwrap_or_default());
             let tone = only.verdict.as_ref().map_or(Tone::Plain, cell::tone);
-            Some(Finding::plain(text).toned(tone))
+            Some(Finding::plain(text).with_tone(tone))
         }
         many => {
             let standings = Standings::new(scope, metric, Over::ALL);
@@ -189,7 +189,7 @@ fn undecided(measured: &Measured) -> Option<String> {
     if nothing_compared(measured).is_some() {
         return None;
     }
-    let by = would_decide(
+    let by = would_resolve(
         measured,
         deciding(comparisons, measured.run, measured.plan)?,
     );
@@ -197,7 +197,7 @@ fn undecided(measured: &Measured) -> Option<String> {
     let text = format!(
         "{}{}.",
         wording::inconclusive(open.len(), all),
-        wording::would_decide(by, open.len(), resumed)
+        wording::would_resolve(by, open.len(), resumed)
     );
     Some(say::capital(&text))
 }
@@ -241,10 +241,10 @@ fn nothing_compared(measured: &Measured) -> Option<String> {
     (most < FOR_P99).then(|| wording::too_few_operations(most, measured.words.subject))
 }
 
-fn would_decide(measured: &Measured, by: Deciding) -> WouldDecide {
+fn would_resolve(measured: &Measured, by: Deciding) -> WouldResolve {
     match by {
-        Deciding::All(blocks) => WouldDecide::All(longer_run(measured, blocks)),
-        Deciding::Half(blocks) => WouldDecide::Half(longer_run(measured, blocks)),
+        Deciding::All(blocks) => WouldResolve::All(longer_run(measured, blocks)),
+        Deciding::Half(blocks) => WouldResolve::Half(longer_run(measured, blocks)),
         Deciding::TooFew(blocks) => {
             let replicates = measured.run.replicate_count();
             let counted = if measured.has_nested_blocks() {
@@ -254,10 +254,10 @@ fn would_decide(measured: &Measured, by: Deciding) -> WouldDecide {
             } else {
                 Counted::Blocks(replicates)
             };
-            WouldDecide::TooFew(counted, longer_run(measured, blocks))
+            WouldResolve::TooFew(counted, longer_run(measured, blocks))
         }
-        Deciding::Perhaps(most) => WouldDecide::Perhaps(longer_run(measured, most)),
-        Deciding::Hardly(most) => WouldDecide::Hardly(longer_run(measured, most)),
+        Deciding::Perhaps(most) => WouldResolve::Perhaps(longer_run(measured, most)),
+        Deciding::Hardly(most) => WouldResolve::Hardly(longer_run(measured, most)),
     }
 }
 
@@ -304,16 +304,16 @@ fn missing(measured: &Measured) -> Option<String> {
     };
     let alone = excluded(ExclusionKind::WithoutBaseline);
     let other_work = excluded(ExclusionKind::Subject);
-    let several_points = measured.plan.points.len() > 1;
-    let left_out = |all: BTreeSet<SubjectId>, reason| {
+    let has_multiple_points = measured.plan.points.len() > 1;
+    let omitted = |all: BTreeSet<SubjectId>, reason| {
         let names: Vec<String> = all.iter().map(|&s| measured.label(s)).collect();
-        wording::left_out(&names, reason, several_points)
+        wording::omitted(&names, reason, has_multiple_points)
     };
     let lacking = lacking.difference(&failed).copied().collect();
-    let lacking = left_out(lacking, LeftOut::Lacking);
-    let failed = left_out(failed, LeftOut::Failed);
-    let alone = left_out(alone, LeftOut::BaselineFailed);
-    let other_work = left_out(other_work, LeftOut::OtherWork);
+    let lacking = omitted(lacking, Omission::Lacking);
+    let failed = omitted(failed, Omission::Failed);
+    let alone = omitted(alone, Omission::BaselineFailed);
+    let other_work = omitted(other_work, Omission::OtherWork);
     let exits = measured
         .exclusions()
         .filter(|r| r.kind() == ExclusionKind::ExitStatus);

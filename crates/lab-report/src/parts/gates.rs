@@ -51,8 +51,8 @@ fn gate(measured: &Measured, judged: &JudgedGate) -> Gate {
                 value => Quantity::exact(value.value(), unit.clone()),
             };
             new(gates::value(&words, value, unit, measured.level()))
-                .valued(quantity)
-                .limited(*limit, unit.clone())
+                .with_value(quantity)
+                .with_limit(*limit, unit.clone())
         }
         GateFound::Ratio {
             baseline,
@@ -63,10 +63,10 @@ fn gate(measured: &Measured, judged: &JudgedGate) -> Gate {
             let base = measured.label(*baseline);
             let statement = gates::ratio(&words, &base, ratio, measured.results.level);
             let gate = new(statement)
-                .valued(Quantity::ratio(ratio))
-                .limited(*limit, Unit::Ratio);
+                .with_value(Quantity::ratio(ratio))
+                .with_limit(*limit, Unit::Ratio);
             match raised_from {
-                Some(requested) => gate.remarked(&gates::raised(*requested, &base)),
+                Some(requested) => gate.with_remark(&gates::raised(*requested, &base)),
                 None => gate,
             }
         }

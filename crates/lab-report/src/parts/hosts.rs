@@ -54,7 +54,7 @@ pub fn measured_on(measured: &Measured) -> String {
     )
 }
 
-fn place(measured: &Measured, effect: &HostEffect) -> String {
+fn effect_location(measured: &Measured, effect: &HostEffect) -> String {
     let subject = measured.label(effect.subject);
     match effect.point {
         Some(point) => format!("{subject} {}", measured.location(Some(point))),
@@ -64,7 +64,7 @@ fn place(measured: &Measured, effect: &HostEffect) -> String {
 
 /// Returns a column for the subjects, followed by a column of ratios for each heading.
 fn ratio_columns<'n>(headings: impl Iterator<Item = &'n str>) -> impl Iterator<Item = Column> {
-    let ratios = headings.map(|heading| Column::of(heading, Unit::Ratio));
+    let ratios = headings.map(|heading| Column::with_unit(heading, Unit::Ratio));
     std::iter::once("subject".into()).chain(ratios)
 }
 
@@ -78,11 +78,11 @@ fn ratios(measured: &Measured, hosts: &[MeasuringHost], effects: &[HostEffect]) 
     let columns = ratio_columns(hosts.iter().map(|host| host.agent.name.as_str()));
     let mut table = Table::new("Ratio on each host", columns);
     for effect in effects {
-        table.named_row(place(measured, effect), ratio_cells(&effect.ratios));
+        table.named_row(effect_location(measured, effect), ratio_cells(&effect.ratios));
     }
-    let respect = measured.traits.compared_on_hosts;
+    let compared_metric = measured.traits.compared_on_hosts;
     table.caption = format!(
-        "{respect} as a multiple of the baseline's on the same host: geometric means over its blocks, each with an \
+        "{compared_metric} as a multiple of the baseline's on the same host: geometric means over its blocks, each with an \
          individual interval (Student's t)."
     );
     table.without_empty_columns()
@@ -99,7 +99,7 @@ fn on_kinds(measured: &Measured, kinds: &[HostKind], effects: &[HostEffect]) -> 
             None => (String::new(), Cell::from("no kind has two hosts")),
         };
         let cells = ratio_cells(&effect.on_kinds).chain([Cell::from(p), word]);
-        table.named_row(place(measured, effect), cells);
+        table.named_row(effect_location(measured, effect), cells);
     }
     let each = kinds.iter().map(|kind| {
         let names = kind.hosts.len();
@@ -115,7 +115,7 @@ fn on_kinds(measured: &Measured, kinds: &[HostKind], effects: &[HostEffect]) -> 
 
 fn decision_cell(differ: bool) -> Cell {
     if differ {
-        Cell::from("yes").toned(Tone::Alarm)
+        Cell::from("yes").with_tone(Tone::Alarm)
     } else {
         Cell::from("inconclusive")
     }
@@ -124,8 +124,8 @@ fn decision_cell(differ: bool) -> Cell {
 fn scatters(measured: &Measured, effects: &[HostEffect]) -> Table {
     let columns = [
         Column::from("subject"),
-        Column::of("between hosts", Unit::Share),
-        Column::of("between blocks", Unit::Share),
+        Column::with_unit("between hosts", Unit::Share),
+        Column::with_unit("between blocks", Unit::Share),
         Column::from("p"),
         Column::from("hosts differ"),
     ];
@@ -133,7 +133,7 @@ fn scatters(measured: &Measured, effects: &[HostEffect]) -> Table {
     for effect in effects {
         let between = &effect.between;
         table.row(vec![
-            place(measured, effect).into(),
+            effect_location(measured, effect).into(),
             deviation(&part(&between.deviation), effect.ratios.len()),
             Quantity::exact(between.within.exp_m1(), Unit::Share).into(),
             p_text(between.p).into(),
@@ -186,7 +186,7 @@ fn machines(hosts: &[MeasuringHost]) -> Table {
     let columns = [
         Column::from("host"),
         Column::from("machine"),
-        Column::of("blocks", Unit::Count("blocks".into())),
+        Column::with_unit("blocks", Unit::Count("blocks".into())),
         Column::from("cpu"),
         Column::from("cores"),
         Column::from("kernel"),
@@ -195,7 +195,7 @@ fn machines(hosts: &[MeasuringHost]) -> Table {
         Column::from("lost"),
     ];
     let mut table =
-        Table::new("Machines", columns).captioned("The hosts that measured the blocks.");
+        Table::new("Machines", columns).with_caption("The hosts that measured the blocks.");
     for host in hosts {
         let agent = host.agent;
         table.row(vec![

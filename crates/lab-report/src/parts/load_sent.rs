@@ -21,7 +21,7 @@ pub fn section(scope: &Scope, load: &LoadSpec, serving: Option<&Serving>) -> Sec
     let generator = agents::generator(scope, load);
     let timeout = say::time(load.timeout_ns);
     let of_all = [
-        ("Load", arrivals(scope, load) + &part(scope, load)),
+        ("Load", arrivals(scope, load) + &included_fraction(scope, load)),
         ("Connections", connections(scope, load)),
         ("Protocol", protocol(load)),
         (
@@ -95,18 +95,18 @@ fn requests(scope: &Scope, load: &LoadSpec) -> Option<String> {
 /// Builds the table of the requests of all servers, with the frequency of each request.
 fn request_table(scope: &Scope, load: &LoadSpec) -> Table {
     let words = ["server", "method", "URL"].map(Column::from);
-    let columns = words.into_iter().chain([Column::of("of all", Unit::Share)]);
+    let columns = words.into_iter().chain([Column::with_unit("of all", Unit::Share)]);
     let mut table =
-        Table::new("The requests", columns).captioned("The requests and their frequency.");
+        Table::new("The requests", columns).with_caption("The requests and their frequency.");
     for (subject, planned) in (0..).map(SubjectId).zip(&load.requests) {
         let total: f64 = planned.iter().map(|r| f64::from(r.weight.max(1))).sum();
         for request in planned {
-            let part = f64::from(request.weight.max(1)) / total;
+            let fraction = f64::from(request.weight.max(1)) / total;
             table.row(vec![
                 scope.name(subject).into(),
                 request.method.as_str().into(),
                 request.url.as_str().into(),
-                Quantity::exact(part, Unit::Share).into(),
+                Quantity::exact(fraction, Unit::Share).into(),
             ]);
         }
     }
@@ -115,14 +115,14 @@ fn request_table(scope: &Scope, load: &LoadSpec) -> Table {
 
 /// Describes the schedule of the requests.
 fn arrivals(scope: &Scope, load: &LoadSpec) -> String {
-    let parts = parts(scope).into_iter().map(say::percent);
-    let parts: Vec<String> = parts.collect();
+    let peak_fractions = peak_fractions(scope).into_iter().map(say::percent);
+    let peak_fractions: Vec<String> = peak_fractions.collect();
     let rates = rates(scope).into_iter();
     let rates: Vec<String> = rates.map(|rate| per_second(rate) + "/s").collect();
     let mut offered = Vec::new();
-    if !parts.is_empty() {
-        let parts = list(&parts);
-        offered.push(format!("at {parts} of each server's peak"));
+    if !peak_fractions.is_empty() {
+        let peak_fractions = list(&peak_fractions);
+        offered.push(format!("at {peak_fractions} of each server's peak"));
     }
     if !rates.is_empty() {
         offered.push(format!("at {}, the same for all servers", list(&rates)));
@@ -156,7 +156,7 @@ fn arrivals(scope: &Scope, load: &LoadSpec) -> String {
 }
 
 /// Describes the fraction of the rate that the included agents sent. Empty if no agent is excluded.
-fn part(scope: &Scope, load: &LoadSpec) -> String {
+fn included_fraction(scope: &Scope, load: &LoadSpec) -> String {
     let (all, out) = (scope.run.load_agents().len(), scope.run.left_out().len());
     match (all, out, &load.arrivals) {
         (0, ..) | (_, 0, _) | (.., Arrivals::Closed) => String::new(),
@@ -168,7 +168,7 @@ fn part(scope: &Scope, load: &LoadSpec) -> String {
 }
 
 /// Returns the offered fractions of a server's peak in ascending order.
-pub fn parts(scope: &Scope) -> Vec<f64> {
+pub fn peak_fractions(scope: &Scope) -> Vec<f64> {
     distinct_values(scope, |p| scope.plan.part_of_peak(p))
 }
 
@@ -355,7 +355,7 @@ pub fn method(scope: &Scope, load: &LoadSpec, serving: Option<&Serving>) -> Vec<
         String::from("Times do not include failed requests, which are counted by kind. ")
             + &agents::account(scope),
     );
-    if !parts(scope).is_empty() {
+    if !peak_fractions(scope).is_empty() {
         text.push(format!(
             "In a closed loop, the time and the server's CPU time per request are compared. A server that stalls \
              receives fewer requests there, so its percentiles omit the time that users would have waited. Where \
@@ -406,9 +406,9 @@ fn generator(scope: &Scope, load: &LoadSpec) -> String {
     let points = scope.points().into_iter();
     let closed: Vec<PointId> = points.filter(|&p| !scope.plan.is_open(p)).collect();
     let mut costs: Vec<f64> = Vec::new();
-    for place in scope.places(&scope.subjects(), &closed) {
-        let figure = |metric: &Metric| scope.quantity(place, metric).map(|q| q.value);
-        let is_busy = figure(&Metric::GENERATOR_BUSY).is_some_and(|part| part > 0.25);
+    for subject_scope in scope.subject_scopes(&scope.subjects(), &closed) {
+        let figure = |metric: &Metric| scope.quantity(subject_scope, metric).map(|q| q.value);
+        let is_busy = figure(&Metric::GENERATOR_BUSY).is_some_and(|fraction| fraction > 0.25);
         costs.extend(figure(&Metric::GENERATOR_CPU).filter(|_| is_busy));
     }
     costs.sort_by(f64::total_cmp);

@@ -48,8 +48,8 @@ impl<'a> Measured<'a> {
             file: report.file,
             words: &traits.words,
             traits,
-            cells: by_place(&report.results.cells, |cell| &cell.key),
-            comparisons: by_place(&report.results.comparisons, |comparison| &comparison.key),
+            cells: by_scope(&report.results.cells, |cell| &cell.key),
+            comparisons: by_scope(&report.results.comparisons, |comparison| &comparison.key),
         }
     }
 
@@ -64,30 +64,30 @@ impl<'a> Measured<'a> {
     }
 
     /// Returns true if a subject has any value at a point.
-    pub fn knows(&self, place: SubjectScope) -> bool {
-        self.cells.contains_key(&place)
+    pub fn knows(&self, subject_scope: SubjectScope) -> bool {
+        self.cells.contains_key(&subject_scope)
     }
 
     /// Returns the value of a metric for a subject at a point.
-    pub fn cell(&self, place: SubjectScope, metric: &Metric) -> Option<&'a Cell> {
-        let mut cells = self.cells.get(&place)?.iter();
+    pub fn cell(&self, subject_scope: SubjectScope, metric: &Metric) -> Option<&'a Cell> {
+        let mut cells = self.cells.get(&subject_scope)?.iter();
         cells.find(|cell| cell.key.metric == *metric).copied()
     }
 
     /// Returns the value of a metric, with its unit, for a subject at a point.
-    pub fn quantity(&self, place: SubjectScope, metric: &Metric) -> Option<Quantity> {
-        let cell = self.cell(place, metric)?;
+    pub fn quantity(&self, subject_scope: SubjectScope, metric: &Metric) -> Option<Quantity> {
+        let cell = self.cell(subject_scope, metric)?;
         Some(figure(cell))
     }
 
     /// Returns the interval of a metric's value, if the value was estimated.
-    pub fn interval(&self, place: SubjectScope, metric: &Metric) -> Option<&'a Interval> {
-        self.cell(place, metric)?.value.interval()
+    pub fn interval(&self, subject_scope: SubjectScope, metric: &Metric) -> Option<&'a Interval> {
+        self.cell(subject_scope, metric)?.value.interval()
     }
 
     /// Returns the comparison of a metric's value with the baseline's value.
-    pub fn comparison(&self, place: SubjectScope, metric: &Metric) -> Option<&'a Comparison> {
-        let mut comparisons = self.comparisons.get(&place)?.iter();
+    pub fn comparison(&self, subject_scope: SubjectScope, metric: &Metric) -> Option<&'a Comparison> {
+        let mut comparisons = self.comparisons.get(&subject_scope)?.iter();
         comparisons.find(|c| c.key.metric == *metric).copied()
     }
 
@@ -164,13 +164,13 @@ impl<'a> Measured<'a> {
     }
 }
 
-fn by_place<T>(figures: &[T], key: fn(&T) -> &Key) -> HashMap<SubjectScope, Vec<&T>> {
-    let mut places: HashMap<SubjectScope, Vec<&T>> = HashMap::new();
+fn by_scope<T>(figures: &[T], key: fn(&T) -> &Key) -> HashMap<SubjectScope, Vec<&T>> {
+    let mut subject_scopes: HashMap<SubjectScope, Vec<&T>> = HashMap::new();
     for figure in figures {
         let Key { subject, point, .. } = key(figure);
-        places.entry((*subject, *point)).or_default().push(figure);
+        subject_scopes.entry((*subject, *point)).or_default().push(figure);
     }
-    places
+    subject_scopes
 }
 
 /// Returns a cell's value with its unit, and its interval if it was estimated.

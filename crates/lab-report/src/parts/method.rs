@@ -23,7 +23,7 @@ pub fn heading(measured: &Measured) -> Document {
             "{} UTC, {}{}",
             say::minute(run.started_unix_s),
             count(measured.results.blocks as usize, "block"),
-            place(run).map_or(String::new(), |place| format!(", {place}"))
+            hardware(run).map_or(String::new(), |hardware| format!(", {hardware}"))
         ),
         lab_version: run.lab_version.clone(),
         source: format!("All samples are in {}.", measured.file),
@@ -33,13 +33,13 @@ pub fn heading(measured: &Measured) -> Document {
 }
 
 /// Formats the start of a run and its hardware, such as `2026-11-21 09:15 UTC on AMD EPYC 7B13`, or `on 6 hosts`.
-pub fn date_and_place(run: &Run) -> String {
-    let place = place(run).map_or(String::new(), |place| format!(" {place}"));
-    format!("{} UTC{place}", say::minute(run.started_unix_s))
+pub fn date_and_hardware(run: &Run) -> String {
+    let hardware = hardware(run).map_or(String::new(), |hardware| format!(" {hardware}"));
+    format!("{} UTC{hardware}", say::minute(run.started_unix_s))
 }
 
 /// Formats the hardware, such as `on AMD EPYC 7B13` or `on 6 hosts`.
-fn place(run: &Run) -> Option<String> {
+fn hardware(run: &Run) -> Option<String> {
     let hosts = measuring_hosts(run);
     if hosts > 0 {
         return Some(format!("on {}", count(hosts, "host")));
@@ -55,7 +55,7 @@ pub fn section(measured: &Measured, sentences: Vec<String>) -> Section {
     section.text(ratios(measured));
     section.text(pilots(measured.run));
     section.text(redone(measured));
-    section.text(lab_cost(measured.run));
+    section.text(benchlab_cost(measured.run));
     section.text(format!(
         "{} The seed was {}.",
         ending(measured.run),
@@ -93,8 +93,8 @@ fn pilots(run: &Run) -> String {
     if blocks_ns == 0 || !run.agents.is_empty() {
         return format!("{took}.");
     }
-    let share = pilots_ns as f64 / (pilots_ns + blocks_ns) as f64;
-    format!("{took}, {} of the run time.", say::percent(share))
+    let fraction = pilots_ns as f64 / (pilots_ns + blocks_ns) as f64;
+    format!("{took}, {} of the run time.", say::percent(fraction))
 }
 
 fn redone(measured: &Measured) -> String {
@@ -108,7 +108,7 @@ fn redone(measured: &Measured) -> String {
     }
 }
 
-fn lab_cost(run: &Run) -> String {
+fn benchlab_cost(run: &Run) -> String {
     run.lab_cost.map_or(String::new(), |(cpu_ns, bytes)| {
         format!(
             "benchlab itself used {} of CPU time and at most {} of memory (single measurements).",

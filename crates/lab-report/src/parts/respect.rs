@@ -6,7 +6,7 @@ use lab_model::{CaseId, Metric, PointId};
 use lab_stats::results::Over;
 
 /// A metric and the points over which subjects are compared.
-pub struct Respect {
+pub struct ComparedMetric {
     /// The metric: a time, a cost or throughput.
     pub metric: Metric,
     /// The compared points, in the form in which results store them.
@@ -21,11 +21,11 @@ pub struct Respect {
     pub counts_failed: bool,
 }
 
-impl Respect {
+impl ComparedMetric {
     /// Compares one metric at all points.
-    pub fn everywhere(scope: &Scope, metric: Metric) -> Respect {
+    pub fn everywhere(scope: &Scope, metric: Metric) -> ComparedMetric {
         let points = scope.points();
-        Respect {
+        ComparedMetric {
             metric,
             over: Over::all(&points),
             case: None,

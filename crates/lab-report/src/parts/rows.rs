@@ -24,9 +24,9 @@ pub fn rows(measured: &Measured) -> Vec<Row> {
     let mut rows: Vec<Row> = results.cells.iter().map(row).collect();
     // A ratio can be known even if the metric itself has no value.
     for comparison in &results.comparisons {
-        let place = (comparison.key.subject, comparison.key.point);
-        if measured.cell(place, &comparison.key.metric).is_none() {
-            let mut row = self::row(measured, place, comparison.key.metric.clone());
+        let subject_scope = (comparison.key.subject, comparison.key.point);
+        if measured.cell(subject_scope, &comparison.key.metric).is_none() {
+            let mut row = self::row(measured, subject_scope, comparison.key.metric.clone());
             compare(&mut row, comparison);
             rows.push(row);
         }
@@ -53,13 +53,13 @@ fn samples(table: &BatchTable, cell: &Cell) -> Vec<f64> {
 
 fn figure(measured: &Measured, cell: &Cell) -> Row {
     let metric = &cell.key.metric;
-    let place = (cell.key.subject, cell.key.point);
-    let mut row = row(measured, place, metric.clone());
+    let subject_scope = (cell.key.subject, cell.key.point);
+    let mut row = row(measured, subject_scope, metric.clone());
     row.value = Some(super::measured::figure(cell));
     row.blocks = Some(cell.blocks);
-    if let Some(comparison) = measured.comparison(place, metric) {
+    if let Some(comparison) = measured.comparison(subject_scope, metric) {
         compare(&mut row, comparison);
-    } else if let Some(control) = control_of(measured, place, metric) {
+    } else if let Some(control) = control_of(measured, subject_scope, metric) {
         row.ratio = Some(Quantity::ratio(&control.ratio));
         row.note = if control.met {
             "noise floor met".into()
@@ -79,10 +79,10 @@ fn operations(measured: &Measured) -> Vec<Row> {
     let counts = counts
         .into_iter()
         .map(|((point, subject), count)| ((subject, Some(point)), count));
-    let unknown = counts.filter(|(place, _)| measured.cell(*place, &Metric::OPERATIONS).is_none());
-    let rows = unknown.map(|(place, count)| Row {
+    let unknown = counts.filter(|(subject_scope, _)| measured.cell(*subject_scope, &Metric::OPERATIONS).is_none());
+    let rows = unknown.map(|(subject_scope, count)| Row {
         value: Some(Quantity::exact(count as f64, Metric::OPERATIONS.unit)),
-        ..row(measured, place, Metric::OPERATIONS)
+        ..row(measured, subject_scope, Metric::OPERATIONS)
     });
     rows.collect()
 }
@@ -171,7 +171,7 @@ fn effect(measured: &Measured, effect: &Effect) -> Row {
     let values = FactorValues::new(measured, effect);
     let metric = Metric {
         id: format!("{}_effect", effect.metric.id).into(),
-        title: format!("effect on {}", values.respect).into(),
+        title: format!("effect on {}", values.metric_title).into(),
         unit: Unit::Ratio,
         better: Direction::Neither,
     };
@@ -179,18 +179,18 @@ fn effect(measured: &Measured, effect: &Effect) -> Row {
         &[(from, _)] => Some(from),
         _ => None,
     };
-    let place = row(measured, (effect.subject, single), metric);
-    let others = place.params.iter().filter(|(key, _)| *key != effect.factor);
+    let base_row = row(measured, (effect.subject, single), metric);
+    let others = base_row.params.iter().filter(|(key, _)| *key != effect.factor);
     let factor = (
         effect.factor.clone(),
         format!("{} / {}", values.second, values.first),
     );
     Row {
-        case: single.map_or(case(measured, effect.case), |_| place.case.clone()),
+        case: single.map_or(case(measured, effect.case), |_| base_row.case.clone()),
         params: others.cloned().chain([factor]).collect(),
         value: Some(Quantity::ratio(&effect.ratio)),
         note: values.title(),
-        ..place
+        ..base_row
     }
 }
 
@@ -210,15 +210,15 @@ fn absent(measured: &Measured) -> Vec<Row> {
     for subject in plan.subjects.ids() {
         for point in plan.points.ids() {
             let is_on_target = plan.subjects[subject].target == plan.points[point].target;
-            let place = (subject, Some(point));
-            if !is_on_target || measured.knows(place) {
+            let subject_scope = (subject, Some(point));
+            if !is_on_target || measured.knows(subject_scope) {
                 continue;
             }
-            let mut row = row(measured, place, Metric::WALL);
+            let mut row = row(measured, subject_scope, Metric::WALL);
             row.note = match (
                 plan.takes_part(subject, point),
-                measured.failure(place),
-                measured.exclusion(place),
+                measured.failure(subject_scope),
+                measured.exclusion(subject_scope),
             ) {
                 (false, ..) => "cannot do it".into(),
                 (true, Some(failure), _) => format!("failed: {}", failure.kind),

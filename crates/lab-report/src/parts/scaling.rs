@@ -37,9 +37,9 @@ pub fn add(section: &mut Section, scope: &Scope, group: &PointGroup) {
 
 /// Returns a subject's throughput at a point, in operations or requests per second.
 fn rate(scope: &Scope, subject: SubjectId, point: PointId) -> Option<Interval> {
-    let place = (subject, Some(point));
-    let served = scope.interval(place, &Metric::THROUGHPUT).copied();
-    served.or_else(|| Some(say::inverse(scope.interval(place, &Metric::WALL)?, 1e9)))
+    let subject_scope = (subject, Some(point));
+    let served = scope.interval(subject_scope, &Metric::THROUGHPUT).copied();
+    served.or_else(|| Some(say::inverse(scope.interval(subject_scope, &Metric::WALL)?, 1e9)))
 }
 
 fn quantity(scope: &Scope, subject: SubjectId, point: PointId) -> Option<Quantity> {
@@ -72,14 +72,14 @@ fn throughput(scope: &Scope, group: &PointGroup) -> Table {
     let sides = (&*rows, &*columns);
     let subject = scope.words.subject;
     let mut table = table::matrix(title, subject, sides, &unit(scope), |subject, point| {
-        let place = (subject, Some(point));
+        let subject_scope = (subject, Some(point));
         let Some(rate) = quantity(scope, subject, point) else {
-            return cell::value(scope, place, &metric);
+            return cell::value(scope, subject_scope, &metric);
         };
-        if cell::is_saturated(scope, place) {
+        if cell::is_saturated(scope, subject_scope) {
             return cell::limited(rate.into());
         }
-        let comparison = scope.comparison(place, &metric);
+        let comparison = scope.comparison(subject_scope, &metric);
         let verdict = comparison.and_then(|c| c.verdict);
         cell::with_verdict(rate.into(), &metric, verdict.as_ref())
     });
@@ -109,12 +109,12 @@ fn law(scope: &Scope, group: &PointGroup) -> Table {
     let sweep = scope.case(group).sweep.as_deref().unwrap_or("n");
     let columns = [
         Column::from(scope.words.subject),
-        Column::of("one", unit(scope)),
-        Column::of("contention", Unit::Ratio),
-        Column::of("coherency", Unit::Ratio),
-        Column::of("peak at", Unit::Count(sweep.to_string().into())),
-        Column::of("with", unit(scope)),
-        Column::of("worst deviation from the law", Unit::Share),
+        Column::with_unit("one", unit(scope)),
+        Column::with_unit("contention", Unit::Ratio),
+        Column::with_unit("coherency", Unit::Ratio),
+        Column::with_unit("peak at", Unit::Count(sweep.to_string().into())),
+        Column::with_unit("with", unit(scope)),
+        Column::with_unit("worst deviation from the law", Unit::Share),
     ];
     let title = scope.group_title(group, "the Universal Scalability Law");
     let mut table = Table::new(title, columns);

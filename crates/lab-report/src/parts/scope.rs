@@ -209,7 +209,7 @@ impl<'a> Scope<'a> {
     }
 
     /// Returns the parameters that short names omit, such as `statement=prepared`.
-    pub fn left_out(&self, points: &[PointId]) -> Vec<String> {
+    pub fn unable_subjects(&self, points: &[PointId]) -> Vec<String> {
         let first_values = points.iter().flat_map(|&id| {
             let point = &self.plan.points[id];
             let factors = point.factors(self.plan.case(id));
@@ -238,15 +238,15 @@ impl<'a> Scope<'a> {
     }
 
     /// Returns all combinations of these subjects and points, ordered by point.
-    pub fn places(&self, subjects: &[SubjectId], points: &[PointId]) -> Vec<SubjectScope> {
-        let places = points
+    pub fn subject_scopes(&self, subjects: &[SubjectId], points: &[PointId]) -> Vec<SubjectScope> {
+        let subject_scopes = points
             .iter()
             .flat_map(|&p| subjects.iter().map(move |&s| (s, Some(p))));
-        places.collect()
+        subject_scopes.collect()
     }
 
     /// Returns a unique name for a server at a point: the server's name, the point, or both.
-    pub fn place_name(&self, (subject, point): SubjectScope) -> String {
+    pub fn subject_scope_name(&self, (subject, point): SubjectScope) -> String {
         let name = self.name(subject);
         match (point, self.subjects().len(), self.points().len()) {
             (None, ..) | (_, _, 1) => name.into(),

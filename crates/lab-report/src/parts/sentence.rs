@@ -11,8 +11,8 @@ use lab_stats::results::Comparison;
 
 /// Describes a comparison: `go is faster than c at connect: 0.63 times c's time (0.61 to 0.66).`
 pub fn comparison(scope: &Scope, comparison: &Comparison, at: &str) -> String {
-    let place = (comparison.key.subject, comparison.key.point);
-    let mean = scope.comparison(place, &Metric::MEAN_WALL);
+    let subject_scope = (comparison.key.subject, comparison.key.point);
+    let mean = scope.comparison(subject_scope, &Metric::MEAN_WALL);
     let mean = mean.filter(|_| comparison.key.metric == Metric::WALL);
     wording::comparison(&Compared {
         comparison,

@@ -35,12 +35,12 @@ fn slices<'a>(scope: &Scope<'a>, (subject, point): SubjectScope) -> Vec<&'a Slic
 /// Subjects without served requests at a point are omitted. If there are too many, an evenly spaced
 /// selection is returned. If the points differ, each pair of a subject and a point has its own
 /// color.
-fn charted_places(scope: &Scope, places: &[SubjectScope]) -> Vec<(SubjectScope, usize, String)> {
-    let served = |&&place: &&SubjectScope| {
-        let served = scope.quantity(place, &Metric::SERVED);
+fn charted_scopes(scope: &Scope, subject_scopes: &[SubjectScope]) -> Vec<(SubjectScope, usize, String)> {
+    let served = |&&subject_scope: &&SubjectScope| {
+        let served = scope.quantity(subject_scope, &Metric::SERVED);
         served.is_some_and(|n| n.value > 0.0)
     };
-    let served: Vec<&SubjectScope> = places.iter().filter(served).collect();
+    let served: Vec<&SubjectScope> = subject_scopes.iter().filter(served).collect();
     let charted = match served.len() {
         n if n > MAX_CHARTED => (0..MAX_CHARTED)
             .map(|i| *served[i * (n - 1) / (MAX_CHARTED - 1)])
@@ -49,11 +49,11 @@ fn charted_places(scope: &Scope, places: &[SubjectScope]) -> Vec<(SubjectScope, 
     };
     let same_point = charted.windows(2).all(|pair| pair[0].1 == pair[1].1);
     let charted = charted.into_iter().enumerate();
-    let charted = charted.map(|(i, place)| {
+    let charted = charted.map(|(i, subject_scope)| {
         if same_point {
-            (place, scope.color(place.0), scope.name(place.0).into())
+            (subject_scope, scope.color(subject_scope.0), scope.name(subject_scope.0).into())
         } else {
-            (place, i, scope.place_name(place))
+            (subject_scope, i, scope.subject_scope_name(subject_scope))
         }
     });
     charted.collect()
@@ -75,13 +75,13 @@ fn response() -> Axis {
 
 /// Builds the chart of response times by percentile. If `service` is true, the chart also shows
 /// service times.
-pub fn percentiles(scope: &Scope, places: &[SubjectScope], service: bool) -> Option<Chart> {
+pub fn percentiles(scope: &Scope, subject_scopes: &[SubjectScope], service: bool) -> Option<Chart> {
     let mut lines = Vec::new();
-    for (place, color, name) in charted_places(scope, places) {
-        if scope.cell(place, &Metric::BACKLOG).is_some() {
+    for (subject_scope, color, name) in charted_scopes(scope, subject_scopes) {
+        if scope.cell(subject_scope, &Metric::BACKLOG).is_some() {
             continue;
         }
-        let slices = slices(scope, place);
+        let slices = slices(scope, subject_scope);
         let mut add = |name, color, of: fn(&Slice) -> &SliceTimes| {
             let counts = merged(slices.iter().map(|slice| of(slice)));
             lines.extend((!counts.is_empty()).then_some(DistributionLine {
@@ -113,16 +113,16 @@ pub fn percentiles(scope: &Scope, places: &[SubjectScope], service: bool) -> Opt
 /// Builds the chart of the requests by response time, with a group per server. Returns `None` if there are many groups.
 ///
 /// The steps of the logarithmic axis are 1, 2 and 5.
-pub fn histogram(scope: &Scope, places: &[SubjectScope]) -> Option<Chart> {
-    let charted = charted_places(scope, places);
+pub fn histogram(scope: &Scope, subject_scopes: &[SubjectScope]) -> Option<Chart> {
+    let charted = charted_scopes(scope, subject_scopes);
     if charted.len() > MAX_HISTOGRAMS {
         return None;
     }
     let groups: Vec<_> = charted
         .iter()
-        .filter(|(place, ..)| scope.cell(*place, &Metric::BACKLOG).is_none())
-        .map(|(place, color, name)| {
-            let counts = merged(slices(scope, *place).iter().map(|slice| &slice.response));
+        .filter(|(subject_scope, ..)| scope.cell(*subject_scope, &Metric::BACKLOG).is_none())
+        .map(|(subject_scope, color, name)| {
+            let counts = merged(slices(scope, *subject_scope).iter().map(|slice| &slice.response));
             let title = match charted.len() {
                 1 => String::new(),
                 _ => name.clone(),
@@ -169,10 +169,10 @@ fn histogram_rows(counts: &[(f64, u64)], color: usize) -> Vec<BarRow> {
 }
 
 /// Builds the heat maps of response times over slices or points.
-pub fn heat(scope: &Scope, places: &[SubjectScope]) -> Option<Chart> {
+pub fn heat(scope: &Scope, subject_scopes: &[SubjectScope]) -> Option<Chart> {
     let (maps, columns, over) = match scope.points().len() {
         1 => (
-            over_slices(scope, places),
+            over_slices(scope, subject_scopes),
             "time under load",
             "over the time under load",
         ),
@@ -197,9 +197,9 @@ pub fn heat(scope: &Scope, places: &[SubjectScope]) -> Option<Chart> {
 
 type Maps<'s> = Box<dyn Iterator<Item = HeatMap> + 's>;
 
-fn over_slices<'s>(scope: &'s Scope, places: &[SubjectScope]) -> Maps<'s> {
-    let map = move |(place, color, name): (SubjectScope, usize, String)| {
-        let slices = slices(scope, place);
+fn over_slices<'s>(scope: &'s Scope, subject_scopes: &[SubjectScope]) -> Maps<'s> {
+    let map = move |(subject_scope, color, name): (SubjectScope, usize, String)| {
+        let slices = slices(scope, subject_scope);
         let each = slices.len().div_ceil(COLUMNS).max(1);
         let mut begin_ns = 0_u64;
         let column = |slices: &[&Slice]| {
@@ -216,7 +216,7 @@ fn over_slices<'s>(scope: &'s Scope, places: &[SubjectScope]) -> Maps<'s> {
             columns: slices.chunks(each).map(column).collect(),
         }
     };
-    Box::new(charted_places(scope, places).into_iter().map(map))
+    Box::new(charted_scopes(scope, subject_scopes).into_iter().map(map))
 }
 
 /// Builds a heat map for each server with the points of a sweep as columns.
@@ -246,14 +246,14 @@ fn over_points<'s>(scope: &'s Scope) -> Maps<'s> {
 
 /// Builds the chart of served requests per second over slices. It also shows the offered requests of an open loop, and
 /// errors if there are any.
-pub fn over_time(scope: &Scope, places: &[SubjectScope], open: bool) -> Option<Chart> {
+pub fn over_time(scope: &Scope, subject_scopes: &[SubjectScope], open: bool) -> Option<Chart> {
     if scope.points().len() > 1 {
         return None;
     }
     let mut lines = Vec::new();
-    for &place in places {
-        let (name, color) = (scope.name(place.0), scope.color(place.0));
-        let slices = slices(scope, place);
+    for &subject_scope in subject_scopes {
+        let (name, color) = (scope.name(subject_scope.0), scope.color(subject_scope.0));
+        let slices = slices(scope, subject_scope);
         let mut add = |name: String, color, stroke, rate: fn(&Slice) -> f64| {
             lines.push(Line {
                 name,

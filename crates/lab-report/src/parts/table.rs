@@ -13,39 +13,39 @@ use lab_stats::analysis::Verdict;
 ///
 /// Omits metrics that no row has. Each compared metric is followed by a column with its ratio to
 /// the baseline.
-pub fn figures(scope: &Scope, title: &str, places: &[SubjectScope], metrics: &[Metric]) -> Table {
-    let any = |is: &dyn Fn(SubjectScope) -> bool| places.iter().any(|&place| is(place));
+pub fn figures(scope: &Scope, title: &str, subject_scopes: &[SubjectScope], metrics: &[Metric]) -> Table {
+    let any = |is: &dyn Fn(SubjectScope) -> bool| subject_scopes.iter().any(|&subject_scope| is(subject_scope));
     let measured = metrics
         .iter()
-        .filter(|m| any(&|place| scope.cell(place, m).is_some()));
-    let shown = measured.map(|m| (m, any(&|place| scope.comparison(place, m).is_some())));
+        .filter(|m| any(&|subject_scope| scope.cell(subject_scope, m).is_some()));
+    let shown = measured.map(|m| (m, any(&|subject_scope| scope.comparison(subject_scope, m).is_some())));
     let shown: Vec<(&Metric, bool)> = shown.collect();
-    let row_names = RowNames::new(scope, places);
+    let row_names = RowNames::new(scope, subject_scopes);
     let mut columns = row_names.columns();
     for (metric, compared) in &shown {
-        columns.push(Column::of(metric.title.to_string(), metric.unit.clone()));
-        let ratio = || Column::of(format!("ratio of {}", costed(metric)), Unit::Ratio);
+        columns.push(Column::with_unit(metric.title.to_string(), metric.unit.clone()));
+        let ratio = || Column::with_unit(format!("ratio of {}", costed(metric)), Unit::Ratio);
         columns.extend(compared.then(ratio));
     }
     let mut table = Table::new(title, columns);
     if shown.is_empty() {
         return table;
     }
-    for &place in places {
+    for &subject_scope in subject_scopes {
         let mut cells = Vec::new();
         for (metric, compared) in &shown {
-            cells.push(cell::value(scope, place, metric));
-            cells.extend(compared.then(|| cell::ratio(scope, place, metric)));
+            cells.push(cell::value(scope, subject_scope, metric));
+            cells.extend(compared.then(|| cell::ratio(scope, subject_scope, metric)));
         }
         // The reason for missing values is given once.
-        if !scope.knows(place) {
+        if !scope.knows(subject_scope) {
             cells[1..].fill_with(|| cell::NONE.into());
         }
-        table.row(row_names.cells(place).into_iter().chain(cells).collect());
+        table.row(row_names.cells(subject_scope).into_iter().chain(cells).collect());
     }
     if shown.iter().any(|(_, compared)| *compared) {
         table.caption = format!("Ratios are to {}'s: {}.", scope.base_name(), better(scope));
-        let points: Vec<PointId> = places.iter().filter_map(|place| place.1).collect();
+        let points: Vec<PointId> = subject_scopes.iter().filter_map(|subject_scope| subject_scope.1).collect();
         table.notes.extend(low_level(scope, &points));
     }
     table
@@ -59,15 +59,15 @@ struct RowNames<'s> {
 }
 
 impl<'s> RowNames<'s> {
-    fn new(scope: &'s Scope<'s>, places: &[SubjectScope]) -> RowNames<'s> {
-        let several = |same: fn(&SubjectScope, &SubjectScope) -> bool| {
-            places.windows(2).any(|p| !same(&p[0], &p[1]))
+    fn new(scope: &'s Scope<'s>, subject_scopes: &[SubjectScope]) -> RowNames<'s> {
+        let differ = |same: fn(&SubjectScope, &SubjectScope) -> bool| {
+            subject_scopes.windows(2).any(|p| !same(&p[0], &p[1]))
         };
-        let points = several(|a, b| a.1 == b.1);
+        let points = differ(|a, b| a.1 == b.1);
         RowNames {
             scope,
             points,
-            subjects: !points || several(|a, b| a.0 == b.0),
+            subjects: !points || differ(|a, b| a.0 == b.0),
         }
     }
 
@@ -98,7 +98,7 @@ pub fn matrix<R: Copy, C: Copy>(
 ) -> Table {
     let titled = columns
         .iter()
-        .map(|(_, name)| Column::of(name, unit.clone()));
+        .map(|(_, name)| Column::with_unit(name, unit.clone()));
     let mut table = Table::new(title, std::iter::once(head.into()).chain(titled));
     for (row, name) in rows {
         let cells = columns.iter().map(|(column, _)| cell(*row, *column));
@@ -133,7 +133,7 @@ pub fn ratios(scope: &Scope, at: &[PointId], metric: &Metric) -> Table {
     if others.is_empty() {
         table.rows.clear();
     }
-    table.notes.extend(left_out(scope, at));
+    table.notes.extend(unable_subjects(scope, at));
     table.notes.extend(low_level(scope, at));
     table.notes.extend(unable(scope));
     table
@@ -145,7 +145,7 @@ pub fn values(scope: &Scope, at: &[PointId], metric: &Metric, title: &str) -> Ta
     let mut table = matrix(title, "point", sides, &metric.unit, |p, s| {
         cell::value(scope, (s, Some(p)), metric)
     });
-    table.notes.extend(left_out(scope, at));
+    table.notes.extend(unable_subjects(scope, at));
     table
 }
 
@@ -166,7 +166,7 @@ pub fn overall(scope: &Scope, metric: &Metric, keep_alive: Option<bool>) -> Tabl
     cases.dedup();
     let name = |case: Option<CaseId>| case.map_or("all", |c| scope.plan.cases[c].name.as_str());
     let mut columns = vec![Column::from(scope.words.subject)];
-    columns.extend(cases.iter().map(|&c| Column::of(name(c), Unit::Ratio)));
+    columns.extend(cases.iter().map(|&c| Column::with_unit(name(c), Unit::Ratio)));
     columns.push("verdicts at single points".into());
     let title = format!(
         "{} as a multiple of {}'s, over multiple points",
@@ -216,8 +216,8 @@ fn better(scope: &Scope) -> String {
 }
 
 /// Returns a note on the parameters that short names of points omit.
-fn left_out(scope: &Scope, points: &[PointId]) -> Option<String> {
-    let words = scope.left_out(points);
+fn unable_subjects(scope: &Scope, points: &[PointId]) -> Option<String> {
+    let words = scope.unable_subjects(points);
     let is_needed = !words.is_empty() && !scope.plan.has_one_case();
     is_needed.then(|| format!("Unless stated otherwise: {}.", words.join(", ")))
 }

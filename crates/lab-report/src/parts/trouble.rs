@@ -74,16 +74,16 @@ pub fn warnings(measured: &Measured) -> Section {
         });
     for ((_, text), about) in say::grouped(with_targets) {
         let names: Vec<&str> = about.iter().filter_map(|(_, target)| *target).collect();
-        let place = match names.len() {
+        let location = match names.len() {
             0 => String::new(),
             n if n == measured.plan.targets.len() => String::new(),
             _ => format!("{}: ", list(&names)),
         };
         let fact = about.first().map(|(fact, _)| *fact);
         section.items.extend(fact.map(|fact| {
-            let finding = finding(fact, format!("{place}{text}"));
+            let finding = finding(fact, format!("{location}{text}"));
             Item::Finding(if is_omission(measured, fact) {
-                finding.toned(Tone::Undecided)
+                finding.with_tone(Tone::Undecided)
             } else {
                 finding
             })

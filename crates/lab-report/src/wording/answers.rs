@@ -196,7 +196,7 @@ pub enum Counted {
 
 /// The run that would resolve the inconclusive comparisons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WouldDecide {
+pub enum WouldResolve {
     /// A longer run would probably resolve all of them.
     All(LongerRun),
     /// A longer run would probably resolve half of them.
@@ -213,7 +213,7 @@ pub enum WouldDecide {
 /// continue.
 ///
 /// An example is `a run of 5 minutes would probably decide all of them (--for 5m, about 40 blocks)`.
-pub fn would_decide(by: WouldDecide, open: usize, resumed: Option<&str>) -> String {
+pub fn would_resolve(by: WouldResolve, open: usize, resumed: Option<&str>) -> String {
     let some = if open == 1 { "it" } else { "half of them" };
     let all = if open == 1 { "it" } else { "all of them" };
     let probably = |run: LongerRun, decided: &str| {
@@ -224,9 +224,9 @@ pub fn would_decide(by: WouldDecide, open: usize, resumed: Option<&str>) -> Stri
         )
     };
     match by {
-        WouldDecide::All(run) => probably(run, all),
-        WouldDecide::Half(run) => probably(run, "half of them"),
-        WouldDecide::TooFew(counted, run) => {
+        WouldResolve::All(run) => probably(run, all),
+        WouldResolve::Half(run) => probably(run, "half of them"),
+        WouldResolve::TooFew(counted, run) => {
             let now = match counted {
                 Counted::Blocks(n) => count(n, "block"),
                 Counted::ProcessSets(n) => format!("{} of processes", count(n, "set")),
@@ -242,8 +242,8 @@ pub fn would_decide(by: WouldDecide, open: usize, resumed: Option<&str>) -> Stri
                 run.option(resumed)
             )
         }
-        WouldDecide::Perhaps(run) => format!("even {} may not resolve {some}", run.length()),
-        WouldDecide::Hardly(run) => format!(
+        WouldResolve::Perhaps(run) => format!("even {} may not resolve {some}", run.length()),
+        WouldResolve::Hardly(run) => format!(
             "even {} is unlikely to resolve {some}: do more work per operation, or allow a wider margin",
             run.length()
         ),
@@ -266,7 +266,7 @@ pub fn too_few_operations(operations: f64, subject: &str) -> String {
 
 /// The reason why subjects are missing from the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LeftOut {
+pub enum Omission {
     /// This host lacks a requirement of the subjects.
     Lacking,
     /// The subjects failed.
@@ -279,22 +279,22 @@ pub enum LeftOut {
 
 /// Describes the subjects that are missing from the result, or `None` if there are none.
 ///
-/// `several_points` is true if the run has more than one point. In that case, subjects may be
+/// `has_multiple_points` is true if the run has more than one point. In that case, subjects may be
 /// missing at only some points.
-pub fn left_out(names: &[String], reason: LeftOut, several_points: bool) -> Option<String> {
+pub fn omitted(names: &[String], reason: Omission, has_multiple_points: bool) -> Option<String> {
     let is_one = names.len() == 1;
     let is = if is_one { "is" } else { "are" };
     let predicate = match reason {
-        LeftOut::Lacking => format!("cannot run here and {is} left out"),
-        LeftOut::Failed if several_points => {
+        Omission::Lacking => format!("cannot run here and {is} left out"),
+        Omission::Failed if has_multiple_points => {
             let it = if is_one { "it" } else { "they" };
             format!("failed and {is} left out where {it} failed")
         }
-        LeftOut::Failed => format!("failed and {is} left out"),
-        LeftOut::BaselineFailed => format!("{is} not compared where the baseline failed"),
-        LeftOut::OtherWork => {
+        Omission::Failed => format!("failed and {is} left out"),
+        Omission::BaselineFailed => format!("{is} not compared where the baseline failed"),
+        Omission::OtherWork => {
             let its = if is_one { "its" } else { "their" };
-            let at = if several_points {
+            let at = if has_multiple_points {
                 " at some points"
             } else {
                 ""

@@ -27,8 +27,8 @@ pub fn answer(scope: &Scope, steps: &Option<Vec<RangeStep>>) -> String {
                 scope.name(step.subject)
             )
         }
-        Some(several) => {
-            let each: Vec<String> = several
+        Some(steps) => {
+            let each: Vec<String> = steps
                 .iter()
                 .map(|step| {
                     let (value, range) = ratio(scope, step);
@@ -37,7 +37,7 @@ pub fn answer(scope: &Scope, steps: &Option<Vec<RangeStep>>) -> String {
                 .collect();
             format!(
                 "{} of {commits} changed the time: {}.",
-                several.len(),
+                steps.len(),
                 say::list(&each)
             )
         }

@@ -142,7 +142,7 @@ fn some_processes(off: usize, all: usize) -> String {
 }
 
 fn turns_not_steady(turns: &TurnsNotSteady) -> String {
-    let place = first_point(&turns.at);
+    let point = first_point(&turns.at);
     let processes = some_processes(turns.processes_off, turns.processes);
     let levels = format!(
         "turns {}, steady state {} at the same speed of the machine",
@@ -151,7 +151,7 @@ fn turns_not_steady(turns: &TurnsNotSteady) -> String {
     );
     match turns.cause {
         TurnsCause::TwoLevels { other_ns } => format!(
-            "settled at one of two levels at {place}: {} of {} processes took {}, the others {}, and the levels did \
+            "settled at one of two levels at {point}: {} of {} processes took {}, the others {}, and the levels did \
              not converge during the turns. A ratio would only show how many processes were at each level",
             turns.processes_off,
             turns.processes,
@@ -159,11 +159,11 @@ fn turns_not_steady(turns: &TurnsNotSteady) -> String {
             short_time(other_ns)
         ),
         TurnsCause::PilotTooShort => format!(
-            "took less time at {place} than in its pilot's steady state{processes} ({levels}): it or the baseline \
+            "took less time at {point} than in its pilot's steady state{processes} ({levels}): it or the baseline \
              needs a longer warm-up than the pilot showed"
         ),
         TurnsCause::Disturbed => format!(
-            "was not in its steady state at {place}{processes} ({levels}), although its pilot showed no warm-up: \
+            "was not in its steady state at {point}{processes} ({levels}), although its pilot showed no warm-up: \
              something disturbed it"
         ),
         TurnsCause::WarmingUp {
@@ -173,7 +173,7 @@ fn turns_not_steady(turns: &TurnsNotSteady) -> String {
         } => {
             let was = if pilot_steady { "was" } else { "was not" };
             format!(
-                "was still warming up at {place}{processes} ({levels}); its pilot {was} steady after {operations} \
+                "was still warming up at {point}{processes} ({levels}); its pilot {was} steady after {operations} \
                  operations ({})",
                 short_time(wall_ns as f64)
             )

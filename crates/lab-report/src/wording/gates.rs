@@ -23,7 +23,7 @@ pub struct GateWords<'a> {
 
 impl GateWords<'_> {
     /// Formats the metric with its subject: `p99 of new at connections=8`.
-    fn place(&self) -> String {
+    fn metric_name(&self) -> String {
         let title = match self.metric.id.as_ref() {
             "errors" => "the errors",
             _ => &self.metric.title,
@@ -47,7 +47,7 @@ pub fn value(words: &GateWords, value: &Value, unit: &Unit, level: f64) -> Strin
     } else {
         "is"
     };
-    format!("{} {verb} {number}", words.place())
+    format!("{} {verb} {number}", words.metric_name())
 }
 
 /// Describes a ratio: `head takes 1.08 times base's time (1.05 to 1.11)`.

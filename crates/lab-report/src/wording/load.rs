@@ -109,7 +109,7 @@ pub fn redirects() -> &'static str {
 }
 
 /// The cause that limited the rate at a point.
-pub enum Limit {
+pub enum Bottleneck {
     /// The queues of connections that servers on this machine had not yet accepted.
     AcceptQueue {
         /// The number of times that a queue was full.
@@ -130,17 +130,17 @@ pub enum Limit {
 }
 
 /// Returns the label of a limit. Queue overflows are only a likely cause of delays.
-pub fn limit_label(limit: &Limit) -> &'static str {
-    match limit {
-        Limit::AcceptQueue { .. } => "Likely cause",
-        Limit::OfferedRate | Limit::Connections { .. } => "Limit",
+pub fn bottleneck_label(bottleneck: &Bottleneck) -> &'static str {
+    match bottleneck {
+        Bottleneck::AcceptQueue { .. } => "Likely cause",
+        Bottleneck::OfferedRate | Bottleneck::Connections { .. } => "Limit",
     }
 }
 
 /// Describes the cause that limited the rate, with advice.
-pub fn limit(limit: &Limit) -> String {
-    match limit {
-        Limit::AcceptQueue { overflows } => format!(
+pub fn bottleneck(bottleneck: &Bottleneck) -> String {
+    match bottleneck {
+        Bottleneck::AcceptQueue { overflows } => format!(
             "accept queues of this machine overflowed {} during the load. A connection that finds its queue full waits \
              for a retransmission, often for a second. Raise the server's listen backlog, and net.core.somaxconn if \
              that is lower.",
@@ -149,10 +149,10 @@ pub fn limit(limit: &Limit) -> String {
                 n => count(*n as usize, "time"),
             }
         ),
-        Limit::OfferedRate => {
+        Bottleneck::OfferedRate => {
             "the offered rate: the server kept up with it. A higher --rate shows more.".into()
         }
-        Limit::Connections {
+        Bottleneck::Connections {
             connections,
             generator_busy,
             server_cores,

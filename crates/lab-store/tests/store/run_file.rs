@@ -233,7 +233,7 @@ fn what_is_put_in_comes_out() {
     run.failure(&failure).unwrap();
     run.setting(&setting).unwrap();
     run.log(&line).unwrap();
-    run.look(10).unwrap();
+    run.interim_analysis(10).unwrap();
     run.hash("a", "00ff").unwrap();
     let in_the_making = run.load().unwrap();
     assert_eq!(in_the_making.ending, None);

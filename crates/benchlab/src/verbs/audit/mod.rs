@@ -130,7 +130,7 @@ fn finish(cli: &Cli, args: &Auditing, audit: &Audit, began_unix_s: f64) -> Resul
 fn keep(path: &Path, audit: &Audit, gates: &[Gate], began_unix_s: f64) -> Result<(), Exit> {
     let writer = RunWriter::create(path, env!("CARGO_PKG_VERSION"), began_unix_s)?;
     writer.audit(audit)?;
-    let kept: Vec<KeptGate> = gates.iter().map(Gate::kept).collect();
+    let kept: Vec<KeptGate> = gates.iter().map(Gate::to_kept).collect();
     writer.gates(&kept)?;
     Ok(writer.finish(None, None)?)
 }
@@ -151,7 +151,7 @@ fn waivers_in_file() -> Result<Vec<(PathBuf, Waiver)>, Exit> {
     };
     let waivers = file.config.waiver.iter();
     Ok(waivers
-        .map(|waiver| (file.path.clone(), waiver.of_audit()))
+        .map(|waiver| (file.path.clone(), waiver.to_audit_waiver()))
         .collect())
 }
 

@@ -70,7 +70,7 @@ pub fn resume(file: &BisectionFile, budget: Option<Duration>) -> Result<ExitCode
     let mut bisection = file.load()?;
     if bisection.next() == NextMeasurement::Done {
         let path = file.folder().display();
-        if !bisection.has_open() {
+        if !bisection.is_inconclusive() {
             return Err(Exit::wrong(format!(
                 "{path} is complete; `benchlab report {path}` shows it"
             )));
@@ -104,7 +104,7 @@ fn run_bisection(
         Ok(()) => {
             report::export(&document, exports)?;
             report::show(&document, &file.folder().with_extension("html"))?;
-            Ok(if bisection.has_open() {
+            Ok(if bisection.is_inconclusive() {
                 ExitCode::from(exit::UNDECIDED)
             } else {
                 ExitCode::SUCCESS

@@ -140,7 +140,7 @@ pub fn judge(args: &CompareArgs, plan: &Plan, run: &Path) -> Result<(), Exit> {
     let gates = gates
         .into_iter()
         .map(|gate| gate.with_inconclusive(args.inconclusive.on));
-    let kept: Vec<KeptGate> = gates.map(|gate| gate.kept()).collect();
+    let kept: Vec<KeptGate> = gates.map(|gate| gate.to_kept()).collect();
     Ok(RunWriter::add_gates(run, &kept)?)
 }
 
@@ -171,7 +171,7 @@ fn range(
                 .ok_or_else(|| failed("no instructions"))?,
         );
     }
-    CountRange::of(counts).ok_or_else(|| Exit::failed("no instructions were counted"))
+    CountRange::from_counts(counts).ok_or_else(|| Exit::failed("no instructions were counted"))
 }
 
 fn condition(args: &CompareArgs) -> String {
@@ -199,6 +199,6 @@ fn gate(
     let statement = wording::instructions(&name, &baseline, before, after, layouts);
     let ratio = 1.0 + after.change_from(before).estimate;
     Gate::new(&condition(args), &name, decision, &statement)
-        .valued(Quantity::exact(ratio, Unit::Ratio))
-        .limited(1.0 + args.margin, Unit::Ratio)
+        .with_value(Quantity::exact(ratio, Unit::Ratio))
+        .with_limit(1.0 + args.margin, Unit::Ratio)
 }

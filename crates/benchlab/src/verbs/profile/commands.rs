@@ -95,10 +95,10 @@ pub fn profile_commands(cli: &Cli, args: &ProfileArgs) -> Result<Document, Exit>
         let counters = (wording::COUNTERS_FACT.into(), counters);
         programs.facts.push(counters);
     }
-    let kept = lab_profile::kept(&programs, &runs);
+    let kept = lab_profile::to_kept_profile(&programs, &runs);
     let kept = kept.map_err(|e| Exit::failed(wording::not_kept(&e)))?;
     let gates = gates(args, &programs);
-    let gates: Vec<KeptGate> = gates.iter().map(Gate::kept).collect();
+    let gates: Vec<KeptGate> = gates.iter().map(Gate::to_kept).collect();
     let writer = new_run_file(cli, compare, &plan, !args.no_measure)?;
     let path = writer.path().to_path_buf();
     write_figures(&writer, &ids, &programs.profiles)?;
@@ -162,7 +162,7 @@ fn ranges(
             .cachegrind
             .iter()
             .chain(others.map(|(_, costs)| costs));
-        EventRanges::of(&all.collect::<Vec<&CostProfile>>())
+        EventRanges::from_profiles(&all.collect::<Vec<&CostProfile>>())
     });
     Ok(ranges.collect())
 }

@@ -234,8 +234,8 @@ impl Layout {
     fn axis(self, ruler: &Ruler, reference: Option<f64>, pen: Pen) -> String {
         let mut cells = vec![' '; self.plot];
         let reference: Vec<f64> = reference.into_iter().collect();
-        let places = ruler.span.ticks_at(&reference).into_iter();
-        for (part, word) in places.chain(ruler.span.ticks()) {
+        let reference_ticks = ruler.span.ticks_at(&reference).into_iter();
+        for (part, word) in reference_ticks.chain(ruler.span.ticks()) {
             let length = word.chars().count();
             let middle = (part * self.plot as f64) as usize;
             let most = self.plot.saturating_sub(length);
@@ -298,7 +298,7 @@ fn forest(forest: &Forest, width: usize, pen: Pen) -> Vec<String> {
         }
         for (row, (name, label)) in group.rows.iter().zip(&mut texts) {
             let plot = interval(row, &ruler, forest.reference, pen);
-            let label = pen.toned(&cut(label, layout.label), row.tone);
+            let label = pen.paint(&cut(label, layout.label), row.tone);
             lines.extend(layout.styled(name, &plot, &label));
         }
     }
@@ -337,7 +337,7 @@ fn interval(row: &ForestRow, ruler: &Ruler, reference: f64, pen: Pen) -> String 
         .map_or(begin, |last| last + 1);
     let text = |cells: &[char]| cells.iter().collect::<String>();
     pen.dim(&text(&cells[..begin]))
-        + &pen.toned(&text(&cells[begin..end]), row.tone)
+        + &pen.paint(&text(&cells[begin..end]), row.tone)
         + &pen.dim(&text(&cells[end..]))
 }
 
@@ -430,8 +430,8 @@ fn lines(lines: &Lines, ends: Option<[String; 2]>, width: usize, pen: Pen) -> Ve
     );
     let points = || lines.lines.iter().flat_map(|line| &line.points);
     let ruler = Ruler::new(&lines.y, points().map(|(_, y)| y), None, UPWARDS.len());
-    let places = values::thinned(&values::places(lines), layout.plot);
-    let across = (layout.plot / places.len().max(1)).clamp(1, 6);
+    let x_values = values::thinned(&values::x_values(lines), layout.plot);
+    let across = (layout.plot / x_values.len().max(1)).clamp(1, 6);
     let [low, high] = [0.0, 1.0].map(|part| {
         let end = Quantity::exact(ruler.span.value(part), lines.y.unit.clone());
         quantity::short(&end)
@@ -443,23 +443,23 @@ fn lines(lines: &Lines, ends: Option<[String; 2]>, width: usize, pen: Pen) -> Ve
     let heights = format!("{}{counted}: ▁ {low} to █ {high}", lines.y.title);
     let x = |at: f64| quantity::tick(at, &lines.x.unit, at);
     let [first, last] = ends.unwrap_or_else(|| {
-        [places.first(), places.last()].map(|at| at.map_or(String::new(), |at| x(*at)))
+        [x_values.first(), x_values.last()].map(|at| at.map_or(String::new(), |at| x(*at)))
     });
-    let wide = (places.len() * across).saturating_sub(first.width());
+    let wide = (x_values.len() * across).saturating_sub(first.width());
     let indent = " ".repeat(layout.name);
     let axis = format!("{indent}  {first}{last:>wide$}  {title}");
     let rows = lines.lines.iter().zip(names.iter().zip(&labels));
     let rows = rows.flat_map(|(line, (name, label))| {
-        let height = |place: &f64| height(line, *place, &ruler).to_string().repeat(across);
-        let bars: String = places.iter().map(height).collect();
+        let height = |x: &f64| height(line, *x, &ruler).to_string().repeat(across);
+        let bars: String = x_values.iter().map(height).collect();
         layout.lines(name, &pad(&bars, layout.plot), label)
     });
     let head = [clean(&heights), axis].map(|line| pen.dim(&cut(&line, width)));
     head.into_iter().chain(rows).collect()
 }
 
-fn height(line: &Line, place: f64, ruler: &Ruler) -> char {
-    let point = line.points.iter().find(|(x, _)| *x == place);
+fn height(line: &Line, x: f64, ruler: &Ruler) -> char {
+    let point = line.points.iter().find(|(other, _)| *other == x);
     let value = point.map(|(_, value)| value.value);
     let value = value.filter(|value| value.is_finite());
     value.map_or('·', |value| UPWARDS[ruler.column(value)])

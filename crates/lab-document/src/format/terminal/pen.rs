@@ -23,7 +23,7 @@ const PARTS: [AnsiColor; 6] = [
 
 impl Pen {
     /// Colors text by tone.
-    pub fn toned(self, text: &str, tone: Tone) -> String {
+    pub fn paint(self, text: &str, tone: Tone) -> String {
         let style = match tone {
             Tone::Plain => Style::new(),
             Tone::Better => AnsiColor::Green.on_default(),

@@ -29,10 +29,10 @@ struct ColumnShape {
 /// The gap between columns is two spaces, or one space if two do not fit. Columns that do not fit
 /// continue below, next to a copy of the columns that name the rows.
 pub fn lines(grid: &Grid, width: usize, pen: Pen) -> Vec<String> {
-    let turned = grid.turned();
+    let transposed = grid.transposed();
     let few = grid.rows.len() < grid.columns.len();
-    if few && !fits(grid, width) && fits(&turned, width) {
-        return laid_out(&turned, width, pen);
+    if few && !fits(grid, width) && fits(&transposed, width) {
+        return laid_out(&transposed, width, pen);
     }
     laid_out(grid, width, pen)
 }
@@ -183,15 +183,15 @@ fn row(
     let height = cells.iter().map(Vec::len).max().unwrap_or(0);
     let line = |n: usize| {
         let mut line = String::new();
-        for (place, (lines, &i)) in cells.iter().zip(columns).enumerate() {
+        for (position, (lines, &i)) in cells.iter().zip(columns).enumerate() {
             let text = lines.get(n).cloned().unwrap_or_default();
-            let last = place + 1 == columns.len();
+            let last = position + 1 == columns.len();
             let text = if last {
                 text
             } else {
                 pad(&text, shapes[i].width)
             };
-            line += &" ".repeat(if place > 0 { gap } else { 0 });
+            line += &" ".repeat(if position > 0 { gap } else { 0 });
             line += &painted(&text, row[i].tone, pen);
         }
         line.trim_end().to_owned()
@@ -238,7 +238,7 @@ fn painted(text: &str, tone: Tone, pen: Pen) -> String {
     format!(
         "{}{}{}",
         &text[..start],
-        pen.toned(&text[start..end], tone),
+        pen.paint(&text[start..end], tone),
         &text[end..]
     )
 }

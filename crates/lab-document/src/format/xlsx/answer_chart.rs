@@ -51,10 +51,10 @@ fn draw_lines(
     let [x, y] = [&lines.x, &lines.y].map(|axis| with_unit(&axis.title, &axis.unit));
     let mut is_drawn = false;
     for line in &lines.lines {
-        let places = line.points.iter().cloned();
-        let places =
-            places.filter(|(x, y)| drawable(lines.x.scale, *x) && drawable(lines.y.scale, y.value));
-        let points = thinned(&stepped(line, places.collect()), POINTS);
+        let points = line.points.iter().cloned();
+        let points =
+            points.filter(|(x, y)| drawable(lines.x.scale, *x) && drawable(lines.y.scale, y.value));
+        let points = thinned(&stepped(line, points.collect()), POINTS);
         if points.is_empty() {
             continue;
         }
@@ -70,7 +70,7 @@ fn draw_lines(
     }
     scale(native.x_axis(), &lines.x);
     scale(native.y_axis(), &lines.y);
-    place(page, native, 21, is_drawn)
+    insert_chart(page, native, 21, is_drawn)
 }
 
 fn draw_bars(
@@ -122,7 +122,7 @@ fn draw_bars(
             .x_axis()
             .set_crossing(ChartAxisCrossing::AxisValue(reference));
     }
-    place(page, native, height, is_drawn)
+    insert_chart(page, native, height, is_drawn)
 }
 
 fn named(kind: ChartType, source: &Chart) -> NativeChart {
@@ -136,7 +136,7 @@ fn named(kind: ChartType, source: &Chart) -> NativeChart {
 /// Inserts a chart below the existing content. The chart is `rows` rows tall.
 ///
 /// The library rejects a chart without series.
-fn place(
+fn insert_chart(
     page: &mut Sheet,
     mut chart: NativeChart,
     rows: u32,
@@ -220,8 +220,8 @@ fn rarity(lines: Lines) -> Lines {
         x: Axis::new(title, Unit::Ratio, Scale::Log),
         ..lines
     };
-    for (share, _) in rarity.lines.iter_mut().flat_map(|line| &mut line.points) {
-        *share = 1.0 / (1.0 - *share);
+    for (fraction, _) in rarity.lines.iter_mut().flat_map(|line| &mut line.points) {
+        *fraction = 1.0 / (1.0 - *fraction);
     }
     rarity
 }

@@ -153,8 +153,8 @@ impl Sheet {
             for parts in &columns {
                 if let Some(cell) = row.get(parts.column) {
                     let values = parts.values(cell);
-                    for (value, place) in values.iter().zip(column..) {
-                        self.put(place, value, &toned(cell.tone))?;
+                    for (value, index) in values.iter().zip(column..) {
+                        self.put(index, value, &tone_format(cell.tone))?;
                     }
                     column += values.len() as u16;
                 }
@@ -291,7 +291,7 @@ fn muted() -> Format {
     Format::new().set_font_color("#57606A")
 }
 
-fn toned(tone: Tone) -> Format {
+fn tone_format(tone: Tone) -> Format {
     match tone {
         Tone::Plain => Format::new(),
         tone => Format::new().set_font_color(color(tone_number(tone))),

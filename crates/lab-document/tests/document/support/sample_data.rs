@@ -64,16 +64,16 @@ pub fn document() -> Document {
                 Decision::Failed,
                 "Ada takes 1.08 times C's time (1.06 to 1.10)",
             )
-            .valued(estimate(1.06, 1.08, 1.10, Unit::Ratio))
-            .limited(1.05, Unit::Ratio),
+            .with_value(estimate(1.06, 1.08, 1.10, Unit::Ratio))
+            .with_limit(1.05, Unit::Ratio),
             Gate::new(
                 "time>+5%",
                 "Java | <b>",
                 Decision::Inconclusive,
                 "Java | <b> takes 1.04 times C's time (0.99 to 1.09)",
             )
-            .valued(estimate(0.99, 1.04, 1.09, Unit::Ratio))
-            .limited(1.05, Unit::Ratio)
+            .with_value(estimate(0.99, 1.04, 1.09, Unit::Ratio))
+            .with_limit(1.05, Unit::Ratio)
             .with_inconclusive(OnInconclusive::Warn),
         ],
         sections: vec![times, method],
@@ -118,8 +118,8 @@ pub fn chart(id: &str, title: &str, caption: &str, drawing: Drawing) -> Chart {
 fn table() -> Table {
     let columns = [
         Column::from("subject"),
-        Column::of("time", Unit::Nanoseconds),
-        Column::of("memory", Unit::Bytes),
+        Column::with_unit("time", Unit::Nanoseconds),
+        Column::with_unit("memory", Unit::Bytes),
         Column::from("verdict"),
         Column::from("figure"),
     ];
@@ -135,16 +135,16 @@ fn table() -> Table {
     ]);
     table.row(vec![
         "ada".into(),
-        Cell::from(time(11_448.0, 0.006)).noted("8 % more"),
+        Cell::from(time(11_448.0, 0.006)).with_note("8 % more"),
         memory(6.1).into(),
-        Cell::from("slower").toned(Tone::Worse),
+        Cell::from("slower").with_tone(Tone::Worse),
         ratio(1.06, 1.08, 1.10).into(),
     ]);
     table.row(vec![
         "=java".into(),
         Cell::default(),
         Quantity::exact(f64::NAN, Unit::Bytes).into(),
-        Cell::from("failed").toned(Tone::Alarm),
+        Cell::from("failed").with_tone(Tone::Alarm),
         Quantity::exact(1234.0, Unit::Count("faults".into())).into(),
     ]);
     table.notes = vec!["Java failed with status 1.".into()];

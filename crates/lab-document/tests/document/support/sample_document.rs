@@ -243,11 +243,11 @@ fn times() -> Table {
     let time = |value, low, high| within(value, low, high, Unit::Nanoseconds);
     let columns = vec![
         Column::from("subject"),
-        Column::of("time", Unit::Nanoseconds),
-        Column::of("system", Unit::Nanoseconds),
-        Column::of("memory", Unit::Bytes),
-        Column::of("compared with c", Unit::Ratio),
-        Column::of("threads", Unit::Count("threads".into())),
+        Column::with_unit("time", Unit::Nanoseconds),
+        Column::with_unit("system", Unit::Nanoseconds),
+        Column::with_unit("memory", Unit::Bytes),
+        Column::with_unit("compared with c", Unit::Ratio),
+        Column::with_unit("threads", Unit::Count("threads".into())),
         Column::from("verdict"),
     ];
     let mut table = Table::new("Select 1", columns);
@@ -263,12 +263,12 @@ fn times() -> Table {
     ]);
     table.row(vec![
         "go".into(),
-        Cell::from(time(3.4e6, 1.8e6, 3.41e6)).noted("two of 12 blocks redone"),
+        Cell::from(time(3.4e6, 1.8e6, 3.41e6)).with_note("two of 12 blocks redone"),
         time(3_000.0, 1_000.0, 90_000.0).into(),
         Quantity::exact(12.0e6, Unit::Bytes).into(),
         ratio(14.8, 7.9, 14.9).into(),
         Quantity::exact(12.0, Unit::Count("threads".into())).into(),
-        Cell::from("slower").toned(Tone::Worse),
+        Cell::from("slower").with_tone(Tone::Worse),
     ]);
     table.row(vec![
         "node".into(),
@@ -277,7 +277,7 @@ fn times() -> Table {
         Quantity::exact(81e6, Unit::Bytes).into(),
         without_interval(14.9, Unit::Ratio).into(),
         Cell::default(),
-        Cell::from("no interval").toned(Tone::Undecided),
+        Cell::from("no interval").with_tone(Tone::Undecided),
     ]);
     table.notes = vec!["The server's CPU time is charged to the query.".into()];
     table
@@ -317,7 +317,7 @@ fn versions() -> Table {
 }
 
 fn wide() -> Table {
-    let columns = (1..=14).map(|i| Column::of(format!("{} rows", i * i), Unit::Nanoseconds));
+    let columns = (1..=14).map(|i| Column::with_unit(format!("{} rows", i * i), Unit::Nanoseconds));
     let columns = std::iter::once(Column::from("subject")).chain(columns);
     let mut table = Table::new("Select over rows", columns);
     for (name, factor) in [("c", 1.0), ("go", 2.3), ("java", 1.7)] {
@@ -416,7 +416,7 @@ pub fn hostile() -> Document {
     table.caption = text();
     table.notes = vec![text()];
     table.row(vec![
-        Cell::from(text()).noted(text()).toned(Tone::Alarm),
+        Cell::from(text()).with_note(text()).with_tone(Tone::Alarm),
         Quantity::exact(1.0, Unit::PerSecond(text().into())).into(),
         text().into(),
     ]);

@@ -73,7 +73,7 @@ pub fn section(scope: &Scope) -> Section {
     let mut section = Section::new("Outcome of the calls");
     let over_run = over_run(callers(scope));
     let totals = table::figures(scope, "", &over_run, &TOTALS);
-    section.table(totals.captioned(
+    section.table(totals.with_caption(
         "All measured blocks. benchlab reads each call's effect in the database. A call is wrong if it was \
          acknowledged but lost, applied twice, or applied but reported as failed.",
     ));
@@ -81,7 +81,7 @@ pub fn section(scope: &Scope) -> Section {
     for metric in &AT_POINTS {
         if over_run
             .iter()
-            .any(|&place| count(scope, place, metric) > 0.0)
+            .any(|&subject_scope| count(scope, subject_scope, metric) > 0.0)
         {
             let title = say::capital(&metric.title);
             section.table(table::values(scope, &points, metric, &title));
@@ -91,8 +91,8 @@ pub fn section(scope: &Scope) -> Section {
 }
 
 /// Returns a count, or 0 if there is none.
-fn count(scope: &Scope, place: SubjectScope, metric: &Metric) -> f64 {
-    match scope.cell(place, metric).map(|cell| &cell.value) {
+fn count(scope: &Scope, subject_scope: SubjectScope, metric: &Metric) -> f64 {
+    match scope.cell(subject_scope, metric).map(|cell| &cell.value) {
         Some(Value::Reading(value)) => *value,
         Some(Value::Estimate(interval)) => interval.estimate,
         None => 0.0,
@@ -198,8 +198,8 @@ type Fault<'s> = (String, Vec<(&'s Scope<'s>, PointId)>);
 
 /// Groups, by fault, the points at which more than one subject makes calls.
 fn by_fault<'s>(scopes: &'s [Scope<'s>]) -> Vec<Fault<'s>> {
-    let several = scopes.iter().filter(|scope| scope.compared().len() > 1);
-    let at = several.flat_map(|scope| {
+    let compared_scopes = scopes.iter().filter(|scope| scope.compared().len() > 1);
+    let at = compared_scopes.flat_map(|scope| {
         let points = call_points(scope).into_iter();
         points.map(move |point| (fault(scope, point), (scope, point)))
     });
@@ -209,10 +209,10 @@ fn by_fault<'s>(scopes: &'s [Scope<'s>]) -> Vec<Fault<'s>> {
 /// Lists the fastest subject without errors for each fault: `Fastest of …: classic with order; java with cut;
 /// inconclusive with percent.`
 fn fastest(faults: &[Fault]) -> Option<String> {
-    let best = faults.iter().map(|(fault, places)| {
-        let right = subjects_without(&AT_POINTS, places);
+    let best = faults.iter().map(|(fault, scoped_points)| {
+        let right = subjects_without(&AT_POINTS, scoped_points);
         let is_right = |name: &str| right.contains(&name);
-        let firsts = places
+        let firsts = scoped_points
             .iter()
             .map(|&(scope, point)| fastest_at(scope, point, &is_right));
         let firsts: Vec<Vec<&str>> = firsts.collect();
@@ -244,8 +244,8 @@ fn fastest(faults: &[Fault]) -> Option<String> {
 fn careful(faults: &[Fault]) -> Option<String> {
     let lossy = faults
         .iter()
-        .filter(|(_, places)| subjects_without(&AT_POINTS, places).is_empty());
-    let careful = lossy.map(|(fault, places)| (subjects_without(&AT_POINTS[..3], places), fault));
+        .filter(|(_, scoped_points)| subjects_without(&AT_POINTS, scoped_points).is_empty());
+    let careful = lossy.map(|(fault, scoped_points)| (subjects_without(&AT_POINTS[..3], scoped_points), fault));
     let some_careful = careful.filter(|(names, _)| !names.is_empty());
     let parts = say::grouped(some_careful)
         .into_iter()
@@ -358,16 +358,16 @@ fn load(scopes: &[Scope]) -> Option<String> {
 
 /// Returns the subjects that made calls at all points, and had no error of these kinds at any of
 /// them.
-fn subjects_without<'s>(kinds: &[Metric], places: &[(&'s Scope<'s>, PointId)]) -> Vec<&'s str> {
+fn subjects_without<'s>(kinds: &[Metric], scoped_points: &[(&'s Scope<'s>, PointId)]) -> Vec<&'s str> {
     let is_without = |name: &&str| {
-        places.iter().all(|&(scope, point)| {
+        scoped_points.iter().all(|&(scope, point)| {
             let count_of = |s, metric: &Metric| count(scope, (s, Some(point)), metric);
             let errs = |s| kinds.iter().any(|kind| count_of(s, kind) != 0.0);
             let mut named = callers(scope).filter(|&s| scope.name(s) == *name);
             named.any(|s| count_of(s, &Metric::CALLS) > 0.0 && !errs(s))
         })
     };
-    let names = places
+    let names = scoped_points
         .iter()
         .flat_map(|&(scope, _)| callers(scope).map(|s| scope.name(s)).collect::<Vec<_>>());
     say::distinct(names)

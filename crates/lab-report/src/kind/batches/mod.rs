@@ -13,7 +13,7 @@ mod timeline;
 use super::work_kind::{DocumentParts, WorkKind};
 use crate::parts::kind_traits::{KindTraits, Words};
 use crate::parts::measured::{SubjectScope, over_run};
-use crate::parts::respect::Respect;
+use crate::parts::respect::ComparedMetric;
 use crate::parts::scope::{PointGroup, Scope};
 use crate::parts::{charts, costs, findings, hosts, method, scaling, sentence, table};
 use crate::wording;
@@ -83,8 +83,8 @@ impl WorkKind for Batches {
         parts(scopes)
     }
 
-    fn respects(&self, scope: &Scope) -> Vec<Respect> {
-        vec![Respect::everywhere(scope, Metric::WALL)]
+    fn compared_metrics(&self, scope: &Scope) -> Vec<ComparedMetric> {
+        vec![ComparedMetric::everywhere(scope, Metric::WALL)]
     }
 }
 
@@ -163,7 +163,7 @@ fn single_point(scope: &Scope) -> Option<Table> {
     let waits = waits.into_iter().filter(|_| answer == Metric::P99);
     let metrics: Vec<Metric> = std::iter::once(answer.clone()).chain(waits).collect();
     let title = wording::at_point(&answer, &scope.short(point));
-    let table = table::figures(scope, &title, &scope.places(&compared, &[point]), &metrics);
+    let table = table::figures(scope, &title, &scope.subject_scopes(&compared, &[point]), &metrics);
     (!table.rows.is_empty()).then_some(table)
 }
 
@@ -218,16 +218,16 @@ fn extremes(scope: &Scope, group: &PointGroup) -> Option<String> {
         format!("at {sweep}={}, {time}", scope.swept(*point))
     };
     let label = scope.group_label(group);
-    let place = match label.as_str() {
+    let prefix = match label.as_str() {
         "" => String::new(),
         label => format!("{label}: "),
     };
     let name = scope.base_name();
     Some(if fastest.1.high < slowest.1.low {
         let (fastest, slowest) = (at_point(fastest), at_point(slowest));
-        format!("{place}{name} is fastest {fastest}, and slowest {slowest}.")
+        format!("{prefix}{name} is fastest {fastest}, and slowest {slowest}.")
     } else {
-        format!("{place}{name}: no value of {sweep} is known to take longer than another.")
+        format!("{prefix}{name}: no value of {sweep} is known to take longer than another.")
     })
 }
 
@@ -298,7 +298,7 @@ fn every_point(scope: &Scope) -> Section {
             "From the time when an operation was due to its end. Medians over blocks.",
         )
     };
-    section.table(table::values(scope, &points, answer, &title).captioned(caption));
+    section.table(table::values(scope, &points, answer, &title).with_caption(caption));
     section.table(table::overall(scope, answer, None));
     section
 }
@@ -312,22 +312,22 @@ fn many_at_once(scope: &Scope) -> Section {
         let mut many = Section::new(scope.group_title(&group, "concurrent operations"));
         many.text(scope.case(&group).work.as_str());
         scaling::add(&mut many, scope, &group);
-        let places = places(scope, &group);
-        let counted = table::figures(scope, "", &places, &scope.case(&group).metrics);
-        many.table(counted.captioned("Counts reported by the subjects."));
-        many.section(latencies(scope, &places));
+        let subject_scopes = subject_scopes(scope, &group);
+        let counted = table::figures(scope, "", &subject_scopes, &scope.case(&group).metrics);
+        many.table(counted.with_caption("Counts reported by the subjects."));
+        many.section(latencies(scope, &subject_scopes));
         section.section(many);
     }
     section
 }
 
-fn latencies(scope: &Scope, places: &[SubjectScope]) -> Section {
+fn latencies(scope: &Scope, subject_scopes: &[SubjectScope]) -> Section {
     let mut section = Section::folded("Latency of an operation");
-    let table = table::figures(scope, "", places, &LATENCIES);
+    let table = table::figures(scope, "", subject_scopes, &LATENCIES);
     let quantiles = "Half of a block's operations take at most p50, 99 % at most p99. Values are up to 1/32 too high \
                      and never too low.";
-    let is_added = |&place: &SubjectScope| scope.cell(place, &Metric::ADDED_P50).is_some();
-    let added = if places.iter().any(is_added) {
+    let is_added = |&subject_scope: &SubjectScope| scope.cell(subject_scope, &Metric::ADDED_P50).is_some();
+    let added = if subject_scopes.iter().any(is_added) {
         format!(
             " Added latency is the difference from {}'s, block by block.",
             scope.base_name()
@@ -335,12 +335,12 @@ fn latencies(scope: &Scope, places: &[SubjectScope]) -> Section {
     } else {
         String::new()
     };
-    section.table(table.captioned(&format!("{quantiles}{added}")));
+    section.table(table.with_caption(&format!("{quantiles}{added}")));
     section
 }
 
-fn places(scope: &Scope, group: &PointGroup) -> Vec<SubjectScope> {
-    scope.places(&scope.subjects(), &group.points)
+fn subject_scopes(scope: &Scope, group: &PointGroup) -> Vec<SubjectScope> {
+    scope.subject_scopes(&scope.subjects(), &group.points)
 }
 
 /// Builds the section with all metrics, case by case.
@@ -369,8 +369,8 @@ fn cases(scope: &Scope) -> Section {
         };
         let metrics = [times, latencies, &of_case.metrics].concat();
         case.table(
-            table::figures(scope, "", &places(scope, &group), &metrics)
-                .captioned("A row for each subject and point."),
+            table::figures(scope, "", &subject_scopes(scope, &group), &metrics)
+                .with_caption("A row for each subject and point."),
         );
         section.section(case);
     }
@@ -381,9 +381,9 @@ fn cases(scope: &Scope) -> Section {
 fn resources(scopes: &[Scope]) -> Section {
     let mut section = Section::new("Resources");
     for scope in scopes {
-        let places = over_run(scope.subjects());
-        let table = table::figures(scope, scope.title(), &places, &HELD);
-        section.table(table.captioned(
+        let subject_scopes = over_run(scope.subjects());
+        let table = table::figures(scope, scope.title(), &subject_scopes, &HELD);
+        section.table(table.with_caption(
             "Medians over blocks for each subject's process. Startup is the time from start to hello, and threads \
              are the maximum; CPU times are those of one process over a block.",
         ));

@@ -30,7 +30,7 @@ struct Entry {
 }
 
 /// A column of the table.
-struct Place<'s> {
+struct TableColumn<'s> {
     name: String,
     case: CaseId,
     /// The metrics of a cell.
@@ -61,24 +61,24 @@ fn losses<'s>(scope: &Scope<'s>, case: CaseId) -> Vec<&'s Metric> {
 /// Builds the table with a row for each subject and each sharing method.
 pub fn table(scope: &Scope) -> Option<Table> {
     let entries = entries(scope);
-    let places = places(scope, &entries);
+    let table_columns = table_columns(scope, &entries);
     let rows = rows(&entries);
-    let same = places
+    let same = table_columns
         .windows(2)
         .all(|two| two[0].metrics == two[1].metrics);
-    let titles = |place: &Place| {
-        let titles = place.metrics.iter().map(|m| m.title.to_string());
+    let titles = |column: &TableColumn| {
+        let titles = column.metrics.iter().map(|m| m.title.to_string());
         titles.collect::<Vec<_>>().join(" / ")
     };
-    let headings = places.iter().map(|place| match same {
-        true => Column::from(place.name.as_str()),
-        false => Column::from(format!("{}: {}", place.name, titles(place))),
+    let headings = table_columns.iter().map(|column| match same {
+        true => Column::from(column.name.as_str()),
+        false => Column::from(format!("{}: {}", column.name, titles(column))),
     });
     let has_rows = rows.iter().any(|row| !row.is_empty());
     let names = [scope.words.subject, ""].into_iter();
     let names = names.take(1 + usize::from(has_rows)).map(Column::from);
     let title = match same {
-        true => say::capital(&titles(places.first()?)),
+        true => say::capital(&titles(table_columns.first()?)),
         false => wording::costs_and_losses().into(),
     };
     let mut table = Table::new(title, names.chain(headings));
@@ -86,10 +86,10 @@ pub fn table(scope: &Scope) -> Option<Table> {
         for (i, row) in rows.iter().enumerate() {
             // A point without factors is shown once for each subject.
             let is_here = |e: &&Entry| e.row == *row || (i == 0 && e.row.is_empty());
-            let cells = places.iter().map(|place| {
-                let in_place = |e: &&Entry| (e.case, &e.column) == (place.case, &place.name);
-                let entry = entries.iter().filter(in_place).find(is_here)?;
-                figures(scope, (subject, entry.point), &place.metrics)
+            let cells = table_columns.iter().map(|column| {
+                let in_column = |e: &&Entry| (e.case, &e.column) == (column.case, &column.name);
+                let entry = entries.iter().filter(in_column).find(is_here)?;
+                figures(scope, (subject, entry.point), &column.metrics)
             });
             let cells: Vec<Option<Cell>> = cells.collect();
             if cells.iter().all(Option::is_none) {
@@ -102,7 +102,7 @@ pub fn table(scope: &Scope) -> Option<Table> {
         }
     }
     let caption = wording::how_to_read_losses(scope.level(), lowest_level(scope, &entries));
-    (!table.rows.is_empty()).then(|| table.captioned(&caption))
+    (!table.rows.is_empty()).then(|| table.with_caption(&caption))
 }
 
 /// Describes the losses, then the waiting times, then the range of other counts, such as fairness.
@@ -143,35 +143,35 @@ pub fn findings(scope: &Scope, loss: impl Fn(&Metric) -> Option<String>) -> Vec<
 /// Describes the smallest and the largest value of a metric: `p99 110 µs (100 to 120; rust) to 4.2 ms (4.0 to 4.6;
 /// python)`.
 fn range(scope: &Scope, entries: &[&Entry], metric: &Metric) -> Option<String> {
-    let places = entries.iter().flat_map(|e| {
+    let subject_scopes = entries.iter().flat_map(|e| {
         let subjects = scope.compared().into_iter();
         subjects.map(move |s| (s, Some(e.point)))
     });
-    let known = places.filter_map(|place| Some((place, scope.quantity(place, metric)?)));
+    let known = subject_scopes.filter_map(|subject_scope| Some((subject_scope, scope.quantity(subject_scope, metric)?)));
     let mut known: Vec<_> = known.collect();
     known.sort_by(|a, b| a.1.value.total_cmp(&b.1.value));
     let [least, .., most] = known.as_slice() else {
         return None;
     };
-    let [least, most] = [least, most].map(|(place, quantity)| {
-        let figure = match scope.interval(*place, metric) {
+    let [least, most] = [least, most].map(|(subject_scope, quantity)| {
+        let figure = match scope.interval(*subject_scope, metric) {
             Some(interval) => say::figure(interval, &metric.unit, scope.level()),
             None => quantity::sentence(quantity),
         };
-        format!("{figure} with {}", scope.name(place.0))
+        format!("{figure} with {}", scope.name(subject_scope.0))
     });
     Some(wording::range_of(metric, &least, &most))
 }
 
 fn is_zero(scope: &Scope, entries: &[Entry], metric: &Metric) -> bool {
-    let places = entries
+    let subject_scopes = entries
         .iter()
         .filter(|e| losses(scope, e.case).contains(&metric))
         .flat_map(|e| {
             let subjects = scope.compared().into_iter();
             subjects.map(move |s| (s, Some(e.point)))
         });
-    let mut values = places.filter_map(|place| scope.quantity(place, metric));
+    let mut values = subject_scopes.filter_map(|subject_scope| scope.quantity(subject_scope, metric));
     values.clone().next().is_some() && values.all(|q| q.value == 0.0)
 }
 
@@ -239,22 +239,22 @@ fn rows(entries: &[Entry]) -> Vec<String> {
 
 /// Returns the columns in the order of the plan. A count that is 0 everywhere is omitted, except
 /// for the first one.
-fn places<'s>(scope: &Scope<'s>, entries: &[Entry]) -> Vec<Place<'s>> {
+fn table_columns<'s>(scope: &Scope<'s>, entries: &[Entry]) -> Vec<TableColumn<'s>> {
     let columns = distinct(entries.iter().map(|e| (e.case, e.column.clone())));
-    let place = |(case, name): (CaseId, String)| {
+    let column = |(case, name): (CaseId, String)| {
         let planned = &scope.plan.cases[case];
         let waits = planned.latencies && planned.cores == Cores::All;
         let waits = WAITS.iter().filter(|_| waits);
         let losses = losses(scope, case).into_iter().enumerate();
         let losses = losses.filter(|(i, metric)| *i == 0 || !is_zero(scope, entries, metric));
         let metrics = COST.iter().chain(waits);
-        Place {
+        TableColumn {
             name,
             case,
             metrics: metrics.chain(losses.map(|(_, metric)| metric)).collect(),
         }
     };
-    columns.into_iter().map(place).collect()
+    columns.into_iter().map(column).collect()
 }
 
 /// Returns a cell such as `17.1 ns / 41 % (35–48)`, or `None` if the subject does not run this
@@ -264,23 +264,23 @@ fn figures(
     (subject, point): (SubjectId, PointId),
     metrics: &[&Metric],
 ) -> Option<Cell> {
-    let place = (subject, Some(point));
+    let subject_scope = (subject, Some(point));
     if !scope.plan.takes_part(subject, point) {
         return None;
     }
     if metrics
         .iter()
-        .all(|metric| scope.quantity(place, metric).is_none())
+        .all(|metric| scope.quantity(subject_scope, metric).is_none())
     {
-        return Some(cell::missing(scope, place));
+        return Some(cell::missing(scope, subject_scope));
     }
     let figure = |metric: &&Metric| {
-        let Some(quantity) = scope.quantity(place, metric) else {
+        let Some(quantity) = scope.quantity(subject_scope, metric) else {
             return NONE.to_owned();
         };
         let value = quantity::short(&quantity);
         let is_loss = !WAITS.contains(metric) && **metric != Metric::WALL;
-        match scope.interval(place, metric) {
+        match scope.interval(subject_scope, metric) {
             Some(interval) if is_loss && quantity.value != 0.0 && say::is_bounded(interval) => {
                 let range = say::interval_text(interval, &metric.unit, interval.level).range;
                 format!("{value} {}", range.replace(" to ", "–"))
@@ -294,12 +294,12 @@ fn figures(
 
 /// Returns the lowest confidence level of the intervals in the table.
 fn lowest_level(scope: &Scope, entries: &[Entry]) -> f64 {
-    let places = entries.iter().flat_map(|e| {
+    let subject_scopes = entries.iter().flat_map(|e| {
         let subjects = scope.compared().into_iter();
         let metrics = losses(scope, e.case).into_iter();
         subjects.flat_map(move |s| metrics.clone().map(move |m| ((s, Some(e.point)), m)))
     });
-    let intervals = places.filter_map(|(place, metric)| scope.interval(place, metric));
+    let intervals = subject_scopes.filter_map(|(subject_scope, metric)| scope.interval(subject_scope, metric));
     let levels = intervals.filter(|i| say::is_bounded(i)).map(|i| i.level);
     levels.fold(scope.level(), f64::min)
 }

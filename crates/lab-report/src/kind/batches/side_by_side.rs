@@ -25,8 +25,8 @@ fn cases(scope: &Scope) -> Vec<Vec<PointGroup>> {
     let groups = scope.groups(Cores::All).into_iter();
     let cases = say::grouped(groups.map(|group| (group.case, group)));
     let cases = cases.into_iter().map(|(_, groups)| groups);
-    let several = cases.filter(|g| g.len() > 1 && scope.case(&g[0]).sweep.is_some());
-    several.collect()
+    let swept = cases.filter(|g| g.len() > 1 && scope.case(&g[0]).sweep.is_some());
+    swept.collect()
 }
 
 /// Builds the chart of the cost of each factor value by subject. Returns `None` if the run has no
@@ -142,8 +142,8 @@ pub fn costs(scope: &Scope) -> Option<String> {
 /// (c at threads=8); none with atomic and lock.`
 fn greatest_loss(scope: &Scope, groups: &[PointGroup], metric: &Metric) -> Option<String> {
     let most = |group: &PointGroup| {
-        let places = scope.places(&scope.compared(), &group.points).into_iter();
-        let known = places.filter_map(|place| Some((place, scope.interval(place, metric)?)));
+        let subject_scopes = scope.subject_scopes(&scope.compared(), &group.points).into_iter();
+        let known = subject_scopes.filter_map(|subject_scope| Some((subject_scope, scope.interval(subject_scope, metric)?)));
         known.max_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate))
     };
     let known = groups
@@ -216,19 +216,19 @@ fn metric_table(
             let Some(point) = point_at(scope, group, x) else {
                 return NONE.into();
             };
-            let place = (subject, Some(point));
-            let cell = cell::value(scope, place, metric);
+            let subject_scope = (subject, Some(point));
+            let cell = cell::value(scope, subject_scope, metric);
             match ratio(scope, subject, point, metric) {
-                Some(ratio) => cell.noted(say::figure(ratio, &Unit::Ratio, scope.level())),
-                None if cell.is_figure() => {
-                    cell.noted(operations_of_batch(scope, subject, point, metric))
+                Some(ratio) => cell.with_note(say::figure(ratio, &Unit::Ratio, scope.level())),
+                None if cell.is_number() => {
+                    cell.with_note(operations_of_batch(scope, subject, point, metric))
                 }
                 None => cell,
             }
         },
     );
     table.caption = format!("A row for each value of {}.", sweep.unwrap_or("n"));
-    if !table.rows.iter().flatten().any(|cell| cell.is_figure()) {
+    if !table.rows.iter().flatten().any(|cell| cell.is_number()) {
         table.rows.clear();
     }
     if table

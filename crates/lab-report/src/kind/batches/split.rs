@@ -41,9 +41,9 @@ pub fn section(scope: &Scope) -> Section {
         section.push(chart(scope, point));
     }
     let points: Vec<PointId> = scope.points().into_iter().filter(has_parts).collect();
-    let places = scope.places(&scope.compared(), &points);
+    let subject_scopes = scope.subject_scopes(&scope.compared(), &points);
     let mut all = Section::folded("All points");
-    all.table(table::figures(scope, "", &places, &SHOWN).captioned(
+    all.table(table::figures(scope, "", &subject_scopes, &SHOWN).with_caption(
         "Means over whole blocks, including pauses. CPU times cover all threads of the client's and the server's \
          processes; waiting is the rest of the wall time. Where both worked concurrently, the CPU times exceed the \
          wall time by the overlap, and waiting is 0.",
@@ -93,9 +93,9 @@ fn bar(scope: &Scope, subject: SubjectId, point: PointId) -> Option<BarRow> {
     let alike =
         |p: &PointId| (points[*p].case, points[*p].x) == (points[point].case, points[point].x);
     let mut siblings = scope.points().into_iter().filter(|p| alike(p) && can(p));
-    let place = if can(&point) { point } else { siblings.next()? };
-    scope.value(subject, place, &Metric::WAITING)?;
-    let others = points[place].params.iter();
+    let shown_point = if can(&point) { point } else { siblings.next()? };
+    scope.value(subject, shown_point, &Metric::WAITING)?;
+    let others = points[shown_point].params.iter();
     let others = others.filter(|param| !points[point].params.contains(param));
     let words: Vec<&str> = others.map(|(_, value)| value.as_str()).collect();
     let name = if words.is_empty() {
@@ -104,10 +104,10 @@ fn bar(scope: &Scope, subject: SubjectId, point: PointId) -> Option<BarRow> {
         format!("{} ({})", scope.name(subject), words.join(", "))
     };
     let part = |(part, (metric, ..)): (usize, &(Metric, &str, usize))| {
-        let value = scope.value(subject, place, metric)?;
+        let value = scope.value(subject, shown_point, metric)?;
         Some(BarPart { part, value })
     };
-    let total = scope.value(subject, place, &Metric::MEAN_WALL)?;
+    let total = scope.value(subject, shown_point, &Metric::MEAN_WALL)?;
     Some(BarRow {
         parts: PARTS.iter().enumerate().filter_map(part).collect(),
         ..BarRow::new(&name, scope.color(subject), total)

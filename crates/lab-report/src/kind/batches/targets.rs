@@ -41,7 +41,7 @@ pub fn table(targets: &[TargetRatios], metric: &Metric) -> Option<Table> {
     }
     let columns = targets
         .iter()
-        .map(|target| Column::of(target.scope.title(), Unit::Ratio));
+        .map(|target| Column::with_unit(target.scope.title(), Unit::Ratio));
     let subject = Column::from(first.words.subject);
     let mut table = Table::new(
         wording::ratios_on_targets(first.base_name(), metric),
@@ -56,7 +56,7 @@ pub fn table(targets: &[TargetRatios], metric: &Metric) -> Option<Table> {
         table.named_row(name, cells.collect::<Vec<_>>());
     }
     let margin = say::percent(first.results.margin);
-    Some(table.captioned(&wording::how_to_read_ratios(&margin)))
+    Some(table.with_caption(&wording::how_to_read_ratios(&margin)))
 }
 
 /// Describes the smallest and the largest ratio over all points. Returns `None` if fewer than two
@@ -106,9 +106,9 @@ impl TargetRatios<'_> {
         let cell = cell::judged(&standing.ratio, metric, verdict);
         match verdict {
             _ if standing.points < self.points => {
-                cell.noted(wording::fewer_points(standing.points, self.points))
+                cell.with_note(wording::fewer_points(standing.points, self.points))
             }
-            Some(Verdict::Faster | Verdict::Slower) => cell.noted(""),
+            Some(Verdict::Faster | Verdict::Slower) => cell.with_note(""),
             _ => cell,
         }
     }

@@ -23,14 +23,14 @@ pub fn table(scope: &Scope) -> Option<Table> {
         [
             Column::from(columns[0]),
             Column::from(columns[1]),
-            Column::of(columns[2], Unit::Nanoseconds),
-            Column::of(columns[3], Unit::Ratio),
+            Column::with_unit(columns[2], Unit::Nanoseconds),
+            Column::with_unit(columns[3], Unit::Ratio),
         ],
     );
     for subject in scope.compared() {
-        let place = (subject, Some(point));
-        let time = scope.interval(place, &Metric::WALL);
-        let ratio = scope.comparison(place, &Metric::WALL).map(|c| c.ratio);
+        let subject_scope = (subject, Some(point));
+        let time = scope.interval(subject_scope, &Metric::WALL);
+        let ratio = scope.comparison(subject_scope, &Metric::WALL).map(|c| c.ratio);
         table.named_row(
             scope.name(subject),
             [
@@ -55,7 +55,7 @@ pub fn findings(scope: &Scope, steps: &Option<Vec<RangeStep>>) -> Vec<Finding> {
             Tone::Undecided
         };
         let text = wording::step(scope, step, message(scope, step.subject));
-        Finding::plain(text).toned(tone).with_data(step)
+        Finding::plain(text).with_tone(tone).with_data(step)
     };
     steps.iter().flatten().map(finding).collect()
 }

@@ -7,7 +7,7 @@ mod estimate;
 use super::work_kind::{DocumentParts, WorkKind};
 use crate::parts::kind_traits::{KindTraits, Words};
 use crate::parts::measured::Measured;
-use crate::parts::respect::Respect;
+use crate::parts::respect::ComparedMetric;
 use crate::parts::scope::{PointGroup, Scope};
 use crate::parts::{charts, costs, findings, method, sentence, table};
 use crate::wording;
@@ -80,8 +80,8 @@ impl WorkKind for Commands {
         Some(estimate::line)
     }
 
-    fn respects(&self, scope: &Scope) -> Vec<Respect> {
-        vec![Respect::everywhere(scope, Metric::WALL)]
+    fn compared_metrics(&self, scope: &Scope) -> Vec<ComparedMetric> {
+        vec![ComparedMetric::everywhere(scope, Metric::WALL)]
     }
 
     fn advice_on_one_run(&self) -> &'static str {
@@ -129,9 +129,9 @@ fn answer_table(scope: &Scope) -> Option<Table> {
     let [point] = scope.points()[..] else {
         return None;
     };
-    let places = scope.places(&scope.compared(), &[point]);
-    let table = table::figures(scope, "Time and memory of a run", &places, &ANSWER)
-        .captioned("The typical time, and the mean with all pauses.");
+    let subject_scopes = scope.subject_scopes(&scope.compared(), &[point]);
+    let table = table::figures(scope, "Time and memory of a run", &subject_scopes, &ANSWER)
+        .with_caption("The typical time, and the mean with all pauses.");
     (!table.rows.is_empty()).then_some(table)
 }
 
@@ -244,7 +244,7 @@ fn listing(scope: &Scope) -> Section {
     let mut section = Section::new("The commands");
     let headings = descriptions(scope, &Command::default()).map(|(heading, _)| heading);
     let mut table = Table::new("", std::iter::once("command").chain(headings))
-        .captioned("The commands and how they were run.");
+        .with_caption("The commands and how they were run.");
     for id in scope.subjects() {
         if let Some(command) = &scope.plan.subjects[id].command {
             let cells = descriptions(scope, command).map(|(_, words)| Cell::from(words));
@@ -286,18 +286,18 @@ fn runs(scope: &Scope, group: &PointGroup) -> Section {
         label if label.is_empty() => "The runs".into(),
         label => format!("The runs with {label}"),
     });
-    let places = scope.places(&scope.subjects(), &group.points);
+    let subject_scopes = scope.subject_scopes(&scope.subjects(), &group.points);
     section.chart(charts::over_sweep(scope, group, &Metric::WALL));
     section.table(
-        table::figures(scope, "Time of a run", &places, &TIMES)
-            .captioned("The typical time, and the mean including pauses."),
+        table::figures(scope, "Time of a run", &subject_scopes, &TIMES)
+            .with_caption("The typical time, and the mean including pauses."),
     );
     if group.points.len() > 1 {
         section.table(table::overall(scope, &Metric::WALL, None));
     }
-    let mut uses = table::figures(scope, "Resource usage of a run", &places, &USES);
+    let mut uses = table::figures(scope, "Resource usage of a run", &subject_scopes, &USES);
     uses.notes.extend(statuses(scope, group));
-    section.table(uses.captioned("Medians over blocks of the mean of a block's processes."));
+    section.table(uses.with_caption("Medians over blocks of the mean of a block's processes."));
     let mut spread = Section::folded("Distribution of run times");
     for &point in &group.points {
         spread.chart(distribution(scope, point));
@@ -357,7 +357,7 @@ fn distribution(scope: &Scope, point: PointId) -> Option<Chart> {
 
 fn method(scope: &Scope, commands: &Commands) -> Vec<String> {
     let blocks = count(scope.results.blocks as usize, "block");
-    let place = match cores(scope, commands) {
+    let cores_text = match cores(scope, commands) {
         Some(Cores::One) => "on the same core",
         Some(Cores::All) => "on the cores that the scheduler chose",
         None => "in turn",
@@ -370,7 +370,7 @@ fn method(scope: &Scope, commands: &Commands) -> Vec<String> {
     };
     vec![
         format!(
-            "In each of {blocks}, the commands were run one after the other {place}, in a random order and back again: {} \
+            "In each of {blocks}, the commands were run one after the other {cores_text}, in a random order and back again: {} \
              of passes for each point, a fresh process each time. All blocks together took {}.",
             pairs(scope),
             took(scope),

@@ -7,7 +7,7 @@ use super::work_kind::{DocumentParts, WorkKind};
 use crate::parts::errors::errors;
 use crate::parts::kind_traits::{KindTraits, Words};
 use crate::parts::measured::SubjectScope;
-use crate::parts::respect::Respect;
+use crate::parts::respect::ComparedMetric;
 use crate::parts::scope::Scope;
 use crate::parts::{agents, charts, load_sent, scaling, shift, slices, table};
 use lab_document::{Chart, Section, Table};
@@ -76,29 +76,29 @@ impl WorkKind for LoadSpec {
         parts(&scopes[0], self)
     }
 
-    fn respects(&self, scope: &Scope) -> Vec<Respect> {
-        vec![Respect {
+    fn compared_metrics(&self, scope: &Scope) -> Vec<ComparedMetric> {
+        vec![ComparedMetric {
             counts_failed: true,
-            ..Respect::everywhere(scope, Metric::THROUGHPUT)
+            ..ComparedMetric::everywhere(scope, Metric::THROUGHPUT)
         }]
     }
 }
 
 fn parts(scope: &Scope, load: &LoadSpec) -> DocumentParts {
-    let places = scope.places(&scope.subjects(), &scope.points());
+    let subject_scopes = scope.subject_scopes(&scope.subjects(), &scope.points());
     let headline = screen::headline(scope, load);
     DocumentParts {
         findings: screen::findings(scope, load, &headline),
         headline,
         table: screen::table(scope, load),
         chart: chart(scope),
-        distribution: slices::histogram(scope, &places),
+        distribution: slices::histogram(scope, &subject_scopes),
         sections: vec![
             load_sent::section(scope, load, None),
-            times(scope, load, &places),
-            requests(scope, load, &places),
+            times(scope, load, &subject_scopes),
+            requests(scope, load, &subject_scopes),
             many(scope),
-            Section::of_table("Costs", costs(scope, load, &places)),
+            Section::from_table("Costs", costs(scope, load, &subject_scopes)),
             agents::section(scope),
         ],
         method: load_sent::method(scope, load, None),
@@ -133,47 +133,47 @@ fn chart(scope: &Scope) -> Option<Chart> {
     }
 }
 
-fn times(scope: &Scope, load: &LoadSpec, places: &[SubjectScope]) -> Section {
+fn times(scope: &Scope, load: &LoadSpec, subject_scopes: &[SubjectScope]) -> Section {
     let mut section = Section::new("Response time");
-    let response = table::figures(scope, "Response time", places, &RESPONSE_TIMES);
+    let response = table::figures(scope, "Response time", subject_scopes, &RESPONSE_TIMES);
     let from = if is_open(load) {
         "From the moment when a request was due"
     } else {
         "From the sending of a request"
     };
-    section.table(response.captioned(&format!(
+    section.table(response.with_caption(&format!(
         "{from} to the end of its response; the maximum is a single measurement."
     )));
     if is_open(load) {
-        let service = table::figures(scope, "Service time", places, &SERVICE_TIMES);
-        section.table(service.captioned(
+        let service = table::figures(scope, "Service time", subject_scopes, &SERVICE_TIMES);
+        section.table(service.with_caption(
             "From the moment when a request was sent; the difference from the response time is waiting.",
         ));
     }
     section.chart(charts::every_ratio(scope, &scope.points(), &Metric::P99));
-    section.chart(slices::percentiles(scope, places, is_open(load)));
+    section.chart(slices::percentiles(scope, subject_scopes, is_open(load)));
     if let &[point] = scope.points().as_slice() {
         section.chart(shift::chart(scope, point));
     }
-    section.chart(slices::heat(scope, places));
+    section.chart(slices::heat(scope, subject_scopes));
     for group in scope.groups(Cores::All) {
         section.chart(charts::over_sweep(scope, &group, &Metric::P99));
     }
     section
 }
 
-fn requests(scope: &Scope, load: &LoadSpec, places: &[SubjectScope]) -> Section {
+fn requests(scope: &Scope, load: &LoadSpec, subject_scopes: &[SubjectScope]) -> Section {
     let mut section = Section::new("Requests");
     let metrics = if is_open(load) { &RATES } else { &RATES[1..] };
-    let rates = table::figures(scope, "Offered and served", places, metrics);
-    section.table(rates.captioned(&agents::account(scope)));
+    let rates = table::figures(scope, "Offered and served", subject_scopes, metrics);
+    section.table(rates.with_caption(&agents::account(scope)));
     section.table(errors(scope));
     section.chart(charts::every_ratio(
         scope,
         &scope.points(),
         &Metric::THROUGHPUT,
     ));
-    section.chart(slices::over_time(scope, places, is_open(load)));
+    section.chart(slices::over_time(scope, subject_scopes, is_open(load)));
     section
 }
 
@@ -187,9 +187,9 @@ fn many(scope: &Scope) -> Section {
 }
 
 /// Builds the table of the cost of a request for the server and for the generator.
-fn costs(scope: &Scope, load: &LoadSpec, places: &[SubjectScope]) -> Table {
+fn costs(scope: &Scope, load: &LoadSpec, subject_scopes: &[SubjectScope]) -> Table {
     let metrics = if is_open(load) { &COSTS } else { &COSTS[..6] };
-    let mut table = table::figures(scope, "", places, metrics);
+    let mut table = table::figures(scope, "", subject_scopes, metrics);
     let is_watched = !load.server_pids.is_empty() || load.server_host.is_some();
     if is_watched && !scope.run.left_out().is_empty() {
         let note = "The server's resource usage is omitted because it includes the requests of all agents.";
@@ -200,7 +200,7 @@ fn costs(scope: &Scope, load: &LoadSpec, places: &[SubjectScope]) -> Table {
                    with --server-host.";
         table.notes.push(note.into());
     }
-    table.captioned(
+    table.with_caption(
         "Busy is the fraction of the time in which the generator's busiest thread was running; above 90 %, the \
          generator is the limit.",
     )

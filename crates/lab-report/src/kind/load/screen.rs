@@ -6,7 +6,7 @@ use super::{COMPARED, is_open};
 use crate::parts::measured::SubjectScope;
 use crate::parts::scope::Scope;
 use crate::parts::{agents, cell, findings, scaling, table};
-use crate::wording::load::{self as wording, Limit, Outcome, Served};
+use crate::wording::load::{self as wording, Bottleneck, Outcome, Served};
 use lab_document::say;
 use lab_document::{Column, Finding, Table, Tone};
 use lab_model::{LoadSpec, Metric, PointId, RESPONSE_TIMES, SubjectId, Unit, add_statuses};
@@ -62,9 +62,9 @@ fn served(scope: &Scope, load: &LoadSpec, subject: SubjectId, name: Option<&str>
     let Some((point, rate)) = scaling::peak(scope, subject, &points) else {
         return wording::none_served(name, &outcome(scope, subject, &points));
     };
-    let place = (subject, Some(point));
+    let subject_scope = (subject, Some(point));
     let offered = scope
-        .quantity(place, &Metric::OFFERED)
+        .quantity(subject_scope, &Metric::OFFERED)
         .filter(|_| is_open(load));
     wording::served(&Served {
         server: name,
@@ -72,7 +72,7 @@ fn served(scope: &Scope, load: &LoadSpec, subject: SubjectId, name: Option<&str>
         offered: offered.map(|rate| say::reading(rate.value, &rate.unit)),
         connections: agents::connections(scope, point),
         points: points.len(),
-        overloaded: scope.cell(place, &Metric::BACKLOG).is_some(),
+        overloaded: scope.cell(subject_scope, &Metric::BACKLOG).is_some(),
         outcome: outcome(scope, subject, &[point]),
     })
 }
@@ -106,23 +106,23 @@ pub fn table(scope: &Scope, load: &LoadSpec) -> Option<Table> {
             } else {
                 &SIDE_BY_SIDE[1..]
             };
-            table::figures(scope, "", &scope.places(&subjects, &points), metrics)
-                .captioned(wording::rates_and_percentiles())
+            table::figures(scope, "", &scope.subject_scopes(&subjects, &points), metrics)
+                .with_caption(wording::rates_and_percentiles())
         }
     };
     (!table.rows.is_empty()).then_some(table)
 }
 
-fn percentiles(scope: &Scope, load: &LoadSpec, place: SubjectScope) -> Table {
+fn percentiles(scope: &Scope, load: &LoadSpec, subject_scope: SubjectScope) -> Table {
     let heads = RESPONSE
         .iter()
-        .map(|metric| Column::of(metric.title.to_string(), Unit::Nanoseconds));
+        .map(|metric| Column::with_unit(metric.title.to_string(), Unit::Nanoseconds));
     let mut table = Table::new("", std::iter::once(Column::from("time")).chain(heads));
-    if !scope.knows(place) || scaling::peak(scope, place.0, &scope.points()).is_none() {
+    if !scope.knows(subject_scope) || scaling::peak(scope, subject_scope.0, &scope.points()).is_none() {
         return table;
     }
     let cells = |metrics: &[Metric]| {
-        let cells = metrics.iter().map(|m| cell::value(scope, place, m));
+        let cells = metrics.iter().map(|m| cell::value(scope, subject_scope, m));
         cells.collect::<Vec<_>>()
     };
     table.named_row("response", cells(&RESPONSE));
@@ -159,7 +159,7 @@ pub fn findings(scope: &Scope, load: &LoadSpec, headline: &str) -> Vec<Finding> 
         .into_iter()
         .map(finding)
         .chain(statuses(scope))
-        .chain(limit(scope, load))
+        .chain(bottleneck(scope, load))
         .collect()
 }
 
@@ -207,7 +207,7 @@ fn statuses(scope: &Scope) -> Option<Finding> {
 
 /// Describes the cause that limited the rate at a single point. Returns `None` if a warning on the
 /// first screen already names it.
-fn limit(scope: &Scope, load: &LoadSpec) -> Option<Finding> {
+fn bottleneck(scope: &Scope, load: &LoadSpec) -> Option<Finding> {
     let slices = scope.run.complete_blocks().flat_map(|block| &block.slices);
     let overflows: u64 = slices.filter_map(|slice| slice.queue_overflows).sum();
     let overflows = if is_delayed(scope) { overflows } else { 0 };
@@ -216,26 +216,26 @@ fn limit(scope: &Scope, load: &LoadSpec) -> Option<Finding> {
         WarningKind::Overloaded,
         WarningKind::SharedCores,
     ];
-    let limit = if overflows > 0 {
-        Limit::AcceptQueue { overflows }
+    let bottleneck = if overflows > 0 {
+        Bottleneck::AcceptQueue { overflows }
     } else if said.iter().any(|kind| scope.results.warned(*kind)) {
         return None;
     } else if is_open(load) {
-        served_all(scope).then_some(Limit::OfferedRate)?
+        served_all(scope).then_some(Bottleneck::OfferedRate)?
     } else {
         let (&[subject], &[point]) = (&scope.compared()[..], &scope.points()[..]) else {
             return None;
         };
         connections(scope, subject, point)?
     };
-    let label = wording::limit_label(&limit);
-    Some(Finding::new(label, wording::limit(&limit), Tone::Plain))
+    let label = wording::bottleneck_label(&bottleneck);
+    Some(Finding::new(label, wording::bottleneck(&bottleneck), Tone::Plain))
 }
 
 /// Returns true if requests failed, or if one waited long enough for a retransmission.
 fn is_delayed(scope: &Scope) -> bool {
-    let places = scope.places(&scope.compared(), &scope.points()).into_iter();
-    let mut longest = places.filter_map(|place| scope.quantity(place, &Metric::MAX));
+    let subject_scopes = scope.subject_scopes(&scope.compared(), &scope.points()).into_iter();
+    let mut longest = subject_scopes.filter_map(|subject_scope| scope.quantity(subject_scope, &Metric::MAX));
     has_failed(scope) || longest.any(|max| max.value >= MIN_RETRANSMISSION_NS)
 }
 
@@ -249,14 +249,14 @@ fn has_failed(scope: &Scope) -> bool {
     scope.results.errors.iter().any(|(.., n)| *n > 0)
 }
 
-fn connections(scope: &Scope, subject: SubjectId, point: PointId) -> Option<Limit> {
-    let place = (subject, Some(point));
-    let busy = scope.quantity(place, &Metric::GENERATOR_BUSY)?;
-    let cores = scope.quantity(place, &Metric::SERVER_CORES);
+fn connections(scope: &Scope, subject: SubjectId, point: PointId) -> Option<Bottleneck> {
+    let subject_scope = (subject, Some(point));
+    let busy = scope.quantity(subject_scope, &Metric::GENERATOR_BUSY)?;
+    let cores = scope.quantity(subject_scope, &Metric::SERVER_CORES);
     let is_served = scope
-        .quantity(place, &Metric::SERVED)
+        .quantity(subject_scope, &Metric::SERVED)
         .is_some_and(|n| n.value > 0.0);
-    is_served.then(|| Limit::Connections {
+    is_served.then(|| Bottleneck::Connections {
         connections: scope.plan.connections(point),
         generator_busy: busy.value,
         server_cores: cores.map(|used| used.value).zip(scope.run.host.cores()),

@@ -64,13 +64,13 @@ fn table(scope: &Scope, case: CaseId, ages: &[&ServerAge]) -> Table {
         ),
         [
             Column::from("server"),
-            Column::of("first request", ns()),
-            Column::of("mean of the first 1,000", ns()),
-            Column::of("mean of the first 100,000", ns()),
-            Column::of("steady", ns()),
+            Column::with_unit("first request", ns()),
+            Column::with_unit("mean of the first 1,000", ns()),
+            Column::with_unit("mean of the first 100,000", ns()),
+            Column::with_unit("steady", ns()),
             Column::from("requests until steady"),
-            Column::of("time until steady", ns()),
-            Column::of("in turns", ns()),
+            Column::with_unit("time until steady", ns()),
+            Column::with_unit("in turns", ns()),
             Column::from("steady processes in turns"),
         ],
     );
@@ -82,14 +82,14 @@ fn table(scope: &Scope, case: CaseId, ages: &[&ServerAge]) -> Table {
         let steady = age.processes - age.processes_off;
         let state = match age.state {
             AgeState::Steady if age.processes == 0 => Cell::default(),
-            AgeState::LeftOut => Cell::from("left out").toned(Tone::Alarm),
+            AgeState::LeftOut => Cell::from("left out").with_tone(Tone::Alarm),
             state => {
                 let tone = if state == AgeState::Steady {
                     Tone::Plain
                 } else {
                     Tone::Alarm
                 };
-                Cell::from(format!("{steady} of {}", age.processes)).toned(tone)
+                Cell::from(format!("{steady} of {}", age.processes)).with_tone(tone)
             }
         };
         table.named_row(
@@ -106,7 +106,7 @@ fn table(scope: &Scope, case: CaseId, ages: &[&ServerAge]) -> Table {
             ],
         );
     }
-    table.captioned(
+    table.with_caption(
         "From the pilot, one process per server. The first request is wall time; all other values are CPU time per \
          request, including compilers and collectors: the means of the first 1,000 and 100,000, the level at the end \
          of the pilot, and in turns the level of the process that was farthest from it.",

@@ -9,7 +9,7 @@ use super::work_kind::{DocumentParts, WorkKind};
 use crate::parts::errors::errors;
 use crate::parts::kind_traits::{KindTraits, Words};
 use crate::parts::measured::over_run;
-use crate::parts::respect::Respect;
+use crate::parts::respect::ComparedMetric;
 use crate::parts::scope::{PointGroup, Scope};
 use crate::parts::standings::Standings;
 use crate::parts::{
@@ -64,12 +64,12 @@ impl WorkKind for Servers {
     }
 
     /// Compares the cost of a request in each case.
-    fn respects(&self, scope: &Scope) -> Vec<Respect> {
+    fn compared_metrics(&self, scope: &Scope) -> Vec<ComparedMetric> {
         let view = View::new(*scope);
         let points = scope.points();
         let cases = view.cases().into_iter().map(|case| {
             let in_case = |p: &PointId| scope.plan.points[*p].case == case;
-            Respect {
+            ComparedMetric {
                 metric: Metric::SERVER_CPU,
                 over: Over::Points {
                     case: Some(case),
@@ -81,7 +81,7 @@ impl WorkKind for Servers {
                 counts_failed: true,
             }
         });
-        cases.filter(|respect| !respect.points.is_empty()).collect()
+        cases.filter(|compared| !compared.points.is_empty()).collect()
     }
 }
 
@@ -177,7 +177,7 @@ impl<'a> View<'a> {
     ///
     /// Tables with one response time per case show the response time at this fraction.
     fn middle(&self) -> Option<f64> {
-        let parts = load_sent::parts(&self.scope);
+        let parts = load_sent::peak_fractions(&self.scope);
         parts.get(parts.len().checked_sub(1)? / 2).copied()
     }
 
@@ -206,13 +206,13 @@ impl<'a> View<'a> {
 
     /// Returns the closed-loop point that represents the costs of a case. Its number of connections
     /// is the nearest to that of the open-loop points, or to 64 if there are none.
-    fn usual(&self, case: CaseId) -> Option<PointId> {
+    fn representative_point(&self, case: CaseId) -> Option<PointId> {
         let plan = self.scope.plan;
         let mut points = self.scope.points().into_iter();
         let open = points.find(|&p| plan.is_open(p));
-        let usual = open.map_or(64, |p| plan.connections(p)).max(1) as f64;
+        let connections = open.map_or(64, |p| plan.connections(p)).max(1) as f64;
         // Distances are logarithmic, since sweeps are geometric.
-        let apart = |p: &PointId| (plan.connections(*p).max(1) as f64 / usual).ln().abs();
+        let apart = |p: &PointId| (plan.connections(*p).max(1) as f64 / connections).ln().abs();
         let points = self.closed(case).into_iter();
         points.min_by(|a, b| apart(a).total_cmp(&apart(b)))
     }
@@ -236,20 +236,20 @@ impl<'a> View<'a> {
         let sides = (&*table::subjects(scope, &servers), &*cases);
         table::matrix(title, "server", sides, &metric.unit, |subject, case| {
             let point = point(subject, case);
-            let place = (subject, point);
-            let cell = cell::value(scope, place, metric);
+            let subject_scope = (subject, point);
+            let cell = cell::value(scope, subject_scope, metric);
             let noted = [
                 cell.note.clone(),
-                match point.zip(scope.quantity(place, metric)) {
+                match point.zip(scope.quantity(subject_scope, metric)) {
                     Some((point, value)) => note(subject, &value, point),
                     None => String::new(),
                 },
             ];
-            let verdict = scope.comparison(place, metric).and_then(|c| c.verdict);
+            let verdict = scope.comparison(subject_scope, metric).and_then(|c| c.verdict);
             let words = verdict.iter().map(|v| cell::word(metric, v).to_string());
             let noted = words.chain(noted).filter(|note| !note.is_empty());
             let tone = verdict.as_ref().map_or(cell.tone, cell::tone);
-            cell.noted(noted.collect::<Vec<_>>().join("; ")).toned(tone)
+            cell.with_note(noted.collect::<Vec<_>>().join("; ")).with_tone(tone)
         })
     }
 }
@@ -259,7 +259,7 @@ fn chart(view: &View) -> Option<Chart> {
     let axis = charts::ratio_axis(scope, metric);
     let all = (String::new(), metric, view.compared_points(None));
     charts::standings(scope, "answer", axis, [all]).or_else(|| {
-        let points = view.cases().into_iter().filter_map(|c| view.usual(c));
+        let points = view.cases().into_iter().filter_map(|c| view.representative_point(c));
         let points: Vec<PointId> = points.collect();
         charts::bars_at(scope, "answer", &points, &Metric::THROUGHPUT)
     })
@@ -320,11 +320,11 @@ fn latency_finding(view: &View) -> Option<Finding> {
 }
 
 /// Describes the leader at a point in the highest percentile that has intervals.
-fn percentile(view: &View, point: PointId, place: &str) -> Option<String> {
+fn percentile(view: &View, point: PointId, location: &str) -> Option<String> {
     let (scope, point) = (&view.scope, Some(point));
     let mut percentiles = [Metric::P99, Metric::P90, Metric::P50].into_iter();
     percentiles.find_map(|metric| {
-        let leader = findings::leader(scope, &metric, Over::At(point), place)?;
+        let leader = findings::leader(scope, &metric, Over::At(point), location)?;
         let base = scope.interval((scope.base(), point), &metric);
         let base = base.filter(|time| say::is_bounded(time)).map(|time| {
             let time = say::figure(time, &metric.unit, scope.level());
@@ -357,18 +357,18 @@ fn costs(view: &View) -> Section {
         overall.title += &format!(": connections {words}");
         section.table(overall);
     }
-    let usual = cases.iter().find_map(|&case| view.usual(case));
-    let connections = usual.map_or(0, |p| scope.plan.connections(p));
+    let representative_point = cases.iter().find_map(|&case| view.representative_point(case));
+    let connections = representative_point.map_or(0, |p| scope.plan.connections(p));
     let title = format!(
         "CPU time of a request over {}",
         count(connections, "connection")
     );
-    let usual = |_, case| view.usual(case);
-    let each = view.by_case((&title, &metric), usual, |_, cost, _| {
+    let representative_point = |_, case| view.representative_point(case);
+    let each = view.by_case((&title, &metric), representative_point, |_, cost, _| {
         let rate = say::reading(1e9 / cost.value, &Unit::PerSecond("requests".into()));
         format!("{} per CPU second", rate.trim_end_matches("/s"))
     });
-    section.table(each.captioned(
+    section.table(each.with_caption(
         "CPU time of all threads of the server, and the number of requests per CPU second.",
     ));
     for table in costs::effects(scope) {
@@ -390,9 +390,9 @@ fn linear_costs(view: &View) -> Section {
         let of = (words.collect::<Vec<_>>().join(" "), fit.metric.clone());
         (of, fit)
     }));
-    for ((place, metric), fits) in fits {
+    for ((label, metric), fits) in fits {
         let over = fits.first().map_or("", |fit| fit.over.as_str());
-        let title = format!("{place}: {} = fixed + marginal × {over}", metric.title);
+        let title = format!("{label}: {} = fixed + marginal × {over}", metric.title);
         section.table(costs::lines(scope, &title, over, &fits));
     }
     section
@@ -406,7 +406,7 @@ fn rates(view: &View) -> Section {
     let most = view.by_case(title, peak, |_, _, p| {
         format!("at {}", scope.plan.connections(p))
     });
-    section.table(most.captioned(
+    section.table(most.with_caption(
         "The highest rate of each server; where the generator was the limit, the server could serve more. Verdicts \
          are on the time per request.",
     ));
@@ -422,7 +422,7 @@ fn rates(view: &View) -> Section {
                 _ => String::new(),
             }
         });
-        section.table(peaks.captioned(
+        section.table(peaks.with_caption(
             "Requests per second over all blocks, with their intervals. Where the generator was the limit, there is \
              no peak, and no fraction of it is offered.",
         ));
@@ -449,14 +449,14 @@ fn response_times(view: &View) -> Section {
             let rate = plan.rate(p).unwrap_or_default();
             format!("at {}", say::reading(rate, &Metric::OFFERED.unit))
         });
-        section.table(table.captioned(SAME_RATE));
+        section.table(table.with_caption(SAME_RATE));
     }
     if let Some(part) = view.middle() {
         let part = say::percent(part);
         let title = format!("p99 of the response time at {part} of each server's own peak");
         let at = |_, case| view.at_middle(case);
         let table = view.by_case((&title, &Metric::P99), at, |_, _, _| String::new());
-        section.table(table.captioned(PART_OF_PEAK));
+        section.table(table.with_caption(PART_OF_PEAK));
     }
     section
 }
@@ -464,12 +464,12 @@ fn response_times(view: &View) -> Section {
 fn resources(view: &View) -> Section {
     let scope = &view.scope;
     let mut section = Section::new("The servers");
-    let places = over_run(scope.compared());
+    let subject_scopes = over_run(scope.compared());
     let serving_metrics = scope.plan.serving().into_iter().flat_map(|s| &s.metrics);
     let metrics: Vec<Metric> = HELD.iter().chain(serving_metrics).cloned().collect();
-    let table = table::figures(scope, "Resources and startup", &places, &metrics);
+    let table = table::figures(scope, "Resources and startup", &subject_scopes, &metrics);
     section.table(
-        table.captioned("Memory is the resident memory after the load with the most connections."),
+        table.with_caption("Memory is the resident memory after the load with the most connections."),
     );
     let metric = Metric::SERVER_MEMORY;
     let axis = charts::ratio_axis(scope, &metric);
@@ -486,8 +486,8 @@ fn cases(view: &View) -> Section {
         let mut part = Section::new(view.case_name(case));
         part.text(scope.plan.cases[case].work.as_str());
         if let Some(point) = view.at_middle(case) {
-            let places = scope.places(&scope.compared(), &[point]);
-            let chart = slices::percentiles(scope, &places, false);
+            let subject_scopes = scope.subject_scopes(&scope.compared(), &[point]);
+            let chart = slices::percentiles(scope, &subject_scopes, false);
             part.chart(chart.map(|chart| Chart {
                 id: file_name(&format!("response-{}", view.case_name(case))),
                 title: format!("{}: response time by percentile", scope.point(point)),
@@ -529,11 +529,11 @@ fn group_figures(section: &mut Section, scope: &Scope, group: &PointGroup) {
     let received: &[Metric] = if is_closed(scope) { &BYTES } else { &[] };
     let metrics = rates.iter().chain(received).chain(&RESPONSE_TIMES);
     let metrics: Vec<Metric> = metrics.cloned().collect();
-    let places = scope.places(&scope.compared(), &group.points);
+    let subject_scopes = scope.subject_scopes(&scope.compared(), &group.points);
     let title = scope.group_title(group, "all metrics");
-    let table = table::figures(scope, &title, &places, &metrics);
+    let table = table::figures(scope, &title, &subject_scopes, &metrics);
     let same = group.points.iter().any(|&p| scope.plan.rate(p).is_some());
-    section.table(table.captioned(match (is_open, same) {
+    section.table(table.with_caption(match (is_open, same) {
         (false, _) => "",
         (true, true) => SAME_RATE,
         (true, false) => PART_OF_PEAK,

@@ -38,7 +38,7 @@ pub fn table(scope: &Scope, all: &[Percentiles], point: PointId, title: &str) ->
         })
     });
     let columns: Vec<PercentileColumn> = columns.collect();
-    percentile_table(&columns, title).captioned(&format!(
+    percentile_table(&columns, title).with_caption(&format!(
         "{ABOUT} The gain is the reduction compared with the baseline. {NO_VERDICT}"
     ))
 }
@@ -46,8 +46,8 @@ pub fn table(scope: &Scope, all: &[Percentiles], point: PointId, title: &str) ->
 fn percentile_table(columns: &[PercentileColumn], title: &str) -> Table {
     let mut headings = vec![Column::from("requests")];
     for column in columns {
-        headings.push(Column::of(column.name.as_str(), Unit::Nanoseconds));
-        headings.extend((!column.is_base).then(|| Column::of("gain", Unit::Share)));
+        headings.push(Column::with_unit(column.name.as_str(), Unit::Nanoseconds));
+        headings.extend((!column.is_base).then(|| Column::with_unit("gain", Unit::Share)));
     }
     let mut table = Table::new(title, headings);
     if columns.is_empty() {

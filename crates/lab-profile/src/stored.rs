@@ -68,7 +68,10 @@ struct Notes {
 ///
 /// # Errors
 /// Returns an error if an output file cannot be read.
-pub fn kept(programs: &ProfiledPrograms, runs: &[ValgrindRun]) -> io::Result<KeptProfile> {
+pub fn to_kept_profile(
+    programs: &ProfiledPrograms,
+    runs: &[ValgrindRun],
+) -> io::Result<KeptProfile> {
     let notes = Notes {
         names: programs.names.clone(),
         sources: programs.sources.clone(),
