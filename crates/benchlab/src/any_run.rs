@@ -31,7 +31,7 @@ pub fn load_any(path: &Path) -> Result<Run, Exit> {
     if is_run_file(path) || !path.exists() || path.extension().is_some_and(|e| e == "lab") {
         return Ok(lab_store::load(path)?);
     }
-    let file = read(path, None, &Limits::default()).map_err(Exit::wrong)?;
+    let file = read(path, None, &Limits::default()).map_err(Exit::invalid)?;
     Ok(to_run(path, &file))
 }
 

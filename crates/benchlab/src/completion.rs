@@ -31,7 +31,7 @@ pub fn experiments() -> Vec<CompletionCandidate> {
 
 /// Returns the experiments of the project, followed by run files.
 pub fn experiments_and_runs(current: &OsStr) -> Vec<CompletionCandidate> {
-    with(experiments(), runs(current), current)
+    matching_then(experiments(), runs(current), current)
 }
 
 /// Returns the subjects and the selections of the experiment on the command line, or of all experiments.
@@ -69,7 +69,7 @@ pub fn runs(current: &OsStr) -> Vec<CompletionCandidate> {
     };
     let paths = latest_runs().into_iter().map(relative);
     let known = paths.filter_map(|path| candidate(path.to_str()?, None));
-    with(
+    matching_then(
         known.collect(),
         PathCompleter::any().complete(current),
         current,
@@ -87,7 +87,7 @@ pub fn histories() -> Vec<CompletionCandidate> {
 /// Returns the comparisons of `benchlab.toml`, and programs.
 pub fn comparisons(current: &OsStr) -> Vec<CompletionCandidate> {
     let names = entries(|config| config.compare.keys().cloned().collect());
-    with(names, PathCompleter::any().complete(current), current)
+    matching_then(names, PathCompleter::any().complete(current), current)
 }
 
 /// Returns the loads of `benchlab.toml`.
@@ -98,7 +98,7 @@ pub fn loads() -> Vec<CompletionCandidate> {
 /// Returns the entries of `benchlab.toml` for `benchlab logs`, and files.
 pub fn logs(current: &OsStr) -> Vec<CompletionCandidate> {
     let names = entries(|config| config.logs.keys().cloned().collect());
-    with(names, PathCompleter::any().complete(current), current)
+    matching_then(names, PathCompleter::any().complete(current), current)
 }
 
 /// Returns the audits of `benchlab.toml`.
@@ -136,7 +136,7 @@ fn candidate(name: &str, help: Option<String>) -> Option<CompletionCandidate> {
 
 /// Returns the candidates in `names` that start with the current word, followed by `others`,
 /// without duplicates.
-fn with(
+fn matching_then(
     names: Vec<CompletionCandidate>,
     others: Vec<CompletionCandidate>,
     current: &OsStr,

@@ -16,7 +16,7 @@ type Line = (String, String);
 /// run files.
 pub fn print(plan: &Plan, more: Vec<Line>, runs: &Path) -> Result<(), Exit> {
     let time = time(plan, runs);
-    let subjects = compared(plan);
+    let subjects = compared_subjects(plan);
     let points = say::count(plan.points.len(), "point");
     say!(
         "{}\n",
@@ -25,7 +25,7 @@ pub fn print(plan: &Plan, more: Vec<Line>, runs: &Path) -> Result<(), Exit> {
             &format!(
                 "This measures {} at {points}, {}. Nothing was run.",
                 say::count(subjects.len(), noun(plan)),
-                time.answer
+                time.duration_text
             )
         )
     );
@@ -75,7 +75,7 @@ fn noun(plan: &Plan) -> &'static str {
 }
 
 /// Returns the subjects to show, starting with the baseline.
-fn compared(plan: &Plan) -> Vec<SubjectId> {
+fn compared_subjects(plan: &Plan) -> Vec<SubjectId> {
     let is_shown = |s: &Subject| !s.overhead && s.control_of.is_none();
     let ids = plan.subjects.ids();
     let mut ids: Vec<SubjectId> = ids.filter(|&s| is_shown(&plan.subjects[s])).collect();
@@ -85,7 +85,7 @@ fn compared(plan: &Plan) -> Vec<SubjectId> {
 
 fn subject_lines(plan: &Plan, id: SubjectId) -> Vec<Line> {
     let subject = &plan.subjects[id];
-    let role = match id == plan.baseline && compared(plan).len() > 1 {
+    let role = match id == plan.baseline && compared_subjects(plan).len() > 1 {
         true => "the baseline",
         false => "",
     };
@@ -123,24 +123,24 @@ fn subject_lines(plan: &Plan, id: SubjectId) -> Vec<Line> {
 /// The duration of a plan, in words.
 struct PlanTime {
     /// The time that the plan takes, for the first line.
-    answer: String,
+    duration_text: String,
     /// The number of blocks, and when the run stops early.
     blocks: String,
 }
 
 fn time(plan: &Plan, runs: &Path) -> PlanTime {
     let measure = &plan.measure;
-    let most = say::count(measure.max_blocks as usize, "block");
+    let max_blocks = say::count(measure.max_blocks as usize, "block");
     if plan.load().is_some() && plan.serving().is_none() {
         // A block visits each server at each point; with multiple servers, twice, in mirrored order.
-        let servers = compared(plan).len() as u64;
+        let servers = compared_subjects(plan).len() as u64;
         let visits = if servers > 1 { 2 } else { 1 };
         let loaded_ns = measure.turn_ns * visits * u64::from(measure.max_blocks);
         let total_ns = loaded_ns * servers * plan.points.len() as u64;
         return PlanTime {
-            answer: format!("for {} of load in total", duration(total_ns)),
+            duration_text: format!("for {} of load in total", duration(total_ns)),
             blocks: format!(
-                "{most}: {} of load on each server at each point",
+                "{max_blocks}: {} of load on each server at each point",
                 duration(loaded_ns)
             ),
         };
@@ -153,21 +153,24 @@ fn time(plan: &Plan, runs: &Path) -> PlanTime {
         let length = duration(ns);
         format!(", each of about {length} if a pass fits into it")
     });
-    let blocks = format!("at most {most}{}; {stops}", length.unwrap_or_default());
+    let blocks = format!(
+        "at most {max_blocks}{}; {stops}",
+        length.unwrap_or_default()
+    );
     match measure.budget_ns {
         Some(ns) => PlanTime {
-            answer: format!("for at most {}{}", duration(ns), longer(measure)),
+            duration_text: format!("for at most {}{}", duration(ns), budget_note(measure)),
             blocks,
         },
         None => PlanTime {
-            answer: without_budget(plan, runs),
+            duration_text: estimate_without_budget(plan, runs),
             blocks,
         },
     }
 }
 
 /// Describes the time that is not part of the budget, such as the pilot.
-fn longer(measure: &Measure) -> &'static str {
+fn budget_note(measure: &Measure) -> &'static str {
     match measure.at_least_level {
         true => {
             " after set-up and a pilot, longer only if fewer blocks than an interval needs fit into it"
@@ -177,7 +180,7 @@ fn longer(measure: &Measure) -> &'static str {
 }
 
 /// Estimates the time of a plan without a budget, based on the latest run of the same experiment.
-fn without_budget(plan: &Plan, runs: &Path) -> String {
+fn estimate_without_budget(plan: &Plan, runs: &Path) -> String {
     let blocks = plan.measure.max_blocks;
     let earlier = run_files(runs).into_iter().rev().find_map(|path| {
         let heading = Heading::read(&path).ok()?;
@@ -185,15 +188,17 @@ fn without_budget(plan: &Plan, runs: &Path) -> String {
         let progress = is_same.then(|| RunProgress::read(&path).ok()).flatten()?;
         (progress.blocks > 0).then(|| progress.blocks_ns / u64::from(progress.blocks))
     });
-    let most = say::count(blocks as usize, "block");
+    let max_blocks = say::count(blocks as usize, "block");
     match earlier {
         Some(ns) => format!(
-            "for about {}: {most} like those of the last run of {}, which took {} each",
+            "for about {}: {max_blocks} like those of the last run of {}, which took {} each",
             duration(ns * u64::from(blocks)),
             clean(&plan.experiment),
             say::time(ns)
         ),
-        None => format!("for as long as {most} take; --plan measures a pilot and forecasts it"),
+        None => {
+            format!("for as long as {max_blocks} take; --plan measures a pilot and forecasts it")
+        }
     }
 }
 

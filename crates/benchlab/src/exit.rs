@@ -12,11 +12,11 @@ use lab_store::StoreError;
 /// A run failed.
 pub const FAILED: u8 = 1;
 /// The command line or a file is invalid.
-pub const WRONG: u8 = 2;
+pub const INVALID: u8 = 2;
 /// A gate found a regression.
 pub const REGRESSION: u8 = 3;
 /// A gate is inconclusive.
-pub const UNDECIDED: u8 = 4;
+pub const INCONCLUSIVE: u8 = 4;
 /// The host is unfit for measuring, and `--strict` was given.
 pub const UNFIT: u8 = 5;
 /// The user stopped the run with Ctrl-C. Shells use the same code: 128 + SIGINT.
@@ -40,8 +40,8 @@ impl Exit {
     }
 
     /// Creates an exit for an invalid command line or file.
-    pub fn wrong(message: impl ToString) -> Exit {
-        Exit::new(WRONG, message)
+    pub fn invalid(message: impl ToString) -> Exit {
+        Exit::new(INVALID, message)
     }
 
     /// Creates an exit for a failed run.
@@ -57,20 +57,20 @@ impl Exit {
 
 impl From<PlanError> for Exit {
     fn from(e: PlanError) -> Exit {
-        Exit::wrong(e)
+        Exit::invalid(e)
     }
 }
 
 impl From<JobError> for Exit {
     fn from(e: JobError) -> Exit {
-        Exit::wrong(e)
+        Exit::invalid(e)
     }
 }
 
 impl From<LogsError> for Exit {
     fn from(e: LogsError) -> Exit {
         let code = match e {
-            LogsError::Wrong(_) => WRONG,
+            LogsError::Wrong(_) => INVALID,
             LogsError::Failed(_) => FAILED,
             LogsError::Stopped => INTERRUPTED,
         };
@@ -82,7 +82,7 @@ impl From<StoreError> for Exit {
     fn from(e: StoreError) -> Exit {
         let code = match e {
             StoreError::Full(_) | StoreError::NoRoom(_) => FAILED,
-            _ => WRONG,
+            _ => INVALID,
         };
         Exit::new(code, e)
     }
@@ -107,7 +107,7 @@ impl From<WorktreeError> for Exit {
     fn from(e: WorktreeError) -> Exit {
         match e {
             WorktreeError::Interrupted => Exit::interrupted("stopped"),
-            e => Exit::wrong(e),
+            e => Exit::invalid(e),
         }
     }
 }
@@ -116,7 +116,7 @@ impl From<FileError> for Exit {
     fn from(e: FileError) -> Exit {
         match e {
             FileError::Io(..) => Exit::failed(e),
-            FileError::Invalid(..) => Exit::wrong(e),
+            FileError::Invalid(..) => Exit::invalid(e),
         }
     }
 }

@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 pub fn exports(files: &[PathBuf]) -> Result<Vec<(&Path, Format)>, Exit> {
     files
         .iter()
-        .map(|file| match named(file) {
-            Some((format, path)) if path.as_os_str().is_empty() => Err(Exit::wrong(format!(
+        .map(|file| match split_format_prefix(file) {
+            Some((format, path)) if path.as_os_str().is_empty() => Err(Exit::invalid(format!(
                 "--export {}: expected a path after `{}:`",
                 file.display(),
                 format.name
@@ -30,8 +30,8 @@ pub fn exports(files: &[PathBuf]) -> Result<Vec<(&Path, Format)>, Exit> {
 
 /// Makes the path of an export absolute, so that it does not depend on the current directory. Keeps
 /// the `FORMAT:` prefix.
-pub fn absolute(file: &Path, current: &Path) -> PathBuf {
-    match named(file) {
+pub fn make_absolute(file: &Path, current: &Path) -> PathBuf {
+    match split_format_prefix(file) {
         Some((format, path)) if !path.as_os_str().is_empty() => {
             let mut name = OsString::from(format.name);
             name.push(":");
@@ -44,7 +44,7 @@ pub fn absolute(file: &Path, current: &Path) -> PathBuf {
 }
 
 /// Splits `FORMAT:PATH`. If a file name starts with such a prefix, users write `./FORMAT:…`.
-fn named(file: &Path) -> Option<(Format, &Path)> {
+fn split_format_prefix(file: &Path) -> Option<(Format, &Path)> {
     let bytes = file.as_os_str().as_bytes();
     let colon = bytes.iter().position(|byte| *byte == b':')?;
     let mut formats = FORMATS.into_iter();
@@ -85,6 +85,6 @@ fn format(file: &Path) -> Result<Format, Exit> {
                 extensions.join(", .")
             )
         };
-        Exit::wrong(format!("--export {}: {reason}", file.display()))
+        Exit::invalid(format!("--export {}: {reason}", file.display()))
     })
 }

@@ -67,7 +67,7 @@ impl Fixtures<'_> {
             selection.baseline = self.current_subject(&plan)?;
         }
         for fixture in &plan.fixtures {
-            self.leave_out_points(selection, &plan, fixture)?;
+            self.exclude_unsupported_points(selection, &plan, fixture)?;
         }
         Ok(selection.plan(self.experiment)?)
     }
@@ -209,7 +209,7 @@ impl Fixtures<'_> {
     }
 
     /// Excludes the values of a factor whose fixture state this machine does not support.
-    fn leave_out_points(
+    fn exclude_unsupported_points(
         self,
         selection: &mut Selection,
         plan: &Plan,
@@ -228,7 +228,7 @@ impl Fixtures<'_> {
             };
             let name = &state.name;
             if requested.is_some_and(|(_, values)| values.contains(name)) {
-                return Err(Exit::wrong(format!("--set {factor}={name}: {reason}")));
+                return Err(Exit::invalid(format!("--set {factor}={name}: {reason}")));
             }
             eprintln!("benchlab: excluded {factor}={name}: {}", clean(&reason));
             selection.absent.push((factor.clone(), name.clone()));

@@ -48,7 +48,7 @@ fn exit_code_of(document: &Document, is_shown: bool) -> ExitCode {
     }
     match document.gate_effect() {
         GateEffect::Pass | GateEffect::Warn => ExitCode::SUCCESS,
-        GateEffect::Inconclusive => ExitCode::from(exit::UNDECIDED),
+        GateEffect::Inconclusive => ExitCode::from(exit::INCONCLUSIVE),
         GateEffect::Fail => ExitCode::from(exit::REGRESSION),
     }
 }

@@ -25,7 +25,7 @@ pub fn launcher(args: &RunArgs) -> Result<Option<&Arc<dyn Launcher>>, Exit> {
         return Ok(None);
     };
     if args.on.len() > 1 {
-        return Err(Exit::wrong("specify --on only once for hosts"));
+        return Err(Exit::invalid("specify --on only once for hosts"));
     }
     let for_one_machine = [
         ("--plan", args.plan.is_some()),
@@ -34,7 +34,7 @@ pub fn launcher(args: &RunArgs) -> Result<Option<&Arc<dyn Launcher>>, Exit> {
         ("--service", !args.service.is_empty()),
     ];
     match for_one_machine.iter().find(|(_, is_given)| *is_given) {
-        Some((name, _)) => Err(Exit::wrong(format!(
+        Some((name, _)) => Err(Exit::invalid(format!(
             "{name} works on one machine only: omit either {name} or --on"
         ))),
         None => Ok(Some(launcher)),
@@ -50,12 +50,12 @@ pub fn check_experiment(experiment: &Experiment) -> Result<(), Exit> {
         .any(|t| t.kind == TargetKind::Folder);
     let name = &experiment.name;
     if in_folder {
-        return Err(Exit::wrong(format!(
+        return Err(Exit::invalid(format!(
             "--on: `{name}` measures disks and settings of one machine; here --on expects directories"
         )));
     }
     if !experiment.fixtures.is_empty() {
-        return Err(Exit::wrong(format!(
+        return Err(Exit::invalid(format!(
             "--on: the fixtures of `{name}` change this machine, and cannot run on multiple \
             hosts: omit --on"
         )));
@@ -81,8 +81,8 @@ pub fn start(
         scratch: args.scratch.clone(),
         strict: args.measuring.strict,
     };
-    let places = launcher.places().len();
-    eprintln!("benchlab: preparing {places} hosts");
+    let hosts = launcher.places().len();
+    eprintln!("benchlab: preparing {hosts} hosts");
     let start = HostsStart {
         starting: args.lost.starting(launcher),
         wanted: requirements,
@@ -144,7 +144,7 @@ fn find_project(cli: &Cli, folder: &Path) -> Result<Project, Exit> {
     match (is_there, &cli.project) {
         (true, _) => Ok(Project::find(folder)?),
         (false, Some(_)) => project(cli),
-        (false, None) => Err(Exit::wrong(format!(
+        (false, None) => Err(Exit::invalid(format!(
             "there is no project in {}: copy it there, or set BENCHLAB_PROJECT to its directory",
             folder.display()
         ))),
@@ -192,7 +192,7 @@ fn check_sources(
 }
 
 fn other_revision(folder: &Path, name: &str) -> Exit {
-    Exit::wrong(format!(
+    Exit::invalid(format!(
         "the sources of `{name}` in {} differ from the coordinator's: check out the same revision of the project there",
         folder.display()
     ))

@@ -19,13 +19,13 @@ mod options;
 mod other_tools;
 mod output;
 mod own_sql;
-mod places;
 mod prepared;
 mod progress;
 mod ready;
 mod services;
 mod under_valgrind;
 mod verbs;
+mod working_directories;
 
 use clap::{CommandFactory, Parser};
 use clap_complete::CompleteEnv;

@@ -18,7 +18,7 @@ pub const ALPHA: f64 = 0.05;
 /// Returns the numbers of blocks after which a run has an interim analysis and may stop.
 ///
 /// The list is empty if the user specified the number of blocks.
-pub fn looks(blocks: Option<u32>) -> Vec<u32> {
+pub fn analysis_blocks(blocks: Option<u32>) -> Vec<u32> {
     match blocks {
         Some(_) => Vec::new(),
         None => vec![10, 20, 40, 80],
@@ -59,7 +59,7 @@ pub fn measure<'a>(
     });
     match ending? {
         Ending::Interrupted => {
-            report::answer_so_far(&path)?;
+            report::print_result_so_far(&path)?;
             let next = if plan.of_revisions() {
                 "show the results so far with `benchlab report"
             } else {
@@ -85,10 +85,10 @@ pub fn exit_code(ending: Ending) -> Result<ExitCode, Exit> {
 /// Creates a directory for temporary files of a run.
 pub fn scratch(parent: Option<&Path>) -> Result<Scratch, Exit> {
     Scratch::new(parent).map_err(|e| {
-        let place = parent.map_or("the directory for databases".into(), |p| {
+        let directory = parent.map_or("the directory for databases".into(), |p| {
             p.display().to_string()
         });
-        Exit::wrong(format!("{place}: {e}"))
+        Exit::invalid(format!("{directory}: {e}"))
     })
 }
 
@@ -138,7 +138,7 @@ pub fn with_commit(mut host: Host, folder: &Path) -> Host {
 /// A number is appended if a run started in the same second.
 pub fn new_file(folder: &Path, experiment: &str) -> Result<PathBuf, Exit> {
     std::fs::create_dir_all(folder)
-        .map_err(|e| Exit::wrong(format!("{}: {e}", folder.display())))?;
+        .map_err(|e| Exit::invalid(format!("{}: {e}", folder.display())))?;
     let time = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S").to_string();
     let name = |n: u32| match n {
         0 => format!("{time}-{experiment}.lab"),

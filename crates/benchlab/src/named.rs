@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// Returns an error with the position if the file is invalid.
 pub fn config() -> Result<Option<ConfigFile>, Exit> {
-    let folder = std::env::current_dir().map_err(Exit::wrong)?;
+    let folder = std::env::current_dir().map_err(Exit::invalid)?;
     let user = directories::config();
     Ok(ConfigFile::find(&folder, user.as_deref())?)
 }
@@ -30,7 +30,7 @@ pub fn config() -> Result<Option<ConfigFile>, Exit> {
 /// # Errors
 /// Returns an error if the file or the entry's options are invalid.
 pub fn resolve(cli: Cli) -> Result<Cli, Exit> {
-    let Some(name) = named(&cli) else {
+    let Some(name) = entry_name(&cli) else {
         return Ok(cli);
     };
     let Some(file) = config()? else {
@@ -61,7 +61,7 @@ pub fn resolve(cli: Cli) -> Result<Cli, Exit> {
     };
     let written: Vec<String> = std::env::args().collect();
     let mut cli = with_options(&written, &name, &verbs, &options).map_err(|reason| {
-        Exit::wrong(format!(
+        Exit::invalid(format!(
             "{}: {}: {reason}",
             file.path.display(),
             clean(&name)
@@ -82,7 +82,7 @@ pub fn parse(verbs: &[&str], options: &OptionList) -> Result<Cli, String> {
 /// Changes the current directory to `folder`. Makes output paths absolute first, so that they still
 /// refer to the same files.
 pub fn enter(cli: &mut Cli, folder: &Path) -> Result<(), Exit> {
-    let current = std::env::current_dir().map_err(Exit::wrong)?;
+    let current = std::env::current_dir().map_err(Exit::invalid)?;
     let absolute = |path: &mut PathBuf| *path = current.join(&*path);
     let (exports, others): (&mut [PathBuf], Vec<&mut Option<PathBuf>>) = match &mut cli.verb {
         Verb::Compare(args) => (&mut args.export, vec![&mut args.measuring.runs]),
@@ -104,18 +104,19 @@ pub fn enter(cli: &mut Cli, folder: &Path) -> Result<(), Exit> {
         _ => (&mut [], Vec::new()),
     };
     for export in exports {
-        *export = exports::absolute(export, &current);
+        *export = exports::make_absolute(export, &current);
     }
     others.into_iter().flatten().for_each(absolute);
     if let Some(project) = &mut cli.project {
         absolute(project);
     }
-    std::env::set_current_dir(folder).map_err(|e| Exit::wrong(format!("{}: {e}", folder.display())))
+    std::env::set_current_dir(folder)
+        .map_err(|e| Exit::invalid(format!("{}: {e}", folder.display())))
 }
 
 /// Returns the argument that may be the name of an entry: the only one, or the first one after
 /// `audit`.
-fn named(cli: &Cli) -> Option<String> {
+fn entry_name(cli: &Cli) -> Option<String> {
     let only = |words: &[String]| match words {
         [word] => Some(word.clone()),
         _ => None,
@@ -138,7 +139,7 @@ fn unknown_audit(name: &str, file: Option<&ConfigFile>) -> Exit {
     let known: Vec<&str> = known.chain(own.map(String::as_str)).collect();
     let hint = lab_plan::nearest(name, known.iter().copied());
     let hint = hint.map_or(String::new(), |word| format!("; did you mean `{word}`?"));
-    Exit::wrong(format!(
+    Exit::invalid(format!(
         "unknown audit `{}`: expected {}, or an entry of {FILE}{hint}",
         clean(name),
         known.join(", ")
@@ -172,7 +173,7 @@ fn with_options(
         all.extend(verbs.iter().map(|verb| (*verb).to_owned()));
         match parse_words(&[], &[all, words].concat()) {
             // The same word may also be the value of an option, which must not be replaced.
-            Ok(cli) if named(&cli).as_deref() == Some(name) && !is_own_word => {}
+            Ok(cli) if entry_name(&cli).as_deref() == Some(name) && !is_own_word => {}
             Ok(cli) => return Ok(cli),
             Err(reason) => error = Some(reason),
         }
@@ -190,12 +191,12 @@ fn parse_words(verbs: &[&str], words: &[String]) -> Result<Cli, String> {
         .chain(verbs)
         .map(|word| (*word).to_owned());
     let all = all.chain(words.iter().cloned());
-    let matches = command.try_get_matches_from(all).map_err(in_words)?;
-    Cli::from_arg_matches(&matches).map_err(in_words)
+    let matches = command.try_get_matches_from(all).map_err(first_paragraph)?;
+    Cli::from_arg_matches(&matches).map_err(first_paragraph)
 }
 
 /// Returns the first paragraph of the command-line parser's error message.
-fn in_words(error: clap::Error) -> String {
+fn first_paragraph(error: clap::Error) -> String {
     let text = error.to_string();
     let first = text.split("\n\n").next().unwrap_or_default();
     first

@@ -139,7 +139,7 @@ pub fn sweeps(words: &[String]) -> Result<Vec<(String, Vec<String>)>, Exit> {
 /// Parses a parameter with its values: `NAME=VALUE,…`.
 fn sweep(word: &str) -> Result<(String, Vec<String>), Exit> {
     let error = || {
-        Exit::wrong(format!(
+        Exit::invalid(format!(
             "--sweep {word}: expected NAME=VALUE,… such as --sweep n=1,10,100"
         ))
     };
@@ -162,13 +162,13 @@ pub fn set_values(words: &[String]) -> Result<Vec<(String, Vec<String>)>, Exit> 
             .split_once('=')
             .filter(|(n, v)| !n.is_empty() && !v.is_empty())
             .ok_or_else(|| {
-                Exit::wrong(format!(
+                Exit::invalid(format!(
                     "--set {word}: expected NAME=VALUE,… such as --set limit=1,100"
                 ))
             })?;
         let mut further = values.split(',').skip(1);
         if let Some((other, _)) = further.find_map(|value| value.split_once('=')) {
-            return Err(Exit::wrong(format!(
+            return Err(Exit::invalid(format!(
                 "--set {word}: repeat --set for each parameter: --set {name}=… --set {other}=…"
             )));
         }

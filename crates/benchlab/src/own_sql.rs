@@ -40,7 +40,7 @@ pub fn restore(experiment: Experiment, plan: &mut Plan) -> Result<Experiment, Ex
         .collect();
     let workload = Workload::read(Path::new(&planned.file), &variants)?;
     if workload.model.sha256 != planned.sha256 {
-        return Err(Exit::wrong(format!(
+        return Err(Exit::invalid(format!(
             "{} or its data changed since the run started: start a new run, or revert the change",
             planned.file
         )));
@@ -56,7 +56,7 @@ pub fn restore(experiment: Experiment, plan: &mut Plan) -> Result<Experiment, Ex
 /// # Errors
 /// Returns an error with the statement that a database rejects.
 pub fn study(plan: &mut Plan, servers: &Servers) -> Result<(), Exit> {
-    lab_bench::study(plan, servers).map_err(Exit::wrong)
+    lab_bench::study(plan, servers).map_err(Exit::invalid)
 }
 
 /// Returns the base name of a run's file: the name of the experiment and, if there is one, of the

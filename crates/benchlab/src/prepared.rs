@@ -75,11 +75,11 @@ pub fn with_scratch(mut host: Host, scratch: &Scratch, plan: &Plan) -> Host {
     if !plan.targets.iter().any(|target| target.kind.is_database()) {
         return host;
     }
-    let place = if scratch.in_memory() {
+    let storage = if scratch.in_memory() {
         "in memory (tmpfs): no commit waits for a disk"
     } else {
         "on a disk: commits wait for it"
     };
-    host.facts.push(("databases".into(), place.into()));
+    host.facts.push(("databases".into(), storage.into()));
     host
 }

@@ -93,7 +93,7 @@ pub struct Follower<'a> {
     last_block: Duration,
     end: Option<Duration>,
     /// The directories whose files have already been reported.
-    places: BTreeSet<&'a str>,
+    prepared_directories: BTreeSet<&'a str>,
     /// The time and the heading of the last line, if the output is not a terminal.
     last_line: Option<(Instant, String)>,
     /// A short form of the current estimate. Empty if the estimate does not fit into a few words.
@@ -131,7 +131,7 @@ impl<'a> Follower<'a> {
             blocks,
             last_block: Duration::ZERO,
             end,
-            places: BTreeSet::new(),
+            prepared_directories: BTreeSet::new(),
             last_line: None,
             estimate: String::new(),
             so_far: SoFar::default(),
@@ -217,10 +217,10 @@ impl<'a> Follower<'a> {
     /// The first subject in a directory creates the files for all subjects.
     fn note_files(&mut self, subject: SubjectId) {
         let plan = self.plan;
-        if let Some(place) = plan.subjects[subject].place.as_deref()
-            && self.places.insert(place)
+        if let Some(directory) = plan.subjects[subject].place.as_deref()
+            && self.prepared_directories.insert(directory)
         {
-            self.note(&format!("creating files in {place}"));
+            self.note(&format!("creating files in {directory}"));
         }
     }
 

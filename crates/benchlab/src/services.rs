@@ -22,7 +22,7 @@ pub fn start(
         .find(|(k, _)| !plan.targets.iter().any(|t| t.kind == *k))
     {
         let name = kind.name();
-        return Err(Exit::wrong(format!(
+        return Err(Exit::invalid(format!(
             "--service {name}=…: this run has no target `{name}`"
         )));
     }
@@ -94,7 +94,7 @@ fn begin(
         .map(|(_, url)| url);
     let service = lab_services::database(kind.name()).expect("a service is known by its name");
     match (target.external, url) {
-        (true, None) => Err(Exit::wrong(format!(
+        (true, None) => Err(Exit::invalid(format!(
             "this run uses your own {} server: specify it again with --service {}=URL",
             kind.title(),
             kind.name()
@@ -129,7 +129,7 @@ fn service_exit(error: ServiceError) -> Exit {
         | ServiceError::Version { .. }
         | ServiceError::Rights { .. }
         | ServiceError::Workload { .. }
-        | ServiceError::Setting { .. }) => Exit::wrong(error),
+        | ServiceError::Setting { .. }) => Exit::invalid(error),
         error => Exit::failed(error),
     }
 }

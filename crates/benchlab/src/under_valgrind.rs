@@ -14,7 +14,7 @@ use std::time::Duration;
 pub fn check_no_wrapper(commands: &[&Subject], folders: &[PathBuf]) -> Result<(), Exit> {
     let mut programs = commands.iter().zip(folders);
     match programs.find_map(|(s, folder)| Wrapper::find(&s.program, folder)) {
-        Some(wrapper) => Err(Exit::wrong(format!(
+        Some(wrapper) => Err(Exit::invalid(format!(
             "{wrapper}; profile that program instead"
         ))),
         None => Ok(()),
@@ -25,7 +25,7 @@ pub fn check_no_wrapper(commands: &[&Subject], folders: &[PathBuf]) -> Result<()
 pub fn check_no_shell(commands: &[&Subject]) -> Result<(), Exit> {
     let has_shell = |s: &&Subject| s.command.as_ref().is_some_and(|c| c.shell);
     if commands.iter().any(has_shell) {
-        return Err(Exit::wrong(wording::SHELL));
+        return Err(Exit::invalid(wording::SHELL));
     }
     Ok(())
 }
@@ -68,7 +68,7 @@ pub fn ensure_valgrind(install_missing: bool) -> Result<(), Exit> {
         return Ok(());
     }
     if !install_missing {
-        return Err(Exit::wrong(wording::NOT_INSTALLED));
+        return Err(Exit::invalid(wording::NOT_INSTALLED));
     }
     let toolchain = Toolchain {
         title: "Valgrind".into(),

@@ -28,11 +28,11 @@ struct Entry {
 /// measured.
 pub fn ci(cli: &Cli, args: &CiArgs) -> Result<ExitCode, Exit> {
     let file = named::config()?.ok_or_else(|| {
-        Exit::wrong(format!(
+        Exit::invalid(format!(
             "there is no {FILE} in this directory or above: `benchlab init` writes one"
         ))
     })?;
-    let current = std::env::current_dir().map_err(Exit::wrong)?;
+    let current = std::env::current_dir().map_err(Exit::invalid)?;
     let files = args.export.iter();
     let files: Vec<PathBuf> = files.map(|file| absolute(file, &current)).collect();
     let exports = exports(&files)?;
@@ -40,8 +40,8 @@ pub fn ci(cli: &Cli, args: &CiArgs) -> Result<ExitCode, Exit> {
     display.output = display.output.map(|path| current.join(path));
     let runs = args.runs.as_ref().map(|path| current.join(path));
     std::env::set_current_dir(file.folder())
-        .map_err(|e| Exit::wrong(format!("{}: {e}", file.folder().display())))?;
-    let names = chosen(&file, &args.names)?;
+        .map_err(|e| Exit::invalid(format!("{}: {e}", file.folder().display())))?;
+    let names = select_entries(&file, &args.names)?;
     let is_change = |name: &&String| {
         let entry = file.config.compare.get(*name);
         entry.is_some_and(|entry| entry.commands().len() == 1)
@@ -61,7 +61,7 @@ pub fn ci(cli: &Cli, args: &CiArgs) -> Result<ExitCode, Exit> {
     for (number, entry) in entries.iter().enumerate() {
         let against = base.as_ref().filter(|_| entry.is_change);
         let against = against.map_or(String::new(), |base| {
-            format!(": the working tree against {}", described(base))
+            format!(": the working tree against {}", format_commit(base))
         });
         let (name, of) = (clean(&entry.name), entries.len());
         eprintln!("benchlab: {name} ({} of {of}){against}", number + 1);
@@ -78,9 +78,9 @@ pub fn ci(cli: &Cli, args: &CiArgs) -> Result<ExitCode, Exit> {
             result,
         });
     }
-    let described = base.as_ref().map(described);
+    let commit_text = base.as_ref().map(format_commit);
     let made = format!("{} UTC", say::minute(unix_seconds()));
-    let mut document = document(&parts, described.as_deref(), made);
+    let mut document = document(&parts, commit_text.as_deref(), made);
     export(&document, &exports)?;
     if on_screen {
         // The entries' own screens are above.
@@ -102,7 +102,7 @@ pub fn ci(cli: &Cli, args: &CiArgs) -> Result<ExitCode, Exit> {
 ///
 /// # Errors
 /// Returns an error if a name is unknown, or if no entry is marked for CI.
-fn chosen(file: &ConfigFile, names: &[String]) -> Result<Vec<String>, Exit> {
+fn select_entries(file: &ConfigFile, names: &[String]) -> Result<Vec<String>, Exit> {
     let config = &file.config;
     let all: Vec<(&String, bool)> = (config.compare.iter().map(|(n, e)| (n, e.ci)))
         .chain(config.load.iter().map(|(n, e)| (n, e.ci)))
@@ -114,7 +114,7 @@ fn chosen(file: &ConfigFile, names: &[String]) -> Result<Vec<String>, Exit> {
             let known = || all.iter().map(|(known, _)| known.as_str());
             let hint = lab_plan::nearest(name, known());
             let hint = hint.map_or(String::new(), |word| format!("; did you mean `{word}`?"));
-            return Err(Exit::wrong(format!(
+            return Err(Exit::invalid(format!(
                 "{} has no entry `{}`: its entries are {}{hint}",
                 file.path.display(),
                 clean(name),
@@ -128,7 +128,7 @@ fn chosen(file: &ConfigFile, names: &[String]) -> Result<Vec<String>, Exit> {
     let marked = all.iter().filter(|(_, ci)| *ci);
     let marked: Vec<String> = marked.map(|(name, _)| (*name).clone()).collect();
     if marked.is_empty() {
-        return Err(Exit::wrong(format!(
+        return Err(Exit::invalid(format!(
             "no entry in {} is marked for CI: add `ci = true` to one, or name one on the command \
             line",
             file.path.display()
@@ -181,17 +181,17 @@ fn base(args: &CiArgs, config: &Config) -> Result<Commit, Exit> {
         .or_else(|| base_from_environment(|name| std::env::var(name).ok()))
         .or_else(|| Some(named(&config.ci.base.as_ref()?.0, BaseSource::File)));
     let base = found.ok_or_else(|| {
-        Exit::wrong(format!(
+        Exit::invalid(format!(
             "the base of the change is unknown, because the CI service does not name a branch: \
             specify one with --base, or with `base` in [ci] of {FILE}"
         ))
     })?;
-    let folder = std::env::current_dir().map_err(Exit::wrong)?;
-    merge_base(&folder, &base.candidates()).map_err(Exit::wrong)
+    let folder = std::env::current_dir().map_err(Exit::invalid)?;
+    merge_base(&folder, &base.candidates()).map_err(Exit::invalid)
 }
 
 /// Formats a commit: `1a2b3c4 Parse numbers in place`.
-fn described(commit: &Commit) -> String {
+fn format_commit(commit: &Commit) -> String {
     format!("{} {}", commit.short, commit.subject)
 }
 
@@ -200,7 +200,7 @@ fn dry_run(entries: &[Entry]) -> Result<ExitCode, Exit> {
     for entry in entries {
         let verbs = entry.verbs.iter().map(|verb| (*verb).to_owned());
         let words: Vec<String> = verbs.chain(entry.options.0.iter().cloned()).collect();
-        let words = shlex::try_join(words.iter().map(String::as_str)).map_err(Exit::wrong)?;
+        let words = shlex::try_join(words.iter().map(String::as_str)).map_err(Exit::invalid)?;
         crate::output::say!("benchlab {}", clean(&words));
     }
     Ok(ExitCode::SUCCESS)
@@ -213,19 +213,19 @@ fn measure(
     runs: Option<&std::path::Path>,
     is_quiet: bool,
 ) -> Result<Document, Exit> {
-    let mut parsed = named::parse(&entry.verbs, &entry.options).map_err(Exit::wrong)?;
+    let mut parsed = named::parse(&entry.verbs, &entry.options).map_err(Exit::invalid)?;
     let runs = runs.map(Into::into);
     match &mut parsed.verb {
         Verb::Compare(args) => {
             args.quiet = is_quiet;
             args.measuring.runs = runs;
-            let document = compare::compared(cli, args)?;
+            let document = compare::run_comparison(cli, args)?;
             document.ok_or_else(|| Exit::failed("nothing was measured"))
         }
         Verb::Load(args) => {
             args.quiet = is_quiet;
             args.measuring.runs = runs;
-            load::loaded(cli, args)
+            load::run_new_load(cli, args)
         }
         Verb::Logs(args) => {
             args.quiet = is_quiet;
@@ -241,8 +241,8 @@ fn measure(
                 auditing.quiet = is_quiet;
                 auditing.runs = runs;
             }
-            audit::audited(cli, args)
+            audit::run_audit(cli, args)
         }
-        _ => Err(Exit::wrong("the entry is not for CI")),
+        _ => Err(Exit::invalid("the entry is not for CI")),
     }
 }

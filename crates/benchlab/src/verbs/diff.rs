@@ -28,7 +28,8 @@ pub fn diff(args: &DiffArgs) -> Result<ExitCode, Exit> {
         fail_if: &args.fail_if,
         on_inconclusive: args.inconclusive.on,
     };
-    let document = lab_kinds::compare(runs, [&files[0], &files[1]], gates).map_err(Exit::wrong)?;
+    let document =
+        lab_kinds::compare(runs, [&files[0], &files[1]], gates).map_err(Exit::invalid)?;
     export(&document, &exports)?;
     deliver_document(&document, &args.display)?;
     Ok(gate::exit_code_displayed(&document, &args.display))

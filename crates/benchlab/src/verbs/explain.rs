@@ -230,10 +230,10 @@ fn default_selection(seed: u64) -> Selection {
 /// Returns an error if the run does not belong to an experiment, or if benchlab does not start the
 /// experiment's subjects.
 fn run_selection(run: &Run) -> Result<(String, Selection), Exit> {
-    let plan = run.plan().ok_or_else(|| Exit::wrong(wording::IMPORTED))?;
+    let plan = run.plan().ok_or_else(|| Exit::invalid(wording::IMPORTED))?;
     let is_load = plan.load().is_some() && plan.serving().is_none();
     if plan.commands().is_some() || is_load {
-        return Err(Exit::wrong(wording::NOT_AN_EXPERIMENT));
+        return Err(Exit::invalid(wording::NOT_AN_EXPERIMENT));
     }
     let compared: Vec<&lab_model::Subject> = plan.compared().map(|s| &plan.subjects[s]).collect();
     let mut selection = default_selection(plan.seed);

@@ -16,7 +16,7 @@ pub fn completions(args: &CompletionsArgs) -> Result<ExitCode, Exit> {
     let shells = Shells::builtins();
     let shell = shells
         .completer(&name)
-        .ok_or_else(|| Exit::wrong(format!("there are no completions for {name}")))?;
+        .ok_or_else(|| Exit::invalid(format!("there are no completions for {name}")))?;
     let mut script = Vec::new();
     shell
         .write_registration(
@@ -35,6 +35,6 @@ pub fn completions(args: &CompletionsArgs) -> Result<ExitCode, Exit> {
 pub fn man(args: &ManArgs) -> Result<ExitCode, Exit> {
     std::fs::create_dir_all(&args.folder)
         .and_then(|()| clap_mangen::generate_to(Cli::command(), &args.folder))
-        .map_err(|e| Exit::wrong(format!("{}: {e}", args.folder.display())))?;
+        .map_err(|e| Exit::invalid(format!("{}: {e}", args.folder.display())))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -25,26 +25,26 @@ pub fn history(cli: &Cli, args: &HistoryArgs) -> Result<ExitCode, Exit> {
     let folder = runs_folder(cli, args.runs.as_deref())?;
     if args.runs.is_some() && !folder.is_dir() {
         let folder = folder.display();
-        return Err(Exit::wrong(format!("{folder}: no such directory")));
+        return Err(Exit::invalid(format!("{folder}: no such directory")));
     }
     let files_by_name = files_by_name(&folder);
     let mut document = match &args.name {
         Some(name) => {
-            let place = format!("runs in {}", folder.display());
+            let context = format!("runs in {}", folder.display());
             let files = files_by_name
                 .get(name)
-                .ok_or_else(|| unknown(name, &place, files_by_name.keys()))?;
+                .ok_or_else(|| unknown_name_error(name, &context, files_by_name.keys()))?;
             let runs = latest(files, args.last as usize);
             let subjects: BTreeSet<&str> = runs.iter().flat_map(RunSummary::subjects).collect();
             for subject in &args.subjects {
                 if !subjects.contains(subject.as_str()) {
-                    let place = format!("subjects in these runs of {}", clean(name));
-                    return Err(unknown(subject, &place, subjects.iter()));
+                    let context = format!("subjects in these runs of {}", clean(name));
+                    return Err(unknown_name_error(subject, &context, subjects.iter()));
                 }
             }
             let are_audits = runs.iter().any(|run| matches!(run, RunSummary::Audit(_)));
             if are_audits && !args.fail_if.is_empty() {
-                return Err(Exit::wrong(
+                return Err(Exit::invalid(
                     "--fail-if works only with the history of measured runs: `benchlab diff \
                     --gate` compares two audits",
                 ));
@@ -52,7 +52,7 @@ pub fn history(cli: &Cli, args: &HistoryArgs) -> Result<ExitCode, Exit> {
             lab_kinds::history(name, &runs, &args.subjects, &args.fail_if)
         }
         None if !args.fail_if.is_empty() => {
-            return Err(Exit::wrong(
+            return Err(Exit::invalid(
                 "--fail-if needs the name of an experiment or a comparison, such as `benchlab history sql --fail-if 'change>3%'`",
             ));
         }
@@ -149,15 +149,19 @@ fn named_runs((name, files): (&String, &Vec<File>)) -> NamedRuns {
 }
 
 /// Returns an error that lists the known names. The names come from files and may contain control characters.
-fn unknown<N: AsRef<str>>(name: &str, place: &str, known: impl Iterator<Item = N>) -> Exit {
+fn unknown_name_error<N: AsRef<str>>(
+    name: &str,
+    context: &str,
+    known: impl Iterator<Item = N>,
+) -> Exit {
     let known: Vec<String> = known.map(|name| clean(name.as_ref())).collect();
     if known.is_empty() {
-        return Exit::wrong(format!("there are no {place}"));
+        return Exit::invalid(format!("there are no {context}"));
     }
     let near = nearest(name, known.iter().map(String::as_str));
     let hint = near.map_or(String::new(), |word| format!("; did you mean `{word}`?"));
     let known = known.join(", ");
-    Exit::wrong(format!(
-        "there is no `{name}` among the {place}; available: {known}{hint}"
+    Exit::invalid(format!(
+        "there is no `{name}` among the {context}; available: {known}{hint}"
     ))
 }

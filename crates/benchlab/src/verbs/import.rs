@@ -27,19 +27,19 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub fn import(cli: &Cli, args: &ImportArgs) -> Result<ExitCode, Exit> {
     let limits = Limits::default();
     let files = args.files.iter().map(|path| {
-        let file = read(path, args.from, &limits).map_err(Exit::wrong)?;
+        let file = read(path, args.from, &limits).map_err(Exit::invalid)?;
         Ok((path.as_path(), file))
     });
     let files = files.collect::<Result<Vec<_>, Exit>>()?;
     let first = args.files[0].as_path();
     let files = if args.join {
         let files = files.into_iter().map(|(_, file)| file).collect();
-        vec![(first, join(files).map_err(Exit::wrong)?)]
+        vec![(first, join(files).map_err(Exit::invalid)?)]
     } else {
         files
     };
     if files.len() > 1 && args.output.is_some() {
-        return Err(Exit::wrong(
+        return Err(Exit::invalid(
             "--output takes one file: import the files one by one, or use --join",
         ));
     }
@@ -47,7 +47,7 @@ pub fn import(cli: &Cli, args: &ImportArgs) -> Result<ExitCode, Exit> {
     for (path, file) in &files {
         let output = match &args.output {
             Some(output) => output.clone(),
-            None => free_name(cli, path)?,
+            None => new_run_path(cli, path)?,
         };
         store(&output, file, args.name.as_deref())?;
         runs.push((output, to_run(path, file)));
@@ -113,9 +113,10 @@ fn store(output: &Path, file: &ImportedFile, name: Option<&str>) -> Result<(), E
 }
 
 /// Returns the path of a new run file next to the other runs, named after the imported file.
-fn free_name(cli: &Cli, imported: &Path) -> Result<PathBuf, Exit> {
+fn new_run_path(cli: &Cli, imported: &Path) -> Result<PathBuf, Exit> {
     let runs = runs_folder(cli, None)?;
-    std::fs::create_dir_all(&runs).map_err(|e| Exit::wrong(format!("{}: {e}", runs.display())))?;
+    std::fs::create_dir_all(&runs)
+        .map_err(|e| Exit::invalid(format!("{}: {e}", runs.display())))?;
     let stem = imported.file_stem().map(OsString::from);
     let stem = stem.unwrap_or_else(|| OsString::from("imported"));
     let name = |n: u32| {
@@ -127,5 +128,5 @@ fn free_name(cli: &Cli, imported: &Path) -> Result<PathBuf, Exit> {
         runs.join(name)
     };
     let free = (1..10_000).map(name).find(|path| !path.exists());
-    free.ok_or_else(|| Exit::wrong(format!("{}: use --output FILE", name(1).display())))
+    free.ok_or_else(|| Exit::invalid(format!("{}: use --output FILE", name(1).display())))
 }

@@ -22,7 +22,7 @@ pub fn init(args: &InitArgs) -> Result<ExitCode, Exit> {
     }
     let folder = args.folder.as_deref().unwrap_or(Path::new("."));
     if !folder.is_dir() {
-        return Err(Exit::wrong(format!(
+        return Err(Exit::invalid(format!(
             "{}: no such directory",
             folder.display()
         )));
@@ -35,7 +35,7 @@ pub fn init(args: &InitArgs) -> Result<ExitCode, Exit> {
         .create_new(true)
         .open(&path)
         .map_err(|e| match e.kind() {
-            ErrorKind::AlreadyExists => Exit::wrong(format!(
+            ErrorKind::AlreadyExists => Exit::invalid(format!(
                 "{} exists already and is not overwritten: edit it, or rename it first",
                 path.display()
             )),

@@ -37,10 +37,10 @@ use std::path::{Path, PathBuf};
 /// Returns the project of `--project`, or else the project of the current directory or its nearest
 /// parent directory that has one.
 pub fn project(cli: &Cli) -> Result<Project, Exit> {
-    let current = std::env::current_dir().map_err(Exit::wrong)?;
+    let current = std::env::current_dir().map_err(Exit::invalid)?;
     let project = Project::find(cli.project.as_deref().unwrap_or(&current)).map_err(Exit::from);
     project.map_err(|exit| match packaged_experiments() {
-        Some(folder) => Exit::wrong(format!(
+        Some(folder) => Exit::invalid(format!(
             "{}; `cp -r {} .` creates one from the package's experiments",
             exit.message,
             folder.display()
@@ -70,7 +70,7 @@ pub fn experiment(cli: &Cli, name: &str) -> Result<(Project, Experiment), Exit> 
 /// Returns the project whose `runs/` contains a run file, or else the project of the current
 /// directory.
 pub fn project_of_run(cli: &Cli, file: &Path) -> Result<Project, Exit> {
-    let path = std::path::absolute(file).map_err(Exit::wrong)?;
+    let path = std::path::absolute(file).map_err(Exit::invalid)?;
     let folder = path.parent().filter(|folder| folder.ends_with("runs"));
     let found = folder.and_then(|folder| Project::find(folder).ok());
     match found.filter(|_| cli.project.is_none()) {
@@ -98,7 +98,7 @@ pub fn runs_folder(cli: &Cli, given: Option<&Path>) -> Result<PathBuf, Exit> {
         (None, Err(_)) if cli.project.is_none() => directories::data()
             .map(|data| data.join("runs"))
             .ok_or_else(|| {
-                Exit::wrong("HOME is not set: specify a directory for runs with --runs")
+                Exit::invalid("HOME is not set: specify a directory for runs with --runs")
             }),
         (None, Err(exit)) => Err(exit),
     }

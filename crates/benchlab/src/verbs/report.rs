@@ -38,7 +38,7 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Exit> {
         .zip(&others)
         .find(|(_, run)| run.imports().is_empty())
     {
-        return Err(Exit::wrong(format!(
+        return Err(Exit::invalid(format!(
             "--with {}: it contains no imported values; `benchlab import` creates such files",
             path.display()
         )));
@@ -64,7 +64,7 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Exit> {
 /// Shows a bisection.
 fn bisection(args: &ReportArgs, file: &BisectionFile) -> Result<ExitCode, Exit> {
     if !args.without.is_empty() || !args.with.is_empty() {
-        return Err(Exit::wrong(
+        return Err(Exit::invalid(
             "--with and --without are for runs, and this is a bisection: leave them out",
         ));
     }
@@ -108,39 +108,39 @@ pub fn after_run(path: &Path) -> Result<ExitCode, Exit> {
 }
 
 /// Prints the current result of a stopped run on standard output.
-pub fn answer_so_far(path: &Path) -> Result<(), Exit> {
+pub fn print_result_so_far(path: &Path) -> Result<(), Exit> {
     with_report(path, &[], |report| {
-        print_answer(&lab_kinds::document(report))
+        print_result(&lab_kinds::document(report))
     })
 }
 
 /// Writes the HTML page next to a run file, and prints the result on standard output.
 pub fn show(document: &Document, path: &Path) -> Result<(), Exit> {
-    show_unless(document, path, false)
+    show_unless_quiet(document, path, false)
 }
 
 /// Like [`show`], but prints the result only if `is_quiet` is false.
-pub fn show_unless(document: &Document, path: &Path, is_quiet: bool) -> Result<(), Exit> {
+pub fn show_unless_quiet(document: &Document, path: &Path, is_quiet: bool) -> Result<(), Exit> {
     let page = path.with_extension("html");
     write(
         render(document, format::html::FORMAT, Terminal::default())?,
         &page,
     )?;
     // On a terminal, the message before measuring is still on the screen.
-    let was_told = std::io::stderr().is_terminal() && std::io::stdout().is_terminal();
+    let was_shown = std::io::stderr().is_terminal() && std::io::stdout().is_terminal();
     if is_quiet {
         // `benchlab ci` writes a single report about all entries.
-    } else if was_told {
-        print_answer(&document.clone().without_findings(UNFIT_HOST))?;
+    } else if was_shown {
+        print_result(&document.clone().without_findings(UNFIT_HOST))?;
     } else {
-        print_answer(document)?;
+        print_result(document)?;
     }
     eprintln!("benchlab: the report is in {}", page.display());
     Ok(())
 }
 
 /// Prints the result on standard output.
-pub fn print_answer(document: &Document) -> Result<(), Exit> {
+pub fn print_result(document: &Document) -> Result<(), Exit> {
     match render(document, format::terminal::FORMAT, terminal(Color::Auto))? {
         Rendered::Text(text) => to_stdout(text.as_bytes()),
         _ => unreachable!("the terminal format is a single text"),
@@ -173,7 +173,7 @@ fn with_report_without<T>(
 ) -> Result<T, Exit> {
     let mut run = load_any(path)?;
     run.leave_out(agents)
-        .map_err(|reason| Exit::wrong(format!("--without: {reason}")))?;
+        .map_err(|reason| Exit::invalid(format!("--without: {reason}")))?;
     let file = path.display().to_string();
     make(&Report {
         others,
@@ -225,13 +225,13 @@ pub fn write(rendered: Rendered, path: &Path) -> Result<(), Exit> {
 pub fn print(rendered: Rendered, format: Format) -> Result<(), Exit> {
     match rendered {
         Rendered::Text(text) => to_stdout(text.as_bytes()),
-        Rendered::Bytes(_) if std::io::stdout().is_terminal() => Err(Exit::wrong(format!(
+        Rendered::Bytes(_) if std::io::stdout().is_terminal() => Err(Exit::invalid(format!(
             "refusing to write --format {} to a terminal: use --output FILE",
             format.name
         ))),
         Rendered::Bytes(bytes) => to_stdout(&bytes),
         Rendered::Annotated { commands, summary } => github::deliver(&commands, &summary),
-        Rendered::Files(_) => Err(Exit::wrong(
+        Rendered::Files(_) => Err(Exit::invalid(
             "--format svg creates multiple files: specify a directory with --output",
         )),
     }

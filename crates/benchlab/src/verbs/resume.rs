@@ -45,7 +45,7 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
     drop(earlier.blocks);
     let file = args.file.display();
     let Content::Measured(content) = earlier.content else {
-        return Err(Exit::wrong(format!(
+        return Err(Exit::invalid(format!(
             "{file} contains no plan: there is nothing to continue"
         )));
     };
@@ -53,7 +53,7 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
     if let Some(Ending::Decided | Ending::Precise | Ending::Blocks | Ending::Failed) =
         earlier.ending
     {
-        return Err(Exit::wrong(format!(
+        return Err(Exit::invalid(format!(
             "{file} is complete; `benchlab report {file}` shows it"
         )));
     }
@@ -62,7 +62,7 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
     }
     only_for_loads(&args.load)?;
     if plan.serving().is_some() && earlier.pilots.iter().any(|pilot| pilot.ages.is_empty()) {
-        return Err(Exit::wrong(format!(
+        return Err(Exit::invalid(format!(
             "{file} was started by an earlier version, which did not warm servers up to their \
             steady level: start a new run"
         )));
@@ -79,7 +79,7 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
         Ok(writer)
     };
     if plan.of_revisions() {
-        return Err(Exit::wrong(format!(
+        return Err(Exit::invalid(format!(
             "{file} compared revisions, whose worktrees have been removed: compare them again"
         )));
     }
@@ -100,7 +100,7 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
     if !earlier.agents.is_empty() {
         let Cli { verb, .. } = original_command(&args.file)?;
         let Verb::Run(run) = verb else {
-            return Err(Exit::wrong(format!("{file} was not started by `run`")));
+            return Err(Exit::invalid(format!("{file} was not started by `run`")));
         };
         let prepared = Prepared {
             failures: earlier.failures,
@@ -124,7 +124,7 @@ fn set_budget(plan: &mut Plan, args: &ResumeArgs, ending: Option<Ending>) -> Res
     match (args.budget, ending) {
         (Some(Budget(budget)), _) => plan.measure.budget_ns = budget.map(|b| b.as_nanos() as u64),
         (None, Some(Ending::Budget)) => {
-            return Err(Exit::wrong(format!(
+            return Err(Exit::invalid(format!(
                 "{} has reached its time limit; increase it with --budget, such as --budget 10m",
                 args.file.display()
             )));
@@ -137,7 +137,7 @@ fn set_budget(plan: &mut Plan, args: &ResumeArgs, ending: Option<Ending>) -> Res
 /// Resumes a load.
 fn resume_load(plan: Plan, agents: usize, args: &ResumeArgs) -> Result<ExitCode, Exit> {
     if args.budget.is_some() {
-        return Err(Exit::wrong(
+        return Err(Exit::invalid(
             "--budget does not apply to a load, whose duration is fixed in its plan: leave it out",
         ));
     }
@@ -165,7 +165,7 @@ fn only_for_loads(args: &ResumedLoadArgs) -> Result<(), Exit> {
         ("--strict", *strict),
     ];
     match given.into_iter().find(|(_, is_given)| *is_given) {
-        Some((option, _)) => Err(Exit::wrong(format!(
+        Some((option, _)) => Err(Exit::invalid(format!(
             "{option} is only for loads, and this run is not a load: leave it out"
         ))),
         None => Ok(()),
@@ -178,7 +178,7 @@ fn only_for_loads(args: &ResumedLoadArgs) -> Result<(), Exit> {
 /// Returns an error if the run's command line is not stored.
 fn original_command(file: &Path) -> Result<Cli, Exit> {
     let words = lab_store::command_line(file)?.ok_or_else(|| {
-        Exit::wrong(format!(
+        Exit::invalid(format!(
             "{} does not contain the command that started it",
             file.display()
         ))
@@ -186,7 +186,7 @@ fn original_command(file: &Path) -> Result<Cli, Exit> {
     let cli = Cli::try_parse_from([String::from("benchlab")].into_iter().chain(words));
     cli.map_err(|e| {
         let file = file.display();
-        Exit::wrong(format!(
+        Exit::invalid(format!(
             "{file} was started by another version of benchlab: {e}"
         ))
     })
@@ -205,13 +205,13 @@ fn same_subjects(
 ) -> Result<Prepared, Exit> {
     let recorded = lab_store::recorded_hashes(&args.file)?;
     if let Some(subject) = hosts::changed_subject(experiment, plan) {
-        return Err(Exit::wrong(format!(
+        return Err(Exit::invalid(format!(
             "`{}` has changed since the run started: start a new run",
             subject.name
         )));
     }
     if experiment.fixtures_of(plan) != plan.fixtures {
-        return Err(Exit::wrong(
+        return Err(Exit::invalid(
             "the fixtures of the experiment have changed since the run started: start a new run",
         ));
     }
@@ -239,7 +239,7 @@ fn same_commands(plan: &Plan, args: &ResumeArgs) -> Result<(), Exit> {
 }
 
 fn changed_since_begin(part: &str, name: &str) -> Exit {
-    Exit::wrong(format!(
+    Exit::invalid(format!(
         "{part} `{name}` changed since the run started: start a new run, or revert the change"
     ))
 }

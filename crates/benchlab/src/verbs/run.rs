@@ -10,11 +10,11 @@ use crate::measuring;
 use crate::options::set_values;
 use crate::output::say;
 use crate::own_sql;
-use crate::places;
 use crate::prepared::{Prepared, prepare, with_scratch};
 use crate::services;
 use crate::verbs::list::missing;
 use crate::verbs::{experiment, explain, forecast::forecast, report};
+use crate::working_directories;
 use lab_bench::{
     BatchWorkload, LocalExecutor, Place, Scratch, ServerWorkload, Servers, Workload,
     generator_threads, interrupt, unix_seconds,
@@ -76,14 +76,14 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
     let (project, experiment) = experiment(cli, &args.experiment)?;
     let experiment = own_sql::replace_cases(experiment, args)?;
     let launcher = hosts::launcher(args)?;
-    let places = match launcher {
-        None => places::places(&experiment, args)?,
+    let directories = match launcher {
+        None => working_directories::working_directories(&experiment, args)?,
         Some(_) => {
             hosts::check_experiment(&experiment)?;
             Vec::new()
         }
     };
-    let mut selection = selection(args, &places)?;
+    let mut selection = selection(args, &directories)?;
     let fixtures = Fixtures {
         project: &project,
         experiment: &experiment,
@@ -102,9 +102,9 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
     set_measure(&mut plan, args, experiment.quick_s);
     plan.measure.fail_if = fail_if(args, &plan);
     plan.measure.on_inconclusive = args.inconclusive.on;
-    GateCondition::of_plan(&plan).map_err(|e| Exit::wrong(format!("--fail-if: {e}")))?;
+    GateCondition::of_plan(&plan).map_err(|e| Exit::invalid(format!("--fail-if: {e}")))?;
     if args.plan.is_some() && plan.load().is_some() {
-        return Err(Exit::wrong(
+        return Err(Exit::invalid(
             "--plan supports only programs that run in batches: servers are also compared by percentiles",
         ));
     }
@@ -113,7 +113,7 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
         None => project.folder().join("runs"),
     };
     if args.dry_run {
-        let needed = needed(&project, &experiment, &plan)?;
+        let needed = requirements(&project, &experiment, &plan)?;
         dry_run::print(&plan, needed, &folder)?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -144,10 +144,10 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
     let path = measuring::new_file(&folder, &own_sql::run_name(&plan))?;
     let writer = RunWriter::create(&path, env!("CARGO_PKG_VERSION"), unix_seconds())?;
     let host = measuring::with_commit(host, project.folder());
-    let host = if places.is_empty() {
+    let host = if directories.is_empty() {
         measurers.with_scratch(host, &plan)
     } else {
-        places::with_places(host, &places)
+        working_directories::with_directories(host, &directories)
     };
     let host = with_states(host, &plan);
     writer.host(&host)?;
@@ -170,14 +170,14 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
         explain::after_run(cli, &path, args)?;
     }
     if args.why {
-        places::run_why_program(&project, &experiment, &plan)?;
+        working_directories::run_why_program(&project, &experiment, &plan)?;
     }
     Ok(exit_code)
 }
 
 /// Returns the requirements of a run in addition to its subjects, for `--dry-run`: services,
 /// fixtures, and missing toolchains.
-fn needed(
+fn requirements(
     project: &Project,
     experiment: &Experiment,
     plan: &Plan,
@@ -280,8 +280,8 @@ impl Measurers {
         earlier: usize,
     ) -> Result<Measurers, Exit> {
         let launcher = hosts::launcher(args)?;
-        let launcher =
-            launcher.ok_or_else(|| Exit::wrong("the run has no hosts: specify them with --on"))?;
+        let launcher = launcher
+            .ok_or_else(|| Exit::invalid("the run has no hosts: specify them with --on"))?;
         let hosts = hosts::start((args, launcher), (project, plan), prepared, earlier)?;
         Ok(Measurers::Hosts {
             hosts: Box::new(hosts),
@@ -370,14 +370,14 @@ fn points(plan: &Plan) -> HashSet<PointKey<'_>> {
         .collect()
 }
 
-fn selection(args: &RunArgs, places: &[Place]) -> Result<Selection, Exit> {
-    let place = |place: &Place| lab_plan::FolderPlace {
-        folder: place.folder.display().to_string(),
-        in_memory: place.is_in_memory(),
+fn selection(args: &RunArgs, directories: &[Place]) -> Result<Selection, Exit> {
+    let to_folder = |directory: &Place| lab_plan::FolderPlace {
+        folder: directory.folder.display().to_string(),
+        in_memory: directory.is_in_memory(),
     };
     Ok(Selection {
         absent: Vec::new(),
-        on: places.iter().map(place).collect(),
+        on: directories.iter().map(to_folder).collect(),
         subjects: args.subjects.clone(),
         cases: args.cases.clone(),
         targets: args.targets.clone(),
@@ -485,7 +485,7 @@ fn measure(args: &RunArgs) -> Measure {
         pairs: args.pairs.unwrap_or(if args.quick { 8 } else { 40 }),
         turn_ns: 1_000_000,
         max_blocks: blocks.unwrap_or(80),
-        looks: measuring::looks(blocks),
+        looks: measuring::analysis_blocks(blocks),
         few_blocks: short.then_some(FEW_BLOCKS),
         alpha: measuring::ALPHA,
         margin: args.margin.unwrap_or(margin),

@@ -311,7 +311,7 @@ fn cookies_are_audited_from_a_pipe_without_their_values() {
 /// Reads from a malicious server and a malicious file. No output format prints their control
 /// characters, and none hangs.
 #[test]
-fn what_a_server_or_a_file_sends_is_printed_raw_nowhere() {
+fn control_characters_are_never_printed() {
     let folder = TempDir::new().expect("a folder");
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
@@ -474,7 +474,7 @@ fn what_cannot_be_measured_or_watched_is_refused() {
 
 /// Lists the values that authors of rules can use, with their meaning.
 #[test]
-fn what_rules_can_look_at_is_told() {
+fn values_of_rules_are_listed() {
     let folder = TempDir::new().expect("a folder");
     let values = |words: &[&str]| benchlab(folder.path(), &[&["audit", "values"], words].concat());
     let screen = |words: &[&str]| {
@@ -565,7 +565,7 @@ fn a_page_s_cookies_take_its_files_alone_and_no_query_is_kept() {
 }
 
 #[test]
-fn what_is_binary_or_unreadable_is_said() {
+fn binary_and_unreadable_files_are_reported() {
     let folder = TempDir::new().expect("a folder");
     let bytes: Vec<u8> = (0..100_000_u32)
         .map(|n| n.wrapping_mul(2_654_435_761).to_be_bytes()[0])

@@ -75,7 +75,7 @@ fn parse_question(question: &[u8]) -> Option<(String, u16, usize)> {
 }
 
 /// Returns the response to a DNS query: the records of its name and type, or NXDOMAIN.
-fn answer(question: &[u8], records: &[Record]) -> Option<Vec<u8>> {
+fn respond(question: &[u8], records: &[Record]) -> Option<Vec<u8>> {
     let (name, kind, end) = parse_question(question)?;
     let records_of_name = records.iter().filter(|(owner, ..)| *owner == name);
     let data_of_kind = records_of_name
@@ -116,7 +116,7 @@ fn resolve(at: &str) {
     thread::spawn(move || {
         let (mut room, records) = ([0; 512], records());
         while let Ok((length, from)) = socket.recv_from(&mut room) {
-            if let Some(reply) = answer(&room[..length], &records) {
+            if let Some(reply) = respond(&room[..length], &records) {
                 let _ = socket.send_to(&reply, from);
             }
         }

@@ -37,11 +37,11 @@ fn assert_error_at(
     let text = valid_experiment();
     let from = text.find(original).expect("the valid file has it");
     let text = text.replacen(original, replacement, 1);
-    let place = from + text[from..].find(marked).expect("what is marked");
-    let line_start = text[..place].rfind('\n').map_or(0, |i| i + 1);
+    let offset = from + text[from..].find(marked).expect("what is marked");
+    let line_start = text[..offset].rfind('\n').map_or(0, |i| i + 1);
     let line = text[line_start..].lines().next().expect("a line");
-    let number = text[..place].matches('\n').count() + 1;
-    let column = text[line_start..place].chars().count() + 1;
+    let number = text[..offset].matches('\n').count() + 1;
+    let column = text[line_start..offset].chars().count() + 1;
     let project = Project::with_text(&text);
     let outcome = project.run(&[]);
     let gap = " ".repeat(number.to_string().len());

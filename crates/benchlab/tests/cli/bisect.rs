@@ -331,7 +331,7 @@ fn what_cannot_be_bisected_is_refused() {
 }
 
 #[test]
-fn an_edited_state_is_refused_with_its_place() {
+fn an_edited_state_is_rejected_with_its_position() {
     let project = Project::noop(&[]);
     let folder = project.join("x.bisect");
     fs::create_dir(&folder).unwrap();

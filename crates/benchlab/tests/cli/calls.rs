@@ -114,7 +114,7 @@ fn words(text: &str) -> String {
 }
 
 /// Returns the highest count of any batch, for a subject on a target with a fault.
-fn greatest(run: &Run, subject: &str, target: TargetId, fault: &str, metric: &Metric) -> f64 {
+fn max_count(run: &Run, subject: &str, target: TargetId, fault: &str, metric: &Metric) -> f64 {
     let plan = run.plan().unwrap();
     let readings = run.complete_blocks().flat_map(|block| &block.readings);
     let values: Vec<f64> = readings
@@ -153,7 +153,7 @@ fn what_became_of_calls_is_read_in_the_database() {
     for target in [0, 1].map(TargetId) {
         for (subject, fault, nonzero) in expected {
             for metric in &Metric::EFFECTS[1..] {
-                let value = greatest(&run, subject, target, fault, metric);
+                let value = max_count(&run, subject, target, fault, metric);
                 let is_nonzero = nonzero.contains(&metric);
                 assert_eq!(
                     value > 0.0,
@@ -165,7 +165,7 @@ fn what_became_of_calls_is_read_in_the_database() {
         }
     }
     for target in [0, 1].map(TargetId) {
-        let of = |metric| greatest(&run, "hopeless", target, "cut", metric);
+        let of = |metric| max_count(&run, "hopeless", target, "cut", metric);
         // A COMMIT whose connection is cut may have been executed.
         assert!(of(&failed) + of(&unreported) > 0.0);
     }
@@ -205,7 +205,7 @@ fn a_server_that_is_killed_comes_back_with_what_was_committed() {
     assert_failures(&run, &[]);
     let [_, lost, doubled, unreported, failed] = Metric::EFFECTS;
     for target in [0, 1].map(TargetId) {
-        let of = |subject, metric| greatest(&run, subject, target, "killed", metric);
+        let of = |subject, metric| max_count(&run, subject, target, "killed", metric);
         for metric in [&lost, &doubled] {
             assert_eq!(of("hopeless", metric), 0.0);
         }
@@ -231,7 +231,7 @@ fn calls_that_are_due_go_on_after_an_outage() {
     project.run_blocks("1", "1", &only).expect(0);
     let run = project.load();
     assert_failures(&run, &[]);
-    let of = |metric: &Metric| greatest(&run, "hopeless", TargetId(0), "killed", metric);
+    let of = |metric: &Metric| max_count(&run, "hopeless", TargetId(0), "killed", metric);
     for metric in &Metric::OUTAGE {
         assert!(of(metric) > 0.0, "{}", metric.id);
     }
@@ -352,7 +352,7 @@ fn what_became_of_calls_is_read_in_a_file() {
 }
 
 #[test]
-fn of_one_subject_alone_nobody_is_fastest() {
+fn a_single_subject_has_no_ranking() {
     let text = FILE.to_owned() + &subject("careless", &["careless.py", "careless"]);
     let outcome = Project::with_text(&text).run_blocks("1", "1", &[]);
     outcome.expect(0).shows(&["Calls lost: careless ("]);
@@ -360,8 +360,8 @@ fn of_one_subject_alone_nobody_is_fastest() {
 }
 
 /// Returns the highest count of any batch of a subject, at the points with a fault.
-fn most(run: &Run, subject: &str, fault: &str, metric: &Metric) -> f64 {
-    greatest(run, subject, TargetId(0), fault, metric)
+fn max_count_with_fault(run: &Run, subject: &str, fault: &str, metric: &Metric) -> f64 {
+    max_count(run, subject, TargetId(0), fault, metric)
 }
 
 #[test]
@@ -384,17 +384,21 @@ fn a_file_is_locked_while_calls_are_made() {
     for fault in ["none", "busy", "down"] {
         for subject in ["impatient", "patient"] {
             for metric in [&lost, &doubled, &unreported] {
-                assert_eq!(most(&run, subject, fault, metric), 0.0, "{subject} {fault}");
+                assert_eq!(
+                    max_count_with_fault(&run, subject, fault, metric),
+                    0.0,
+                    "{subject} {fault}"
+                );
             }
             let gives_up = subject == "impatient" && fault != "none";
             assert_eq!(
-                most(&run, subject, fault, &failed) > 0.0,
+                max_count_with_fault(&run, subject, fault, &failed) > 0.0,
                 gives_up,
                 "{subject} {fault}"
             );
         }
     }
-    assert!(most(&run, "patient", "down", &Metric::OUTAGE[0]) > 0.0);
+    assert!(max_count_with_fault(&run, "patient", "down", &Metric::OUTAGE[0]) > 0.0);
 }
 
 #[test]

@@ -18,11 +18,11 @@ const SHORT: [&str; 8] = [
 ];
 
 /// A directory in which commands are compared.
-struct Place(Project);
+struct TestDirectory(Project);
 
-impl Place {
-    fn new() -> Place {
-        Place(Project::noop(&[]))
+impl TestDirectory {
+    fn new() -> TestDirectory {
+        TestDirectory(Project::noop(&[]))
     }
 
     fn command(&self, args: &[&str]) -> Command {
@@ -70,9 +70,9 @@ fn plan_subject<'r>(run: &'r Run, name: &str) -> (SubjectId, &'r Subject) {
 
 #[test]
 fn every_turn_is_one_process_in_mirrored_order() {
-    let place = Place::new();
-    place.short(&["true", "sleep 0.02"]).expect(0);
-    let run = place.0.load();
+    let directory = TestDirectory::new();
+    directory.short(&["true", "sleep 0.02"]).expect(0);
+    let run = directory.0.load();
     let (a, b) = (plan_subject(&run, "A").0, plan_subject(&run, "B").0);
     let start = plan_subject(&run, "process start").0;
     assert_eq!(run.complete_blocks().count(), 2);
@@ -104,10 +104,10 @@ fn every_turn_is_one_process_in_mirrored_order() {
 
 #[test]
 fn peak_memory_is_that_of_the_command_itself() {
-    let place = Place::new();
+    let directory = TestDirectory::new();
     let big = format!("{} -c 'b = bytearray(60_000_000)'", python());
-    place.short(&[&big, "true"]).expect(0);
-    let run = place.0.load();
+    directory.short(&[&big, "true"]).expect(0);
+    let run = directory.0.load();
     let peaks: HashMap<SubjectId, Vec<u64>> =
         run.complete_blocks()
             .flat_map(|b| &b.exits)
@@ -131,19 +131,19 @@ fn peak_memory_is_that_of_the_command_itself() {
 
 #[test]
 fn a_block_stays_on_one_core_unless_all_are_asked_for() {
-    let place = Place::new();
-    place.script(
+    let directory = TestDirectory::new();
+    directory.script(
         "where",
         "sed -n 's/Cpus_allowed_list:\t//p' /proc/self/status >> $1",
     );
-    place
+    directory
         .short(&["./where a", "./where b", "--cores", "one"])
         .expect(0);
-    let cores: BTreeSet<u32> = place.0.load().blocks.iter().map(|b| b.core).collect();
+    let cores: BTreeSet<u32> = directory.0.load().blocks.iter().map(|b| b.core).collect();
     // The pilot's runs use all cores; two blocks of two pairs follow.
-    let cores_of_a = place.lines("a");
+    let cores_of_a = directory.lines("a");
     let turns = &cores_of_a[cores_of_a.len() - 8..];
-    for (block, lines) in place.0.load().blocks.iter().zip(turns.chunks(4)) {
+    for (block, lines) in directory.0.load().blocks.iter().zip(turns.chunks(4)) {
         let core = block.core.to_string();
         assert!(lines.iter().all(|l| *l == core), "{lines:?} on {core}");
     }
@@ -151,7 +151,7 @@ fn a_block_stays_on_one_core_unless_all_are_asked_for() {
         cores.len(),
         2.min(std::thread::available_parallelism().unwrap().get())
     );
-    let all = Place::new();
+    let all = TestDirectory::new();
     all.script(
         "where",
         "sed -n 's/Cpus_allowed_list:\t//p' /proc/self/status >> $1",
@@ -166,12 +166,12 @@ fn a_block_stays_on_one_core_unless_all_are_asked_for() {
 }
 
 #[test]
-fn commands_that_do_several_things_at_once_get_all_cores() {
-    let place = Place::new();
+fn parallel_commands_get_all_cores() {
+    let directory = TestDirectory::new();
     let one = "dd if=/dev/zero of=/dev/null bs=1M count=300 status=none";
     let two = format!("{one} & {one} & wait");
-    place.short(&[one, &two]).expect(0);
-    let run = place.0.load();
+    directory.short(&[one, &two]).expect(0);
+    let run = directory.0.load();
     // If the machine's other cores are busy, two programs get only one core, so one core is expected.
     let are_parallel = |b: &Batch| b.cpu_ns > 5_000_000 && b.cpu_ns as f64 > 1.1 * b.wall_ns as f64;
     let mut batches = run.pilots.iter().flat_map(|pilot| &pilot.batches);
@@ -193,12 +193,12 @@ fn commands_that_do_several_things_at_once_get_all_cores() {
 
 #[test]
 fn a_shell_is_used_for_shell_syntax_alone_and_its_cost_is_measured() {
-    let place = Place::new();
+    let directory = TestDirectory::new();
     let write_words = "import sys; open('words', 'a').write(repr(sys.argv[1:]) + '\\n')";
-    fs::write(place.0.join("words.py"), write_words).unwrap();
+    fs::write(directory.0.join("words.py"), write_words).unwrap();
     let plain = format!("{} words.py 'a | b' \"$\"x \\$HOME", python());
     let words = [python(), "words.py", "a | b", "*", "$HOME"];
-    place
+    directory
         .short(
             &[
                 &[plain.replace("\"$\"x", "'$x'").as_str(), "--"],
@@ -207,7 +207,7 @@ fn a_shell_is_used_for_shell_syntax_alone_and_its_cost_is_measured() {
             .concat(),
         )
         .expect(0);
-    let run = place.0.load();
+    let run = directory.0.load();
     assert!(
         run.plan()
             .unwrap()
@@ -215,13 +215,13 @@ fn a_shell_is_used_for_shell_syntax_alone_and_its_cost_is_measured() {
             .iter()
             .all(|s| s.name != "shell start")
     );
-    let words_received: BTreeSet<String> = place.lines("words").into_iter().collect();
+    let words_received: BTreeSet<String> = directory.lines("words").into_iter().collect();
     let expected = ["['a | b', '$x', '$HOME']", "['a | b', '*', '$HOME']"];
     assert_eq!(words_received, expected.map(String::from).into());
 
-    let place = Place::new();
-    place.short(&["echo x | cat > out", "true"]).expect(0);
-    let run = place.0.load();
+    let directory = TestDirectory::new();
+    directory.short(&["echo x | cat > out", "true"]).expect(0);
+    let run = directory.0.load();
     assert!(plan_subject(&run, "A").1.command.as_ref().unwrap().shell);
     assert!(!plan_subject(&run, "B").1.command.as_ref().unwrap().shell);
     let (shell, subject) = plan_subject(&run, "shell start");
@@ -231,30 +231,36 @@ fn a_shell_is_used_for_shell_syntax_alone_and_its_cost_is_measured() {
         .flat_map(|b| &b.samples)
         .filter(|s| s.subject == shell);
     assert_eq!(samples.count(), 4);
-    assert_eq!(place.lines("out"), ["x"]);
+    assert_eq!(directory.lines("out"), ["x"]);
 }
 
 #[test]
 fn commands_read_the_input_and_begin_like_those_of_a_shell() {
-    let place = Place::new();
-    fs::write(place.0.join("input"), "one\ntwo\n").unwrap();
-    place.script(
+    let directory = TestDirectory::new();
+    fs::write(directory.0.join("input"), "one\ntwo\n").unwrap();
+    directory.script(
         "look",
         "cat >> got; pwd >> pwds; echo $PWD >> pwds; grep SigIgn /proc/self/status >> signals",
     );
-    place
+    directory
         .short(&["./look", "cat", "--input", "input"])
         .expect(0);
-    let got = place.lines("got");
+    let got = directory.lines("got");
     assert!(
         got.len() >= 10 && got.chunks(2).all(|c| c == ["one", "two"]),
         "{got:?}"
     );
-    let folder = place.0.path().canonicalize().unwrap().display().to_string();
-    assert!(place.lines("pwds").iter().all(|l| *l == folder));
+    let folder = directory
+        .0
+        .path()
+        .canonicalize()
+        .unwrap()
+        .display()
+        .to_string();
+    assert!(directory.lines("pwds").iter().all(|l| *l == folder));
     // benchlab ignores SIGPIPE; 32 and 33 belong to the C library.
     let ignored = |line: &String| u64::from_str_radix(&line["SigIgn:\t".len()..], 16).unwrap();
-    let signals = place.lines("signals");
+    let signals = directory.lines("signals");
     assert!(
         signals.iter().all(|l| ignored(l) & 0x7fff_ffff == 0),
         "{signals:?}"
@@ -263,12 +269,12 @@ fn commands_read_the_input_and_begin_like_those_of_a_shell() {
 
 #[test]
 fn outputs_are_compared_byte_by_byte() {
-    let place = Place::new();
-    fs::write(place.0.join("a"), "1\n2\n3\n").unwrap();
-    place
+    let directory = TestDirectory::new();
+    fs::write(directory.0.join("a"), "1\n2\n3\n").unwrap();
+    directory
         .short(&["cat a", "cat < a", "sed s/3/4/ a", "--same-output"])
         .expect(0);
-    let run = place.0.load();
+    let run = directory.0.load();
     let [failure] = &run.failures[..] else {
         panic!("{:#?}", run.failures)
     };
@@ -284,18 +290,18 @@ fn outputs_are_compared_byte_by_byte() {
     );
     // All samples have the same check value, because the outputs are identical.
     let checks = rows(
-        &place.0.file(),
+        &directory.0.file(),
         "SELECT DISTINCT check_value FROM sample WHERE subject < 2",
     );
     assert_eq!(checks.len(), 1, "{checks:?}");
 
-    let place = Place::new();
+    let directory = TestDirectory::new();
     let unsteady = format!("{} -c 'import time; print(time.monotonic_ns())'", python());
-    place
+    directory
         .short(&[&unsteady, "true", "--same-output"])
         .expect(1)
         .says(&["nothing is left to compare"]);
-    let failures = place.0.load().failures;
+    let failures = directory.0.load().failures;
     assert!(
         failures[0]
             .message
@@ -311,13 +317,13 @@ fn commands_that_end_with_different_statuses_are_not_compared() {
         let words: Vec<&str> = outcome.stdout.split_whitespace().collect();
         words.join(" ")
     };
-    let place = Place::new();
-    place.script(
+    let directory = TestDirectory::new();
+    directory.script(
         "flaky",
         "read n <count; echo $((n + 1)) >count; exit $((n % 3 == 0))",
     );
-    fs::write(place.0.join("count"), "1\n").unwrap();
-    let outcome = place.short(&["true", "exit 2", "./flaky", "--ignore-failure", "--gate"]);
+    fs::write(directory.0.join("count"), "1\n").unwrap();
+    let outcome = directory.short(&["true", "exit 2", "./flaky", "--ignore-failure", "--gate"]);
     let screen = one_line(outcome.expect(4));
     for text in [
         "B is not compared: its runs had different exit statuses: all 8 with 2; those of A: all 8 with 0.",
@@ -327,23 +333,23 @@ fn commands_that_end_with_different_statuses_are_not_compared() {
         assert!(screen.contains(text), "{screen}");
     }
     assert!(!screen.contains("faster"), "{screen}");
-    assert!(place.0.load().failures.is_empty());
+    assert!(directory.0.load().failures.is_empty());
 
     // Both always exit with the same status, or with the status that the user expects.
     for args in [
         &["exit 2", "sh -c 'exit 2'", "-i"][..],
         &["true", "exit 2", "--ignore-failure=2"],
     ] {
-        let place = Place::new();
-        let outcome = place.short(args);
+        let directory = TestDirectory::new();
+        let outcome = directory.short(args);
         let screen = one_line(outcome.expect(0));
         assert!(!screen.contains("not compared"), "{screen}");
     }
-    let place = Place::new();
-    place
+    let directory = TestDirectory::new();
+    directory
         .short(&["true", "exit 2", "--ignore-failure=1,3"])
         .says(&["it ended with exit status: 2, which is not listed in --ignore-failure"]);
-    place
+    directory
         .short(&["true", "false", "--ignore-failure=0"])
         .expect(2)
         .says(&["expected exit statuses from 1 to 255"]);
@@ -351,9 +357,9 @@ fn commands_that_end_with_different_statuses_are_not_compared() {
 
 #[test]
 fn a_command_that_fails_is_a_result_and_stops_nobody() {
-    let place = Place::new();
-    place.script("bad", "echo this went wrong >&2; exit 7");
-    let outcome = place.short(&[
+    let directory = TestDirectory::new();
+    directory.script("bad", "echo this went wrong >&2; exit 7");
+    let outcome = directory.short(&[
         "true",
         "./bad",
         "sleep 0.001",
@@ -365,7 +371,7 @@ fn a_command_that_fails_is_a_result_and_stops_nobody() {
         "B failed at run: exit: it ended with exit status: 7; use --ignore-failure=7 to measure it anyway",
         "D failed at run: start: cannot start `nowhere-to-be-found`: No such file or directory",
     ]);
-    let run = place.0.load();
+    let run = directory.0.load();
     assert_eq!(run.failures.len(), 2);
     assert_eq!(run.failures[0].log, ["this went wrong"]);
     let samples = |name| {
@@ -377,11 +383,11 @@ fn a_command_that_fails_is_a_result_and_stops_nobody() {
     };
     assert_eq!(["good", "B", "C", "D"].map(samples), [8, 0, 8, 0]);
 
-    let place = Place::new();
-    place
+    let directory = TestDirectory::new();
+    directory
         .short(&["false", "sh -c 'kill -9 $$'", "-i"])
         .expect(0);
-    let run = place.0.load();
+    let run = directory.0.load();
     let statuses: BTreeSet<(u32, i32)> = run
         .blocks
         .iter()
@@ -396,10 +402,10 @@ fn a_command_that_fails_is_a_result_and_stops_nobody() {
 
 #[test]
 fn a_process_that_takes_too_long_is_killed_with_all_that_it_started() {
-    let place = Place::new();
+    let directory = TestDirectory::new();
     let marker = marker();
     let slow = format!("sleep {marker} & setsid sleep {marker} & sleep {marker}");
-    let outcome = place.short(&["true", &slow, "sleep 0.001", "--time-limit", "300ms"]);
+    let outcome = directory.short(&["true", &slow, "sleep 0.001", "--time-limit", "300ms"]);
     outcome
         .expect(0)
         .says(&["B failed at run: timeout: it did not finish within 0.3 s (--time-limit)"]);
@@ -408,13 +414,13 @@ fn a_process_that_takes_too_long_is_killed_with_all_that_it_started() {
 
 #[test]
 fn what_commands_leave_running_ends_with_the_comparison() {
-    let place = Place::new();
+    let directory = TestDirectory::new();
     let marker = marker();
-    place
+    directory
         .short(&["true", &format!("setsid sleep {marker} & true")])
         .expect(0);
     assert_none_running(&marker);
-    let settings = place.0.load().settings;
+    let settings = directory.0.load().settings;
     assert!(
         settings
             .iter()
@@ -425,10 +431,10 @@ fn what_commands_leave_running_ends_with_the_comparison() {
 
 #[test]
 fn setup_prepare_and_cleanup_run_where_they_should() {
-    let place = Place::new();
+    let directory = TestDirectory::new();
     let hook = |line: &str| format!("echo {line} >> log");
     let command = |name: &str| format!("echo {name} >> log");
-    place
+    directory
         .short(&[
             &command("A"),
             &command("B{n}"),
@@ -444,7 +450,7 @@ fn setup_prepare_and_cleanup_run_where_they_should() {
             &hook("cleanup{n}"),
         ])
         .expect(0);
-    let log = place.lines("log");
+    let log = directory.lines("log");
     let count = |line: &str| log.iter().filter(|l| *l == line).count();
     // Once for each command and value; each process is preceded by its preparation.
     for line in ["setup1", "setup2", "cleanup1", "cleanup2"] {
@@ -465,8 +471,8 @@ fn setup_prepare_and_cleanup_run_where_they_should() {
     }
     assert!(count("B1") >= 8 && count("B1") == count("prepare-b1"));
 
-    let place = Place::new();
-    place
+    let directory = TestDirectory::new();
+    directory
         .short(&[
             "true",
             "sleep 0.001",
@@ -476,7 +482,7 @@ fn setup_prepare_and_cleanup_run_where_they_should() {
             "ls /nowhere",
         ])
         .expect(1);
-    let failure = &place.0.load().failures[0];
+    let failure = &directory.0.load().failures[0];
     assert_eq!(failure.kind, "prepare");
     assert!(
         failure
@@ -489,7 +495,7 @@ fn setup_prepare_and_cleanup_run_where_they_should() {
 
 #[test]
 fn sweeps_make_points_of_numbers_and_commands_of_words() {
-    let place = Place::new();
+    let directory = TestDirectory::new();
     let args = [
         "sleep 0.00{n}",
         "--sweep",
@@ -499,12 +505,14 @@ fn sweeps_make_points_of_numbers_and_commands_of_words() {
         "--pairs",
         "1",
     ];
-    let outcome = place.compare(&args);
+    let outcome = directory.compare(&args);
     outcome.expect(0);
-    let file = place.0.file();
-    let full = place.0.call(&["report", file.to_str().unwrap(), "--full"]);
+    let file = directory.0.file();
+    let full = directory
+        .0
+        .call(&["report", file.to_str().unwrap(), "--full"]);
     assert!(full.stdout.contains("fixed"), "{}", full.stdout);
-    let run = place.0.load();
+    let run = directory.0.load();
     let plan = run.plan().unwrap();
     assert_eq!(
         plan.points.iter().map(|p| p.x).collect::<Vec<_>>(),
@@ -520,11 +528,11 @@ fn sweeps_make_points_of_numbers_and_commands_of_words() {
     };
     assert!(shortest(0) >= 1_000_000 && shortest(1) >= 5_000_000 && shortest(2) >= 9_000_000);
 
-    let place = Place::new();
-    place
+    let directory = TestDirectory::new();
+    directory
         .short(&["{shell} -c 'echo {shell} >> log'", "-L", "shell=sh,bash"])
         .expect(0);
-    let run = place.0.load();
+    let run = directory.0.load();
     let names: Vec<&str> = run
         .plan()
         .unwrap()
@@ -533,15 +541,15 @@ fn sweeps_make_points_of_numbers_and_commands_of_words() {
         .collect();
     assert_eq!(names, ["sh", "bash"]);
     assert_eq!(run.plan().unwrap().points.len(), 1);
-    let log: BTreeSet<String> = place.lines("log").into_iter().collect();
+    let log: BTreeSet<String> = directory.lines("log").into_iter().collect();
     assert_eq!(log, ["bash", "sh"].map(String::from).into());
 }
 
 #[test]
 fn a_gate_turns_verdicts_into_exit_codes() {
-    let place = Place::new();
+    let directory = TestDirectory::new();
     let gate = |args: &[&str]| {
-        place
+        directory
             .compare(&[&["--gate", "--pairs", "1"], args].concat())
             .code
     };
@@ -563,39 +571,44 @@ fn a_gate_turns_verdicts_into_exit_codes() {
 }
 
 #[test]
-fn a_clear_difference_ends_the_run_at_its_first_look() {
-    let place = Place::new();
-    place
+fn a_clear_difference_ends_the_run_at_its_first_interim_analysis() {
+    let directory = TestDirectory::new();
+    directory
         .compare(&["sleep 0.001", "sleep 0.15", "--pairs", "1"])
         .expect(0);
-    let run = place.0.load();
+    let run = directory.0.load();
     assert_eq!(run.complete_blocks().count(), 10);
     assert_eq!(run.ending, Some(lab_model::Ending::Decided));
 }
 
 #[test]
 fn reports_are_exported_in_every_form() {
-    let place = Place::new();
+    let directory = TestDirectory::new();
     let names = [
         "r.txt", "r.md", "r.csv", "r.json", "r.xml", "r.xlsx", "r.html", "plots/",
     ];
     let exports: Vec<&str> = names.iter().flat_map(|name| ["--export", name]).collect();
-    place
+    directory
         .short(&[&["true", "sleep 0.001"], &exports[..]].concat())
         .expect(0);
     for name in &names[..7] {
         assert!(
-            fs::metadata(place.0.join(name)).unwrap().len() > 200,
+            fs::metadata(directory.0.join(name)).unwrap().len() > 200,
             "{name}"
         );
     }
-    assert!(fs::read_dir(place.0.join("plots")).unwrap().count() > 0);
-    assert!(place.lines("r.json").concat().contains("\"peak_memory\""));
+    assert!(fs::read_dir(directory.0.join("plots")).unwrap().count() > 0);
+    assert!(
+        directory
+            .lines("r.json")
+            .concat()
+            .contains("\"peak_memory\"")
+    );
 }
 
 #[test]
 fn wrong_commands_are_refused_before_anything_is_run() {
-    let place = Place::new();
+    let directory = TestDirectory::new();
     for (args, says) in [
         (
             &[][..],
@@ -656,18 +669,18 @@ fn wrong_commands_are_refused_before_anything_is_run() {
             "--as ../x: expected at most 40 letters",
         ),
     ] {
-        place.compare(args).expect(2).says(&[says]);
+        directory.compare(args).expect(2).says(&[says]);
     }
-    assert!(place.0.files().is_empty());
+    assert!(directory.0.files().is_empty());
 }
 
 /// Ctrl-C in the middle of a command: the command and its children exit, its cleanup runs, and the run can be
 /// resumed.
 #[test]
 fn an_interrupted_comparison_leaves_nothing_behind_and_can_be_resumed() {
-    let place = Place::new();
+    let directory = TestDirectory::new();
     let marker = marker();
-    place.script(
+    directory.script(
         "slow",
         &format!("echo run >> runs-of-slow; [ -f stop ] && exec sleep {marker}; exit 0"),
     );
@@ -681,9 +694,9 @@ fn an_interrupted_comparison_leaves_nothing_behind_and_can_be_resumed() {
         "--pairs",
         "2",
     ];
-    let lab = place.start(&args);
-    wait_until("some runs", || place.lines("runs-of-slow").len() > 12);
-    fs::write(place.0.join("stop"), "").unwrap();
+    let lab = directory.start(&args);
+    wait_until("some runs", || directory.lines("runs-of-slow").len() > 12);
+    fs::write(directory.0.join("stop"), "").unwrap();
     wait_until("a long run", || is_running(&marker));
     send_signal(lab.id() as i32, Signal::SIGINT);
     let stopped = outcome(lab.wait_with_output().unwrap());
@@ -691,13 +704,13 @@ fn an_interrupted_comparison_leaves_nothing_behind_and_can_be_resumed() {
         .expect(130)
         .says(&["stopped; continue with `benchlab resume "]);
     assert_none_running(&marker);
-    assert_eq!(place.lines("cleanups").len(), 2, "one for each command");
-    let before = place.0.load();
+    assert_eq!(directory.lines("cleanups").len(), 2, "one for each command");
+    let before = directory.0.load();
     assert_eq!(before.ending, None);
     let samples_before: usize = before.blocks.iter().map(|b| b.samples.len()).sum();
-    fs::remove_file(place.0.join("stop")).unwrap();
-    resume(&place).expect(0);
-    let after = place.0.load();
+    fs::remove_file(directory.0.join("stop")).unwrap();
+    resume(&directory).expect(0);
+    let after = directory.0.load();
     assert_eq!(after.complete_blocks().count(), 40);
     let incomplete = after
         .blocks
@@ -712,15 +725,15 @@ fn an_interrupted_comparison_leaves_nothing_behind_and_can_be_resumed() {
         samples_after >= samples_before,
         "nothing that was measured is lost"
     );
-    assert_eq!(place.lines("cleanups").len(), 4);
+    assert_eq!(directory.lines("cleanups").len(), 4);
 }
 
 #[test]
-fn a_killed_lab_takes_its_commands_with_it() {
-    let place = Place::new();
+fn a_killed_benchlab_takes_its_commands_with_it() {
+    let directory = TestDirectory::new();
     let marker = marker();
     let slow = format!("setsid sleep {marker} & sleep {marker}");
-    let mut lab = place.start(&["true", &slow]);
+    let mut lab = directory.start(&["true", &slow]);
     wait_until("a long run", || is_running(&marker));
     lab.kill().unwrap();
     lab.wait().unwrap();
@@ -729,44 +742,44 @@ fn a_killed_lab_takes_its_commands_with_it() {
 
 #[test]
 fn commands_that_changed_are_not_gone_on_with() {
-    let place = Place::new();
-    place.script("prog", "exit 0");
-    let mut lab = place.start(&["./prog", "true", "--blocks", "1", "--pairs", "100000"]);
+    let directory = TestDirectory::new();
+    directory.script("prog", "exit 0");
+    let mut lab = directory.start(&["./prog", "true", "--blocks", "1", "--pairs", "100000"]);
     wait_until("a sample", || {
-        !place.0.files().is_empty()
-            && lab_store::load(&place.0.file())
+        !directory.0.files().is_empty()
+            && lab_store::load(&directory.0.file())
                 .is_ok_and(|r| r.blocks.iter().any(|b| !b.samples.is_empty()))
     });
     send_signal(lab.id() as i32, Signal::SIGINT);
     assert_eq!(lab.wait().unwrap().code(), Some(130));
-    place.script("prog", "exit 0 # another");
-    resume(&place)
+    directory.script("prog", "exit 0 # another");
+    resume(&directory)
         .expect(2)
         .says(&["the program or a file of `A` changed since the run started: start a new run"]);
 }
 
 /// Creates a repository with two commits in the directory. The second commit's `prog` takes longer.
-fn repository() -> Place {
-    let place = Place::new();
+fn repository() -> TestDirectory {
+    let directory = TestDirectory::new();
     let git = |args: &[&str]| {
         let mut git = Command::new("git");
         git.args(["-c", "user.name=T", "-c", "user.email=t@example.org"]);
-        let output = git.args(args).current_dir(place.0.path()).output();
+        let output = git.args(args).current_dir(directory.0.path()).output();
         assert!(output.expect("git is there").status.success(), "{args:?}");
     };
     git(&["init", "-q", "-b", "main"]);
     for (message, text) in [("fast", "sleep 0.001"), ("slow", "sleep 0.15")] {
-        place.script("prog", text);
+        directory.script("prog", text);
         git(&["add", "prog"]);
         git(&["commit", "-q", "-m", message]);
     }
-    place
+    directory
 }
 
 #[test]
 fn revisions_are_built_and_compared_in_worktrees_of_their_own() {
-    let place = repository();
-    let log = place.0.join("log").display().to_string();
+    let directory = repository();
+    let log = directory.0.join("log").display().to_string();
     let rest = [
         "--setup",
         &format!("pwd >> {log}"),
@@ -777,15 +790,15 @@ fn revisions_are_built_and_compared_in_worktrees_of_their_own() {
         "--gate",
     ];
     let command = ["--rev", "HEAD~1", "--rev", "HEAD", "--", "./prog"];
-    place.compare(&[&rest[..], &command].concat()).expect(3);
-    let run = place.0.load();
+    directory.compare(&[&rest[..], &command].concat()).expect(3);
+    let run = directory.0.load();
     let subjects = &run.plan().expect("a plan").subjects;
     let (fast, slow) = (&subjects[SubjectId(0)], &subjects[SubjectId(1)]);
     let revision = |s: &Subject| s.command.as_ref().unwrap().revision.clone().unwrap();
     assert!(revision(fast) != revision(slow) && revision(slow).len() == 40);
     // HEAD moves, so the subjects are named by their commits.
     assert!(revision(fast).starts_with(&fast.name) && revision(slow).starts_with(&slow.name));
-    let folders = place.lines("log");
+    let folders = directory.lines("log");
     assert_eq!(folders.len(), 2, "one setup in each: {folders:?}");
     assert!(folders[0] != folders[1] && folders[0].len() == folders[1].len());
     assert!(
@@ -794,7 +807,7 @@ fn revisions_are_built_and_compared_in_worktrees_of_their_own() {
     );
     let status = Command::new("git")
         .args(["worktree", "list"])
-        .current_dir(place.0.path())
+        .current_dir(directory.0.path())
         .output();
     assert_eq!(
         String::from_utf8_lossy(&status.unwrap().stdout)
@@ -806,16 +819,16 @@ fn revisions_are_built_and_compared_in_worktrees_of_their_own() {
 
 #[test]
 fn an_interrupted_comparison_of_revisions_leaves_no_worktrees() {
-    let place = repository();
-    let temporary = place.0.join("temporary");
+    let directory = repository();
+    let temporary = directory.0.join("temporary");
     fs::create_dir(&temporary).unwrap();
-    let mut command = place.command(&["--rev", "HEAD~1", "--rev", "HEAD", "--", "./prog"]);
+    let mut command = directory.command(&["--rev", "HEAD~1", "--rev", "HEAD", "--", "./prog"]);
     command.env("TMPDIR", &temporary);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let lab = command.spawn().expect("benchlab starts");
     wait_until("a pilot", || {
-        !place.0.files().is_empty()
-            && lab_store::load(&place.0.file()).is_ok_and(|run| !run.pilots.is_empty())
+        !directory.0.files().is_empty()
+            && lab_store::load(&directory.0.file()).is_ok_and(|run| !run.pilots.is_empty())
     });
     send_signal(lab.id() as i32, Signal::SIGINT);
     let stopped = outcome(lab.wait_with_output().unwrap());
@@ -827,14 +840,16 @@ fn an_interrupted_comparison_of_revisions_leaves_no_worktrees() {
 
 #[test]
 fn the_working_tree_is_compared_as_it_is() {
-    let place = repository();
-    place.script("prog", "echo here >> seen");
-    place
+    let directory = repository();
+    directory.script("prog", "echo here >> seen");
+    directory
         .short(&["--rev", "HEAD", "--rev", ".", "./prog"])
         .expect(0);
-    assert!(place.lines("seen").iter().all(|l| l == "here") && place.lines("seen").len() > 8);
+    assert!(
+        directory.lines("seen").iter().all(|l| l == "here") && directory.lines("seen").len() > 8
+    );
     assert_eq!(
-        plan_subject(&place.0.load(), ".")
+        plan_subject(&directory.0.load(), ".")
             .1
             .command
             .as_ref()
@@ -846,7 +861,7 @@ fn the_working_tree_is_compared_as_it_is() {
 
 #[test]
 fn wrong_revisions_are_refused() {
-    let place = repository();
+    let directory = repository();
     for (args, says) in [
         (
             &["--rev", "nowhere", "--rev", "HEAD", "./prog"][..],
@@ -861,16 +876,16 @@ fn wrong_revisions_are_refused() {
             "--rev takes one command",
         ),
     ] {
-        place.compare(args).expect(2).says(&[says]);
+        directory.compare(args).expect(2).says(&[says]);
     }
 }
 
-fn resume(place: &Place) -> Outcome {
+fn resume(directory: &TestDirectory) -> Outcome {
     let mut command = Command::new(BENCHLAB);
     command
         .arg("resume")
-        .arg(place.0.file())
-        .current_dir(place.0.path());
+        .arg(directory.0.file())
+        .current_dir(directory.0.path());
     outcome(
         command
             .stdin(Stdio::null())

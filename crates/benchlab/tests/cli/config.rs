@@ -16,11 +16,11 @@ impl Repository {
         let folder = TempDir::new().expect("a folder");
         fs::create_dir_all(folder.path().join("home")).unwrap();
         fs::create_dir_all(folder.path().join("work")).unwrap();
-        let place = Repository(folder);
+        let repository = Repository(folder);
         if !config.is_empty() {
-            place.write("benchlab.toml", config);
+            repository.write("benchlab.toml", config);
         }
-        place
+        repository
     }
 
     fn path(&self) -> std::path::PathBuf {
@@ -95,29 +95,29 @@ fn waits() -> String {
 
 #[test]
 fn an_unknown_key_is_shown_with_its_line_and_the_nearest_one() {
-    let place = Repository::new(WAITS);
-    place
+    let repository = Repository::new(WAITS);
+    repository
         .call(&["compare", "wait"])
         .expect(2)
         .says(&["benchlab.toml:9:1", "unknown key `pairs`"]);
-    place.write("benchlab.toml", "[compare.wait]\ncomand = 'x'\n");
-    place
+    repository.write("benchlab.toml", "[compare.wait]\ncomand = 'x'\n");
+    repository
         .call(&["compare", "wait"])
         .expect(2)
         .says(&["benchlab.toml:2:1", "did you mean `command`?"]);
-    place.write(
+    repository.write(
         "benchlab.toml",
         "[compare.wait]\ncommand = 'x'\nfor = '3 minutes'\n",
     );
-    place
+    repository
         .call(&["compare", "wait"])
         .expect(2)
         .says(&["benchlab.toml:3:7", "expected a time such as 500ms"]);
-    place.write(
+    repository.write(
         "benchlab.toml",
         "[compare.wait]\ncommand = 'true'\nfail-if = ['tiem>+5%']\n",
     );
-    place
+    repository
         .call(&["compare", "wait"])
         .expect(2)
         .says(&["unknown name `tiem`; known names: time"]);
@@ -125,37 +125,37 @@ fn an_unknown_key_is_shown_with_its_line_and_the_nearest_one() {
 
 #[test]
 fn a_name_stands_for_its_options_and_options_take_precedence() {
-    let place = Repository::new(
+    let repository = Repository::new(
         "[compare.both]\ncommand = ['true', 'sleep 0.02']\nname = ['fast', 'slow']\nblocks = 6\n",
     );
-    fs::create_dir(place.path().join("inner")).unwrap();
-    let out = place.call_in(
-        &place.path().join("inner"),
+    fs::create_dir(repository.path().join("inner")).unwrap();
+    let out = repository.call_in(
+        &repository.path().join("inner"),
         &["compare", "both", "--export", "a.json"],
     );
     out.expect(0);
     assert!(out.stdout.contains("slow"), "{}", out.stdout);
-    let json = fs::read_to_string(place.path().join("inner/a.json"))
+    let json = fs::read_to_string(repository.path().join("inner/a.json"))
         .expect("relative to where it was called");
     assert!(json.contains("\"subject\": \"slow\""), "{json}");
-    let inner = place.path().join("inner");
-    place
+    let inner = repository.path().join("inner");
+    repository
         .call_in(&inner, &["compare", "both", "--export", "jsonl:lines"])
         .expect(0);
     assert!(inner.join("lines").is_file(), "also with a format");
-    place
+    repository
         .call(&["compare", "both", "--fail-if", "time>+5%", "--blocks=7"])
         .expect(3)
         .says(&["gate failed: slow takes ", "fast's time", "limit 1.05"]);
-    let history = place.call(&["history", "both", "--format", "csv"]);
+    let history = repository.call(&["history", "both", "--format", "csv"]);
     history.expect(0).shows(&["both"]);
 }
 
 #[test]
 fn a_slower_change_fails_and_an_empty_one_passes() {
-    let place = Repository::new(&waits());
-    place.change("exec sleep 0.002", "exec sleep 0.06");
-    let out = place.call(&[
+    let repository = Repository::new(&waits());
+    repository.change("exec sleep 0.002", "exec sleep 0.06");
+    let out = repository.call(&[
         "ci",
         "--format",
         "markdown",
@@ -176,8 +176,10 @@ fn a_slower_change_fails_and_an_empty_one_passes() {
         assert!(out.stdout.contains(text), "{text} in {}", out.stdout);
     }
     let json: serde_json::Value =
-        serde_json::from_str(&fs::read_to_string(place.path().join("all.json")).unwrap()).unwrap();
-    let tests = fs::read_to_string(place.path().join("tests")).expect("an export with its format");
+        serde_json::from_str(&fs::read_to_string(repository.path().join("all.json")).unwrap())
+            .unwrap();
+    let tests =
+        fs::read_to_string(repository.path().join("tests")).expect("an export with its format");
     assert!(
         tests.starts_with("<?xml") && tests.contains("gate failed: head takes"),
         "{tests}"
@@ -187,14 +189,14 @@ fn a_slower_change_fails_and_an_empty_one_passes() {
     assert_eq!(gate["condition"], "any>+5%");
     assert!(gate["value"]["low"].as_f64().unwrap() > 1.05, "{gate}");
     // The base is slow, so the change can only be faster.
-    place.git(&["checkout", "--quiet", "main"]);
-    let place = Repository::new(&waits());
-    place.change("exec sleep 0.06", "exec sleep 0.002");
-    place.call(&["ci"]).expect(0);
-    let dry = place.call(&["ci", "--dry-run"]);
+    repository.git(&["checkout", "--quiet", "main"]);
+    let repository = Repository::new(&waits());
+    repository.change("exec sleep 0.06", "exec sleep 0.002");
+    repository.call(&["ci"]).expect(0);
+    let dry = repository.call(&["ci", "--dry-run"]);
     dry.expect(0).shows(&["benchlab compare '--margin=5%'"]);
     dry.shows(&["--control --gate"]);
-    place
+    repository
         .call(&["ci", "weit"])
         .expect(2)
         .says(&["no entry `weit`", "did you mean `wait`?"]);
@@ -202,18 +204,18 @@ fn a_slower_change_fails_and_an_empty_one_passes() {
 
 #[test]
 fn a_clone_without_the_base_says_how_to_fetch_it() {
-    let place = Repository::new(&waits());
-    place.change("exec true", "exec true");
-    let clone = place.0.path().join("clone");
-    let url = format!("file://{}", place.path().display());
+    let repository = Repository::new(&waits());
+    repository.change("exec true", "exec true");
+    let clone = repository.0.path().join("clone");
+    let url = format!("file://{}", repository.path().display());
     let mut git = Command::new("git");
     git.args(["clone", "--quiet", "--depth=1", "--branch=change", &url]);
     assert!(git.arg(&clone).output().unwrap().status.success());
-    place
+    repository
         .call_in(&clone, &["ci"])
         .expect(2)
         .says(&["this clone is shallow", "fetch-depth: 0"]);
-    place
+    repository
         .call(&["ci", "--base", "nothing"])
         .expect(2)
         .says(&["is not a revision of this clone"]);
@@ -221,42 +223,44 @@ fn a_clone_without_the_base_says_how_to_fetch_it() {
 
 #[test]
 fn a_file_is_proposed_once_and_is_valid() {
-    let place = Repository::new("");
-    place.write("go.mod", "module example.org/shop/parse\n\ngo 1.22\n");
-    place.write("main.go", "package main\n\nfunc main() {}\n");
-    let out = place.call(&["init"]);
+    let repository = Repository::new("");
+    repository.write("go.mod", "module example.org/shop/parse\n\ngo 1.22\n");
+    repository.write("main.go", "package main\n\nfunc main() {}\n");
+    let out = repository.call(&["init"]);
     out.expect(0).shows(&["benchlab compare parse"]);
-    let text = fs::read_to_string(place.path().join("benchlab.toml")).unwrap();
+    let text = fs::read_to_string(repository.path().join("benchlab.toml")).unwrap();
     assert!(
         text.contains("go build -o") && !text.starts_with("#:"),
         "{text}"
     );
-    place
+    repository
         .call(&["init"])
         .expect(2)
         .says(&["is not overwritten"]);
-    place.git(&["init", "--quiet", "--initial-branch=main"]);
-    place.git(&["add", "."]);
-    place.git(&["commit", "--quiet", "--message=Write it"]);
-    place.write("main.go", "package main\n\nfunc main() { println() }\n");
-    let dry = place.call(&["ci", "--dry-run"]);
+    repository.git(&["init", "--quiet", "--initial-branch=main"]);
+    repository.git(&["add", "."]);
+    repository.git(&["commit", "--quiet", "--message=Write it"]);
+    repository.write("main.go", "package main\n\nfunc main() { println() }\n");
+    let dry = repository.call(&["ci", "--dry-run"]);
     dry.expect(0).shows(&["--fail-if=time>+3%"]);
 }
 
 #[test]
 fn decisions_are_kept_with_audits_and_logs() {
-    let place = Repository::new("");
-    machine(&place.path());
+    let repository = Repository::new("");
+    machine(&repository.path());
     let line =
         "127.0.0.1 - - [01/May/2026:10:00:00 +0000] \"GET /a HTTP/1.1\" 500 10 \"-\" \"-\"\n";
-    place.write("access.log", &line.repeat(50));
+    repository.write("access.log", &line.repeat(50));
     let report = |name: &str| {
-        let runs = fs::read_dir(place.path().join(name)).unwrap().flatten();
+        let runs = fs::read_dir(repository.path().join(name))
+            .unwrap()
+            .flatten();
         let file = runs.map(|entry| entry.path());
         let file = file
             .into_iter()
             .find(|path| path.extension().is_some_and(|e| e == "lab"));
-        place.call(&[
+        repository.call(&[
             "report",
             file.unwrap().to_str().unwrap(),
             "--format",
@@ -272,11 +276,13 @@ fn decisions_are_kept_with_audits_and_logs() {
         "audits",
         "--fail-if",
     ];
-    place
+    repository
         .call(&[&audit[..], &["bad(net-somaxconn)>0"]].concat())
         .expect(3);
     let logs = ["logs", "access.log", "--runs", "logs", "--fail-if"];
-    place.call(&[&logs[..], &["errors>1%"]].concat()).expect(3);
+    repository
+        .call(&[&logs[..], &["errors>1%"]].concat())
+        .expect(3);
     for name in ["audits", "logs"] {
         let report = report(name);
         report.expect(0);
@@ -298,8 +304,8 @@ fn machine(folder: &Path) {
 
 #[test]
 fn waivers_accept_findings_until_their_date() {
-    let place = Repository::new("");
-    machine(&place.path());
+    let repository = Repository::new("");
+    machine(&repository.path());
     let audit = |more: &[&str]| {
         let words = [
             "audit",
@@ -310,7 +316,7 @@ fn waivers_accept_findings_until_their_date() {
             "--fail-if",
             "bad(net-somaxconn)>0",
         ];
-        place.call(&[&words[..], more].concat())
+        repository.call(&[&words[..], more].concat())
     };
     audit(&[])
         .expect(3)
@@ -344,22 +350,23 @@ fn waivers_accept_findings_until_their_date() {
     audit(&["--waive", "net-x", "--reason", "r", "--until", "2999-12-31"])
         .expect(2)
         .says(&["no such rule"]);
-    place.write(
+    repository.write(
         "benchlab.toml",
         "[[waiver]]\nrule = 'net-somaxconn'\nreason = 'a small server'\nuntil = '2999-12-31'\n\
          [audit.copy]\nkind = 'host'\nfail-if = ['bad(net-somaxconn)>0']\n",
     );
     audit(&[]).expect(0);
-    place
+    repository
         .call(&["audit", "copy", "--root", ".", "--no-run"])
         .expect(0);
-    place
+    repository
         .call(&[
             "audit", "copy", "--root", ".", "--no-run", "--format", "sarif", "--output", "a.sarif",
         ])
         .expect(0);
     let log: serde_json::Value =
-        serde_json::from_str(&fs::read_to_string(place.path().join("a.sarif")).unwrap()).unwrap();
+        serde_json::from_str(&fs::read_to_string(repository.path().join("a.sarif")).unwrap())
+            .unwrap();
     let results = log["runs"][0]["results"].as_array().unwrap();
     let waived = results
         .iter()
@@ -367,7 +374,7 @@ fn waivers_accept_findings_until_their_date() {
         .unwrap();
     let justification = waived["suppressions"][0]["justification"].as_str();
     assert_eq!(justification, Some("a small server (until 2999-12-31)"));
-    place
+    repository
         .call(&["audit", "hots"])
         .expect(2)
         .says(&["unknown audit `hots`", "did you mean `host`?"]);

@@ -188,7 +188,7 @@ fn times_that_cannot_be() {
 }
 
 #[test]
-fn refusals_in_the_subject_s_own_words() {
+fn error_messages_of_subjects() {
     let faults = [
         ("refuses", "error", "failed: no such table: test"),
         ("unsupported", "error", "unsupported: there is no case noop"),
@@ -388,7 +388,7 @@ fn a_run_in_which_nobody_is_left_fails() {
 
 /// A missing compiler matters only for subjects that have not been built.
 #[test]
-fn who_lacks_its_server_is_left_out() {
+fn a_subject_without_its_server_is_excluded() {
     let project = Project::noop(&[subject("serves", &["plain.py"]).replace(
         "driver",
         "needs = [\"compiler\", \"server\"]\nbuild = [[\"true\"]]\ndriver",

@@ -108,15 +108,15 @@ impl Fixtures {
     }
 
     fn run(&self, more: &[&str]) -> Outcome {
-        let place = self.place();
+        let work_directory = self.work_directory();
         self.project
-            .run(&[&["--on", place.to_str().unwrap()], more].concat())
+            .run(&[&["--on", work_directory.to_str().unwrap()], more].concat())
     }
 
-    fn place(&self) -> PathBuf {
-        let place = self.project.join("place");
-        fs::create_dir_all(&place).unwrap();
-        place
+    fn work_directory(&self) -> PathBuf {
+        let work_directory = self.project.join("place");
+        fs::create_dir_all(&work_directory).unwrap();
+        work_directory
     }
 
     fn value(&self) -> String {
@@ -150,13 +150,13 @@ impl Fixtures {
 
     /// Starts a long run and waits until the other state is set.
     fn start_in_turn(&self, blocks: &str) -> Child {
-        let place = self.place();
+        let work_directory = self.work_directory();
         let run = [
             "run", "t", "--blocks", blocks, "--pairs", "40", "--seed", "7", "--redo", "0",
         ];
         let lab = self
             .project
-            .start(&[&run[..], &["--on", place.to_str().unwrap()]].concat());
+            .start(&[&run[..], &["--on", work_directory.to_str().unwrap()]].concat());
         wait_until("another state", || self.value() == "changed");
         lab
     }
@@ -218,10 +218,10 @@ fn states_are_set_for_the_turns_of_subjects_and_undone() {
     let seen = fixtures.noted(&fixtures.notes, "watched ");
     assert_eq!((count(&seen, "changed"), count(&seen, "usual")), (8, 16));
     // A fixture gets the directory in which the subject works.
-    let place = fixtures.place().display().to_string();
+    let work_directory = fixtures.work_directory().display().to_string();
     let checked = fixtures.noted(&fixtures.fixture_notes, "checked ");
     assert!(
-        checked.contains(&format!("other changed {place}")),
+        checked.contains(&format!("other changed {work_directory}")),
         "{checked:?}"
     );
     // `plain` has the shortest latencies and no state.
@@ -354,7 +354,7 @@ fn the_baseline_alone_is_measured_if_no_other_can_have_its_state() {
         "name = \"other\"\nbuild = [[\"false\"]]\n",
     );
     fs::write(&file, text).unwrap();
-    let place = fixtures.place();
+    let work_directory = fixtures.work_directory();
     let run = [
         "run",
         "t",
@@ -366,7 +366,7 @@ fn the_baseline_alone_is_measured_if_no_other_can_have_its_state() {
         "--subjects",
         "one,other",
     ];
-    let on = ["--on", place.to_str().unwrap()];
+    let on = ["--on", work_directory.to_str().unwrap()];
     let outcome = fixtures.project.call(&[&run[..], &on].concat());
     outcome
         .expect(0)

@@ -45,30 +45,33 @@ fn lines(notes: &Path, label: &str) -> Vec<String> {
 
 /// Creates a project whose subject is measured in two directories. Also returns the directories and
 /// the subject's log.
-fn two_places() -> (Project, [PathBuf; 2], PathBuf) {
+fn two_directories() -> (Project, [PathBuf; 2], PathBuf) {
     let project = Project::with_text("");
-    let places = ["first place", "second"].map(|name| project.join(name));
-    places
+    let directories = ["first place", "second"].map(|name| project.join(name));
+    directories
         .iter()
-        .for_each(|place| fs::create_dir(place).unwrap());
+        .for_each(|directory| fs::create_dir(directory).unwrap());
     let notes = project.join("notes");
     project.append(&(head(true) + &folder_subject("one", &notes, Path::new("/none"), "3")));
-    (project, places, notes)
+    (project, directories, notes)
 }
 
-fn run_on(project: &Project, places: &[PathBuf], more: &[&str]) -> Outcome {
-    let places: Vec<&str> = places.iter().map(|place| place.to_str().unwrap()).collect();
-    let on = places.join(",");
+fn run_on(project: &Project, directories: &[PathBuf], more: &[&str]) -> Outcome {
+    let directories: Vec<&str> = directories
+        .iter()
+        .map(|directory| directory.to_str().unwrap())
+        .collect();
+    let on = directories.join(",");
     project.run(&[&["--on", &on], more].concat())
 }
 
 #[test]
 fn each_place_is_a_subject_and_nothing_is_left_there() {
-    let (project, places, notes) = two_places();
-    let outcome = run_on(&project, &places, &[]);
+    let (project, directories, notes) = two_directories();
+    let outcome = run_on(&project, &directories, &[]);
     outcome.expect(0);
-    for place in &places {
-        outcome.says(&[&format!("creating files in {}\n", place.display())]);
+    for directory in &directories {
+        outcome.says(&[&format!("creating files in {}\n", directory.display())]);
     }
     let run = project.load();
     assert_failures(&run, &[]);
@@ -76,18 +79,24 @@ fn each_place_is_a_subject_and_nothing_is_left_there() {
     let names: Vec<&str> = plan.subjects.iter().map(|s| &*s.name).collect();
     assert_eq!(
         names,
-        places.each_ref().map(|place| place.to_str().unwrap())
+        directories
+            .each_ref()
+            .map(|directory| directory.to_str().unwrap())
     );
     // The directories of the run were created in the two given ones, and each `open` received the
     // rate of its case.
     let folder_notes = lines(&notes, "folder ");
-    for place in &places {
-        let inside = format!("{}/benchlab-", place.display());
+    for directory in &directories {
+        let inside = format!("{}/benchlab-", directory.display());
         assert!(
             folder_notes.iter().any(|line| line.starts_with(&inside)),
             "{folder_notes:?}"
         );
-        assert_eq!(fs::read_dir(place).unwrap().count(), 0, "left in {place:?}");
+        assert_eq!(
+            fs::read_dir(directory).unwrap().count(),
+            0,
+            "left in {directory:?}"
+        );
     }
     assert!(
         folder_notes.iter().all(|line| line.ends_with(" 20000")),
@@ -110,8 +119,8 @@ fn each_place_is_a_subject_and_nothing_is_left_there() {
 
 #[test]
 fn a_run_goes_on_in_the_same_places() {
-    let (project, places, _) = two_places();
-    run_on(&project, &places, &[]).expect(0);
+    let (project, directories, _) = two_directories();
+    run_on(&project, &directories, &[]).expect(0);
     let file = project.file();
     let report = project.call(&["report", file.to_str().unwrap(), "--full"]);
     assert!(
@@ -124,13 +133,13 @@ fn a_run_goes_on_in_the_same_places() {
 }
 
 #[test]
-fn places_that_cannot_be() {
-    let (project, places, _) = two_places();
+fn invalid_directories() {
+    let (project, directories, _) = two_directories();
     let missing = project.join("gone");
     run_on(&project, &[missing], &[])
         .expect(2)
         .says(&["gone", "No such file"]);
-    let duplicate = [places[0].clone(), places[0].clone()];
+    let duplicate = [directories[0].clone(), directories[0].clone()];
     run_on(&project, &duplicate, &[])
         .expect(2)
         .says(&["specified twice"]);
@@ -166,11 +175,13 @@ fn a_rate_that_cannot_be() {
 /// With eight operations of each subject per block, the 99th percentile is unknown.
 #[test]
 fn a_run_says_why_nothing_was_compared() {
-    let (project, places, _) = two_places();
+    let (project, directories, _) = two_directories();
     let file = project.join("experiments/t/experiment.toml");
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, text.replace("rate = 20000", "rate = 100")).unwrap();
-    let on = places.each_ref().map(|place| place.to_str().unwrap());
+    let on = directories
+        .each_ref()
+        .map(|directory| directory.to_str().unwrap());
     let on = on.join(",");
     let run = ["run", "t", "--quick", "--blocks", "2", "--pairs", "1"];
     let outcome = project.call(&[&run[..], &["--no-control", "--on", &on]].concat());
@@ -217,12 +228,12 @@ impl Loop {
         Some(created)
     }
 
-    fn place(&self) -> PathBuf {
+    fn mount_point(&self) -> PathBuf {
         self.folder.path().join("mounted")
     }
 
     fn unmount(&self) {
-        let _ = Command::new("umount").arg(self.place()).output();
+        let _ = Command::new("umount").arg(self.mount_point()).output();
     }
 }
 
@@ -243,9 +254,10 @@ fn a_device_stands_for_the_filesystem_on_it() {
     project.append(&(head(false) + &folder_subject("one", &notes, Path::new("/none"), "3")));
     let named = PathBuf::from(&device.device);
     let outcome = run_on(&project, std::slice::from_ref(&named), &[]);
-    outcome
-        .expect(0)
-        .says(&[&format!("creating files in {}\n", device.place().display())]);
+    outcome.expect(0).says(&[&format!(
+        "creating files in {}\n",
+        device.mount_point().display()
+    )]);
     device.unmount();
     run_on(&project, &[named], &[])
         .expect(2)

@@ -231,12 +231,12 @@ fn the_runs_of_a_name_from_the_oldest_to_the_latest() {
         .stdout
         .clone();
     assert_fits(&text);
-    let place = |text_: &str| {
+    let position = |text_: &str| {
         text.find(text_)
             .unwrap_or_else(|| panic!("no {text_} in {text}"))
     };
-    assert!(place("2026-11-18 11:06") < place("2026-11-19 11:06"));
-    assert!(place("2026-11-19 11:06") < place("2026-11-20 11:06"));
+    assert!(position("2026-11-18 11:06") < position("2026-11-19 11:06"));
+    assert!(position("2026-11-19 11:06") < position("2026-11-20 11:06"));
     assert!(text.contains("B, ratio to A"), "{text}");
     assert!(
         !text.contains("mark"),
@@ -465,7 +465,7 @@ fn words(line: &str) -> Vec<&str> {
 }
 
 #[test]
-fn what_is_asked_for_wrongly() {
+fn invalid_arguments() {
     let folder = three_runs();
     history(folder.path(), &["sotr"]).expect(2).says(&[
         "benchlab: there is no `sotr` among the runs in ",
@@ -556,9 +556,9 @@ fn names_from_a_file_do_not_reach_the_terminal_as_they_are() {
 }
 
 #[test]
-fn where_runs_are_looked_for() {
+fn directories_with_runs() {
     let home = tempfile::tempdir().unwrap();
-    let place = |path: &str| {
+    let create = |path: &str| {
         let folder = home.path().join(path);
         fs::create_dir_all(&folder).unwrap();
         folder
@@ -570,10 +570,10 @@ fn where_runs_are_looked_for() {
         };
         test_run.write(folder, "a");
     };
-    write_run("in-home", &place(".local/share/benchlab/runs"));
-    write_run("in-data", &place("data/benchlab/runs"));
-    write_run("in-project", &place("project/runs"));
-    place("project/experiments");
+    write_run("in-home", &create(".local/share/benchlab/runs"));
+    write_run("in-data", &create("data/benchlab/runs"));
+    write_run("in-project", &create("project/runs"));
+    create("project/experiments");
     let call = |folder: &Path, data: &str, args: &[&str]| {
         let mut command = Command::new(BENCHLAB);
         command.args(args);

@@ -37,11 +37,11 @@ fn log(minutes: u32, slower: u32) -> String {
 }
 
 /// A project with logs in its directory.
-pub struct Place(pub Project);
+pub struct TestDirectory(pub Project);
 
-impl Place {
-    pub fn new() -> Place {
-        Place(Project::noop(&[]))
+impl TestDirectory {
+    pub fn new() -> TestDirectory {
+        TestDirectory(Project::noop(&[]))
     }
 
     /// Writes a file and returns its path.
@@ -58,9 +58,9 @@ impl Place {
 
 #[test]
 fn the_few_pages_that_matter_are_named_in_every_form() {
-    let place = Place::new();
-    let file = place.file("access.log", &log(30, 1));
-    let outcome = place.read(&[&file]);
+    let directory = TestDirectory::new();
+    let file = directory.file("access.log", &log(30, 1));
+    let outcome = directory.read(&[&file]);
     outcome.expect(0).shows(&[
         "2 of 28 pages make 80 % of the time: /search",
         "/report",
@@ -78,7 +78,7 @@ fn the_few_pages_that_matter_are_named_in_every_form() {
         "{}",
         outcome.stdout
     );
-    let run = place.0.load();
+    let run = directory.0.load();
     let analysis = run.logs().unwrap();
     assert_eq!((analysis.lines.all, analysis.lines.entries), (1800, 1800));
     assert!(
@@ -90,21 +90,21 @@ fn the_few_pages_that_matter_are_named_in_every_form() {
     );
     assert_eq!(analysis.hours[0].offset_s, 7200);
     assert!(analysis.pages.iter().any(|p| p.name.ends_with("/{id}")));
-    let path = place.0.file().display().to_string();
-    assert!(place.0.file().with_extension("html").exists());
+    let path = directory.0.file().display().to_string();
+    assert!(directory.0.file().with_extension("html").exists());
     for form in ["terminal", "markdown", "csv", "json", "xml", "html"] {
-        let outcome = place.0.call(&["report", &path, "--format", form]);
+        let outcome = directory.0.call(&["report", &path, "--format", form]);
         outcome.expect(0).shows(&["/search"]);
     }
     for (form, name) in [("xlsx", "a.xlsx"), ("svg", "plots")] {
-        let output = place.0.join(name).display().to_string();
-        place
+        let output = directory.0.join(name).display().to_string();
+        directory
             .0
             .call(&["report", &path, "--format", form, "--output", &output])
             .expect(0);
         assert!(Path::new(&output).exists());
     }
-    let full = place.0.call(&["report", &path, "--full"]);
+    let full = directory.0.call(&["report", &path, "--full"]);
     full.expect(0).shows(&[
         "Most used, slowest, most time",
         "Hour by hour",
@@ -114,25 +114,25 @@ fn the_few_pages_that_matter_are_named_in_every_form() {
 
 #[test]
 fn compressed_rotated_and_piped_logs_are_read() {
-    let place = Place::new();
-    let file = place.file("access.log", &log(2, 1));
-    place.file("access.log.1", &log(1, 1));
+    let directory = TestDirectory::new();
+    let file = directory.file("access.log", &log(2, 1));
+    directory.file("access.log.1", &log(1, 1));
     let gzip = Command::new("gzip")
         .arg("-k")
-        .arg(place.0.join("access.log.1"))
+        .arg(directory.0.join("access.log.1"))
         .status()
         .unwrap();
     assert!(gzip.success());
     std::fs::rename(
-        place.0.join("access.log.1.gz"),
-        place.0.join("access.log.2.gz"),
+        directory.0.join("access.log.1.gz"),
+        directory.0.join("access.log.2.gz"),
     )
     .unwrap();
-    place
+    directory
         .read(&["--rotated", "--no-keep", "--full", &file])
         .expect(0)
         .shows(&["access.log.2.gz and 2 others", "240"]);
-    let mut command = place.0.command(&["logs", "--no-keep", "--full", "-"]);
+    let mut command = directory.0.command(&["logs", "--no-keep", "--full", "-"]);
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -152,9 +152,9 @@ fn compressed_rotated_and_piped_logs_are_read() {
 
 #[test]
 fn gates_end_with_their_exit_codes() {
-    let place = Place::new();
-    let file = place.file("access.log", &log(2, 1));
-    let read = |words: &[&str]| place.read(&[&["--no-keep", &file], words].concat());
+    let directory = TestDirectory::new();
+    let file = directory.file("access.log", &log(2, 1));
+    let read = |words: &[&str]| directory.read(&[&["--no-keep", &file], words].concat());
     read(&["--fail-if", "p99(/search)>500ms"]).expect(0);
     read(&["--fail-if", "p99(/search)>300ms"])
         .expect(3)
@@ -191,11 +191,11 @@ fn gates_end_with_their_exit_codes() {
 /// The unread lines of a log could violate a gate, so the gate is inconclusive.
 #[test]
 fn a_log_that_cannot_be_read_leaves_gates_undecided() {
-    let place = Place::new();
-    let read_one = place.file("access.log", &log(2, 1));
-    let nonsense = place.file("nonsense.log", "hello\nworld\n");
-    let cut_off = place.0.join("cut.log.gz");
-    let whole = place.file("whole.log", &log(30, 1));
+    let directory = TestDirectory::new();
+    let read_one = directory.file("access.log", &log(2, 1));
+    let nonsense = directory.file("nonsense.log", "hello\nworld\n");
+    let cut_off = directory.0.join("cut.log.gz");
+    let whole = directory.file("whole.log", &log(30, 1));
     let gzip = Command::new("gzip").args(["-c", &whole]).output().unwrap();
     std::fs::write(&cut_off, &gzip.stdout[..gzip.stdout.len() / 2]).unwrap();
     let cut_off = cut_off.display().to_string();
@@ -205,7 +205,7 @@ fn a_log_that_cannot_be_read_leaves_gates_undecided() {
         (vec!["--on", "local:1", &nonsense], "nonsense.log"),
         (vec!["--on", "local:1", "/nowhere/a.log"], "/nowhere/a.log"),
     ];
-    let locked = place.file("locked.log", &log(1, 1));
+    let locked = directory.file("locked.log", &log(1, 1));
     let mut command = Command::new("chmod");
     assert!(command.args(["0", &locked]).status().unwrap().success());
     // Root can read the file anyway.
@@ -215,7 +215,7 @@ fn a_log_that_cannot_be_read_leaves_gates_undecided() {
     for (words, name) in cases {
         let read = |gates: &[&str]| {
             let words = [&["--no-keep"], gates, &words[..], &[&read_one]].concat();
-            place.read(&words)
+            directory.read(&words)
         };
         read(&["--fail-if", "errors>1%"]).expect(4).says(&[name]);
         read(&["--fail-if", "mean>1ms"]).expect(3);
@@ -233,29 +233,29 @@ fn a_log_that_cannot_be_read_leaves_gates_undecided() {
 
 #[test]
 fn a_check_that_cannot_be_made_is_unknown() {
-    let place = Place::new();
-    let file = place.file("access.log", &log(1, 1));
-    place
+    let directory = TestDirectory::new();
+    let file = directory.file("access.log", &log(1, 1));
+    directory
         .read(&["--nagios", "/nowhere/a.log"])
         .expect(3)
         .shows(&["LOGS UNKNOWN - ", "/nowhere/a.log"]);
     // Nagios reads exit code 2 as CRITICAL.
-    place
+    directory
         .read(&["--nagios", "--fail-if", "p95>>1s", &file])
         .expect(3);
-    place.read(&["--fail-if", "p95>>1s", &file]).expect(2);
-    place.read(&["/nowhere/a.log"]).expect(2);
+    directory.read(&["--fail-if", "p95>>1s", &file]).expect(2);
+    directory.read(&["/nowhere/a.log"]).expect(2);
 }
 
 /// A file that is specified twice counts once, even if its path is written in two ways.
 #[test]
 fn a_file_that_is_named_twice_is_counted_once() {
-    let place = Place::new();
-    let file = place.file("access.log", &log(2, 1));
-    let older = place.file("access.log.1", &log(1, 1));
-    let link = place.0.join("link.log").display().to_string();
+    let directory = TestDirectory::new();
+    let file = directory.file("access.log", &log(2, 1));
+    let older = directory.file("access.log.1", &log(1, 1));
+    let link = directory.0.join("link.log").display().to_string();
     std::os::unix::fs::symlink(&file, &link).unwrap();
-    let hard = place.0.join("hard.log").display().to_string();
+    let hard = directory.0.join("hard.log").display().to_string();
     std::fs::hard_link(&file, &hard).unwrap();
     let cases: [(&[&str], &str); 4] = [
         (&["--rotated", &file, &older], "requests=180 "),
@@ -265,7 +265,7 @@ fn a_file_that_is_named_twice_is_counted_once() {
     ];
     for on in [&[][..], &["--on", "local:1"]] {
         for (words, requests) in cases {
-            place
+            directory
                 .read(&[on, &["--nagios"], words].concat())
                 .expect(0)
                 .says(&[
@@ -279,11 +279,11 @@ fn a_file_that_is_named_twice_is_counted_once() {
 
 #[test]
 fn requests_of_two_servers_at_the_same_time_add_up() {
-    let place = Place::new();
-    let files = ["web1.log", "web2.log"].map(|name| place.file(name, &log(150, 1)));
+    let directory = TestDirectory::new();
+    let files = ["web1.log", "web2.log"].map(|name| directory.file(name, &log(150, 1)));
     let read = |files: &[&str], gate: &str| {
         let words = ["--no-keep", "--fail-if", gate];
-        place.read(&[&words[..], files].concat())
+        directory.read(&[&words[..], files].concat())
     };
     read(&[&files[0]], "rate>1.5").expect(0);
     read(&[&files[0], &files[1]], "rate>1.5").expect(3);
@@ -292,21 +292,21 @@ fn requests_of_two_servers_at_the_same_time_add_up() {
 
 #[test]
 fn statements_are_no_requests_of_users() {
-    let place = Place::new();
-    let server = place.file("access.log", &log(1, 1));
+    let directory = TestDirectory::new();
+    let server = directory.file("access.log", &log(1, 1));
     let statement = |i: u32| {
         format!(
             "2026-05-01 08:00:{:02}.000 UTC [7] LOG:  duration: 1.000 ms  statement: SELECT {i}\n",
             i % 60
         )
     };
-    let database = place.file(
+    let database = directory.file(
         "postgresql.log",
         &(0..600).map(statement).collect::<String>(),
     );
     let read = |files: &[&str]| {
         let words = ["--no-keep", "--fail-if", "rate>1"];
-        place.read(&[&words[..], files].concat())
+        directory.read(&[&words[..], files].concat())
     };
     read(&[&server, &database]).expect(0);
     read(&[&database, &server]).expect(0);
@@ -315,35 +315,35 @@ fn statements_are_no_requests_of_users() {
 
 #[test]
 fn what_cannot_be_read_says_what_to_do() {
-    let place = Place::new();
-    let nonsense = place.file("nonsense.log", "hello\nworld\n");
-    place
+    let directory = TestDirectory::new();
+    let nonsense = directory.file("nonsense.log", "hello\nworld\n");
+    directory
         .read(&[&nonsense])
         .expect(2)
         .says(&["unknown format", "hello", "--log-format"]);
-    place
+    directory
         .read(&["missing.log"])
         .expect(2)
         .says(&["missing.log: there is no such file"]);
-    let rules = place.file("rules", "users\n");
-    let file = place.file("access.log", &log(1, 1));
-    place
+    let rules = directory.file("rules", "users\n");
+    let file = directory.file("access.log", &log(1, 1));
+    directory
         .read(&["--rules", &rules, &file])
         .expect(2)
         .says(&["line 1"]);
-    place
+    directory
         .read(&["--zone", "Europe/Atlantis", &file])
         .expect(2)
         .says(&["Europe/Berlin"]);
-    place
+    directory
         .read(&["--release", "x", &file])
         .expect(2)
         .says(&["2026-05-01=v12"]);
-    place
+    directory
         .read(&["--log-format", "%h %t", &file])
         .expect(2)
         .says(&["no request"]);
-    let bare = place.file(
+    let bare = directory.file(
         "bare.log",
         &log(20, 1)
             .replace(".400\n", "\n")
@@ -351,12 +351,12 @@ fn what_cannot_be_read_says_what_to_do() {
             .replace(" 0.500", "")
             .replace(" 0\n", "\n"),
     );
-    place
+    directory
         .read(&["--no-keep", &bare])
         .expect(0)
         .shows(&["no durations", "%D"]);
     // An unreadable log next to a readable one.
-    place
+    directory
         .read(&["--no-keep", &nonsense, &file])
         .expect(0)
         .shows(&["nonsense.log", "Not read to its end"]);
@@ -364,16 +364,16 @@ fn what_cannot_be_read_says_what_to_do() {
 
 #[test]
 fn two_months_are_compared() {
-    let place = Place::new();
+    let directory = TestDirectory::new();
     for slower in [1, 2] {
         let mut text = String::new();
         for day in 1..=12 {
             text.push_str(&log(20, slower).replace("01/May", &format!("{day:02}/May")));
         }
-        let file = place.file(&format!("{slower}.log"), &text);
-        place.read(&[&file]).expect(0);
+        let file = directory.file(&format!("{slower}.log"), &text);
+        directory.read(&[&file]).expect(0);
     }
-    let mut files = place.0.files();
+    let mut files = directory.0.files();
     files.sort_by(|a, b| {
         let began = |file: &Path| lab_store::load(file).unwrap().started_unix_s;
         began(a).total_cmp(&began(b))
@@ -382,12 +382,12 @@ fn two_months_are_compared() {
     let [first, second] = &files[..] else {
         panic!("{files:?}")
     };
-    place
+    directory
         .0
         .call(&["diff", first, second])
         .expect(0)
         .shows(&["/search takes 2"]);
-    place
+    directory
         .0
         .call(&["list", "--runs"])
         .expect(0)
@@ -409,18 +409,21 @@ fn a_comparison_says_what_is_assumed_of_each_log() {
         (0..400).map(minute).collect::<String>()
     };
     let gate = |first: &str, second: &str| {
-        let place = Place::new();
+        let directory = TestDirectory::new();
         let runs = [first, second].map(|text| {
-            let log = place.file("a.log", text);
-            let before = place.0.files();
-            place.read(&[&log]).expect(0);
-            let mut files = place.0.files();
+            let log = directory.file("a.log", text);
+            let before = directory.0.files();
+            directory.read(&[&log]).expect(0);
+            let mut files = directory.0.files();
             files.retain(|file| !before.contains(file));
             files[0].display().to_string()
         });
-        let shown = place.0.call(&["diff", &runs[0], &runs[1]]);
+        let shown = directory.0.call(&["diff", &runs[0], &runs[1]]);
         shown.expect(0);
-        (shown, place.0.call(&["diff", "--gate", &runs[0], &runs[1]]))
+        (
+            shown,
+            directory.0.call(&["diff", "--gate", &runs[0], &runs[1]]),
+        )
     };
     let clear = |month, ms| lines(month, ms, "Z", "_ms");
     for (second, code) in [(clear(6, 30), 0), (clear(6, 60), 3)] {
@@ -457,10 +460,10 @@ fn counts_of_several_logs_are_one_sentence() {
         "Processing by A#b as HTML\n".repeat(2)
     );
     for agents in [&[][..], &["--on", "local:2"]] {
-        let place = Place::new();
-        let (a, b) = (place.file("a.log", &log), place.file("b.log", &log));
-        place.read(&[agents, &[&a, &b]].concat()).expect(0);
-        let analysis = place.0.load().logs().unwrap().clone();
+        let directory = TestDirectory::new();
+        let (a, b) = (directory.file("a.log", &log), directory.file("b.log", &log));
+        directory.read(&[agents, &[&a, &b]].concat()).expect(0);
+        let analysis = directory.0.load().logs().unwrap().clone();
         let n = if agents.is_empty() { 2 } else { 4 };
         assert_eq!(
             (analysis.lines.malformed, analysis.lines.entries),
@@ -478,13 +481,13 @@ fn counts_of_several_logs_are_one_sentence() {
 
 #[test]
 fn tags_of_a_repository_are_releases() {
-    let place = Place::new();
+    let directory = TestDirectory::new();
     let mut text = String::new();
     for day in 1..=12 {
         let slower = if day > 6 { 2 } else { 1 };
         text.push_str(&log(20, slower).replace("01/May", &format!("{day:02}/May")));
     }
-    let file = place.file("access.log", &text);
+    let file = directory.file("access.log", &text);
     let folder = tempfile::tempdir().unwrap();
     let git = |date: &str, words: &[&str]| {
         let mut git = Command::new("git");
@@ -499,13 +502,13 @@ fn tags_of_a_repository_are_releases() {
         git(date, &["tag", tag]);
     }
     let repository = folder.path().display().to_string();
-    place
+    directory
         .read(&["--full", "--git-tags", &repository, &file])
         .expect(0)
         .shows(&["v12"]);
-    let releases = place.0.load().logs().unwrap().clone().releases;
+    let releases = directory.0.load().logs().unwrap().clone().releases;
     assert_eq!(releases, [(1_778_112_000, "v12".to_owned())]);
-    place
+    directory
         .read(&["--git-tags", "/", &file])
         .expect(2)
         .says(&["--git-tags /", "git repository"]);
@@ -513,10 +516,10 @@ fn tags_of_a_repository_are_releases() {
 
 #[test]
 fn a_log_that_is_rotated_and_truncated_is_followed() {
-    let place = Place::new();
-    let file = place.file("access.log", &log(1, 1));
-    let out = place.0.join("followed.json");
-    let child = place.0.start(&[
+    let directory = TestDirectory::new();
+    let file = directory.file("access.log", &log(1, 1));
+    let out = directory.0.join("followed.json");
+    let child = directory.0.start(&[
         "logs",
         "--follow",
         "--format",
@@ -541,7 +544,7 @@ fn a_log_that_is_rotated_and_truncated_is_followed() {
     pause();
     append(tail);
     pause();
-    std::fs::rename(&file, place.0.join("access.log.1")).unwrap();
+    std::fs::rename(&file, directory.0.join("access.log.1")).unwrap();
     append(&log(1, 1));
     pause();
     std::fs::write(&file, log(1, 1).lines().next().unwrap().to_owned() + "\n").unwrap();
@@ -552,7 +555,7 @@ fn a_log_that_is_rotated_and_truncated_is_followed() {
     )
     .unwrap();
     outcome(child.wait_with_output().unwrap()).expect(0);
-    let analysis = place.0.load().logs().unwrap().clone();
+    let analysis = directory.0.load().logs().unwrap().clone();
     assert_eq!((analysis.lines.entries, analysis.lines.malformed), (181, 0));
     assert!(std::fs::read_to_string(out).unwrap().contains("/search"));
 }
@@ -561,22 +564,22 @@ fn a_log_that_is_rotated_and_truncated_is_followed() {
 /// file.
 #[test]
 fn nothing_is_lost_between_a_file_and_its_successor() {
-    let place = Place::new();
-    let file = place.file("access.log", &log(1, 1));
-    let child = place.0.start(&["logs", "--follow", &file]);
+    let directory = TestDirectory::new();
+    let file = directory.file("access.log", &log(1, 1));
+    let child = directory.0.start(&["logs", "--follow", &file]);
     std::thread::sleep(std::time::Duration::from_millis(1500));
     let mut old = std::fs::OpenOptions::new()
         .append(true)
         .open(&file)
         .unwrap();
-    std::fs::rename(&file, place.0.join("access.log.1")).unwrap();
+    std::fs::rename(&file, directory.0.join("access.log.1")).unwrap();
     std::fs::write(&file, log(2, 1)).unwrap();
     old.write_all((log(3, 1) + "10.0.0.1 - - [01/May").as_bytes())
         .unwrap();
     let pid = nix::unistd::Pid::from_raw(child.id() as i32);
     nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
     outcome(child.wait_with_output().unwrap()).expect(0);
-    let lines = place.0.load().logs().unwrap().clone().lines;
+    let lines = directory.0.load().logs().unwrap().clone().lines;
     assert_eq!(
         (lines.entries, lines.malformed, lines.cut_off),
         (6 * 60, 0, 1)
@@ -638,15 +641,15 @@ fn statements_that_a_server_counted_are_read() {
         server.run(&["SELECT 1 + 41", "SELECT 2 + 40", "SELECT 3 + 39"]);
         // A statement may be counted shortly after its response, but before the next response.
         server.run(&[sleep[i], sleep[i], "SELECT 'done'"]);
-        let place = Place::new();
-        let outcome = place.read(&["--full", &server.url]);
+        let directory = TestDirectory::new();
+        let outcome = directory.read(&["--full", &server.url]);
         outcome.expect(0).shows(&["SELECT ? + ?", kind.title]);
         assert!(
             !outcome.stdout.contains(server.password()),
             "{}",
             outcome.stdout
         );
-        let analysis = place.0.load().logs().unwrap().clone();
+        let analysis = directory.0.load().logs().unwrap().clone();
         assert!(!analysis.sources[0].name.contains(server.password()));
         let page = |words: &str| {
             let mut pages = analysis.pages.iter();
@@ -671,15 +674,15 @@ fn a_server_that_counts_no_statements_says_how_it_would() {
         return;
     }
     let server = Counting::new(kind, &[]);
-    let place = Place::new();
-    let outcome = place.read(&[&server.url]);
+    let directory = TestDirectory::new();
+    let outcome = directory.read(&[&server.url]);
     outcome.expect(2).says(&["performance_schema=ON"]);
     assert!(
         !outcome.stderr.contains(server.password()),
         "{}",
         outcome.stderr
     );
-    place
+    directory
         .read(&["--follow", &server.url])
         .expect(2)
         .says(&["is not a file"]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `benchlab logs` on logs that were rotated between a statement and its duration, and on ambiguous lines.
 
-use crate::logs::Place;
+use crate::logs::TestDirectory;
 use crate::project::outcome;
 use lab_model::LogAdvice;
 use nix::sys::signal::{Signal, kill};
@@ -12,7 +12,7 @@ const STATEMENT: &str = "2026-05-01 10:00:00.000 UTC [7] LOG:  statement: SELECT
 const REST: &str = "\tFROM item WHERE id = 1\n\
                     2026-05-01 10:00:00.250 UTC [7] LOG:  duration: 250.000 ms\n";
 
-impl Place {
+impl TestDirectory {
     /// Asserts that the only query is the statement with its duration.
     fn expect_statement(&self) {
         let analysis = self.0.load().logs().unwrap().clone();
@@ -36,39 +36,39 @@ fn a_statement_and_its_duration_are_one_in_two_rotated_files() {
         words.map(String::from).to_vec()
     };
     for words in [rotated, in_order, by_an_agent] {
-        let place = Place::new();
-        place.file("postgresql.log.1", STATEMENT);
-        let log = place.file("postgresql.log", REST);
+        let directory = TestDirectory::new();
+        directory.file("postgresql.log.1", STATEMENT);
+        let log = directory.file("postgresql.log", REST);
         let words = words(&log);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        place.read(&words).expect(0);
-        place.expect_statement();
+        directory.read(&words).expect(0);
+        directory.expect_statement();
     }
 }
 
 #[test]
 fn a_statement_and_its_duration_are_one_where_a_followed_log_is_rotated() {
-    let place = Place::new();
-    let log = place.file("postgresql.log", STATEMENT);
-    let child = place.0.start(&["logs", "--follow", &log]);
+    let directory = TestDirectory::new();
+    let log = directory.file("postgresql.log", STATEMENT);
+    let child = directory.0.start(&["logs", "--follow", &log]);
     std::thread::sleep(Duration::from_millis(1500));
-    std::fs::rename(&log, place.0.join("postgresql.log.1")).unwrap();
-    place.file("postgresql.log", REST);
+    std::fs::rename(&log, directory.0.join("postgresql.log.1")).unwrap();
+    directory.file("postgresql.log", REST);
     std::thread::sleep(Duration::from_millis(1500));
     kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap();
     outcome(child.wait_with_output().unwrap()).expect(0);
-    place.expect_statement();
+    directory.expect_statement();
 }
 
 #[test]
 fn days_and_fields_go_on_in_the_next_file() {
-    let place = Place::new();
+    let directory = TestDirectory::new();
     let head = "#Software: Microsoft Internet Information Services 10.0\n#Date: 2026-05-01 23:59:00\n\
                 #Fields: time cs-method cs-uri-stem sc-status time-taken\n23:59:59 GET /a 200 5\n";
-    place.file("u.log.1", head);
-    let log = place.file("u.log", "00:00:01 GET /a 200 7\n00:00:02 GET /a 200 9\n");
-    place.read(&["--rotated", &log]).expect(0);
-    let analysis = place.0.load().logs().unwrap().clone();
+    directory.file("u.log.1", head);
+    let log = directory.file("u.log", "00:00:01 GET /a 200 7\n00:00:02 GET /a 200 9\n");
+    directory.read(&["--rotated", &log]).expect(0);
+    let analysis = directory.0.load().logs().unwrap().clone();
     let hours: Vec<_> = analysis
         .hours
         .iter()
@@ -82,8 +82,8 @@ fn days_and_fields_go_on_in_the_next_file() {
 }
 
 /// Returns the counts per page, sorted by name: name, requests, timed requests, sum of durations.
-fn counted(place: &Place) -> Vec<(String, u64, u64, u64)> {
-    let pages = place.0.load().logs().unwrap().clone().pages.into_iter();
+fn counted(directory: &TestDirectory) -> Vec<(String, u64, u64, u64)> {
+    let pages = directory.0.load().logs().unwrap().clone().pages.into_iter();
     let mut counted: Vec<_> = pages
         .map(|p| (p.name, p.requests, p.timed, p.total_ns))
         .collect();
@@ -100,15 +100,15 @@ fn a_duration_of_another_server_is_no_statements() {
         ("one/postgresql.log", "two/postgresql.log"),
         ("one/postgresql.log.1", "two/postgresql.log"),
     ] {
-        let place = Place::new();
+        let directory = TestDirectory::new();
         ["one", "two"]
             .iter()
-            .for_each(|folder| std::fs::create_dir(place.0.join(folder)).unwrap());
-        let statement = place.file(one, STATEMENT);
-        let rest = place.file(other, REST);
-        place.read(&[&statement, &rest]).expect(0);
+            .for_each(|folder| std::fs::create_dir(directory.0.join(folder)).unwrap());
+        let statement = directory.file(one, STATEMENT);
+        let rest = directory.file(other, REST);
+        directory.read(&[&statement, &rest]).expect(0);
         let unknown = "(statement not in the log)".to_string();
-        let counted = counted(&place);
+        let counted = counted(&directory);
         let expected = [(unknown, 1, 1, 250_000_000), ("SELECT *".into(), 1, 0, 0)];
         assert_eq!(counted, expected, "{one} {other}");
     }
@@ -144,14 +144,14 @@ fn a_slow_statement_ends_with_its_log() {
         (["slow.log", "slow.log.1"], [SLOW, &earlier], &cut),
         (["slow.log.3", "slow.log.1"], [&complete, SLOW_REST], &cut),
     ] {
-        let place = Place::new();
+        let directory = TestDirectory::new();
         ["one", "two"]
             .iter()
-            .for_each(|folder| std::fs::create_dir(place.0.join(folder)).unwrap());
-        let names = [0, 1].map(|i| place.file(files[i], texts[i]));
-        place.read(&[&names[0], &names[1]]).expect(0);
+            .for_each(|folder| std::fs::create_dir(directory.0.join(folder)).unwrap());
+        let names = [0, 1].map(|i| directory.file(files[i], texts[i]));
+        directory.read(&[&names[0], &names[1]]).expect(0);
         assert_eq!(
-            counted(&place),
+            counted(&directory),
             [second.clone(), first.clone()],
             "{files:?}"
         );
@@ -182,10 +182,13 @@ fn days_go_on_only_in_the_next_file_of_a_log() {
         (["u.log.1", "u.log"], &later, &first),
         (["u.log.1", "u.log"], &later[FIELDS.len()..], &first),
     ] {
-        let place = Place::new();
-        let names = [place.file(files[0], &head), place.file(files[1], text)];
-        place.read(&[&names[0], &names[1]]).expect(0);
-        let analysis = place.0.load().logs().unwrap().clone();
+        let directory = TestDirectory::new();
+        let names = [
+            directory.file(files[0], &head),
+            directory.file(files[1], text),
+        ];
+        directory.read(&[&names[0], &names[1]]).expect(0);
+        let analysis = directory.0.load().logs().unwrap().clone();
         assert_eq!(analysis.lines.entries, 2, "{files:?} {text}");
         let found: Vec<i64> = analysis.hours.iter().map(|hour| hour.start_s).collect();
         assert_eq!(&found, hours, "{files:?} {text}");
@@ -198,7 +201,7 @@ fn days_go_on_only_in_the_next_file_of_a_log() {
 /// that are not final.
 #[test]
 fn a_lower_bound_passes_no_gate_on_an_upper_limit() {
-    let place = Place::new();
+    let directory = TestDirectory::new();
     let line = |i: u64, plus: &str| {
         format!(
             "haproxy[1]: 10.0.1.2:33317 [01/May/2026:10:00:{:02}.655] in static/srv1 10/0/30/69/{plus}{} 200 {plus}2750 - - ---- 1/1/1/1/0 0/0 \"GET /a HTTP/1.1\"\n",
@@ -208,11 +211,11 @@ fn a_lower_bound_passes_no_gate_on_an_upper_limit() {
     };
     let log = |plus| (0..100).map(|i| line(i, plus)).collect::<String>();
     let (whole, early) = (
-        place.file("whole.log", &log("")),
-        place.file("early.log", &log("+")),
+        directory.file("whole.log", &log("")),
+        directory.file("early.log", &log("+")),
     );
     let gate = |gate: &str, file: &str| {
-        place.read(&["--no-keep", "--zone", "UTC", "--fail-if", gate, file])
+        directory.read(&["--no-keep", "--zone", "UTC", "--fail-if", gate, file])
     };
     for upper in ["p95>1s", "mean>1s", "max>1s"] {
         gate(upper, &whole).expect(0);

@@ -4,7 +4,7 @@
 //! The counts and bytes that `logs` reports equal the load generator's, and its durations equal the
 //! durations in the log.
 
-use crate::load::web::{Manner, Web};
+use crate::load::web::{Behavior, Web};
 use crate::project::{Project, wait_until};
 use lab_model::{LogAnalysis, LogPage};
 use nix::sys::signal::{Signal, kill};
@@ -342,7 +342,7 @@ fn compare(mut server: Server, slow: &str, counts_heads: bool, ns: fn(&str) -> u
 
 #[test]
 fn figures_of_nginx_s_log_are_those_of_the_load() {
-    let slow = Web::new(Manner::Slow(SLOW_MS));
+    let slow = Web::new(Behavior::Slow(SLOW_MS));
     if let Some(server) = nginx(&slow) {
         compare(server, "/slow", true, seconds);
     }
@@ -350,7 +350,7 @@ fn figures_of_nginx_s_log_are_those_of_the_load() {
 
 #[test]
 fn figures_of_apache_s_log_are_those_of_the_load() {
-    let slow = Web::new(Manner::Slow(SLOW_MS));
+    let slow = Web::new(Behavior::Slow(SLOW_MS));
     if let Some(server) = apache(&slow) {
         compare(server, "/slow", true, microseconds);
     }

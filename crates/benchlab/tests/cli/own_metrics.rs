@@ -113,7 +113,7 @@ fn a_case_that_is_not_compared_has_figures_and_no_verdicts() {
 }
 
 #[test]
-fn who_does_not_tell_them_has_failed() {
+fn a_subject_without_its_metrics_fails() {
     let subjects = [
         losing_subject("honest", "lost=0 swaps=1"),
         losing_subject("second", "lost=0 swaps=1"),

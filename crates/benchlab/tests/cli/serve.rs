@@ -21,7 +21,7 @@ struct Served {
 }
 
 /// The server's response.
-struct Answer {
+struct Response {
     status: u16,
     head: String,
     body: String,
@@ -45,7 +45,7 @@ impl Served {
     }
 
     /// Sends a raw request head and body.
-    fn send(&self, request: &str) -> Answer {
+    fn send(&self, request: &str) -> Response {
         let mut stream = TcpStream::connect(&self.host).expect("it listens");
         stream.write_all(request.as_bytes()).unwrap();
         let mut bytes = Vec::new();
@@ -53,21 +53,21 @@ impl Served {
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let (head, body) = text.split_once("\r\n\r\n").expect("an answer");
         let status = head.split(' ').nth(1).and_then(|s| s.parse().ok());
-        Answer {
+        Response {
             status: status.expect("a status"),
             head: head.to_lowercase(),
             body: body.to_owned(),
         }
     }
 
-    fn get_with(&self, path: &str, fields: &str) -> Answer {
+    fn get_with(&self, path: &str, fields: &str) -> Response {
         let host = &self.host;
         self.send(&format!(
             "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{fields}\r\n"
         ))
     }
 
-    fn get(&self, path: &str) -> Answer {
+    fn get(&self, path: &str) -> Response {
         self.get_with(path, "")
     }
 
@@ -95,7 +95,7 @@ impl Served {
         format!("Cookie: {pair}\r\n")
     }
 
-    fn delete(&self, form: &str, fields: &str) -> Answer {
+    fn delete(&self, form: &str, fields: &str) -> Response {
         let (host, length) = (&self.host, form.len());
         self.send(&format!(
             "POST /delete HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nContent-Length: {length}\r\n\

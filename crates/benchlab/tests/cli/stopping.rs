@@ -356,7 +356,7 @@ fn interrupted_twice() {
 }
 
 #[test]
-fn a_run_is_measured_by_one_lab_at_a_time() {
+fn a_run_is_measured_by_one_process_at_a_time() {
     let diary = Diary::new(&[]);
     let mut lab = diary.start();
     assert!(diary.wait_for(&mut lab, "start", 3));
@@ -371,7 +371,7 @@ fn a_run_is_measured_by_one_lab_at_a_time() {
 
 /// Reading a run that is in progress does not change its file.
 #[test]
-fn a_run_that_was_looked_at_and_then_killed_is_whole() {
+fn a_run_that_was_read_and_then_killed_is_complete() {
     let diary = Diary::new(&[]);
     let mut lab = diary.start();
     assert!(diary.wait_for(&mut lab, "start", 8));

@@ -32,7 +32,7 @@ fn change(file: &PathBuf, sql: &str) {
 }
 
 #[test]
-fn what_changed_is_told_with_its_reservations_and_exported() {
+fn changes_are_shown_with_their_caveats_and_exported() {
     let (project, [first, second]) = project_with_two_runs();
     // The second run looks as if `second` had been built from different sources and each of its
     // turns had taken twice as long.

@@ -165,7 +165,7 @@ fn what_a_request_costs_a_server_is_counted() {
 }
 
 #[test]
-fn who_does_other_work_is_not_measured() {
+fn a_server_with_different_work_is_not_measured() {
     let faults = [
         ("no-date", "the response has no `Date`"),
         ("frozen-date", "`Date`"),
@@ -426,7 +426,7 @@ fn has_slices(project: &Project) -> bool {
 }
 
 #[test]
-fn who_computes_after_a_turn_is_stopped_and_who_is_quiet_is_not() {
+fn a_server_that_computes_after_its_turn_is_stopped() {
     let project = project(&[]);
     let marker = |name: &str| project.join(name).display().to_string();
     for variant in ["honest", "restless"] {

@@ -127,7 +127,7 @@ def case(name: str) -> Callable[[Opening], object]:
             failed = [call for call in range(operations) if not make(client, batch, call)]
             return Work(operations, operations, failed=None if name == "secretive" else failed)
 
-        def share(operations: range, latencies: Latencies) -> Work:
+        def perform_paced(operations: range, latencies: Latencies) -> Work:
             nonlocal batch
             batch += 1
             failed = []
@@ -144,7 +144,7 @@ def case(name: str) -> Callable[[Opening], object]:
         session.close()
         try:
             if rate:
-                with workers([share]) as perform_when_due:
+                with workers([perform_paced]) as perform_when_due:
                     yield perform_when_due
             else:
                 yield perform

@@ -339,17 +339,17 @@ latencies_text = ""
 """The argument `latencies=` of the next reply."""
 
 
-def tell_latencies() -> None:
+def report_latencies() -> None:
     """Adds `latencies_text` to every reply `ran`, because the kit's own recorder is always correct."""
     run = lab_kit.subject._Session.run
 
-    def telling(self: object, arguments: dict[str, str]) -> bytes:
+    def reporting(self: object, arguments: dict[str, str]) -> bytes:
         global latencies_text
         latencies_text = ""
         reply = run(self, arguments)
         return reply[:-1] + b" latencies=" + latencies_text.encode() + b"\n" if latencies_text else reply
 
-    lab_kit.subject._Session.run = telling
+    lab_kit.subject._Session.run = reporting
 
 
 HONEST = {"point": point, "insert": insert, "insert_tx": insert_tx, "connect": connect_,
@@ -429,7 +429,7 @@ if __name__ == "__main__":
     with open("processes", "a") as diary:
         words = Path("/proc/self/cmdline").read_text() + Path("/proc/self/environ").read_text()
         print(os.getpid(), words.replace("\0", " ").replace("\n", " "), file=diary)
-    tell_latencies()
+    report_latencies()
     variant = VARIANTS[name]
     serve(name, "psycopg, PyMySQL",
           {key: case(variant, build) for key, build in (HONEST | variant.cases).items()})

@@ -184,7 +184,7 @@ def _honest(honest: Perform, path: str, operations: int) -> Work:
 
 
 @contextmanager
-def prepared_answers(opening: Opening) -> Iterator[Perform]:
+def precomputed_results(opening: Opening) -> Iterator[Perform]:
     """Keeps a sorted copy of the table, created while nothing is measured."""
     path = opening.text("target").removeprefix("sqlite:")
     with closing(connector(path, True)()) as connection:
@@ -231,7 +231,7 @@ def with_pragma(path: str, cached: bool, name: str, value: object) -> sqlite3.Co
     return connection
 
 
-def says(name: str, value: object) -> dict[str, Case]:
+def false_setting(name: str, value: object) -> dict[str, Case]:
     """Returns every case with a false report of a setting that a connection cannot change."""
 
     def wrapped(honest: Case) -> Case:
@@ -299,7 +299,7 @@ VARIANTS: dict[str, dict[str, Case]] = {
     "wrong-check": around("select", wrong_check),
     "wrong-in-run": around("select", wrong_in_run),
     "skips-in-run": around("select", skips_in_run),
-    "prepared-answers": {"select": prepared_answers},
+    "prepared-answers": {"select": precomputed_results},
     "cached-handle": cached_handle(only_in_run=False),
     "cached-in-run": cached_handle(only_in_run=True),
     "journal-mode": pragma("journal_mode", "truncate"),
@@ -307,8 +307,8 @@ VARIANTS: dict[str, dict[str, Case]] = {
     "synchronous": pragma("synchronous", 0),
     "cache-size": pragma("cache_size", -64000),
     "autocommit": pragma("autocommit", 0),
-    "encoding": says("encoding", "UTF-16le"),
-    "page-size": says("page_size", 8192),
+    "encoding": false_setting("encoding", "UTF-16le"),
+    "page-size": false_setting("page_size", 8192),
     "hog": {"insert": hog},
     "own-wrong-check": around("own", wrong_check),
     "own-elsewhere": {"own": own_elsewhere},

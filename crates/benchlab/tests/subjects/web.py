@@ -24,7 +24,7 @@ class Connection:
 
     def serve(self):
         while request := self.request():
-            self.answer(*request)
+            self.respond(*request)
             if request[2] and VARIANT != "stays-open" or VARIANT == "closes":
                 break
         self.peer.close()
@@ -56,7 +56,7 @@ class Connection:
         method, path, _ = lines[0].split(" ")
         return method, path, headers.get("connection") == "close", body
 
-    def answer(self, method, path, closing, body):
+    def respond(self, method, path, closing, body):
         global answered, last_answer
         answered += 1
         last_answer = time.monotonic()

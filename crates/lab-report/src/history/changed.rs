@@ -175,8 +175,9 @@ impl<'r, 'a> HistoryChanges<'r, 'a> {
                 .into_iter()
                 .chain(shifts.iter().map(|s| s.after));
             let points = starts.zip(ends).zip(means);
-            let points =
-                points.flat_map(|((start, end), mean)| [(run_position(start), mean), (run_position(end), mean)]);
+            let points = points.flat_map(|((start, end), mean)| {
+                [(run_position(start), mean), (run_position(end), mean)]
+            });
             (series.records[0].title(), points.collect())
         };
         changed.map(line_levels).collect()

@@ -154,7 +154,9 @@ impl SubjectStanding {
         });
         SubjectStanding {
             target: scope.kind(),
-            case: compared.case.map(|case| scope.plan.cases[case].name.clone()),
+            case: compared
+                .case
+                .map(|case| scope.plan.cases[case].name.clone()),
             blocks: scope.results.blocks,
             points: compared.points.iter().map(|&p| scope.point(p)).collect(),
             subject: identity(subject),

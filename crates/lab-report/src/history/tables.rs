@@ -88,7 +88,9 @@ fn verdict(record: &HistoryRow) -> Cell {
 /// Builds the table of one server's runs, with one column per case.
 fn by_case(records: &[&HistoryRow]) -> Table {
     let cases = say::distinct(records.iter().filter_map(|r| r.case.as_deref()));
-    let ratios = cases.iter().map(|case| Column::with_unit(*case, Unit::Ratio));
+    let ratios = cases
+        .iter()
+        .map(|case| Column::with_unit(*case, Unit::Ratio));
     let columns = std::iter::once("began (UTC)".into()).chain(ratios);
     let counted = Column::with_unit("blocks", Unit::Count("blocks".into()));
     let (subject, base) = (&records[0].name, &records[0].baseline.name);

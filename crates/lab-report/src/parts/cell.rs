@@ -48,7 +48,8 @@ pub fn value(scope: &Scope, subject_scope: SubjectScope, metric: &Metric) -> Cel
     let failed = *metric == Metric::ERRORS && quantity.value > 0.0;
     let cell = Cell::from(quantity);
     if failed {
-        cell.with_note(failed_fraction(scope, subject_scope)).with_tone(Tone::Alarm)
+        cell.with_note(failed_fraction(scope, subject_scope))
+            .with_tone(Tone::Alarm)
     } else if *metric == Metric::THROUGHPUT && is_saturated(scope, subject_scope) {
         limited(cell)
     } else {
@@ -58,7 +59,8 @@ pub fn value(scope: &Scope, subject_scope: SubjectScope, metric: &Metric) -> Cel
 
 /// Marks a rate that was limited by the load generator, not by the server.
 pub fn limited(rate: Cell) -> Cell {
-    rate.with_note("the generator was the limit").with_tone(Tone::Alarm)
+    rate.with_note("the generator was the limit")
+        .with_tone(Tone::Alarm)
 }
 
 /// Returns true if the load generator, not the server, was the limit.
@@ -69,7 +71,11 @@ pub fn is_saturated(scope: &Scope, (subject, point): SubjectScope) -> bool {
 
 /// Formats the fraction of failed requests, such as `3 %`.
 fn failed_fraction(scope: &Scope, subject_scope: SubjectScope) -> String {
-    let count = |metric| scope.quantity(subject_scope, metric).map_or(0.0, |q| q.value);
+    let count = |metric| {
+        scope
+            .quantity(subject_scope, metric)
+            .map_or(0.0, |q| q.value)
+    };
     let (failed, served) = (count(&Metric::ERRORS), count(&Metric::SERVED));
     say::percent(failed / (failed + served).max(1.0))
 }
@@ -110,7 +116,9 @@ pub fn judged(ratio: &Interval, metric: &Metric, verdict: Option<&Verdict>) -> C
 /// Adds a verdict to a cell.
 pub fn with_verdict(cell: Cell, metric: &Metric, verdict: Option<&Verdict>) -> Cell {
     match verdict {
-        Some(verdict) => cell.with_note(word(metric, verdict)).with_tone(tone(verdict)),
+        Some(verdict) => cell
+            .with_note(word(metric, verdict))
+            .with_tone(tone(verdict)),
         None => cell,
     }
 }

@@ -297,7 +297,11 @@ pub fn bars_of_metrics(
 ) -> Option<Chart> {
     let rows = metrics.iter().filter_map(|metric| {
         let total = scope.quantity(subject_scope, metric)?;
-        Some(BarRow::new(&metric.title, scope.color(subject_scope.0), total))
+        Some(BarRow::new(
+            &metric.title,
+            scope.color(subject_scope.0),
+            total,
+        ))
     });
     let unit = &metrics.first()?.unit;
     bars("answer", title, unit, [(String::new(), rows.collect())])

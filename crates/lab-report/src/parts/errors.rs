@@ -19,18 +19,26 @@ pub fn errors(scope: &Scope) -> Table {
             .any(|&(s, p, _, n)| (s, Some(p)) == *subject_scope && n > 0)
     };
     let subject_scopes = subject_scopes.into_iter().filter(has);
-    let subject_scopes: Vec<(SubjectScope, String)> = subject_scopes.map(|p| (p, scope.subject_scope_name(p))).collect();
+    let subject_scopes: Vec<(SubjectScope, String)> = subject_scopes
+        .map(|p| (p, scope.subject_scope_name(p)))
+        .collect();
     let unit = Unit::Count("requests".into());
     let sides = (&*subject_scopes, &*kinds);
     let title = "Errors by kind";
-    let mut table = table::matrix(title, "server and point", sides, &unit, |subject_scope, kind| {
-        let errors = all
-            .iter()
-            .filter(|&&(s, p, k, _)| (s, Some(p), k) == (subject_scope.0, subject_scope.1, kind));
-        let n: u64 = errors.map(|(.., n)| *n).sum();
-        let cell = Cell::from(Quantity::exact(n as f64, unit.clone()));
-        cell.with_tone(if n > 0 { Tone::Alarm } else { Tone::Plain })
-    });
+    let mut table = table::matrix(
+        title,
+        "server and point",
+        sides,
+        &unit,
+        |subject_scope, kind| {
+            let errors = all.iter().filter(|&&(s, p, k, _)| {
+                (s, Some(p), k) == (subject_scope.0, subject_scope.1, kind)
+            });
+            let n: u64 = errors.map(|(.., n)| *n).sum();
+            let cell = Cell::from(Quantity::exact(n as f64, unit.clone()));
+            cell.with_tone(if n > 0 { Tone::Alarm } else { Tone::Plain })
+        },
+    );
     table.caption = "Times do not include failed requests.".into();
     let meanings = kinds
         .iter()

@@ -7,7 +7,7 @@ use super::scope::Scope;
 use super::sentence::{self, order};
 use super::standings::Standings;
 use super::{cell, table, trouble};
-use crate::wording::{self, Counted, Omission, LongerRun, PairOverPoints, WouldResolve};
+use crate::wording::{self, Counted, LongerRun, Omission, PairOverPoints, WouldResolve};
 use lab_document::say;
 use lab_document::{Answer, Chart, Finding, Tone};
 use lab_model::{Ending, Failure, Metric, Plan, Run, SubjectId};

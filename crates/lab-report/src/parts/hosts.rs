@@ -78,7 +78,10 @@ fn ratios(measured: &Measured, hosts: &[MeasuringHost], effects: &[HostEffect]) 
     let columns = ratio_columns(hosts.iter().map(|host| host.agent.name.as_str()));
     let mut table = Table::new("Ratio on each host", columns);
     for effect in effects {
-        table.named_row(effect_location(measured, effect), ratio_cells(&effect.ratios));
+        table.named_row(
+            effect_location(measured, effect),
+            ratio_cells(&effect.ratios),
+        );
     }
     let compared_metric = measured.traits.compared_on_hosts;
     table.caption = format!(

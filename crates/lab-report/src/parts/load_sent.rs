@@ -21,7 +21,10 @@ pub fn section(scope: &Scope, load: &LoadSpec, serving: Option<&Serving>) -> Sec
     let generator = agents::generator(scope, load);
     let timeout = say::time(load.timeout_ns);
     let of_all = [
-        ("Load", arrivals(scope, load) + &included_fraction(scope, load)),
+        (
+            "Load",
+            arrivals(scope, load) + &included_fraction(scope, load),
+        ),
         ("Connections", connections(scope, load)),
         ("Protocol", protocol(load)),
         (
@@ -95,7 +98,9 @@ fn requests(scope: &Scope, load: &LoadSpec) -> Option<String> {
 /// Builds the table of the requests of all servers, with the frequency of each request.
 fn request_table(scope: &Scope, load: &LoadSpec) -> Table {
     let words = ["server", "method", "URL"].map(Column::from);
-    let columns = words.into_iter().chain([Column::with_unit("of all", Unit::Share)]);
+    let columns = words
+        .into_iter()
+        .chain([Column::with_unit("of all", Unit::Share)]);
     let mut table =
         Table::new("The requests", columns).with_caption("The requests and their frequency.");
     for (subject, planned) in (0..).map(SubjectId).zip(&load.requests) {

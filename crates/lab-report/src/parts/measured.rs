@@ -86,7 +86,11 @@ impl<'a> Measured<'a> {
     }
 
     /// Returns the comparison of a metric's value with the baseline's value.
-    pub fn comparison(&self, subject_scope: SubjectScope, metric: &Metric) -> Option<&'a Comparison> {
+    pub fn comparison(
+        &self,
+        subject_scope: SubjectScope,
+        metric: &Metric,
+    ) -> Option<&'a Comparison> {
         let mut comparisons = self.comparisons.get(&subject_scope)?.iter();
         comparisons.find(|c| c.key.metric == *metric).copied()
     }
@@ -168,7 +172,10 @@ fn by_scope<T>(figures: &[T], key: fn(&T) -> &Key) -> HashMap<SubjectScope, Vec<
     let mut subject_scopes: HashMap<SubjectScope, Vec<&T>> = HashMap::new();
     for figure in figures {
         let Key { subject, point, .. } = key(figure);
-        subject_scopes.entry((*subject, *point)).or_default().push(figure);
+        subject_scopes
+            .entry((*subject, *point))
+            .or_default()
+            .push(figure);
     }
     subject_scopes
 }

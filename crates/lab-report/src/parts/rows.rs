@@ -25,7 +25,10 @@ pub fn rows(measured: &Measured) -> Vec<Row> {
     // A ratio can be known even if the metric itself has no value.
     for comparison in &results.comparisons {
         let subject_scope = (comparison.key.subject, comparison.key.point);
-        if measured.cell(subject_scope, &comparison.key.metric).is_none() {
+        if measured
+            .cell(subject_scope, &comparison.key.metric)
+            .is_none()
+        {
             let mut row = self::row(measured, subject_scope, comparison.key.metric.clone());
             compare(&mut row, comparison);
             rows.push(row);
@@ -79,7 +82,8 @@ fn operations(measured: &Measured) -> Vec<Row> {
     let counts = counts
         .into_iter()
         .map(|((point, subject), count)| ((subject, Some(point)), count));
-    let unknown = counts.filter(|(subject_scope, _)| measured.cell(*subject_scope, &Metric::OPERATIONS).is_none());
+    let unknown = counts
+        .filter(|(subject_scope, _)| measured.cell(*subject_scope, &Metric::OPERATIONS).is_none());
     let rows = unknown.map(|(subject_scope, count)| Row {
         value: Some(Quantity::exact(count as f64, Metric::OPERATIONS.unit)),
         ..row(measured, subject_scope, Metric::OPERATIONS)
@@ -180,7 +184,10 @@ fn effect(measured: &Measured, effect: &Effect) -> Row {
         _ => None,
     };
     let base_row = row(measured, (effect.subject, single), metric);
-    let others = base_row.params.iter().filter(|(key, _)| *key != effect.factor);
+    let others = base_row
+        .params
+        .iter()
+        .filter(|(key, _)| *key != effect.factor);
     let factor = (
         effect.factor.clone(),
         format!("{} / {}", values.second, values.first),

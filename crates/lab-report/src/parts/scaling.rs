@@ -39,7 +39,12 @@ pub fn add(section: &mut Section, scope: &Scope, group: &PointGroup) {
 fn rate(scope: &Scope, subject: SubjectId, point: PointId) -> Option<Interval> {
     let subject_scope = (subject, Some(point));
     let served = scope.interval(subject_scope, &Metric::THROUGHPUT).copied();
-    served.or_else(|| Some(say::inverse(scope.interval(subject_scope, &Metric::WALL)?, 1e9)))
+    served.or_else(|| {
+        Some(say::inverse(
+            scope.interval(subject_scope, &Metric::WALL)?,
+            1e9,
+        ))
+    })
 }
 
 fn quantity(scope: &Scope, subject: SubjectId, point: PointId) -> Option<Quantity> {

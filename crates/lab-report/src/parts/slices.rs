@@ -35,7 +35,10 @@ fn slices<'a>(scope: &Scope<'a>, (subject, point): SubjectScope) -> Vec<&'a Slic
 /// Subjects without served requests at a point are omitted. If there are too many, an evenly spaced
 /// selection is returned. If the points differ, each pair of a subject and a point has its own
 /// color.
-fn charted_scopes(scope: &Scope, subject_scopes: &[SubjectScope]) -> Vec<(SubjectScope, usize, String)> {
+fn charted_scopes(
+    scope: &Scope,
+    subject_scopes: &[SubjectScope],
+) -> Vec<(SubjectScope, usize, String)> {
     let served = |&&subject_scope: &&SubjectScope| {
         let served = scope.quantity(subject_scope, &Metric::SERVED);
         served.is_some_and(|n| n.value > 0.0)
@@ -51,7 +54,11 @@ fn charted_scopes(scope: &Scope, subject_scopes: &[SubjectScope]) -> Vec<(Subjec
     let charted = charted.into_iter().enumerate();
     let charted = charted.map(|(i, subject_scope)| {
         if same_point {
-            (subject_scope, scope.color(subject_scope.0), scope.name(subject_scope.0).into())
+            (
+                subject_scope,
+                scope.color(subject_scope.0),
+                scope.name(subject_scope.0).into(),
+            )
         } else {
             (subject_scope, i, scope.subject_scope_name(subject_scope))
         }
@@ -122,7 +129,11 @@ pub fn histogram(scope: &Scope, subject_scopes: &[SubjectScope]) -> Option<Chart
         .iter()
         .filter(|(subject_scope, ..)| scope.cell(*subject_scope, &Metric::BACKLOG).is_none())
         .map(|(subject_scope, color, name)| {
-            let counts = merged(slices(scope, *subject_scope).iter().map(|slice| &slice.response));
+            let counts = merged(
+                slices(scope, *subject_scope)
+                    .iter()
+                    .map(|slice| &slice.response),
+            );
             let title = match charted.len() {
                 1 => String::new(),
                 _ => name.clone(),

@@ -13,17 +13,34 @@ use lab_stats::analysis::Verdict;
 ///
 /// Omits metrics that no row has. Each compared metric is followed by a column with its ratio to
 /// the baseline.
-pub fn figures(scope: &Scope, title: &str, subject_scopes: &[SubjectScope], metrics: &[Metric]) -> Table {
-    let any = |is: &dyn Fn(SubjectScope) -> bool| subject_scopes.iter().any(|&subject_scope| is(subject_scope));
+pub fn figures(
+    scope: &Scope,
+    title: &str,
+    subject_scopes: &[SubjectScope],
+    metrics: &[Metric],
+) -> Table {
+    let any = |is: &dyn Fn(SubjectScope) -> bool| {
+        subject_scopes
+            .iter()
+            .any(|&subject_scope| is(subject_scope))
+    };
     let measured = metrics
         .iter()
         .filter(|m| any(&|subject_scope| scope.cell(subject_scope, m).is_some()));
-    let shown = measured.map(|m| (m, any(&|subject_scope| scope.comparison(subject_scope, m).is_some())));
+    let shown = measured.map(|m| {
+        (
+            m,
+            any(&|subject_scope| scope.comparison(subject_scope, m).is_some()),
+        )
+    });
     let shown: Vec<(&Metric, bool)> = shown.collect();
     let row_names = RowNames::new(scope, subject_scopes);
     let mut columns = row_names.columns();
     for (metric, compared) in &shown {
-        columns.push(Column::with_unit(metric.title.to_string(), metric.unit.clone()));
+        columns.push(Column::with_unit(
+            metric.title.to_string(),
+            metric.unit.clone(),
+        ));
         let ratio = || Column::with_unit(format!("ratio of {}", costed(metric)), Unit::Ratio);
         columns.extend(compared.then(ratio));
     }
@@ -41,11 +58,20 @@ pub fn figures(scope: &Scope, title: &str, subject_scopes: &[SubjectScope], metr
         if !scope.knows(subject_scope) {
             cells[1..].fill_with(|| cell::NONE.into());
         }
-        table.row(row_names.cells(subject_scope).into_iter().chain(cells).collect());
+        table.row(
+            row_names
+                .cells(subject_scope)
+                .into_iter()
+                .chain(cells)
+                .collect(),
+        );
     }
     if shown.iter().any(|(_, compared)| *compared) {
         table.caption = format!("Ratios are to {}'s: {}.", scope.base_name(), better(scope));
-        let points: Vec<PointId> = subject_scopes.iter().filter_map(|subject_scope| subject_scope.1).collect();
+        let points: Vec<PointId> = subject_scopes
+            .iter()
+            .filter_map(|subject_scope| subject_scope.1)
+            .collect();
         table.notes.extend(low_level(scope, &points));
     }
     table
@@ -166,7 +192,11 @@ pub fn overall(scope: &Scope, metric: &Metric, keep_alive: Option<bool>) -> Tabl
     cases.dedup();
     let name = |case: Option<CaseId>| case.map_or("all", |c| scope.plan.cases[c].name.as_str());
     let mut columns = vec![Column::from(scope.words.subject)];
-    columns.extend(cases.iter().map(|&c| Column::with_unit(name(c), Unit::Ratio)));
+    columns.extend(
+        cases
+            .iter()
+            .map(|&c| Column::with_unit(name(c), Unit::Ratio)),
+    );
     columns.push("verdicts at single points".into());
     let title = format!(
         "{} as a multiple of {}'s, over multiple points",

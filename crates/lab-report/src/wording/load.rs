@@ -2,7 +2,7 @@
 //! The result of a load on running servers in sentences: the rate, the results of the requests, and
 //! the cause that limited the rate.
 
-use super::places::listed;
+use super::locations::listed;
 use super::warnings::more_time;
 use lab_document::format::quantity;
 use lab_document::say::{self, count};

@@ -8,7 +8,7 @@ pub mod commit_steps;
 mod exclusions;
 pub mod gates;
 pub mod load;
-mod subject_scopes;
+mod locations;
 mod scaling;
 mod shared;
 mod targets;
@@ -17,10 +17,10 @@ mod verdicts;
 mod warnings;
 
 pub use answers::{
-    Counted, Omission, LongerRun, PairOverPoints, WouldResolve, apart_from_reference, inconclusive,
-    last_lines, omitted, measured_alone, more_not_steady, no_answer, no_answer_because,
-    not_steady, other_exit_status, over_points, pair_over_points, same_program, so_far,
-    too_few_operations, would_resolve,
+    Counted, LongerRun, Omission, PairOverPoints, WouldResolve, apart_from_reference, inconclusive,
+    last_lines, measured_alone, more_not_steady, no_answer, no_answer_because, not_steady, omitted,
+    other_exit_status, over_points, pair_over_points, same_program, so_far, too_few_operations,
+    would_resolve,
 };
 pub use caveats::{caveat, not_compared};
 pub use exclusions::{excluded, exclusion};

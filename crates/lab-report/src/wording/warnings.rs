@@ -2,7 +2,7 @@
 //! Warnings in sentences: the fact, its meaning for the results, and the advice.
 
 use super::exclusions::server_age;
-use super::places::{are_few, each, listed, location, name, shortened, worst};
+use super::locations::{are_few, each, listed, location, name, shortened, worst};
 use lab_document::say::{self, count, percent};
 use lab_model::{ErrorKind, Interval, Metric, Unit, grouped};
 use lab_stats::forecast::TimeBudget;

@@ -28,7 +28,7 @@ pub fn cookies(cli: &Cli, args: &CookiesArgs) -> Result<Document, Exit> {
         } else {
             let text = read_text(from)?;
             let read = collector.text(&text);
-            read.map_err(|reason| Exit::wrong(format!("{from}: {reason}")))?;
+            read.map_err(|reason| Exit::invalid(format!("{from}: {reason}")))?;
             targets.push(if from == "-" {
                 "standard input".into()
             } else {

@@ -28,12 +28,12 @@ pub fn host(cli: &Cli, args: &HostArgs) -> Result<Document, Exit> {
     let machine = match &args.root {
         None => with_load(cli, args, AuditedMachine::live()),
         Some(folder) if folder.join("proc").is_dir() => {
-            AuditedMachine::copy(Root::copy(folder)).map_err(Exit::wrong)?
+            AuditedMachine::copy(Root::copy(folder)).map_err(Exit::invalid)?
         }
         Some(folder) => {
             let option = format!("--root {}", folder.display());
             let reason = wording::unusable(&option, wording::ROOT_WITHOUT_PROC);
-            return Err(Exit::wrong(reason));
+            return Err(Exit::invalid(reason));
         }
     };
     let mut extras = Vec::new();
@@ -66,7 +66,7 @@ fn measure_disks(paths: &[PathBuf]) -> Result<Extra, Exit> {
         .iter()
         .map(|path| StorageTarget::open(path, SCRATCH))
         .collect();
-    let targets = targets.map_err(|reason| Exit::wrong(format!("--measure {reason}")))?;
+    let targets = targets.map_err(|reason| Exit::invalid(format!("--measure {reason}")))?;
     let measured = storage::measure(targets, ROUNDS, &mut |done| {
         bar.set_message(wording::measuring_disks(done, ROUNDS));
         bar.tick();
@@ -84,9 +84,10 @@ fn watch_folders(
     machine: &AuditedMachine,
 ) -> Result<Extra, Exit> {
     let under = args.under.canonicalize();
-    let under = under.map_err(|e| Exit::wrong(format!("--under {}: {e}", args.under.display())))?;
+    let under =
+        under.map_err(|e| Exit::invalid(format!("--under {}: {e}", args.under.display())))?;
     let fast = args.fast.as_deref().map(HotTarget::new).transpose();
-    let fast = fast.map_err(|reason| Exit::wrong(format!("--fast {reason}")))?;
+    let fast = fast.map_err(|reason| Exit::invalid(format!("--fast {reason}")))?;
     let scope = WatchedFolders::new(&under, host::mounts(machine));
     interrupt::watch().map_err(Exit::failed)?;
     let bar = progress();

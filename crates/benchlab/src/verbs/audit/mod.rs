@@ -32,7 +32,7 @@ pub fn audit(cli: &Cli, args: &AuditArgs) -> Result<ExitCode, Exit> {
     if let AuditVerb::Values(args) = &args.verb {
         return values::values(args);
     }
-    let document = audited(cli, args)?;
+    let document = run_audit(cli, args)?;
     let auditing = args.auditing();
     Ok(auditing.map_or(ExitCode::SUCCESS, |auditing| {
         gate::exit_code_displayed(&document, &auditing.display)
@@ -40,13 +40,13 @@ pub fn audit(cli: &Cli, args: &AuditArgs) -> Result<ExitCode, Exit> {
 }
 
 /// Runs an audit, saves and reports it, and returns the report.
-pub fn audited(cli: &Cli, args: &AuditArgs) -> Result<Document, Exit> {
+pub fn run_audit(cli: &Cli, args: &AuditArgs) -> Result<Document, Exit> {
     match &args.verb {
         AuditVerb::Host(args) => host::host(cli, args),
         AuditVerb::Cookies(args) => cookies::cookies(cli, args),
         AuditVerb::Site(args) => site::site(cli, args),
         AuditVerb::Net(args) => net::net(cli, args),
-        AuditVerb::Values(_) | AuditVerb::Named(_) => Err(Exit::wrong("this is not an audit")),
+        AuditVerb::Values(_) | AuditVerb::Named(_) => Err(Exit::invalid("this is not an audit")),
     }
 }
 
@@ -57,24 +57,24 @@ fn rules(
     classes: &[Class],
     args: &Auditing,
 ) -> Result<Vec<Rule>, Exit> {
-    let rules = built_in.map_err(Exit::wrong)?;
+    let rules = built_in.map_err(Exit::invalid)?;
     let rules = match &args.rules {
         None => rules,
-        Some(folder) => user_rules::with_folder(rules, folder, classes).map_err(Exit::wrong)?,
+        Some(folder) => user_rules::with_folder(rules, folder, classes).map_err(Exit::invalid)?,
     };
     let ids: Vec<&str> = rules.iter().map(|rule| rule.id.as_str()).collect();
-    waivers::check(&given_waivers(args)?, &ids)
-        .map_err(|e| Exit::wrong(format!("--waive: {e}")))?;
+    waivers::check(&waivers_from_options(args)?, &ids)
+        .map_err(|e| Exit::invalid(format!("--waive: {e}")))?;
     for (file, waiver) in waivers_in_file()? {
         // The rule may belong to another audit.
         let own = [waiver.rule.as_str()];
         waivers::check(std::slice::from_ref(&waiver), &own)
-            .map_err(|e| Exit::wrong(format!("{}: {e}", file.display())))?;
+            .map_err(|e| Exit::invalid(format!("{}: {e}", file.display())))?;
     }
     for condition in &args.fail_if {
         if let Some(rule) = condition.rule().filter(|rule| !ids.contains(rule)) {
             let reason = wording::unknown_rule(rule, &ids);
-            return Err(Exit::wrong(format!("--fail-if: {reason}")));
+            return Err(Exit::invalid(format!("--fail-if: {reason}")));
         }
     }
     Ok(rules)
@@ -98,7 +98,7 @@ fn finish(cli: &Cli, args: &Auditing, audit: &Audit, began_unix_s: f64) -> Resul
     let gates = args.fail_if.iter().map(|condition| condition.judge(audit));
     let gates: Vec<Gate> = gates.collect();
     if let Some(path) = &path {
-        keep(path, audit, &gates, began_unix_s)?;
+        save(path, audit, &gates, began_unix_s)?;
     }
     let file = path.as_ref().map(|path| path.display().to_string());
     let name = path
@@ -127,7 +127,7 @@ fn finish(cli: &Cli, args: &Auditing, audit: &Audit, began_unix_s: f64) -> Resul
     Ok(document)
 }
 
-fn keep(path: &Path, audit: &Audit, gates: &[Gate], began_unix_s: f64) -> Result<(), Exit> {
+fn save(path: &Path, audit: &Audit, gates: &[Gate], began_unix_s: f64) -> Result<(), Exit> {
     let writer = RunWriter::create(path, env!("CARGO_PKG_VERSION"), began_unix_s)?;
     writer.audit(audit)?;
     let kept: Vec<KeptGate> = gates.iter().map(Gate::to_kept).collect();
@@ -137,7 +137,7 @@ fn keep(path: &Path, audit: &Audit, gates: &[Gate], began_unix_s: f64) -> Result
 
 /// Returns the waivers of the command line and of benchlab.toml.
 fn waivers(args: &Auditing, audit: &Audit) -> Result<Vec<Waiver>, Exit> {
-    let mut all = given_waivers(args)?;
+    let mut all = waivers_from_options(args)?;
     let is_of_audit = |waiver: &Waiver| audit.findings.iter().any(|f| f.rule == waiver.rule);
     let in_file = waivers_in_file()?.into_iter().map(|(_, waiver)| waiver);
     all.extend(in_file.filter(is_of_audit));
@@ -159,12 +159,12 @@ fn waivers_in_file() -> Result<Vec<(PathBuf, Waiver)>, Exit> {
 ///
 /// # Errors
 /// Returns an error if the number of reasons or dates is neither one nor the number of waivers.
-fn given_waivers(args: &Auditing) -> Result<Vec<Waiver>, Exit> {
+fn waivers_from_options(args: &Auditing) -> Result<Vec<Waiver>, Exit> {
     let each = |option: &str, texts: &[String]| -> Result<Vec<String>, Exit> {
         match texts {
             [one] => Ok(vec![one.clone(); args.waive.len()]),
             many if many.len() == args.waive.len() => Ok(many.to_vec()),
-            many => Err(Exit::wrong(format!(
+            many => Err(Exit::invalid(format!(
                 "{option} is given {} times for {} waivers: pass it once, or once for each --waive",
                 many.len(),
                 args.waive.len()
@@ -193,7 +193,7 @@ fn given_waivers(args: &Auditing) -> Result<Vec<Waiver>, Exit> {
 
 /// Reads a file as text, or standard input for `-`.
 fn read_text(source: &str) -> Result<String, Exit> {
-    let error = |e: std::io::Error| Exit::wrong(format!("{source}: {e}"));
+    let error = |e: std::io::Error| Exit::invalid(format!("{source}: {e}"));
     let input: Box<dyn Read> = match source {
         "-" => Box::new(std::io::stdin()),
         path => Box::new(std::fs::File::open(path).map_err(error)?),
@@ -206,7 +206,7 @@ fn read_text(source: &str) -> Result<String, Exit> {
     if bytes.len() as u64 > MAX_INPUT_BYTES {
         let most = MAX_INPUT_BYTES >> 20;
         let reason = wording::unusable(source, &wording::too_long(most));
-        return Err(Exit::wrong(reason));
+        return Err(Exit::invalid(reason));
     }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -18,7 +18,7 @@ pub fn net(cli: &Cli, args: &NetArgs) -> Result<Document, Exit> {
     let rules = rules(net::rules(), &net::CLASSES, &args.auditing)?;
     if let Some(name) = args.hosts.iter().find(|name| !is_host_name(name)) {
         let name = format!("`{}`", lab_document::clean(name));
-        return Err(Exit::wrong(wording::unusable(&name, wording::HOST_NAME)));
+        return Err(Exit::invalid(wording::unusable(&name, wording::HOST_NAME)));
     }
     let bar = progress();
     let mut observations = Vec::new();

@@ -16,7 +16,7 @@ pub fn site(cli: &Cli, args: &SiteArgs) -> Result<Document, Exit> {
     let rules = rules(site::rules(), &site::CLASSES, &args.auditing)?;
     let (url, site) = if std::path::Path::new(&args.of).is_file() {
         let read = site::of_har(&read_text(&args.of)?);
-        read.map_err(|reason| Exit::wrong(format!("{}: {reason}", args.of)))?
+        read.map_err(|reason| Exit::invalid(format!("{}: {reason}", args.of)))?
     } else {
         let url = page(&args.of)?;
         let site = inspect_site(&url, &args.requests, site::inspect)?;
@@ -37,7 +37,7 @@ pub fn site(cli: &Cli, args: &SiteArgs) -> Result<Document, Exit> {
 pub fn page(text: &str) -> Result<Url, Exit> {
     // The parser of lab-load has better error messages.
     lab_load::LoadUrl::parse(text)?;
-    Url::parse(text).map_err(Exit::wrong)
+    Url::parse(text).map_err(Exit::invalid)
 }
 
 /// A function that sends requests to a site, to audit either the whole site or only its cookies.

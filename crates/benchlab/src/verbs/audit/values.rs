@@ -33,7 +33,7 @@ pub fn values(args: &ValuesArgs) -> Result<ExitCode, Exit> {
     let class = classes.iter().find(|class| class.name == name);
     let class = class.ok_or_else(|| {
         let names = Vec::from_iter(classes.iter().map(|class| class.name)).join(", ");
-        Exit::wrong(wording::unknown_class_name(name, &names))
+        Exit::invalid(wording::unknown_class_name(name, &names))
     })?;
     if is_json {
         json_to_stdout(&class_json(class))?;

@@ -17,7 +17,7 @@ use lab_bisect::{
 use lab_model::{Commands, Ending, Failure, Interval, Measure, Plan, Run, SubjectId};
 use lab_plan::{CommandWords, Comparison, GivenCommand};
 use lab_stats::bisection::{
-    self, ANALYSES, Ends, FoundChange, HalfChange, MAX_BLOCKS, ProbeValues, Segment, last_look,
+    self, ANALYSES, Ends, FoundChange, HalfChange, MAX_BLOCKS, ProbeValues, Segment, last_analysis,
     probe_values,
 };
 use std::collections::BTreeMap;
@@ -250,7 +250,7 @@ impl CommitBench {
             }
             let blocks = earlier.first.len() + run.complete_blocks().count();
             let is_due = ANALYSES.contains(&(blocks as u32));
-            if is_due && is_decided(&at_look(values(run))) {
+            if is_due && is_decided(&truncate_to_last_analysis(values(run))) {
                 return Some(Ending::Decided);
             }
             (blocks >= MAX_BLOCKS as usize).then_some(Ending::Blocks)
@@ -263,7 +263,7 @@ impl CommitBench {
                 failure,
             )));
         }
-        let values = at_look(values(&run));
+        let values = truncate_to_last_analysis(values(&run));
         Ok(Measured {
             blocks: values.first.len(),
             values,
@@ -300,7 +300,7 @@ impl CommitBench {
         let ending: Result<Ending, BenchError> = session.measure(&mut |step| follower.step(step));
         follower.end();
         match ending? {
-            Ending::Interrupted => Err(stopped()),
+            Ending::Interrupted => Err(stopped_error()),
             _ => Ok(()),
         }
     }
@@ -411,8 +411,8 @@ impl CommitBench {
 }
 
 /// Drops the values after the last planned analysis.
-fn at_look(mut values: ProbeValues) -> ProbeValues {
-    let blocks = last_look(values.first.len() as u32) as usize;
+fn truncate_to_last_analysis(mut values: ProbeValues) -> ProbeValues {
+    let blocks = last_analysis(values.first.len() as u32) as usize;
     values.first.truncate(blocks);
     values.second.truncate(blocks);
     values
@@ -426,7 +426,7 @@ fn skipped(commit: usize, failure: &Failure) -> SkippedCommit {
     }
 }
 
-fn stopped() -> Exit {
+fn stopped_error() -> Exit {
     Exit::interrupted("stopped")
 }
 
@@ -522,11 +522,11 @@ pub fn run_once(
     };
     let ended = match starter.run(&order) {
         Ok(ended) => ended,
-        Err(Fault::Interrupted) => return Err(stopped()),
+        Err(Fault::Interrupted) => return Err(stopped_error()),
         Err(Fault::Failed(_, message) | Fault::ServerLost(message)) => return Ok(Err(message)),
     };
     if interrupt::requested() {
-        return Err(stopped());
+        return Err(stopped_error());
     }
     if !ended.timed_out && ended.code() == 0 {
         return Ok(Ok(ended));

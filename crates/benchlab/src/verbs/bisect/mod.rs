@@ -34,12 +34,12 @@ pub fn bisect(cli: &Cli, args: &BisectArgs) -> Result<ExitCode, Exit> {
     });
     let commits: Vec<BisectionCommit> = commits.collect();
     // HEAD and branches move, so the report names commits.
-    request.good = shown(&args.good, &commits[0]);
-    request.bad = shown(&args.bad, &commits[commits.len() - 1]);
+    request.good = revision_label(&args.good, &commits[0]);
+    request.bad = revision_label(&args.bad, &commits[commits.len() - 1]);
     if request.metric == BisectedMetric::Instructions
         && let Some(reason) = lab_bench::hardware_counters()
     {
-        return Err(Exit::wrong(format!(
+        return Err(Exit::invalid(format!(
             "--metric instructions: {reason}; --metric cpu needs no counters"
         )));
     }
@@ -55,7 +55,7 @@ pub fn bisect(cli: &Cli, args: &BisectArgs) -> Result<ExitCode, Exit> {
         return dry_run::forecast(&bisection);
     }
     let host = measuring::fit_host(args.measuring.strict, measuring::CORES)?;
-    bisection.host = described(&host);
+    bisection.host = describe_host(&host);
     let runs = runs_folder(cli, args.measuring.runs.as_deref())?;
     let file = new_folder(&runs, &bisection.request.name)?;
     file.save(&bisection)?;
@@ -71,12 +71,12 @@ pub fn resume(file: &BisectionFile, budget: Option<Duration>) -> Result<ExitCode
     if bisection.next() == NextMeasurement::Done {
         let path = file.folder().display();
         if !bisection.is_inconclusive() {
-            return Err(Exit::wrong(format!(
+            return Err(Exit::invalid(format!(
                 "{path} is complete; `benchlab report {path}` shows it"
             )));
         }
         if budget.is_none() {
-            return Err(Exit::wrong(format!(
+            return Err(Exit::invalid(format!(
                 "{path} has reached its time limit; increase it with --for, such as --for 30m"
             )));
         }
@@ -105,13 +105,13 @@ fn run_bisection(
             report::export(&document, exports)?;
             report::show(&document, &file.folder().with_extension("html"))?;
             Ok(if bisection.is_inconclusive() {
-                ExitCode::from(exit::UNDECIDED)
+                ExitCode::from(exit::INCONCLUSIVE)
             } else {
                 ExitCode::SUCCESS
             })
         }
         Err(exit) if exit.code == exit::INTERRUPTED => {
-            report::print_answer(&document)?;
+            report::print_result(&document)?;
             Err(Exit::interrupted(format!(
                 "stopped; continue with `benchlab resume {path}`"
             )))
@@ -121,7 +121,7 @@ fn run_bisection(
 }
 
 /// Returns the name that the user wrote for a commit, or its hash if the name depends on HEAD.
-fn shown(written: &str, commit: &BisectionCommit) -> String {
+fn revision_label(written: &str, commit: &BisectionCommit) -> String {
     if crate::verbs::compare::is_relative(written) {
         commit.short.clone()
     } else {
@@ -130,20 +130,20 @@ fn shown(written: &str, commit: &BisectionCommit) -> String {
 }
 
 fn request(args: &BisectArgs) -> Result<BisectionRequest, Exit> {
-    let folder = std::env::current_dir().map_err(Exit::wrong)?;
+    let folder = std::env::current_dir().map_err(Exit::invalid)?;
     let command = match (&args.command, args.words.as_slice()) {
         (Some(line), []) => CommandText::Line(line.clone()),
         (None, words @ [_, ..]) => CommandText::Words(words.to_vec()),
         _ => {
-            return Err(Exit::wrong(
+            return Err(Exit::invalid(
                 "there is nothing to measure; specify a command, such as `benchlab bisect --good v1.4 --bad HEAD --setup \
                  make -- ./prog x`",
             ));
         }
     };
-    let folder = folder
-        .to_str()
-        .ok_or_else(|| Exit::wrong(format!("{}: its name is not valid UTF-8", folder.display())))?;
+    let folder = folder.to_str().ok_or_else(|| {
+        Exit::invalid(format!("{}: its name is not valid UTF-8", folder.display()))
+    })?;
     let mut request = BisectionRequest {
         name: String::new(),
         folder: folder.to_owned(),
@@ -185,7 +185,7 @@ fn new_folder(runs: &Path, name: &str) -> Result<BisectionFile, Exit> {
 }
 
 /// Describes the machine in a few words.
-fn described(host: &Host) -> String {
+fn describe_host(host: &Host) -> String {
     let facts = ["cpu", "kernel"].iter().filter_map(|name| host.fact(name));
     facts.collect::<Vec<_>>().join(", ")
 }

@@ -41,7 +41,7 @@ pub fn compare_in_turns(
 ) -> Result<Option<Document>, Exit> {
     let exports = exports(&args.export)?;
     let plan = comparison(args, commands)?.plan()?;
-    GateCondition::of_plan(&plan).map_err(|e| Exit::wrong(format!("--fail-if: {e}")))?;
+    GateCondition::of_plan(&plan).map_err(|e| Exit::invalid(format!("--fail-if: {e}")))?;
     let counts = instructions::is_requested(args);
     if counts {
         instructions::check(args, &plan)?;
@@ -59,7 +59,7 @@ pub fn compare_in_turns(
     if counts && ending != Ending::Failed {
         instructions::judge(args, &plan, &path)?;
     }
-    let document = reported(&path, ending, &exports, args.quiet)?;
+    let document = report_result(&path, ending, &exports, args.quiet)?;
     if args.explain {
         explain::after_comparison(&plan, &path)?;
     }
@@ -138,14 +138,14 @@ pub fn run_plan(
 ) -> Result<Document, Exit> {
     let path = writer.path().to_path_buf();
     let ending = measure(plan, writer)?;
-    reported(&path, ending, exports, is_quiet)
+    report_result(&path, ending, exports, is_quiet)
 }
 
 /// Reports the result of a run that has ended, and returns the report.
 ///
 /// # Errors
 /// Returns an error, after the report, if nothing was left to compare.
-fn reported(
+fn report_result(
     path: &Path,
     ending: Ending,
     exports: &[(&Path, Format)],
@@ -154,7 +154,7 @@ fn reported(
     report::with_report(path, &[], |report| {
         let document = lab_kinds::document(report);
         report::export(&document, exports)?;
-        report::show_unless(&document, path, is_quiet)?;
+        report::show_unless_quiet(&document, path, is_quiet)?;
         measuring::exit_code(ending)?;
         Ok(document)
     })
@@ -174,12 +174,12 @@ pub fn measure(plan: &Plan, writer: RunWriter) -> Result<Ending, Exit> {
 /// # Errors
 /// Returns an error if there are no commands, or more names than commands.
 fn given_commands(args: &CompareArgs) -> Result<Vec<GivenCommand>, Exit> {
-    let folder = std::env::current_dir().map_err(Exit::wrong)?;
+    let folder = std::env::current_dir().map_err(Exit::invalid)?;
     let lines = args.commands.iter().cloned().map(CommandWords::Line);
     let words = (!args.words.is_empty()).then(|| CommandWords::List(args.words.clone()));
     let all: Vec<CommandWords> = lines.chain(words).collect();
     if all.is_empty() {
-        return Err(Exit::wrong(
+        return Err(Exit::invalid(
             "there is nothing to compare; specify commands, such as `benchlab compare 'sort a' 'sort b'`",
         ));
     }
@@ -200,7 +200,7 @@ fn given_commands(args: &CompareArgs) -> Result<Vec<GivenCommand>, Exit> {
 /// Returns an error if there are more names than commands.
 pub fn check_name_count(args: &CompareArgs, commands: usize) -> Result<(), Exit> {
     if args.name.len() > commands {
-        Err(Exit::wrong(format!(
+        Err(Exit::invalid(format!(
             "--name is given {} times for {commands} commands",
             args.name.len(),
         )))
@@ -256,7 +256,7 @@ fn commit_messages(args: &CompareArgs) -> Result<Vec<String>, Exit> {
     let Some((first, last)) = args.rev.iter().find_map(|revision| range(revision)) else {
         return Ok(Vec::new());
     };
-    let folder = std::env::current_dir().map_err(Exit::wrong)?;
+    let folder = std::env::current_dir().map_err(Exit::invalid)?;
     let commits = commit_range(&folder, first, last)?.commits.into_iter();
     Ok(commits.map(|commit| commit.subject).collect())
 }
@@ -266,7 +266,7 @@ fn commit_messages(args: &CompareArgs) -> Result<Vec<String>, Exit> {
 /// # Errors
 /// Returns an error if it is not a file.
 pub fn input(file: &Path) -> Result<String, Exit> {
-    let error = |reason: String| Exit::wrong(format!("--input {}: {reason}", file.display()));
+    let error = |reason: String| Exit::invalid(format!("--input {}: {reason}", file.display()));
     let path: PathBuf = file.canonicalize().map_err(|e| error(e.to_string()))?;
     if path.is_file() {
         Ok(path.display().to_string())
@@ -289,7 +289,7 @@ fn measure_settings(args: &CompareArgs) -> Measure {
         budget_ns: (!has_blocks || args.budget.is_some()).then_some(budget.as_nanos() as u64),
         at_least_level: args.budget.is_none(),
         max_blocks: args.blocks.unwrap_or(MAX_BLOCKS),
-        looks: measuring::looks(args.blocks),
+        looks: measuring::analysis_blocks(args.blocks),
         alpha: measuring::ALPHA,
         margin: args.margin,
         precision: args.precision,

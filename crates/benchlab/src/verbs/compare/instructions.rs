@@ -46,7 +46,7 @@ pub fn check(args: &CompareArgs, plan: &Plan) -> Result<(), Exit> {
         () => None,
     };
     if let Some(option) = option {
-        return Err(Exit::wrong(format!(
+        return Err(Exit::invalid(format!(
             "--gate-on instructions cannot be combined with {option}: the commands run once more under Valgrind, \
              without it. Use --gate-on cpu"
         )));
@@ -65,7 +65,7 @@ fn commands(plan: &Plan) -> Vec<&Subject> {
 ///
 /// The measurement must have built the commands, and their directories must still exist.
 pub fn judge(args: &CompareArgs, plan: &Plan, run: &Path) -> Result<(), Exit> {
-    let current = std::env::current_dir().map_err(Exit::wrong)?;
+    let current = std::env::current_dir().map_err(Exit::invalid)?;
     let counted_over = match plan.builds() {
         builds @ 2.. => Layouts::Builds(builds),
         _ => Layouts::Environments(ENVIRONMENTS),

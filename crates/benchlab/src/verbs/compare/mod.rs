@@ -25,7 +25,7 @@ use std::process::ExitCode;
 /// # Errors
 /// Returns an error if a word is a URL or a run file, which other commands accept.
 pub fn compare(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
-    let document = compared(cli, args)?;
+    let document = run_comparison(cli, args)?;
     Ok(document.map_or(ExitCode::SUCCESS, |document| gate::exit_code(&document)))
 }
 
@@ -34,14 +34,14 @@ pub fn compare(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
 ///
 /// # Errors
 /// Returns an error if a word is a URL or a run file, or if nothing was left to compare.
-pub fn compared(cli: &Cli, args: &CompareArgs) -> Result<Option<Document>, Exit> {
+pub fn run_comparison(cli: &Cli, args: &CompareArgs) -> Result<Option<Document>, Exit> {
     if let Some(url) = args.commands.iter().find(|word| is_url(word)) {
-        return Err(Exit::wrong(format!(
+        return Err(Exit::invalid(format!(
             "{url} is a URL, not a command: `benchlab load URL URL` compares servers"
         )));
     }
     if let Some(file) = args.commands.iter().find(|word| is_run(word)) {
-        return Err(Exit::wrong(format!(
+        return Err(Exit::invalid(format!(
             "{file} is a run file, not a command: `benchlab diff RUN RUN` shows what changed between two runs"
         )));
     }
@@ -59,10 +59,10 @@ pub fn compared(cli: &Cli, args: &CompareArgs) -> Result<Option<Document>, Exit>
 fn print_plan(cli: &Cli, args: &CompareArgs) -> Result<(), Exit> {
     let resolved = match args.rev.is_empty() {
         true => None,
-        false => Some(revisions::resolved(args)?),
+        false => Some(revisions::resolve_commands(args)?),
     };
     let plan = commands::plan(args, resolved)?;
-    GateCondition::of_plan(&plan).map_err(|e| Exit::wrong(format!("--fail-if: {e}")))?;
+    GateCondition::of_plan(&plan).map_err(|e| Exit::invalid(format!("--fail-if: {e}")))?;
     let builds = args.builds.map(|builds| {
         let text = format!("{builds} of each revision, each in its own directory with --setup");
         ("builds".to_owned(), text)

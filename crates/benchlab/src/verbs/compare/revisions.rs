@@ -25,8 +25,8 @@ pub fn check_out(args: &CompareArgs) -> Result<(Worktrees, Vec<GivenCommand>), E
     command_words(args)?;
     check_builds(args)?;
     interrupt::watch().map_err(Exit::failed)?;
-    let folder = std::env::current_dir().map_err(Exit::wrong)?;
-    let written = expanded(&folder, &args.rev)?;
+    let folder = std::env::current_dir().map_err(Exit::invalid)?;
+    let written = expand_ranges(&folder, &args.rev)?;
     check_name_count(args, written.len())?;
     let seed = measuring::seed(args.measuring.seed);
     let builds = args.builds.unwrap_or(1) as usize;
@@ -39,10 +39,10 @@ pub fn check_out(args: &CompareArgs) -> Result<(Worktrees, Vec<GivenCommand>), E
 ///
 /// # Errors
 /// Returns an error if an option is invalid, or if a revision does not name a commit.
-pub fn resolved(args: &CompareArgs) -> Result<Vec<GivenCommand>, Exit> {
+pub fn resolve_commands(args: &CompareArgs) -> Result<Vec<GivenCommand>, Exit> {
     check_builds(args)?;
-    let folder = std::env::current_dir().map_err(Exit::wrong)?;
-    let written = expanded(&folder, &args.rev)?;
+    let folder = std::env::current_dir().map_err(Exit::invalid)?;
+    let written = expand_ranges(&folder, &args.rev)?;
     check_name_count(args, written.len())?;
     commands(args, &resolve_revisions(&folder, &written)?)
 }
@@ -67,7 +67,7 @@ fn commands(args: &CompareArgs, revisions: &[Revision]) -> Result<Vec<GivenComma
 }
 
 /// Replaces each range `A..B` with its commits in order, starting with A.
-fn expanded(folder: &Path, revisions: &[String]) -> Result<Vec<String>, Exit> {
+fn expand_ranges(folder: &Path, revisions: &[String]) -> Result<Vec<String>, Exit> {
     let mut expanded = Vec::new();
     for revision in revisions {
         let Some((first, last)) = range(revision) else {
@@ -75,7 +75,7 @@ fn expanded(folder: &Path, revisions: &[String]) -> Result<Vec<String>, Exit> {
             continue;
         };
         if revisions.len() > 1 {
-            return Err(Exit::wrong(format!(
+            return Err(Exit::invalid(format!(
                 "--rev {revision}: a range cannot be combined with other revisions"
             )));
         }
@@ -111,7 +111,7 @@ fn check_builds(args: &CompareArgs) -> Result<(), Exit> {
     } else {
         return Ok(());
     };
-    Err(Exit::wrong(reason))
+    Err(Exit::invalid(reason))
 }
 
 /// Returns the command that every revision runs.
@@ -119,7 +119,7 @@ fn command_words(args: &CompareArgs) -> Result<CommandWords, Exit> {
     match (&args.commands[..], &args.words[..]) {
         ([line], []) => Ok(CommandWords::Line(line.clone())),
         ([], [_, ..]) => Ok(CommandWords::List(args.words.clone())),
-        _ => Err(Exit::wrong(
+        _ => Err(Exit::invalid(
             "--rev takes one command, such as `benchlab compare --rev main --rev HEAD -- cargo run --release`",
         )),
     }

@@ -21,7 +21,7 @@ pub fn show(experiment: &Experiment, toolchains: &Toolchains) -> Result<(), Exit
     }
     values(experiment)?;
     subjects(experiment)?;
-    lacking(experiment, toolchains)?;
+    print_missing_toolchains(experiment, toolchains)?;
     selections(experiment)
 }
 
@@ -127,7 +127,7 @@ fn description(experiment: &Experiment, subject: &Subject, targets: &[&str]) -> 
 }
 
 /// Prints each missing toolchain with the subjects that need it.
-fn lacking(experiment: &Experiment, toolchains: &Toolchains) -> Result<(), Exit> {
+fn print_missing_toolchains(experiment: &Experiment, toolchains: &Toolchains) -> Result<(), Exit> {
     let mut titles: Vec<(&str, BTreeSet<&str>)> = Vec::new();
     for subject in &experiment.subjects {
         for toolchain in missing(toolchains, subject) {

@@ -21,7 +21,7 @@ pub fn check(plan: &Plan, servers: &LoadedServers) -> Result<(), Exit> {
         let kinds = ErrorKind::ALL.into_iter();
         let kinds = kinds.filter(|kind| record.errors[*kind as usize] > 0);
         let errors = kinds.map(|kind| (kind, record.words[kind as usize].clone()));
-        check_answer(name, &errors.collect::<Vec<_>>())?;
+        check_response(name, &errors.collect::<Vec<_>>())?;
     }
     Ok(())
 }
@@ -30,14 +30,14 @@ pub fn check(plan: &Plan, servers: &LoadedServers) -> Result<(), Exit> {
 pub fn check_agents(plan: &Plan, agents: &LoadAgents) -> Result<(), Exit> {
     for (agent, answers) in agents.first_answers() {
         for (subject, errors) in plan.subjects.iter().zip(answers) {
-            check_answer(&format!("{agent}: {}", subject.name), errors)?;
+            check_response(&format!("{agent}: {}", subject.name), errors)?;
         }
     }
     Ok(())
 }
 
-fn check_answer(server: &str, errors: &[(ErrorKind, Option<String>)]) -> Result<(), Exit> {
-    let note = judge_answer(errors).map_err(|reason| {
+fn check_response(server: &str, errors: &[(ErrorKind, Option<String>)]) -> Result<(), Exit> {
+    let note = judge_response(errors).map_err(|reason| {
         let message = format!("{server} does not respond: {reason}; no load was sent");
         Exit::failed(message)
     });
@@ -51,7 +51,7 @@ fn check_answer(server: &str, errors: &[(ErrorKind, Option<String>)]) -> Result<
 ///
 /// # Errors
 /// Returns the reason, with advice, if there was no response.
-fn judge_answer(errors: &[(ErrorKind, Option<String>)]) -> Result<Option<String>, String> {
+fn judge_response(errors: &[(ErrorKind, Option<String>)]) -> Result<Option<String>, String> {
     let Some((kind, words)) = errors.first() else {
         return Ok(None);
     };

@@ -47,7 +47,7 @@ pub fn load(cli: &Cli, args: &LoadArgs) -> Result<ExitCode, Exit> {
 }
 
 /// Loads servers and returns the report.
-pub fn loaded(cli: &Cli, args: &LoadArgs) -> Result<Document, Exit> {
+pub fn run_new_load(cli: &Cli, args: &LoadArgs) -> Result<Document, Exit> {
     run_load(&session(cli, args)?)
 }
 
@@ -84,7 +84,7 @@ fn session<'a>(cli: &Cli, args: &'a LoadArgs) -> Result<LoadSession<'a>, Exit> {
         requests,
     } = requested_load(args, seed)?;
     if args.gate && requests.len() == 1 {
-        return Err(Exit::wrong(
+        return Err(Exit::invalid(
             "--gate needs two or more servers; for one server use --fail-if 'p99>20ms'",
         ));
     }
@@ -114,7 +114,7 @@ fn session<'a>(cli: &Cli, args: &'a LoadArgs) -> Result<LoadSession<'a>, Exit> {
         seed,
     };
     let plan = loading.plan()?;
-    GateCondition::of_plan(&plan).map_err(|e| Exit::wrong(format!("--fail-if: {e}")))?;
+    GateCondition::of_plan(&plan).map_err(|e| Exit::invalid(format!("--fail-if: {e}")))?;
     Ok(LoadSession {
         plan,
         requests,
@@ -139,7 +139,7 @@ pub fn resume_load(
     let load = plan.load().expect("a plan with a load");
     let name = file.display();
     let cannot = |reason: &str| {
-        Err(Exit::wrong(format!(
+        Err(Exit::invalid(format!(
             "{name} contains a load that cannot be resumed: {reason}. `benchlab report {name}` \
             shows the results so far. To measure more, start a new load"
         )))
@@ -185,7 +185,7 @@ fn run_load(session: &LoadSession) -> Result<Document, Exit> {
     interrupt::watch().map_err(Exit::failed)?;
     let generators = LoadGenerators::start(session)?;
     // One core, for the generator.
-    let mut host = with_trust(host::inspect(1), load);
+    let mut host = with_verification_finding(host::inspect(1), load);
     let watches = generators::watches(session, &mut host)?;
     generators.report_unfit(plan, &host, session.strict)?;
     let writer = match &session.file {
@@ -213,7 +213,7 @@ fn run_load(session: &LoadSession) -> Result<Document, Exit> {
     drop(generators);
     report::with_report(&path, &[], |report| {
         let document = lab_kinds::document(report);
-        report::show_unless(&document, &path, session.is_quiet)?;
+        report::show_unless_quiet(&document, &path, session.is_quiet)?;
         report::export(&document, &session.exports)?;
         write_log(report, session.hlog)?;
         let resumable = plan.can_resume().then_some(path.as_path());
@@ -280,7 +280,7 @@ fn check_ending(report: &Report, ending: Ending, resumable: Option<&Path>) -> Re
 }
 
 /// Adds a finding to the host if the servers' certificates are not verified.
-fn with_trust(mut host: Host, load: &LoadSpec) -> Host {
+fn with_verification_finding(mut host: Host, load: &LoadSpec) -> Host {
     if load.trust.as_ref().and_then(Trust::words).is_some() {
         host.findings.push(HostFinding {
             unfit: false,

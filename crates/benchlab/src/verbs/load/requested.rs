@@ -33,7 +33,7 @@ pub fn requested_load(args: &LoadArgs, seed: u64) -> Result<RequestedLoad, Exit>
     let families = families(args);
     let groups = server_urls(args)?;
     if groups.len() > 1 && families.len() > 1 {
-        return Err(Exit::wrong(
+        return Err(Exit::invalid(
             "--family 4,6 compares two ways to one server: specify the URLs of only one server",
         ));
     }
@@ -64,7 +64,7 @@ pub fn requested_load(args: &LoadArgs, seed: u64) -> Result<RequestedLoad, Exit>
     let expected = Expect::parse(&expect)?;
     let mut methods = requests.iter().flatten().map(|r| r.method.as_str());
     if expected.body_capacity() > 0 && methods.any(|method| method == "HEAD") {
-        return Err(Exit::wrong(
+        return Err(Exit::invalid(
             "the response to HEAD has no body that --expect-body or --expect-json could check: send GET, or leave them \
              out",
         ));
@@ -108,7 +108,7 @@ pub fn requested_load(args: &LoadArgs, seed: u64) -> Result<RequestedLoad, Exit>
         expected: expected.words(),
         agents: args.agents.on.as_ref().map(|on| on.words.clone()),
         lost_after_ns: args.agents.lost.lost_after.map(|d| d.as_nanos() as u64),
-        server_pids: one_for_all(&args.server_pid),
+        server_pids: merge_equal_pids(&args.server_pid),
         server_host: server_place.cloned(),
         server_agent: server_host.map(|on| on.words.clone()),
         ..LoadSpec::default()
@@ -165,7 +165,7 @@ fn body(args: &LoadArgs) -> Result<Option<Vec<u8>>, Exit> {
 
 /// Reads the file of `--body-file`.
 pub fn read_body(file: &Path) -> Result<Vec<u8>, Exit> {
-    std::fs::read(file).map_err(|e| Exit::wrong(format!("--body-file {}: {e}", file.display())))
+    std::fs::read(file).map_err(|e| Exit::invalid(format!("--body-file {}: {e}", file.display())))
 }
 
 /// Returns the absolute path of a file, so that `resume` finds it from any directory.
@@ -173,10 +173,10 @@ pub fn read_body(file: &Path) -> Result<Vec<u8>, Exit> {
 /// # Errors
 /// Returns an error if the path is not UTF-8, which JSON in the run file requires.
 fn stored_path(file: &Path) -> Result<PathBuf, Exit> {
-    let path = std::path::absolute(file).map_err(Exit::wrong)?;
+    let path = std::path::absolute(file).map_err(Exit::invalid)?;
     match path.to_str() {
         Some(_) => Ok(path),
-        None => Err(Exit::wrong(format!(
+        None => Err(Exit::invalid(format!(
             "cannot store the name of {}, which is not UTF-8: rename the file",
             file.display()
         ))),
@@ -184,7 +184,7 @@ fn stored_path(file: &Path) -> Result<PathBuf, Exit> {
 }
 
 /// Reduces a list of equal process IDs to a single ID, which then applies to all servers.
-fn one_for_all(pids: &[i32]) -> Vec<i32> {
+fn merge_equal_pids(pids: &[i32]) -> Vec<i32> {
     match pids {
         [first, others @ ..] if others.iter().all(|pid| pid == first) => vec![*first],
         all => all.to_vec(),

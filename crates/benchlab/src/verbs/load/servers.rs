@@ -23,12 +23,12 @@ pub fn server_urls(args: &LoadArgs) -> Result<Vec<ServerUrls>, Exit> {
     let (urls, weights) = (&args.urls, &args.weights);
     let each_is_a_server = args.in_turns || args.requests.is_some();
     if args.in_turns && urls.len() > 1 && !weights.is_empty() {
-        return Err(Exit::wrong(
+        return Err(Exit::invalid(
             "--weights is for URLs of one server that are requested in a mix: omit --in-turns",
         ));
     }
     if !weights.is_empty() && weights.len() != urls.len() {
-        return Err(Exit::wrong(format!(
+        return Err(Exit::invalid(format!(
             "--weights has {} numbers for {} URLs: specify one for each, in order",
             weights.len(),
             urls.len()
@@ -67,12 +67,12 @@ pub fn names(args: &LoadArgs, origins: &[Origin]) -> Result<Vec<String>, Exit> {
     if let ([number], 1) = (&args.name[..], servers)
         && number.bytes().all(|byte| byte.is_ascii_digit())
     {
-        return Err(Exit::wrong(format!(
+        return Err(Exit::invalid(format!(
             "--name {number}: expected a name; a load lasts for a time, such as --for 10s, not for a number of requests"
         )));
     }
     if args.name.len() > servers {
-        return Err(Exit::wrong(format!(
+        return Err(Exit::invalid(format!(
             "--name is given {} times for {servers} server{}",
             args.name.len(),
             if servers == 1 { "" } else { "s" }
@@ -103,18 +103,20 @@ pub fn check_processes(args: &LoadArgs, origins: &[Origin]) -> Result<(), Exit> 
     let servers = origins.len();
     let hosts = distinct(origins.iter().map(Origin::host));
     if args.server_host.is_some() && args.server_pid.is_empty() && hosts > 1 {
-        return Err(Exit::wrong(
+        return Err(Exit::invalid(
             "--server-host specifies one machine, but the servers have different hosts: load them in separate runs, or, if all \
              of them run on that machine, specify the process of each with --server-pid",
         ));
     }
     match &args.server_pid[..] {
-        [one] if distinct(origins.iter().map(Origin::to_string)) > 1 => Err(Exit::wrong(format!(
-            "--server-pid has 1 process for {servers} servers: specify one for each, in order, as in --server-pid {one},PID"
-        ))),
+        [one] if distinct(origins.iter().map(Origin::to_string)) > 1 => {
+            Err(Exit::invalid(format!(
+                "--server-pid has 1 process for {servers} servers: specify one for each, in order, as in --server-pid {one},PID"
+            )))
+        }
         [] | [_] => Ok(()),
         all if all.len() == servers => Ok(()),
-        all => Err(Exit::wrong(format!(
+        all => Err(Exit::invalid(format!(
             "--server-pid has {} processes for {servers} server{}: specify one for each, in order",
             all.len(),
             if servers == 1 { "" } else { "s" }

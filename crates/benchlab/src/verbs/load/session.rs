@@ -68,7 +68,7 @@ impl LoadSession<'_> {
 fn launcher(text: Option<&str>) -> Result<Option<Arc<dyn Launcher>>, Exit> {
     let Some(text) = text else { return Ok(None) };
     let launcher = launcher::parse(text).map_err(|reason| {
-        Exit::wrong(format!(
+        Exit::invalid(format!(
             "the run file has the agents `{}`, which cannot be started: {reason}. Start a new load",
             text.escape_default()
         ))

@@ -241,10 +241,10 @@ fn label(text: &str) -> String {
     DIM.apply_to(format!("{text:<LABEL$}")).to_string()
 }
 
-fn shade(share: f64) -> String {
+fn shade(fraction: f64) -> String {
     let shade = SHADES
         .iter()
-        .find(|(from, _, _)| share > 0.0 && share >= *from);
+        .find(|(from, _, _)| fraction > 0.0 && fraction >= *from);
     shade.map_or(" ".into(), |(_, symbol, color)| {
         PLAIN.color256(*color).apply_to(symbol).to_string()
     })

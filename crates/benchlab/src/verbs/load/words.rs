@@ -42,9 +42,9 @@ impl Sum {
 
     /// Returns a quantile (0 to 1) of the response times of served requests in ns, or `None` if no
     /// request was served.
-    pub fn quantile(&self, part: f64) -> Option<u64> {
+    pub fn quantile(&self, quantile: f64) -> Option<u64> {
         let all: u64 = self.times.values().sum();
-        let rank = ((all as f64 * part).ceil() as u64).max(1);
+        let rank = ((all as f64 * quantile).ceil() as u64).max(1);
         let mut cumulative = 0;
         let reached = |(_, count): &(&u64, &u64)| {
             cumulative += **count;

@@ -120,7 +120,7 @@ impl LogsArgs {
             }
             _ => return Ok(()),
         };
-        Err(Exit::wrong(message))
+        Err(Exit::invalid(message))
     }
 
     /// Returns the options for reading the logs.

@@ -3,8 +3,8 @@
 
 pub mod args;
 mod follow;
-mod keep;
 mod remote;
+mod save;
 
 use crate::cli::{Cli, LogsArgs};
 use crate::exit::{self, Exit};
@@ -81,12 +81,12 @@ pub fn read_and_report(cli: &Cli, args: &LogsArgs) -> Result<(Document, u8), Exi
     let file = if args.no_keep {
         None
     } else {
-        command.ok_or_report(keep::keep(cli, args, &run, &analysis))
+        command.ok_or_report(save::save(cli, args, &run, &analysis))
     };
     let mut document = command.document(&run, &analysis, file.as_deref())?;
     document.add_gates(gates);
     let page = match &file {
-        Some(path) => command.ok_or_report(keep::page(&document, path)),
+        Some(path) => command.ok_or_report(save::page(&document, path)),
         None => None,
     };
     if !args.quiet {
@@ -118,7 +118,7 @@ impl LogsCommand<'_> {
             remote::read(self, &self.args.agents.lost.starting(&on.launcher))?;
         } else {
             let sources = LogSources::new(&self.args.logs, self.args.rotated);
-            let sources = sources.map_err(Exit::wrong)?;
+            let sources = sources.map_err(Exit::invalid)?;
             sources.skipped.iter().for_each(|reason| report(reason));
             if self.args.follow {
                 return follow::follow(self, &sources.all);
@@ -192,7 +192,7 @@ impl LogsCommand<'_> {
         let capacity = Capacity::new(analysis, &load, &file, self.args.p99_limit);
         capacity.map_err(|problem| {
             let reason = capacity_problem(problem);
-            Exit::wrong(format!("--capacity {file}: {reason}"))
+            Exit::invalid(format!("--capacity {file}: {reason}"))
         })
     }
 }

@@ -22,9 +22,9 @@ pub fn read(command: &mut LogsCommand, starting: &AgentStart) -> Result<(), Exit
         unit: args.duration_unit,
         fields: args.fields.clone(),
         zone: args.zone.clone(),
-        rules: rules.map_err(Exit::wrong)?,
+        rules: rules.map_err(Exit::invalid)?,
     };
-    check_files(&order.logs).map_err(Exit::wrong)?;
+    check_files(&order.logs).map_err(Exit::invalid)?;
     let agents = LogsAgents::start(starting)?;
     let tally = command.session.tally_of_agents();
     let (read, failed) = agents.read(&order, tally, &mut report)?;

@@ -22,14 +22,14 @@ pub fn new(cli: &Cli, args: &NewArgs) -> Result<ExitCode, Exit> {
 }
 
 fn new_experiment(cli: &Cli, args: &NewExperimentArgs) -> Result<(), Exit> {
-    let current = std::env::current_dir().map_err(Exit::wrong)?;
+    let current = std::env::current_dir().map_err(Exit::invalid)?;
     let name = args.name.trim_end_matches('/');
     let collection = project(cli)
         .ok()
         .map(|project| project.folder().join("experiments"));
     let collection = collection.filter(|experiments| experiments.is_dir() && !is_path(name));
     let folder = collection.as_deref().unwrap_or(&current).join(name);
-    let files = lab_skeleton::experiment(&folder, &args.language).map_err(Exit::wrong)?;
+    let files = lab_skeleton::experiment(&folder, &args.language).map_err(Exit::invalid)?;
     let shown = match &collection {
         Some(_) => name.to_owned(),
         None if is_path(name) => name.to_owned(),
@@ -38,7 +38,7 @@ fn new_experiment(cli: &Cli, args: &NewExperimentArgs) -> Result<(), Exit> {
     let subjects = args.language.join(", ");
     say!(
         "{} is an experiment with the subjects {subjects}:",
-        shown_path(&folder, &current)
+        path_for_display(&folder, &current)
     );
     let (project, _) = Project::of_experiment(&folder)?;
     print_files(&project, &files, &current)?;
@@ -47,10 +47,10 @@ fn new_experiment(cli: &Cli, args: &NewExperimentArgs) -> Result<(), Exit> {
 }
 
 fn new_subject(cli: &Cli, args: &NewSubjectArgs) -> Result<(), Exit> {
-    let current = std::env::current_dir().map_err(Exit::wrong)?;
+    let current = std::env::current_dir().map_err(Exit::invalid)?;
     let (project, parsed) = experiment(cli, &args.experiment)?;
     let created = lab_skeleton::subject(&project, &parsed, &args.name, &args.language);
-    let (files, missing) = created.map_err(Exit::wrong)?;
+    let (files, missing) = created.map_err(Exit::invalid)?;
     say!("{} is a new subject of {}:", args.name, parsed.name);
     print_files(&project, &files, &current)?;
     let entry = project
@@ -58,7 +58,7 @@ fn new_subject(cli: &Cli, args: &NewSubjectArgs) -> Result<(), Exit> {
         .join(EXPERIMENT_FILE);
     say!(
         "  {} (its entry)",
-        shown_path(&project.folder().join(entry), &current)
+        path_for_display(&project.folder().join(entry), &current)
     );
     if !missing.is_empty() {
         say!(
@@ -77,14 +77,17 @@ fn new_subject(cli: &Cli, args: &NewSubjectArgs) -> Result<(), Exit> {
 
 fn print_files(project: &Project, files: &[PathBuf], current: &Path) -> Result<(), Exit> {
     for file in files {
-        say!("  {}", shown_path(&project.folder().join(file), current));
+        say!(
+            "  {}",
+            path_for_display(&project.folder().join(file), current)
+        );
     }
     Ok(())
 }
 
 /// Returns the path relative to the current directory if it is in that directory, or else the path
 /// itself.
-fn shown_path(path: &Path, current: &Path) -> String {
+fn path_for_display(path: &Path, current: &Path) -> String {
     let below = path.strip_prefix(current).ok();
     let below = below.filter(|below| below.components().next().is_some());
     below.unwrap_or(path).display().to_string()

@@ -28,13 +28,13 @@ const SETUP_LIMIT: Duration = Duration::from_secs(3600);
 /// Runs the commands under Valgrind, saves the results in a run file, and then measures the
 /// commands without Valgrind. Returns the report on the file, with the gates.
 pub fn profile_commands(cli: &Cli, args: &ProfileArgs) -> Result<Document, Exit> {
-    let compared = Cli::try_parse_from(compare_command_line(args)).map_err(Exit::wrong)?;
+    let compared = Cli::try_parse_from(compare_command_line(args)).map_err(Exit::invalid)?;
     let Verb::Compare(compare) = &compared.verb else {
         unreachable!("the arguments are those of a comparison")
     };
     interrupt::watch().map_err(Exit::failed)?;
     if args.rev.len() > 2 {
-        return Err(Exit::wrong(wording::TOO_MANY_REVISIONS));
+        return Err(Exit::invalid(wording::TOO_MANY_REVISIONS));
     }
     // The worktrees must exist until the sources have been read and the commands have been
     // measured.
@@ -52,9 +52,9 @@ pub fn profile_commands(cli: &Cli, args: &ProfileArgs) -> Result<Document, Exit>
     let scratch = measuring::scratch(None)?;
     // Absolute, because the program may change its working directory before a tool writes.
     let folder = std::path::absolute(args.keep.as_deref().unwrap_or(scratch.folder()));
-    let folder = folder.map_err(|e| Exit::wrong(wording::keep_failed(&e)))?;
+    let folder = folder.map_err(|e| Exit::invalid(wording::keep_failed(&e)))?;
     set_up(&plan, &ids, scratch.folder())?;
-    let current = std::env::current_dir().map_err(Exit::wrong)?;
+    let current = std::env::current_dir().map_err(Exit::invalid)?;
     let folder_of = |s: &Subject| {
         let folder = s.command.as_ref().and_then(|c| c.folder.as_ref());
         folder.map_or(current.clone(), PathBuf::from)
@@ -101,7 +101,7 @@ pub fn profile_commands(cli: &Cli, args: &ProfileArgs) -> Result<Document, Exit>
     let gates: Vec<KeptGate> = gates.iter().map(Gate::to_kept).collect();
     let writer = new_run_file(cli, compare, &plan, !args.no_measure)?;
     let path = writer.path().to_path_buf();
-    write_figures(&writer, &ids, &programs.profiles)?;
+    write_totals(&writer, &ids, &programs.profiles)?;
     writer.profile(&kept)?;
     writer.gates(&gates)?;
     if args.no_measure {
@@ -229,7 +229,7 @@ fn set_up(plan: &Plan, ids: &[SubjectId], scratch: &Path) -> Result<(), Exit> {
 }
 
 /// Writes the totals of the profiles to a run file, in which `benchlab history` finds them.
-fn write_figures(
+fn write_totals(
     writer: &RunWriter,
     subjects: &[SubjectId],
     profiles: &[Profile],

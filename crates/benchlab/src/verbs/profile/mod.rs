@@ -28,7 +28,7 @@ pub fn profile(cli: &Cli, args: &ProfileArgs) -> Result<ExitCode, Exit> {
             document.add_gates(gates(args, &programs));
             document
         }
-        (1.., 1..) => return Err(Exit::wrong(wording::COMMANDS_AND_WORDS)),
+        (1.., 1..) => return Err(Exit::invalid(wording::COMMANDS_AND_WORDS)),
         _ => commands::profile_commands(cli, args)?,
     };
     deliver_document(&document, &args.display)?;
@@ -61,7 +61,7 @@ fn read_files(args: &ProfileArgs) -> Result<ProfiledPrograms, Exit> {
         callgrind: args.callgrind.clone(),
         dhat: args.dhat.clone(),
     };
-    let profiles = files.read().map_err(Exit::wrong)?;
+    let profiles = files.read().map_err(Exit::invalid)?;
     let sources = profiles
         .iter()
         .map(|profile| Sources::read(profile, Path::new("")));

@@ -19,7 +19,7 @@ pub fn serve(cli: &Cli, args: &ServeArgs) -> Result<ExitCode, Exit> {
     let folder = runs_folder(cli, args.runs.as_deref())?;
     if args.runs.is_some() && !folder.is_dir() {
         let folder = folder.display();
-        return Err(Exit::wrong(format!("{folder}: no such directory")));
+        return Err(Exit::invalid(format!("{folder}: no such directory")));
     }
     let options = Options {
         folder: folder.clone(),
@@ -28,7 +28,7 @@ pub fn serve(cli: &Cli, args: &ServeArgs) -> Result<ExitCode, Exit> {
         or_any_port: args.port.is_none(),
         names: args.name.clone(),
     };
-    let place = format!("{} port {}", options.address, options.port);
+    let address = format!("{} port {}", options.address, options.port);
     let report_address = |address: &PageAddress| {
         let mut text = format!(
             "benchlab: the runs in {} are at\n  {}\nWithout the token they are read-only. Press Ctrl-C to stop.\n",
@@ -45,6 +45,6 @@ pub fn serve(cli: &Cli, args: &ServeArgs) -> Result<ExitCode, Exit> {
         let _ = std::io::stderr().write_all(text.as_bytes());
     };
     lab_web::serve(options, report_address)
-        .map_err(|e| Exit::failed(format!("{place}: {e}; --port 0 selects a free port")))?;
+        .map_err(|e| Exit::failed(format!("{address}: {e}; --port 0 selects a free port")))?;
     Ok(ExitCode::SUCCESS)
 }

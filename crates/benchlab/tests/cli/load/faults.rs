@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Servers that fail: errors are counted by kind, shown, and reflected in the exit code.
 
-use super::{Manner, Place, Web, sums};
+use super::{Behavior, TestDirectory, Web, sums};
 use lab_model::ErrorKind;
 
 /// Asserts the errors of a server that fails after it has served 50 requests.
 #[track_caller]
-fn assert_errors(manner: Manner, more: &[&str], expected: &[ErrorKind]) {
-    let (place, web) = (Place::new(), Web::after(50, manner));
-    let outcome = place.load(&[&web.url("/")], more);
+fn assert_errors(behavior: Behavior, more: &[&str], expected: &[ErrorKind]) {
+    let (directory, web) = (TestDirectory::new(), Web::after(50, behavior));
+    let outcome = directory.load(&[&web.url("/")], more);
     outcome.expect(0);
-    let (served, errors) = sums(&place.0.load());
-    assert!(served >= 40, "{manner:?}: {served} served");
+    let (served, errors) = sums(&directory.0.load());
+    assert!(served >= 40, "{behavior:?}: {served} served");
     let kinds: Vec<ErrorKind> = errors.iter().map(|(kind, _)| *kind).collect();
-    assert!(!kinds.is_empty(), "{manner:?}");
+    assert!(!kinds.is_empty(), "{behavior:?}");
     assert!(
         kinds.iter().all(|k| expected.contains(k)) && kinds.contains(&expected[0]),
-        "{manner:?}: {errors:?}"
+        "{behavior:?}: {errors:?}"
     );
     for kind in kinds {
         assert!(
@@ -34,104 +34,104 @@ fn assert_errors(manner: Manner, more: &[&str], expected: &[ErrorKind]) {
 #[test]
 fn errors_are_counted_by_kind() {
     use ErrorKind::{Connect, Malformed, Reset, Status, Timeout, Unfinished};
-    assert_errors(Manner::Resets, &[], &[Reset]);
-    assert_errors(Manner::Garbage, &[], &[Malformed]);
-    assert_errors(Manner::Refuses, &[], &[Status]);
-    assert_errors(Manner::Truncates, &[], &[Reset]);
-    assert_errors(Manner::Hangs, &[], &[Timeout, Unfinished]);
-    assert_errors(Manner::Dies, &[], &[Connect, Reset]);
+    assert_errors(Behavior::Resets, &[], &[Reset]);
+    assert_errors(Behavior::Garbage, &[], &[Malformed]);
+    assert_errors(Behavior::Unavailable, &[], &[Status]);
+    assert_errors(Behavior::Truncates, &[], &[Reset]);
+    assert_errors(Behavior::Hangs, &[], &[Timeout, Unfinished]);
+    assert_errors(Behavior::Dies, &[], &[Connect, Reset]);
     let json = ["--expect-json", "ok=true"];
-    assert_errors(Manner::Lies, &json, &[ErrorKind::Body]);
+    assert_errors(Behavior::Lies, &json, &[ErrorKind::Body]);
     let body = ["--expect-body", "{\"ok\":true}"];
-    assert_errors(Manner::Lies, &body, &[ErrorKind::Body]);
+    assert_errors(Behavior::Lies, &body, &[ErrorKind::Body]);
 }
 
 /// In an open loop, all due requests count, even if no connection was free.
 #[test]
 fn what_was_due_is_served_or_an_error() {
-    for manner in [Manner::Hangs, Manner::Dies, Manner::Slow(20)] {
-        let (place, web) = (Place::new(), Web::after(20, manner));
-        place
+    for behavior in [Behavior::Hangs, Behavior::Dies, Behavior::Slow(20)] {
+        let (directory, web) = (TestDirectory::new(), Web::after(20, behavior));
+        directory
             .load(&[&web.url("/")], &["--rate", "1000", "--even"])
             .expect(0);
-        let run = place.0.load();
+        let run = directory.0.load();
         let (served, errors) = sums(&run);
         let failed: u64 = errors.iter().map(|(_, n)| n).sum();
-        assert_eq!(served + failed, 300, "{manner:?}: {served} {errors:?}");
+        assert_eq!(served + failed, 300, "{behavior:?}: {served} {errors:?}");
     }
 }
 
 #[test]
 fn answers_of_every_form_are_served() {
-    for (manner, more) in [
-        (Manner::Chunked, &["--expect-json", "ok=true"][..]),
-        (Manner::Closes, &[]),
-        (Manner::Slow(5), &["--expect-body", "{\"ok\":true}"]),
-        (Manner::Honest, &["--no-keep-alive"]),
-        (Manner::Honest, &["--pipeline", "4", "--threads", "2"]),
-        (Manner::Honest, &["--rate", "500", "--even"]),
-        (Manner::Honest, &["--stages", "0:500:200ms,500:500:100ms"]),
+    for (behavior, more) in [
+        (Behavior::Chunked, &["--expect-json", "ok=true"][..]),
+        (Behavior::Closes, &[]),
+        (Behavior::Slow(5), &["--expect-body", "{\"ok\":true}"]),
+        (Behavior::Honest, &["--no-keep-alive"]),
+        (Behavior::Honest, &["--pipeline", "4", "--threads", "2"]),
+        (Behavior::Honest, &["--rate", "500", "--even"]),
+        (Behavior::Honest, &["--stages", "0:500:200ms,500:500:100ms"]),
     ] {
-        let (place, web) = (Place::new(), Web::new(manner));
-        place.load_patiently(&[&web.url("/")], more).expect(0);
-        let (served, errors) = sums(&place.0.load());
-        assert_eq!(errors, [], "{manner:?} {more:?}");
-        assert_eq!(web.requests() as u64, served + 1, "{manner:?} {more:?}");
+        let (directory, web) = (TestDirectory::new(), Web::new(behavior));
+        directory.load_patiently(&[&web.url("/")], more).expect(0);
+        let (served, errors) = sums(&directory.0.load());
+        assert_eq!(errors, [], "{behavior:?} {more:?}");
+        assert_eq!(web.requests() as u64, served + 1, "{behavior:?} {more:?}");
     }
 }
 
 #[test]
-fn who_does_not_answer_at_all_is_not_loaded() {
-    let closed_address = Web::new(Manner::Honest).address;
-    let place = Place::new();
+fn an_unresponsive_server_is_not_loaded() {
+    let closed_address = Web::new(Behavior::Honest).address;
+    let directory = TestDirectory::new();
     let url = format!("http://{closed_address}/");
-    place.load(&[&url], &[]).expect(1).says(&[
+    directory.load(&[&url], &[]).expect(1).says(&[
         "does not respond: connect",
         "is it running, and is this address correct?; no load was sent",
     ]);
-    for (manner, kind) in [(Manner::Resets, "reset"), (Manner::Hangs, "timeout")] {
-        let web = Web::new(manner);
-        let outcome = place.load(&[&web.url("/")], &[]);
+    for (behavior, kind) in [(Behavior::Resets, "reset"), (Behavior::Hangs, "timeout")] {
+        let web = Web::new(behavior);
+        let outcome = directory.load(&[&web.url("/")], &[]);
         outcome
             .expect(1)
             .says(&[&format!("does not respond: {kind}"), "no load was sent"]);
         assert_eq!(web.requests(), 1);
     }
-    assert_eq!(place.0.files().len(), 0);
+    assert_eq!(directory.0.files().len(), 0);
 }
 
 #[test]
 fn answers_that_are_all_wrong_are_told_before_and_after() {
-    for (manner, more, kind, message) in [
+    for (behavior, more, kind, message) in [
         (
-            Manner::Refuses,
+            Behavior::Unavailable,
             &[][..],
             ErrorKind::Status,
             "--expect-status specifies the expected ones",
         ),
         (
-            Manner::Lies,
+            Behavior::Lies,
             &["--expect-json", "ok=true"],
             ErrorKind::Body,
             "--expect-body and --expect-json specify",
         ),
         (
-            Manner::Garbage,
+            Behavior::Garbage,
             &[],
             ErrorKind::Malformed,
             "its first response is not HTTP",
         ),
     ] {
-        let (place, web) = (Place::new(), Web::new(manner));
-        let outcome = place.load(&[&web.url("/")], more);
+        let (directory, web) = (TestDirectory::new(), Web::new(behavior));
+        let outcome = directory.load(&[&web.url("/")], more);
         outcome
             .expect(1)
             .says(&[message, "no request was served: the report says why"]);
-        let (served, errors) = sums(&place.0.load());
+        let (served, errors) = sums(&directory.0.load());
         assert_eq!((served, errors.len(), errors[0].0), (0, 1, kind));
     }
-    let (place, web) = (Place::new(), Web::new(Manner::Refuses));
-    place
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Unavailable));
+    directory
         .load(&[&web.url("/")], &["--expect-status", "503"])
         .expect(0);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The report on a long load keeps the distributions of only a few slices in memory at a time.
 
-use super::{Manner, Place, Web};
+use super::{Behavior, TestDirectory, Web};
 use crate::project::outcome;
 use lab_model::{BlockState, Counts, Disturbance, Slice};
 use lab_store::RunWriter;
@@ -18,11 +18,11 @@ const MEMORY: u64 = 100 << 20;
 
 #[test]
 fn a_report_of_a_long_load_takes_little_memory() {
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
-    place.load(&[&web.url("/")], &[]).expect(0);
-    let file = place.0.file();
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
+    directory.load(&[&web.url("/")], &[]).expect(0);
+    let file = directory.0.file();
     append_seconds(&file);
-    let mut report = place.0.command(&["report", file.to_str().unwrap()]);
+    let mut report = directory.0.command(&["report", file.to_str().unwrap()]);
     // SAFETY: setrlimit(2) is async-signal-safe.
     unsafe {
         report.pre_exec(|| Ok(setrlimit(Resource::RLIMIT_DATA, MEMORY, MEMORY)?));

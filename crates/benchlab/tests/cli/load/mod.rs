@@ -12,7 +12,7 @@ pub mod web;
 
 use crate::project::{Outcome, Project};
 use lab_model::{ErrorKind, PointId, Run, Slice, SubjectId};
-use web::{Manner, Web};
+use web::{Behavior, Web};
 
 /// A short load that has all steps of a long one.
 ///
@@ -30,18 +30,18 @@ const SHORT: [&str; 7] = [
 
 /// Options for tests with servers that do not respond. On a busy machine, even a working server may
 /// exceed this timeout.
-const IMPATIENT: [&str; 2] = ["--timeout", "300ms"];
+const SHORT_TIMEOUT: [&str; 2] = ["--timeout", "300ms"];
 
 /// A directory in which servers are loaded.
-struct Place(Project);
+struct TestDirectory(Project);
 
-impl Place {
-    fn new() -> Place {
-        Place(Project::noop(&[]))
+impl TestDirectory {
+    fn new() -> TestDirectory {
+        TestDirectory(Project::noop(&[]))
     }
 
     fn load(&self, urls: &[&str], more: &[&str]) -> Outcome {
-        self.load_patiently(urls, &[&IMPATIENT, more].concat())
+        self.load_patiently(urls, &[&SHORT_TIMEOUT, more].concat())
     }
 
     fn load_patiently(&self, urls: &[&str], more: &[&str]) -> Outcome {
@@ -85,16 +85,17 @@ pub fn sums(run: &Run) -> (u64, Vec<(ErrorKind, u64)>) {
 
 #[test]
 fn a_load_is_kept_slice_by_slice_and_shown_in_every_form() {
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
-    let files = ["r.json", "r.csv", "r.md", "r.xlsx", "plots/", "r.hlog"].map(|f| place.0.join(f));
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
+    let files =
+        ["r.json", "r.csv", "r.md", "r.xlsx", "plots/", "r.hlog"].map(|f| directory.0.join(f));
     let names = files.each_ref().map(|f| f.to_str().unwrap());
     let exports: Vec<&str> = names[..5].iter().flat_map(|f| ["--export", *f]).collect();
-    let outcome = place.load(
+    let outcome = directory.load(
         &[&web.url("/a?b=c#d")],
         &[&exports[..], &["--hlog", names[5]]].concat(),
     );
     outcome.expect(0).says(&["the report is in "]);
-    let run = place.0.load();
+    let run = directory.0.load();
     assert_eq!(run.ending, Some(lab_model::Ending::Blocks));
     assert_eq!(run.complete_blocks().count(), 10, "each slice is a block");
     let (served, errors) = sums(&run);
@@ -119,7 +120,7 @@ fn a_load_is_kept_slice_by_slice_and_shown_in_every_form() {
     for file in &files {
         assert!(file.exists(), "{}", file.display());
     }
-    assert!(place.0.file().with_extension("html").exists());
+    assert!(directory.0.file().with_extension("html").exists());
     let log = std::fs::read_to_string(&files[5]).unwrap();
     assert!(
         log.starts_with("#[Histogram log format version 1.3]"),
@@ -136,17 +137,19 @@ fn a_load_is_kept_slice_by_slice_and_shown_in_every_form() {
 /// Compares two runs, which represent a site before and after a change.
 #[test]
 fn response_times_of_two_runs_are_shown_side_by_side() {
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     for _ in 0..2 {
-        place.load(&[&web.url("/")], &[]).expect(0);
+        directory.load(&[&web.url("/")], &[]).expect(0);
     }
-    let files = place.0.files();
+    let files = directory.0.files();
     let files: Vec<&str> = files.iter().filter_map(|file| file.to_str()).collect();
-    let outcome = place.0.call(&[&["diff"], &*files, &["--full"]].concat());
+    let outcome = directory
+        .0
+        .call(&[&["diff"], &*files, &["--full"]].concat());
     outcome.expect(0).shows(&["p50", "p90", "second / first"]);
     // Options of a new measurement do not apply to run files.
     let rate = ["--connections", "3"];
-    place
+    directory
         .0
         .call(&[&["diff"], &*files, &rate].concat())
         .expect(2);
@@ -156,9 +159,9 @@ fn response_times_of_two_runs_are_shown_side_by_side() {
 /// host.
 #[test]
 fn an_audit_of_the_host_knows_what_the_last_load_opened() {
-    let (place, web) = (Place::new(), Web::new(Manner::Closes));
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Closes));
     let ports = || {
-        let outcome = place.0.call(&["audit", "host", "--no-run", "--full"]);
+        let outcome = directory.0.call(&["audit", "host", "--no-run", "--full"]);
         let words = outcome.expect(0).stdout.split_whitespace();
         let screen: String = words.collect::<Vec<_>>().join(" ");
         let (_, text) = screen
@@ -167,7 +170,7 @@ fn an_audit_of_the_host_knows_what_the_last_load_opened() {
         text.to_owned()
     };
     assert!(ports().starts_with("none known"));
-    place.load(&[&web.url("/")], &[]).expect(0);
+    directory.load(&[&web.url("/")], &[]).expect(0);
     let text = ports();
     let rate = text.split("connections/s").next().unwrap_or_default();
     let rate: f64 = rate.trim().replace(',', "").parse().expect("a rate");
@@ -176,9 +179,9 @@ fn an_audit_of_the_host_knows_what_the_last_load_opened() {
 
 #[test]
 fn without_a_terminal_there_is_a_line_per_second() {
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let url = web.url("/");
-    let outcome = place
+    let outcome = directory
         .0
         .call(&["load", &url, "--for", "2s", "-c", "2", "--redo", "0"]);
     let lines = outcome
@@ -203,10 +206,10 @@ fn without_a_terminal_there_is_a_line_per_second() {
 /// The view is on the terminal during the load and is removed afterwards.
 #[test]
 fn on_a_terminal_a_view_is_redrawn_and_cleared() {
-    let (place, web) = (Place::new(), Web::after(5, Manner::Refuses));
+    let (directory, web) = (TestDirectory::new(), Web::after(5, Behavior::Unavailable));
     for no_color in ["", "1"] {
         let (output, code) = crate::progress::on_terminal(
-            &place
+            &directory
                 .0
                 .command(&["load", &web.url("/"), "--for=500ms", "-c2"]),
             &[("NO_COLOR", no_color)],

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Requests that users can configure, options that are rejected, and data that is stored.
 
-use super::{Manner, Place, Web, sums};
+use super::{Behavior, TestDirectory, Web, sums};
 use std::fs;
 use std::process::Command;
 
 #[test]
 fn options_that_are_wrong_say_what_is_right() {
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let url = web.url("/");
     for (options, says) in [
         (&["--rate", "0"][..], "expected requests per second"),
@@ -62,51 +62,51 @@ fn options_that_are_wrong_say_what_is_right() {
         ),
         (&["--server-pid", "0"], "invalid value '0'"),
     ] {
-        place.load(&[&url], options).expect(2).says(&[says]);
+        directory.load(&[&url], options).expect(2).says(&[says]);
     }
-    place.0.call(&["load"]).expect(2).says(&["<URL>"]);
+    directory.0.call(&["load"]).expect(2).says(&["<URL>"]);
     for url in ["http://[fe80::1%eth0]:80/", "http://[fe80::1%25eth0]/"] {
-        place
+        directory
             .load(&[url], &[])
             .expect(2)
             .says(&["has the zone `eth0`", "ip -6 address show dev eth0"]);
     }
-    place
+    directory
         .load(&["127.0.0.1:80"], &[])
         .expect(2)
         .says(&["did you mean `http://127.0.0.1:80`?"]);
-    place
+    directory
         .load(&["ftp://127.0.0.1/"], &[])
         .expect(2)
         .says(&["benchlab loads only http and https"]);
-    assert_eq!((place.0.files().len(), web.requests()), (0, 0));
+    assert_eq!((directory.0.files().len(), web.requests()), (0, 0));
 }
 
 #[test]
 fn strangers_are_not_loaded() {
-    let place = Place::new();
+    let directory = TestDirectory::new();
     let stranger = "http://192.0.2.1:8080/";
-    place
+    directory
         .load(&[stranger], &[])
         .expect(2)
         .says(&["If you have permission, pass `--i-may-load 192.0.2.1`"]);
-    place
+    directory
         .load(&[stranger], &["--i-may-load", "192.0.2.2"])
         .expect(2);
 }
 
 #[test]
 fn secrets_are_sent_and_kept_nowhere() {
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let url = format!("http://me:hunter2@{}/", web.address);
-    let json = place.0.join("r.json");
+    let json = directory.0.join("r.json");
     let export = [
         "--header",
         "X-Token: sesame",
         "--export",
         json.to_str().unwrap(),
     ];
-    let outcome = place.load(&[&url], &export);
+    let outcome = directory.load(&[&url], &export);
     outcome.expect(0);
     let sent = &web.received()[0];
     // me:hunter2
@@ -114,7 +114,11 @@ fn secrets_are_sent_and_kept_nowhere() {
         sent.contains("Authorization: Basic bWU6aHVudGVyMg==") && sent.contains("X-Token: sesame"),
         "{sent}"
     );
-    let files = [place.0.file(), place.0.file().with_extension("html"), json];
+    let files = [
+        directory.0.file(),
+        directory.0.file().with_extension("html"),
+        json,
+    ];
     let contents: Vec<u8> = files.iter().flat_map(|f| fs::read(f).unwrap()).collect();
     let all_text =
         String::from_utf8_lossy(&contents).into_owned() + &outcome.stdout + &outcome.stderr;
@@ -125,7 +129,7 @@ fn secrets_are_sent_and_kept_nowhere() {
 
 #[test]
 fn several_urls_have_their_weights() {
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let urls = [web.url("/a"), web.url("/b")];
     let more = [
         "--weights",
@@ -136,7 +140,7 @@ fn several_urls_have_their_weights() {
         "200",
         "--even",
     ];
-    place.load(&[&urls[0], &urls[1]], &more).expect(0);
+    directory.load(&[&urls[0], &urls[1]], &more).expect(0);
     let received = web.received();
     assert!(
         received
@@ -146,22 +150,22 @@ fn several_urls_have_their_weights() {
     );
     let count = |path: &str| received[1..].iter().filter(|s| s.starts_with(path)).count();
     assert_eq!((count("POST /a"), count("POST /b")), (45, 15));
-    let plan = place.0.load().plan().unwrap().clone();
+    let plan = directory.0.load().plan().unwrap().clone();
     let planned = &plan.load().unwrap().requests[0];
     assert_eq!(planned.iter().map(|a| a.weight).collect::<Vec<_>>(), [3, 1]);
 }
 
 #[test]
 fn requests_are_read_from_a_file() {
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
-    let file = place.0.join("requests.http");
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
+    let file = directory.0.join("requests.http");
     fs::write(
         &file,
         "GET /one\n\n###\nPUT /two\nX-A: b\n\n{\"three\": 4}\n",
     )
     .unwrap();
     let file = file.to_str().unwrap();
-    place
+    directory
         .load(
             &[&web.url("/")],
             &["--requests", file, "--header", "X-All: yes"],
@@ -181,8 +185,8 @@ fn requests_are_read_from_a_file() {
         put.contains("X-A: b\r\n") && put.ends_with("\r\n\r\n{\"three\": 4}"),
         "{put}"
     );
-    fs::write(place.0.join("requests.http"), "GET /one\nGOT\n").unwrap();
-    place
+    fs::write(directory.0.join("requests.http"), "GET /one\nGOT\n").unwrap();
+    directory
         .load(&[&web.url("/")], &["--requests", file])
         .expect(2)
         .says(&["requests.http:2: "]);
@@ -190,11 +194,11 @@ fn requests_are_read_from_a_file() {
 
 #[test]
 fn conditions_end_a_load_with_their_code() {
-    let (place, web) = (Place::new(), Web::new(Manner::Slow(2)));
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Slow(2)));
     let url = web.url("/");
     let load = |conditions: &[&str]| {
         let options: Vec<&str> = conditions.iter().flat_map(|c| ["--fail-if", *c]).collect();
-        place.load(&[&url], &options)
+        directory.load(&[&url], &options)
     };
     load(&["p50>30s", "errors>0"]).expect(0);
     load(&["errors>0", "p50>1ms"])
@@ -203,7 +207,7 @@ fn conditions_end_a_load_with_their_code() {
     load(&["server_cpu>1ms"])
         .expect(4)
         .says(&["gate inconclusive: ", "--server-pid"]);
-    place
+    directory
         .load(
             &[&url],
             &["--fail-if", "server_cpu>1ms", "--inconclusive", "warn"],
@@ -217,11 +221,13 @@ fn conditions_end_a_load_with_their_code() {
 
 #[test]
 fn a_server_s_process_is_read_beside() {
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let url = web.url("/");
     let own_pid = std::process::id().to_string();
-    place.load(&[&url], &["--server-pid", &own_pid]).expect(0);
-    let slices = place.slices();
+    directory
+        .load(&[&url], &["--server-pid", &own_pid])
+        .expect(0);
+    let slices = directory.slices();
     // A busy machine may not give the server a core during one of the slices.
     let cpu_ns: Option<u64> = slices.iter().map(|s| s.server_cpu_ns).sum();
     assert!(cpu_ns.is_some_and(|ns| ns > 0), "{slices:#?}");
@@ -230,38 +236,38 @@ fn a_server_s_process_is_read_beside() {
             .iter()
             .all(|s| s.server_bytes > Some(500_000) && s.server_threads > Some(1))
     );
-    let place = Place::new();
+    let directory = TestDirectory::new();
     let mut ended_process = Command::new("true").spawn().unwrap();
     ended_process.wait().unwrap();
-    let outcome = place.load(&[&url], &["--server-pid", &ended_process.id().to_string()]);
+    let outcome = directory.load(&[&url], &["--server-pid", &ended_process.id().to_string()]);
     outcome
         .expect(0)
         .says(&["there is no such process on this machine"]);
-    assert!(place.slices().iter().all(|s| s.server_cpu_ns.is_none()));
-    let place = Place::new();
+    assert!(directory.slices().iter().all(|s| s.server_cpu_ns.is_none()));
+    let directory = TestDirectory::new();
     let ends = Command::new("sleep").arg("1").spawn().unwrap();
     let pid = ends.id().to_string();
     let reap = std::thread::spawn(move || ends.wait_with_output());
-    let outcome = place
+    let outcome = directory
         .0
         .call(&["load", &url, "--for", "2s", "-c", "2", "--server-pid", &pid]);
     outcome
         .expect(0)
         .says(&[&format!("the server's process {pid} has exited")]);
-    assert_eq!(sums(&place.0.load()).1, []);
+    assert_eq!(sums(&directory.0.load()).1, []);
     reap.join().unwrap().unwrap();
 }
 
 #[test]
 fn ipv6_is_loaded() {
-    let Ok(web) = Web::bind("[::1]:0", 0, Manner::Honest) else {
+    let Ok(web) = Web::bind("[::1]:0", 0, Behavior::Honest) else {
         eprintln!("this host has no ::1");
         return;
     };
-    let place = Place::new();
-    place.load(&[&web.url("/")], &[]).expect(0);
-    assert_eq!(sums(&place.0.load()).1, []);
-    place
+    let directory = TestDirectory::new();
+    directory.load(&[&web.url("/")], &[]).expect(0);
+    assert_eq!(sums(&directory.0.load()).1, []);
+    directory
         .load(&[&web.url("/")], &["--family", "4"])
         .expect(2)
         .says(&["has no IPv4 address"]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A load that is stopped or killed keeps its results so far.
 
-use super::{Manner, Place, Web, sums};
+use super::{Behavior, TestDirectory, Web, sums};
 use crate::progress::{at_terminal, screen};
 use crate::project::{outcome, send_signal, wait_until};
 use lab_model::{Ending, ErrorKind, Run};
@@ -13,18 +13,18 @@ use std::process::Child;
 const CTRL_C: u8 = 3;
 
 /// Starts a load with slices of 1 s, and waits until two are in the run file.
-fn start_load(place: &Place, words: &[&str]) -> Child {
-    let lab = place
+fn start_load(directory: &TestDirectory, words: &[&str]) -> Child {
+    let lab = directory
         .0
         .start(&[&["load"], words, &["--for", "60s", "-c", "2"]].concat());
-    wait_until("two slices", || place.0.has_blocks(2));
+    wait_until("two slices", || directory.0.has_blocks(2));
     lab
 }
 
 #[test]
 fn ctrl_c_ends_a_load_with_a_report() {
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
-    let lab = start_load(&place, &[&web.url("/")]);
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
+    let lab = start_load(&directory, &[&web.url("/")]);
     send_signal(lab.id() as i32, Signal::SIGINT);
     let outcome = outcome(lab.wait_with_output().unwrap());
     outcome
@@ -35,7 +35,7 @@ fn ctrl_c_ends_a_load_with_a_report() {
         "{}",
         outcome.stdout
     );
-    let run = place.0.load();
+    let run = directory.0.load();
     // The run has not ended: it can be resumed.
     assert_eq!(run.ending, None);
     let (served, errors) = sums(&run);
@@ -48,33 +48,33 @@ fn ctrl_c_ends_a_load_with_a_report() {
         "{errors:?}"
     );
     assert_eq!(web.requests() as u64, served + unfinished + 1);
-    let file = place.0.file();
+    let file = directory.0.file();
     let file = file.to_str().unwrap();
-    place.0.call(&["report", file]).expect(0);
+    directory.0.call(&["report", file]).expect(0);
 }
 
 #[test]
 fn a_load_that_was_stopped_is_resumed_to_its_length() {
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let url = web.url("/");
-    let lab = place.0.start(&["load", &url, "--for", "3s", "-c", "2"]);
-    wait_until("two slices", || place.0.has_blocks(2));
+    let lab = directory.0.start(&["load", &url, "--for", "3s", "-c", "2"]);
+    wait_until("two slices", || directory.0.has_blocks(2));
     send_signal(lab.id() as i32, Signal::SIGINT);
     let stopped = outcome(lab.wait_with_output().unwrap());
     stopped
         .expect(130)
         .says(&["continue with `benchlab resume "]);
-    let blocks_before = place.0.load().complete_blocks().count();
-    let file = place.0.file();
+    let blocks_before = directory.0.load().complete_blocks().count();
+    let file = directory.0.file();
     let file = file.to_str().unwrap();
-    let resumed = place.0.call(&["resume", file]);
+    let resumed = directory.0.call(&["resume", file]);
     resumed.expect(0);
-    let run = place.0.load();
+    let run = directory.0.load();
     let blocks = run.plan().unwrap().measure.max_blocks;
     assert_eq!(run.ending, Some(Ending::Blocks));
     assert_eq!(run.complete_blocks().count(), blocks as usize);
     assert!(blocks_before < blocks as usize);
-    place
+    directory
         .0
         .call(&["resume", file])
         .expect(2)
@@ -86,8 +86,8 @@ const SECRETS: [&str; 3] = ["hunter2", "sesame", "c0ffee"];
 
 /// Asserts that neither the texts nor the files in the run's directory contain a secret.
 #[track_caller]
-fn holds_no_secret(place: &Place, texts: &[&str]) {
-    let folder = place.0.file().parent().unwrap().to_path_buf();
+fn holds_no_secret(directory: &TestDirectory, texts: &[&str]) {
+    let folder = directory.0.file().parent().unwrap().to_path_buf();
     let files = std::fs::read_dir(folder).unwrap();
     let contents = files.map(|file| {
         let bytes = std::fs::read(file.unwrap().path()).unwrap();
@@ -110,7 +110,7 @@ fn has_no_errors(run: &Run) -> bool {
 
 #[test]
 fn a_killed_load_asks_for_its_secrets_again() {
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let url = format!("http://me:hunter2@{}/", web.address);
     let options = [
         &url,
@@ -121,36 +121,36 @@ fn a_killed_load_asks_for_its_secrets_again() {
         "--header=Accept: text/plain",
         "--body=key=c0ffee",
     ];
-    let mut lab = place.0.start(&[&["load"], &options[..]].concat());
-    wait_until("two slices", || place.0.has_blocks(2));
+    let mut lab = directory.0.start(&[&["load"], &options[..]].concat());
+    wait_until("two slices", || directory.0.has_blocks(2));
     send_signal(lab.id() as i32, Signal::SIGKILL);
     lab.wait().unwrap();
-    holds_no_secret(&place, &[]);
-    let blocks_before = place.0.load().complete_blocks().count();
-    let file = place.0.file();
+    holds_no_secret(&directory, &[]);
+    let blocks_before = directory.0.load().complete_blocks().count();
+    let file = directory.0.file();
     let file = file.to_str().unwrap();
-    let asks = place.0.call(&["resume", file]);
+    let asks = directory.0.call(&["resume", file]);
     asks.expect(2).says(&[
         "--header 'X-Token: …', or BENCHLAB_HEADER_X_TOKEN in the environment",
         "--body or --body-file with its 10 bytes, or BENCHLAB_BODY in the environment",
         "--user NAME:PASSWORD",
         "or BENCHLAB_USER in the environment",
     ]);
-    assert_eq!(place.0.load().complete_blocks().count(), blocks_before);
+    assert_eq!(directory.0.load().complete_blocks().count(), blocks_before);
     let resume = ["resume", file, "--header=X-Token: sesame"];
-    place
+    directory
         .0
         .call(&[&resume[..], &["--user=me:hunter2", "--body=c0ffee"]].concat())
         .expect(2)
         .says(&["the body has 6 bytes, but had 10 when the load began"]);
-    place
+    directory
         .0
         .call(&[&resume[..], &["--header=X-Other: x"]].concat())
         .expect(2)
         .says(&["the load has no header `X-Other`"]);
     let sent_before = web.received();
     // One secret comes from an option, the others from the environment.
-    let resumed = place
+    let resumed = directory
         .0
         .command(&resume)
         .env("BENCHLAB_BODY", "key=c0ffee")
@@ -158,7 +158,7 @@ fn a_killed_load_asks_for_its_secrets_again() {
         .output();
     let resumed = outcome(resumed.unwrap());
     resumed.expect(0);
-    let run = place.0.load();
+    let run = directory.0.load();
     assert_eq!(run.ending, Some(Ending::Blocks));
     let blocks = run.plan().unwrap().measure.max_blocks as usize;
     assert_eq!(run.complete_blocks().count(), blocks);
@@ -175,13 +175,16 @@ fn a_killed_load_asks_for_its_secrets_again() {
         assert!(first.contains(part), "{part}: {first}");
     }
     assert!(web.last().is_some_and(|last| last == *first));
-    holds_no_secret(&place, &[&asks.stderr, &resumed.stdout, &resumed.stderr]);
+    holds_no_secret(
+        &directory,
+        &[&asks.stderr, &resumed.stdout, &resumed.stderr],
+    );
 }
 
 #[test]
 fn a_load_with_files_reads_them_again() {
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
-    let (requests, body) = (place.0.join("requests.http"), place.0.join("body"));
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
+    let (requests, body) = (directory.0.join("requests.http"), directory.0.join("body"));
     let text = "GET /one\nX-Token: sesame\n\n###\nPUT /two\n\nkey=c0ffee\n";
     std::fs::write(&requests, text).unwrap();
     std::fs::write(&body, "c0ffee").unwrap();
@@ -193,29 +196,33 @@ fn a_load_with_files_reads_them_again() {
         .iter()
         .zip([text.replace("/two", "/three"), "c0ffe".into()])
     {
-        let place = Place::new();
+        let directory = TestDirectory::new();
         let url = format!("http://me:hunter2@{}/", web.address);
         let load = [&["load", &url, "--for=3s", "-c=2", "--redo=0"], &option[..]].concat();
-        let mut lab = place.0.start(&load);
-        wait_until("two slices", || place.0.has_blocks(2));
+        let mut lab = directory.0.start(&load);
+        wait_until("two slices", || directory.0.has_blocks(2));
         send_signal(lab.id() as i32, Signal::SIGKILL);
         lab.wait().unwrap();
-        let file = place.0.file();
+        let file = directory.0.file();
         let resume = ["resume", file.to_str().unwrap(), "--user=me:hunter2"];
-        place
+        directory
             .0
             .call(&resume[..2])
             .expect(2)
             .says(&["--user NAME:PASSWORD"]);
         let original = std::fs::read(option[1]).unwrap();
         std::fs::write(option[1], changed).unwrap();
-        place.0.call(&resume).expect(2).says(&["the load began"]);
+        directory
+            .0
+            .call(&resume)
+            .expect(2)
+            .says(&["the load began"]);
         std::fs::write(option[1], original).unwrap();
-        place.0.call(&resume).expect(0);
-        let run = place.0.load();
+        directory.0.call(&resume).expect(0);
+        let run = directory.0.load();
         assert_eq!(run.ending, Some(Ending::Blocks));
         assert!(has_no_errors(&run));
-        holds_no_secret(&place, &[]);
+        holds_no_secret(&directory, &[]);
     }
     let received = web.received();
     assert!(
@@ -228,12 +235,12 @@ fn a_load_with_files_reads_them_again() {
 
 #[test]
 fn a_load_whose_rate_changes_cannot_be_resumed() {
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
-    let mut lab = start_load(&place, &[&web.url("/"), "--stages=10:90:60s"]);
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
+    let mut lab = start_load(&directory, &[&web.url("/"), "--stages=10:90:60s"]);
     send_signal(lab.id() as i32, Signal::SIGKILL);
     lab.wait().unwrap();
-    let file = place.0.file();
-    let resumed = place.0.call(&["resume", file.to_str().unwrap()]);
+    let file = directory.0.file();
+    let resumed = directory.0.call(&["resume", file.to_str().unwrap()]);
     resumed.expect(2).says(&[
         "cannot be resumed: its rate changes over time",
         "start a new load",
@@ -243,16 +250,16 @@ fn a_load_whose_rate_changes_cannot_be_resumed() {
 /// Keys are read from the terminal, which is restored afterwards.
 #[test]
 fn ctrl_c_at_a_terminal_clears_the_view() {
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
-    let load = place
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
+    let load = directory
         .0
         .command(&["load", &web.url("/"), "--for", "60s", "-c", "2"]);
     let (output, code) = at_terminal(&load, &[], |keyboard| {
-        wait_until("two slices", || place.0.has_blocks(2));
+        wait_until("two slices", || directory.0.has_blocks(2));
         keyboard.write_all(&[CTRL_C]).unwrap();
         keyboard.flush().unwrap();
         wait_until("the end", || {
-            lab_store::load(&place.0.file()).is_ok_and(|run| run.lab_cost.is_some())
+            lab_store::load(&directory.0.file()).is_ok_and(|run| run.lab_cost.is_some())
         });
     });
     assert_eq!(code, Some(130), "{output}");
@@ -271,7 +278,7 @@ fn ctrl_c_at_a_terminal_clears_the_view() {
     );
     let hidden = output.matches("\u{1b}[?25l").count();
     assert_eq!(output.matches("\u{1b}[?25h").count(), hidden, "the cursor");
-    let run = place.0.load();
+    let run = directory.0.load();
     assert_eq!(run.ending, None);
     assert!(sums(&run).0 > 0);
 }
@@ -279,9 +286,9 @@ fn ctrl_c_at_a_terminal_clears_the_view() {
 /// A load of multiple servers in turns can be stopped, too. Its last block is then incomplete.
 #[test]
 fn ctrl_c_ends_turns() {
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let (url, other) = (web.url("/"), web.url("/other"));
-    let lab = place.0.start(&[
+    let lab = directory.0.start(&[
         "load",
         "--in-turns",
         &url,
@@ -291,26 +298,26 @@ fn ctrl_c_ends_turns() {
         "--connections",
         "2",
     ]);
-    wait_until("a block", || place.0.has_blocks(1));
+    wait_until("a block", || directory.0.has_blocks(1));
     send_signal(lab.id() as i32, Signal::SIGINT);
     let outcome = outcome(lab.wait_with_output().unwrap());
     outcome.expect(130);
-    let run = place.0.load();
+    let run = directory.0.load();
     assert_eq!(run.ending, None);
     assert!(run.complete_blocks().all(|block| block.slices.len() == 4));
 }
 
 #[test]
 fn a_killed_load_can_be_read() {
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
-    let mut lab = start_load(&place, &[&web.url("/")]);
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
+    let mut lab = start_load(&directory, &[&web.url("/")]);
     send_signal(lab.id() as i32, Signal::SIGKILL);
     lab.wait().unwrap();
-    let file = place.0.file();
-    let report = place.0.call(&["report", file.to_str().unwrap()]);
+    let file = directory.0.file();
+    let report = directory.0.call(&["report", file.to_str().unwrap()]);
     report.expect(0);
     assert!(report.stdout.contains("Response time"), "{}", report.stdout);
-    let run = place.0.load();
+    let run = directory.0.load();
     assert_eq!(run.ending, None);
     let slices = || run.complete_blocks().flat_map(|block| &block.slices);
     let (offered, served) = slices().fold((0, 0), |(o, s), slice| {

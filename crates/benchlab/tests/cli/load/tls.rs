@@ -8,7 +8,7 @@ mod http2_server;
 #[path = "../../../../lab-load/tests/load/servers/mod.rs"]
 mod servers;
 
-use super::{Place, sums};
+use super::{TestDirectory, sums};
 use authority::Authority;
 use http2_server::OK;
 use lab_model::Protocol;
@@ -45,11 +45,11 @@ fn a_server_is_believed_if_its_authority_is_or_everybody() {
     let (ca_file, other) = (authority.file(), Authority::new());
     let (ca_file, other_file) = (ca_file.to_str().unwrap(), other.file());
     for trust in [&["--ca", ca_file][..], &["--insecure"]] {
-        let place = Place::new();
-        place
+        let directory = TestDirectory::new();
+        directory
             .load(&[&url], &[trust, &["--expect-body", "hello"]].concat())
             .expect(0);
-        let run = place.0.load();
+        let run = directory.0.load();
         let (served, errors) = sums(&run);
         assert!(served > 0 && errors.is_empty(), "{errors:?}");
         let plan = run.plan().unwrap().clone();
@@ -61,15 +61,15 @@ fn a_server_is_believed_if_its_authority_is_or_everybody() {
     let before = requests.load(SeqCst);
     assert!(before > 0);
     for trust in [&[][..], &["--ca", other_file.to_str().unwrap()]] {
-        let place = Place::new();
-        place.load(&[&url], trust).expect(1).says(&[
+        let directory = TestDirectory::new();
+        directory.load(&[&url], trust).expect(1).says(&[
             "does not respond: the TLS connection failed: ",
             "certificate",
         ]);
-        assert_eq!(place.0.files().len(), 0, "nothing was measured");
+        assert_eq!(directory.0.files().len(), 0, "nothing was measured");
     }
     assert_eq!(requests.load(SeqCst), before);
-    Place::new()
+    TestDirectory::new()
         .load(&[&url], &["--ca", "/none.pem"])
         .expect(2)
         .says(&["/none.pem"]);
@@ -84,7 +84,7 @@ fn http2_is_spoken_over_tls_and_without() {
     let plain = http2_server::Server::new(|_| OK);
     for (server, scheme) in [(&secure, "https"), (&plain, "http")] {
         for rate in [&[][..], &["--rate", "200"]] {
-            let place = Place::new();
+            let directory = TestDirectory::new();
             let before = server.requests();
             let url = format!("{scheme}://{}/", server.address);
             let options = [
@@ -94,11 +94,11 @@ fn http2_is_spoken_over_tls_and_without() {
                 "--expect-body",
                 "hello",
             ];
-            let outcome = place.load(&[&url], &[&options[..], rate].concat());
+            let outcome = directory.load(&[&url], &[&options[..], rate].concat());
             outcome.expect(0);
-            let page = std::fs::read_to_string(place.0.file().with_extension("html")).unwrap();
+            let page = std::fs::read_to_string(directory.0.file().with_extension("html")).unwrap();
             assert!(page.contains("HTTP/2"), "{page}");
-            let run = place.0.load();
+            let run = directory.0.load();
             let (served, errors) = sums(&run);
             assert_eq!(errors, []);
             assert_eq!(server.requests() - before, served + 1);
@@ -115,8 +115,8 @@ fn a_server_that_does_not_agree_on_http2_is_told_of() {
     let authority = Authority::new();
     let (server, _) = secure(authority.server("127.0.0.1", &[b"http/1.1"]));
     let (url, ca) = (format!("https://{}/", server.address), authority.file());
-    let place = Place::new();
-    let outcome = place.load(&[&url], &["--http2", "--ca", ca.to_str().unwrap()]);
+    let directory = TestDirectory::new();
+    let outcome = directory.load(&[&url], &["--http2", "--ca", ca.to_str().unwrap()]);
     outcome
         .expect(1)
         .says(&["does not respond: the TLS connection failed: "]);

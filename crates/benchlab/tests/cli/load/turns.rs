@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Multiple points or servers take turns: sweeps, address families, two servers.
 
-use super::{Manner, Place, Web, sums};
+use super::{Behavior, TestDirectory, Web, sums};
 use crate::project::Outcome;
 use lab_model::{PlannedRequest, SubjectId};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-impl Place {
+impl TestDirectory {
     fn compare(&self, words: &[&str]) -> Outcome {
         self.0.call(&[&["load"], words].concat())
     }
@@ -23,10 +23,10 @@ impl Place {
 
 #[test]
 fn a_sweep_visits_every_point_in_every_block_and_is_fitted() {
-    let (place, web) = (Place::new(), Web::new(Manner::Slow(1)));
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Slow(1)));
     let sweep = ["--sweep", "connections=1,2,4,8"];
-    place.load(&[&web.url("/")], &sweep).expect(0);
-    let run = place.0.load();
+    directory.load(&[&web.url("/")], &sweep).expect(0);
+    let run = directory.0.load();
     assert_eq!(run.complete_blocks().count(), 10);
     let mut orders = BTreeSet::new();
     for block in run.complete_blocks() {
@@ -38,22 +38,22 @@ fn a_sweep_visits_every_point_in_every_block_and_is_fitted() {
     assert!(orders.len() > 1, "the order is random");
     let (served, errors) = sums(&run);
     assert_eq!((web.requests() as u64, errors.len()), (served + 1, 0));
-    let json = place.json().to_string();
+    let json = directory.json().to_string();
     assert!(json.contains("contention"), "{json}");
 }
 
 #[test]
 fn two_servers_take_mirrored_turns_and_the_slower_one_is_named() {
-    let (place, fast, slow) = (
-        Place::new(),
-        Web::new(Manner::Honest),
-        Web::new(Manner::Slow(5)),
+    let (directory, fast, slow) = (
+        TestDirectory::new(),
+        Web::new(Behavior::Honest),
+        Web::new(Behavior::Slow(5)),
     );
     let (a, b) = (fast.url("/"), slow.url("/"));
     let short = ["--for", "2s", "--connections", "2", "--seed", "3", "--gate"];
-    let outcome = place.compare(&[&[&a[..], &b], &short[..]].concat());
+    let outcome = directory.compare(&[&[&a[..], &b], &short[..]].concat());
     outcome.expect(3);
-    let run = place.0.load();
+    let run = directory.0.load();
     let plan = run.plan().unwrap();
     let origins = [&fast, &slow].map(|web| format!("http://{}", web.address));
     assert_eq!(
@@ -70,28 +70,28 @@ fn two_servers_take_mirrored_turns_and_the_slower_one_is_named() {
     assert_eq!(sums(&run).1, []);
     let requests = fast.requests() + slow.requests();
     assert_eq!(requests as u64, sums(&run).0 + 2);
-    let json = place.json().to_string();
+    let json = directory.json().to_string();
     assert!(json.contains("\"verdict\":\"slower\""), "{json}");
     // In the reverse order, nothing is slower.
-    let place = Place::new();
+    let directory = TestDirectory::new();
     let names = ["--name", "old", "--name", "new"];
-    let outcome = place.compare(&[&[&b[..], &a], &names[..], &short[..]].concat());
+    let outcome = directory.compare(&[&[&b[..], &a], &names[..], &short[..]].concat());
     assert!([Some(0), Some(4)].contains(&outcome.code), "{outcome:?}");
     assert_eq!(
-        place.0.load().plan().unwrap().clone().subjects[SubjectId(1)].name,
+        directory.0.load().plan().unwrap().clone().subjects[SubjectId(1)].name,
         "new"
     );
 }
 
 #[test]
 fn a_server_that_dies_is_not_taken_for_a_fast_one() {
-    let (place, a, b) = (
-        Place::new(),
-        Web::new(Manner::Honest),
-        Web::after(30, Manner::Dies),
+    let (directory, a, b) = (
+        TestDirectory::new(),
+        Web::new(Behavior::Honest),
+        Web::after(30, Behavior::Dies),
     );
     let (a, b) = (a.url("/"), b.url("/"));
-    let outcome = place.compare(&[
+    let outcome = directory.compare(&[
         &a,
         &b,
         "--for",
@@ -103,35 +103,35 @@ fn a_server_that_dies_is_not_taken_for_a_fast_one() {
         "--gate",
     ]);
     assert!([Some(3), Some(4)].contains(&outcome.code), "{outcome:?}");
-    let (_, errors) = sums(&place.0.load());
+    let (_, errors) = sums(&directory.0.load());
     assert!(!errors.is_empty());
     assert!(outcome.stdout.contains("connect"), "{}", outcome.stdout);
 }
 
 #[test]
 fn address_families_take_turns() {
-    let v4 = Web::new(Manner::Honest);
+    let v4 = Web::new(Behavior::Honest);
     let port = v4.address.port();
-    let Ok(v6) = Web::bind(&format!("[::1]:{port}"), 0, Manner::Honest) else {
+    let Ok(v6) = Web::bind(&format!("[::1]:{port}"), 0, Behavior::Honest) else {
         eprintln!("this host has no ::1, or the port is taken there");
         return;
     };
-    let place = Place::new();
+    let directory = TestDirectory::new();
     let url = format!("http://localhost:{port}/");
-    let outcome = place.load(&[&url], &["--family", "4,6"]);
+    let outcome = directory.load(&[&url], &["--family", "4,6"]);
     if outcome.stderr.contains("has no IPv6 address") {
         eprintln!("localhost has no IPv6 address here");
         return;
     }
     outcome.expect(0);
-    let run = place.0.load();
+    let run = directory.0.load();
     let plan = run.plan().unwrap();
     let names: Vec<&str> = plan.subjects.iter().map(|s| s.name.as_str()).collect();
     assert_eq!(names, ["IPv4", "IPv6"]);
     assert!(outcome.stdout.contains("IPv6"), "{}", outcome.stdout);
     assert_eq!(sums(&run).1, []);
     let of = |subject| {
-        place
+        directory
             .slices()
             .iter()
             .filter(|s| s.subject == SubjectId(subject))
@@ -146,10 +146,10 @@ fn address_families_take_turns() {
 
 #[test]
 fn options_that_contradict_the_servers_are_errors_that_say_what_to_do() {
-    let (place, web, other) = (
-        Place::new(),
-        Web::new(Manner::Honest),
-        Web::new(Manner::Honest),
+    let (directory, web, other) = (
+        TestDirectory::new(),
+        Web::new(Behavior::Honest),
+        Web::new(Behavior::Honest),
     );
     let (url, other) = (&*web.url("/"), &*other.url("/"));
     let wrong: [(&[&str], &str); 10] = [
@@ -195,7 +195,7 @@ fn options_that_contradict_the_servers_are_errors_that_say_what_to_do() {
         (&["compare", "a.lab", "b.lab"], "`benchlab diff RUN RUN`"),
     ];
     for (args, says) in wrong {
-        place.0.call(args).expect(2).says(&[says]);
+        directory.0.call(args).expect(2).says(&[says]);
     }
     assert_eq!(web.requests(), 0);
 }
@@ -204,13 +204,13 @@ fn options_that_contradict_the_servers_are_errors_that_say_what_to_do() {
 /// multiple URLs per server.
 #[test]
 fn urls_are_grouped_by_their_server() {
-    let (web, other) = (Web::new(Manner::Honest), Web::new(Manner::Honest));
+    let (web, other) = (Web::new(Behavior::Honest), Web::new(Behavior::Honest));
     let (a, b, c) = (&*web.url("/a"), &*web.url("/b"), &*other.url("/c"));
     let short = ["--for", "300ms", "--connections", "2", "--redo", "0"];
     let requests = |urls: &[&str]| {
-        let place = Place::new();
-        place.compare(&[urls, &short].concat()).expect(0);
-        let plan = place.0.load().plan().expect("a plan").clone();
+        let directory = TestDirectory::new();
+        directory.compare(&[urls, &short].concat()).expect(0);
+        let plan = directory.0.load().plan().expect("a plan").clone();
         let names: Vec<String> = plan.subjects.iter().map(|s| s.name.clone()).collect();
         let requests = &plan.load().expect("a load").requests;
         let paths = requests.iter().map(|of| {
@@ -236,9 +236,9 @@ fn urls_are_grouped_by_their_server() {
 /// due.
 #[test]
 fn who_cannot_serve_what_is_due_is_overloaded_and_has_no_percentiles() {
-    let (place, web) = (Place::new(), Web::new(Manner::Slow(50)));
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Slow(50)));
     let rate = ["--rate", "200", "--connections", "1", "--timeout", "1s"];
-    let outcome = place.0.call(
+    let outcome = directory.0.call(
         &[
             &["load", &web.url("/"), "--for", "2s", "--redo", "0"],
             &rate[..],
@@ -247,7 +247,7 @@ fn who_cannot_serve_what_is_due_is_overloaded_and_has_no_percentiles() {
     );
     outcome.expect(0);
     assert!(outcome.stdout.contains("overloaded"), "{}", outcome.stdout);
-    let json = place.json();
+    let json = directory.json();
     let metrics = distinct_values(&json, |row| row["metric"]["id"].as_str());
     assert!(
         metrics.contains("backlog") && metrics.contains("throughput"),
@@ -267,7 +267,7 @@ fn who_cannot_serve_what_is_due_is_overloaded_and_has_no_percentiles() {
             "--fail-if",
             gate,
         ];
-        place
+        directory
             .0
             .call(&[&args[..], &rate[..]].concat())
             .expect(code)
@@ -279,7 +279,7 @@ fn who_cannot_serve_what_is_due_is_overloaded_and_has_no_percentiles() {
 /// time.
 #[test]
 fn what_the_generator_hides_is_not_equivalent() {
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let (a, b) = (web.url("/a"), web.url("/b"));
     let rate = [
         "--rate",
@@ -291,10 +291,10 @@ fn what_the_generator_hides_is_not_equivalent() {
         "--margin",
         "90%",
     ];
-    place
+    directory
         .compare(&[&[&a[..], &b, "--in-turns"], &rate[..]].concat())
         .expect(0);
-    let json = place.json();
+    let json = directory.json();
     let is_late = json.to_string().contains("generator-late");
     let equivalent = distinct_values(&json, |row| {
         let id = row["metric"]["id"].as_str()?;

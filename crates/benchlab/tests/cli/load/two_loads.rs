@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `benchlab diff A.lab B.lab` with two load runs: shows how a server changed between them.
 
-use super::{Manner, Place, Web};
+use super::{Behavior, TestDirectory, Web};
 use crate::project::Outcome;
 
 /// Loads each server separately and compares the runs.
-fn compare_loads(urls: [&str; 2], more: &[&str]) -> (Place, Outcome) {
-    let place = Place::new();
+fn compare_loads(urls: [&str; 2], more: &[&str]) -> (TestDirectory, Outcome) {
+    let directory = TestDirectory::new();
     for (url, name) in urls.into_iter().zip(["before", "after"]) {
-        place.load(&[url], &["--as", name]).expect(0);
+        directory.load(&[url], &["--as", name]).expect(0);
     }
     let file = |name: &str| {
-        let mut files = place.0.files().into_iter();
+        let mut files = directory.0.files().into_iter();
         let named = |file: &std::path::PathBuf| file.to_string_lossy().contains(name);
         files.find(named).unwrap().to_str().unwrap().to_string()
     };
     let files = [file("before"), file("after")];
-    let outcome = place
+    let outcome = directory
         .0
         .call(&[&["diff", &files[0], &files[1]], more].concat());
-    (place, outcome)
+    (directory, outcome)
 }
 
 #[test]
 fn two_loads_are_compared_and_shown_in_every_form() {
-    let (fast, slow) = (Web::new(Manner::Honest), Web::new(Manner::Slow(5)));
+    let (fast, slow) = (Web::new(Behavior::Honest), Web::new(Behavior::Slow(5)));
     let folder = tempfile::tempdir().unwrap();
     let file = |ending: &str| folder.path().join(format!("two.{ending}"));
     let endings = ["md", "csv", "json", "html", "xlsx", "txt"];
@@ -73,7 +73,7 @@ fn two_loads_are_compared_and_shown_in_every_form() {
 
 #[test]
 fn loads_of_other_requests_are_not_compared() {
-    let web = Web::new(Manner::Honest);
+    let web = Web::new(Behavior::Honest);
     let (_place, outcome) = compare_loads([&web.url("/a"), &web.url("/b")], &[]);
     outcome.expect(2).says(&[
         "did not do the same work",

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// The server's reaction to a request.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Manner {
+pub enum Behavior {
     /// Responds with `{"ok":true}`.
     Honest,
     /// Sends the honest response in chunks.
@@ -27,7 +27,7 @@ pub enum Manner {
     /// Sends bytes that are not HTTP.
     Garbage,
     /// Responds with status 503.
-    Refuses,
+    Unavailable,
     /// Responds with `{"ok":false}`.
     Lies,
     /// Announces more bytes than it sends, and closes the connection.
@@ -45,36 +45,36 @@ pub struct Web {
 struct Shared {
     /// The number of honest responses before the reaction changes.
     after: usize,
-    manner: Manner,
+    behavior: Behavior,
     requests: AtomicUsize,
     received: Mutex<Vec<String>>,
     last: Mutex<Option<String>>,
-    gone: AtomicBool,
+    is_stopped: AtomicBool,
     open: Mutex<Vec<TcpStream>>,
 }
 
 impl Web {
     /// Starts a server on a free port of 127.0.0.1.
-    pub fn new(manner: Manner) -> Web {
-        Web::after(0, manner)
+    pub fn new(behavior: Behavior) -> Web {
+        Web::after(0, behavior)
     }
 
     /// Starts a server that is honest for the first `requests` requests.
-    pub fn after(requests: usize, manner: Manner) -> Web {
-        Web::bind("127.0.0.1:0", requests, manner).expect("a free port")
+    pub fn after(requests: usize, behavior: Behavior) -> Web {
+        Web::bind("127.0.0.1:0", requests, behavior).expect("a free port")
     }
 
-    pub fn bind(address: &str, after: usize, manner: Manner) -> io::Result<Web> {
+    pub fn bind(address: &str, after: usize, behavior: Behavior) -> io::Result<Web> {
         let listener = TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
         let shared = Arc::new(Shared {
             after,
-            manner,
+            behavior,
             requests: AtomicUsize::new(0),
             received: Mutex::default(),
             last: Mutex::default(),
-            gone: AtomicBool::new(false),
+            is_stopped: AtomicBool::new(false),
             open: Mutex::default(),
         });
         let all = shared.clone();
@@ -110,7 +110,7 @@ impl Drop for Web {
 
 impl Shared {
     fn accept(self: Arc<Shared>, listener: &TcpListener) {
-        while !self.gone.load(Ordering::SeqCst) {
+        while !self.is_stopped.load(Ordering::SeqCst) {
             let Ok((stream, _)) = listener.accept() else {
                 thread::sleep(Duration::from_millis(1));
                 continue;
@@ -124,7 +124,7 @@ impl Shared {
     }
 
     fn die(&self) {
-        self.gone.store(true, Ordering::SeqCst);
+        self.is_stopped.store(true, Ordering::SeqCst);
         for stream in self.open.lock().unwrap().drain(..) {
             let _ = stream.shutdown(Shutdown::Both);
         }
@@ -140,12 +140,12 @@ impl Shared {
             if number < 100 {
                 self.received.lock().unwrap().push(request);
             }
-            let manner = if number < self.after {
-                Manner::Honest
+            let behavior = if number < self.after {
+                Behavior::Honest
             } else {
-                self.manner
+                self.behavior
             };
-            if !self.answer(&mut stream, manner).unwrap_or(false) {
+            if !self.answer(&mut stream, behavior).unwrap_or(false) {
                 break;
             }
         }
@@ -153,7 +153,7 @@ impl Shared {
     }
 
     /// Sends a response and returns true if the connection stays open.
-    fn answer(&self, stream: &mut TcpStream, manner: Manner) -> io::Result<bool> {
+    fn answer(&self, stream: &mut TcpStream, behavior: Behavior) -> io::Result<bool> {
         let with_length = |status: &str, body: &str| {
             format!(
                 "HTTP/1.1 {status}\r\nContent-Length: {}\r\n\r\n{body}",
@@ -161,37 +161,37 @@ impl Shared {
             )
         };
         let honest = with_length("200 OK", "{\"ok\":true}");
-        let text = match manner {
-            Manner::Honest => honest,
-            Manner::Chunked => "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n{\"ok\r\n7;x=y\r\n\":true}\r\n0\r\nX: y\r\n\r\n".into(),
-            Manner::Slow(ms) => {
+        let text = match behavior {
+            Behavior::Honest => honest,
+            Behavior::Chunked => "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n{\"ok\r\n7;x=y\r\n\":true}\r\n0\r\nX: y\r\n\r\n".into(),
+            Behavior::Slow(ms) => {
                 thread::sleep(Duration::from_millis(ms));
                 honest
             }
-            Manner::Closes => honest.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n"),
-            Manner::Garbage => "SSH-2.0-OpenSSH_9.2\r\n\x1b[31mgarbage\r\n\r\n".into(),
-            Manner::Refuses => with_length("503 Service Unavailable", ""),
-            Manner::Lies => with_length("200 OK", "{\"ok\":false}"),
-            Manner::Truncates => honest.replace("{\"ok\":true}", "{"),
-            Manner::Hangs => {
-                while !self.gone.load(Ordering::SeqCst) {
+            Behavior::Closes => honest.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n"),
+            Behavior::Garbage => "SSH-2.0-OpenSSH_9.2\r\n\x1b[31mgarbage\r\n\r\n".into(),
+            Behavior::Unavailable => with_length("503 Service Unavailable", ""),
+            Behavior::Lies => with_length("200 OK", "{\"ok\":false}"),
+            Behavior::Truncates => honest.replace("{\"ok\":true}", "{"),
+            Behavior::Hangs => {
+                while !self.is_stopped.load(Ordering::SeqCst) {
                     thread::sleep(Duration::from_millis(10));
                 }
                 return Ok(false);
             }
-            Manner::Resets => {
+            Behavior::Resets => {
                 reset_at_close(stream);
                 return Ok(false);
             }
-            Manner::Dies => {
+            Behavior::Dies => {
                 self.die();
                 return Ok(false);
             }
         };
         stream.write_all(text.as_bytes())?;
         Ok(!matches!(
-            manner,
-            Manner::Closes | Manner::Truncates | Manner::Garbage
+            behavior,
+            Behavior::Closes | Behavior::Truncates | Behavior::Garbage
         ))
     }
 }

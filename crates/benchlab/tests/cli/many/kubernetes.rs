@@ -3,8 +3,8 @@
 //! KUBECONFIG is set.
 
 use super::api_server::{ApiServer, Pods};
-use super::{Place, assert_added_up, is_alive};
-use crate::load::web::{Manner, Web};
+use super::{TestDirectory, assert_added_up, is_alive};
+use crate::load::web::{Behavior, Web};
 use crate::project::{Outcome, outcome, send_signal, wait_until};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
@@ -12,16 +12,18 @@ use serde_json::Value;
 use std::fs;
 use std::process::{Child, Command, Stdio};
 
-fn start(place: &Place, server: &ApiServer, words: &[&str]) -> Child {
+fn start(directory: &TestDirectory, server: &ApiServer, words: &[&str]) -> Child {
     let short = ["--redo", "0", "--seed=7", "--timeout", "2s", "-c", "4"];
-    let mut command = place.0.command(&[&["load"], &short[..], words].concat());
+    let mut command = directory
+        .0
+        .command(&[&["load"], &short[..], words].concat());
     server.configure(&mut command);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     command.spawn().unwrap()
 }
 
-fn load(place: &Place, server: &ApiServer, words: &[&str]) -> Outcome {
-    outcome(start(place, server, words).wait_with_output().unwrap())
+fn load(directory: &TestDirectory, server: &ApiServer, words: &[&str]) -> Outcome {
+    outcome(start(directory, server, words).wait_with_output().unwrap())
 }
 
 #[track_caller]
@@ -35,14 +37,14 @@ fn each_agent_is_the_container_of_a_job() {
     let Some(server) = ApiServer::start(Pods::Run) else {
         return;
     };
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     load(
-        &place,
+        &directory,
         &server,
         &[&web.url("/"), "--on", "k8s:2", "--for", "1s"],
     )
     .expect(0);
-    let run = place.0.load();
+    let run = directory.0.load();
     assert_added_up(&run);
     let names: Vec<&str> = run.agents.iter().map(|a| a.name.as_str()).collect();
     assert_eq!(names, ["k8s 1", "k8s 2"]);
@@ -63,13 +65,13 @@ fn no_job_is_left_of_a_coordinator_that_was_killed() {
     let Some(server) = ApiServer::start(Pods::Run) else {
         return;
     };
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let mut lab = start(
-        &place,
+        &directory,
         &server,
         &[&web.url("/"), "--on", "k8s:2", "--for", "60s"],
     );
-    wait_until("a slice", || place.0.has_blocks(1));
+    wait_until("a slice", || directory.0.has_blocks(1));
     let clients = super::children(lab.id());
     lab.kill().unwrap();
     lab.wait().unwrap();
@@ -84,7 +86,7 @@ fn the_job_of_an_agent_that_is_frozen_is_deleted() {
     let Some(server) = ApiServer::start(Pods::Run) else {
         return;
     };
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let words = [
         &web.url("/"),
         "--on",
@@ -97,14 +99,14 @@ fn the_job_of_an_agent_that_is_frozen_is_deleted() {
         "--lost-after",
         "6s",
     ];
-    let lab = start(&place, &server, &words);
-    wait_until("two slices", || place.0.has_blocks(2));
+    let lab = start(&directory, &server, &words);
+    wait_until("two slices", || directory.0.has_blocks(2));
     killpg(Pid::from_raw(server.containers()[0]), Signal::SIGSTOP).unwrap();
     wait_until("the Job's end", || server.jobs().len() == 1);
     outcome(lab.wait_with_output().unwrap())
         .expect(0)
         .says(&["no message was received for 6 s"]);
-    let run = place.0.load();
+    let run = directory.0.load();
     assert_added_up(&run);
     assert_eq!(run.agents.iter().filter(|a| a.lost.is_some()).count(), 1);
     wait_until("the Jobs' end", || server.jobs().is_empty());
@@ -115,14 +117,14 @@ fn a_pod_that_cannot_run_is_told() {
     let Some(server) = ApiServer::start(Pods::Fail) else {
         return;
     };
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
-    load(&place, &server, &[&web.url("/"), "--on", "k8s:1"])
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
+    load(&directory, &server, &[&web.url("/"), "--on", "k8s:1"])
         .expect(1)
         .says(&[
             "cannot start an agent on k8s 1",
             "ImagePullBackOff: so it is here",
         ]);
-    assert!(place.0.files().is_empty());
+    assert!(directory.0.files().is_empty());
     assert_nothing_left(&server);
 }
 
@@ -131,9 +133,9 @@ fn a_pod_without_a_node_is_waited_for_until_ctrl_c() {
     let Some(server) = ApiServer::start(Pods::Wait) else {
         return;
     };
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let url = web.url("/");
-    let mut lab = start(&place, &server, &[&url, "--on", "k8s:1"]);
+    let mut lab = start(&directory, &server, &[&url, "--on", "k8s:1"]);
     let mut line = String::new();
     let mut stderr = std::io::BufReader::new(lab.stderr.take().unwrap());
     while !line.contains("waiting for k8s 1") {
@@ -149,7 +151,7 @@ fn a_pod_without_a_node_is_waited_for_until_ctrl_c() {
     assert_eq!(lab.wait().unwrap().code(), Some(130));
     assert_nothing_left(&server);
     // This also holds if no process is left to stop the Job, or to read why it waits.
-    let mut lab = start(&place, &server, &[&url, "--on", "k8s:1"]);
+    let mut lab = start(&directory, &server, &[&url, "--on", "k8s:1"]);
     let before = server.full_nodes();
     wait_until("news of the pod", || server.full_nodes() > before + 5);
     lab.kill().unwrap();
@@ -162,8 +164,8 @@ fn the_manifest_is_printed_and_edited() {
     let Some(server) = ApiServer::start(Pods::Run) else {
         return;
     };
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
-    let printed = place.0.call(&["manifest"]);
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
+    let printed = directory.0.call(&["manifest"]);
     printed
         .expect(0)
         .shows(&["kind: Job", "image: debian:stable-slim"]);
@@ -174,15 +176,15 @@ fn the_manifest_is_printed_and_edited() {
         "      restartPolicy",
         "      nodeSelector: {disk: ssd}\n      restartPolicy",
     );
-    let path = place.0.join("job.yaml");
+    let path = directory.0.join("job.yaml");
     fs::write(&path, &edited).unwrap();
     let on = format!("k8s:1,{}", path.display());
     let url = web.url("/");
-    load(&place, &server, &[&url, "--on", &on, "--for", "1s"]).expect(0);
+    load(&directory, &server, &[&url, "--on", &on, "--for", "1s"]).expect(0);
     let pod = &server.created_jobs()[0]["spec"]["template"]["spec"];
     assert_eq!(pod["containers"][0]["image"], "registry.example/lab:7");
     assert_eq!(pod["nodeSelector"]["disk"], "ssd");
-    fs::remove_file(place.0.file()).unwrap();
+    fs::remove_file(directory.0.file()).unwrap();
     for (text, message) in [
         (
             edited.replace("kind: Job", "kind: CronJob"),
@@ -191,13 +193,17 @@ fn the_manifest_is_printed_and_edited() {
         ("kind: [".into(), "cannot start an agent on k8s 1"),
     ] {
         fs::write(&path, text).unwrap();
-        load(&place, &server, &[&url, "--on", &on])
+        load(&directory, &server, &[&url, "--on", &on])
             .expect(1)
             .says(&[message]);
     }
-    let absent = load(&place, &server, &[&url, "--on", "k8s:1,/nowhere/job.yaml"]);
+    let absent = load(
+        &directory,
+        &server,
+        &[&url, "--on", "k8s:1,/nowhere/job.yaml"],
+    );
     absent.expect(1).says(&["/nowhere/job.yaml: "]);
-    assert!(server.jobs().is_empty() && place.0.files().is_empty());
+    assert!(server.jobs().is_empty() && directory.0.files().is_empty());
 }
 
 /// Tests logs rather than a load, because the cluster's nodes may be unable to reach this machine.
@@ -207,8 +213,8 @@ fn agents_are_started_in_a_cluster_that_kubeconfig_names() {
         eprintln!("no cluster is tried out: KUBECONFIG names none");
         return;
     }
-    let place = Place::new();
-    place
+    let directory = TestDirectory::new();
+    directory
         .0
         .call(&["logs", "--on", "k8s:2", "/nowhere/a.log"])
         .expect(2)

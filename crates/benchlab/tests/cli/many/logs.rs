@@ -2,7 +2,7 @@
 //! `benchlab logs --on`: logs are counted on their hosts, and the results equal the results from a
 //! single log.
 
-use super::Place;
+use super::TestDirectory;
 use lab_model::LogAnalysis;
 use std::fmt::Write as _;
 
@@ -33,8 +33,8 @@ fn lines() -> Vec<String> {
         .collect()
 }
 
-fn load_analysis(place: &Place) -> LogAnalysis {
-    place.0.load().logs().expect("what was read").clone()
+fn load_analysis(directory: &TestDirectory) -> LogAnalysis {
+    directory.0.load().logs().expect("what was read").clone()
 }
 
 /// Removes data that depends on the file, and rounds sums, so that analyses can be compared.
@@ -48,10 +48,10 @@ fn figures(mut analysis: LogAnalysis) -> LogAnalysis {
 }
 
 #[test]
-fn what_several_places_counted_is_what_one_would_have() {
-    let (one, many) = (Place::new(), Place::new());
-    let write = |place: &Place, name: &str, lines: &[&String]| {
-        let path = place.0.join(name);
+fn counts_from_multiple_hosts_equal_those_from_one() {
+    let (one, many) = (TestDirectory::new(), TestDirectory::new());
+    let write = |directory: &TestDirectory, name: &str, lines: &[&String]| {
+        let path = directory.0.join(name);
         std::fs::write(&path, lines.iter().map(|l| l.as_str()).collect::<String>()).unwrap();
         path.display().to_string()
     };
@@ -64,7 +64,7 @@ fn what_several_places_counted_is_what_one_would_have() {
     write(&many, "access.log.1", &of(1));
     let outcome = many.0.call(&["logs", "--on", "local:1", "--rotated", &log]);
     outcome.expect(0).shows(&["/search"]);
-    let (one_place, parts) = (load_analysis(&one), load_analysis(&many));
+    let (one_host, parts) = (load_analysis(&one), load_analysis(&many));
     assert_eq!(parts.lines.entries, 7210);
     assert!(
         parts
@@ -80,22 +80,25 @@ fn what_several_places_counted_is_what_one_would_have() {
         clock_jumps: 0,
         ..parts
     };
-    assert_eq!(figures(parts), figures(one_place));
+    assert_eq!(figures(parts), figures(one_host));
 }
 
 /// If two hosts read the same file, everything counts twice.
 #[test]
-fn several_places_add_up() {
-    let place = Place::new();
-    let path = place.0.join("access.log");
+fn counts_from_multiple_hosts_add_up() {
+    let directory = TestDirectory::new();
+    let path = directory.0.join("access.log");
     std::fs::write(&path, lines().concat()).unwrap();
     let path = path.display().to_string();
-    place.0.call(&["logs", "--on", "local:2", &path]).expect(0);
-    let both = load_analysis(&place);
+    directory
+        .0
+        .call(&["logs", "--on", "local:2", &path])
+        .expect(0);
+    let both = load_analysis(&directory);
     assert_eq!(both.lines.entries, 2 * 7210);
     assert_eq!(both.peak.map(|(_, n)| n), Some(22));
-    let file = place.0.file();
-    place
+    let file = directory.0.file();
+    directory
         .0
         .call(&["report", file.to_str().unwrap(), "--without", "local 1"])
         .expect(2)
@@ -108,23 +111,23 @@ fn several_places_add_up() {
 }
 
 #[test]
-fn what_a_place_cannot_read_is_told() {
-    let place = Place::new();
-    let path = place.0.join("access.log");
+fn unreadable_files_of_a_host_are_reported() {
+    let directory = TestDirectory::new();
+    let path = directory.0.join("access.log");
     std::fs::write(&path, lines().concat()).unwrap();
     let log_path = path.display().to_string();
-    let outcome = place
+    let outcome = directory
         .0
         .call(&["logs", "--on", "local:1", &log_path, "/nowhere/a.log"]);
     outcome
         .expect(0)
         .says(&["local 1:/nowhere/a.log: there is no such file"]);
-    place
+    directory
         .0
         .call(&["logs", "--on", "local:1", "/nowhere/a.log"])
         .expect(2)
         .says(&["there is no such file"]);
-    place
+    directory
         .0
         .call(&["logs", "--on", "local:1", "-"])
         .expect(2)
@@ -149,16 +152,16 @@ fn requests_and_statements_are_joined_where_agents_read_them() {
         }
     }
     let within = |on: &[&str], shown: &[&str]| {
-        let place = Place::new();
+        let directory = TestDirectory::new();
         let files = [("access.json", &pages), ("postgresql.log", &statements)];
         let [pages, statements] = files.map(|(name, text)| {
-            let path = place.0.join(name);
+            let path = directory.0.join(name);
             std::fs::write(&path, text).unwrap();
             path.display().to_string()
         });
         let words = [&["logs"], on, &[&pages, &statements]].concat();
-        place.0.call(&words).expect(0).shows(shown);
-        load_analysis(&place).within
+        directory.0.call(&words).expect(0).shows(shown);
+        load_analysis(&directory).within
     };
     let here = within(&[], &["N+1"]);
     assert_eq!((here[0].requests, here[0].executions), (20, 20 * 52));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Agents and coordinators that are killed or frozen: the counts add up, and no process is left behind.
 
-use super::{Place, assert_added_up, children, is_alive, parts, slices};
-use crate::load::web::{Manner, Web};
+use super::{TestDirectory, assert_added_up, children, is_alive, parts, slices};
+use crate::load::web::{Behavior, Web};
 use crate::project::{outcome, send_signal, wait_until};
 use lab_model::{AgentId, Ending, Run};
 use nix::sys::signal::Signal;
@@ -46,8 +46,8 @@ fn assert_account(run: &Run) {
 
 #[test]
 fn the_load_goes_on_without_an_agent_that_is_killed() {
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
-    let lab = place.start_load(&[&[&web.url("/"), "--on", "local:2"], &RATE[..]].concat());
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
+    let lab = directory.start_load(&[&[&web.url("/"), "--on", "local:2"], &RATE[..]].concat());
     send_signal(children(lab.id())[1], Signal::SIGKILL);
     let outcome = outcome(lab.wait_with_output().unwrap());
     outcome.expect(0).says(&[
@@ -55,21 +55,21 @@ fn the_load_goes_on_without_an_agent_that_is_killed() {
         "from here on its part of the load is not sent",
     ]);
     outcome.shows(&["Agents were lost"]);
-    let run = place.0.load();
+    let run = directory.0.load();
     assert_eq!(run.ending, Some(Ending::Blocks));
     assert_account(&run);
 }
 
 #[test]
 fn the_load_goes_on_without_an_agent_that_is_frozen_and_that_is_ended() {
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
-    let lab = place.start_load(&[&[&web.url("/"), "--on", "local:2"], &RATE[..]].concat());
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
+    let lab = directory.start_load(&[&[&web.url("/"), "--on", "local:2"], &RATE[..]].concat());
     let frozen = children(lab.id())[0];
     send_signal(frozen, Signal::SIGSTOP);
     let outcome = outcome(lab.wait_with_output().unwrap());
     outcome.expect(0).says(&["no message was received for 3 s"]);
     assert!(!is_alive(frozen));
-    assert_account(&place.0.load());
+    assert_account(&directory.0.load());
 }
 
 /// An agent is frozen for less than --lost-after.
@@ -77,14 +77,14 @@ fn the_load_goes_on_without_an_agent_that_is_frozen_and_that_is_ended() {
 /// Requests that are due meanwhile are sent late, which increases their response times.
 #[test]
 fn an_agent_that_is_slow_for_a_while_takes_part_to_the_end() {
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
-    let lab = place.start_load(&[&[&web.url("/"), "--on", "local:2"], &RATE[..]].concat());
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
+    let lab = directory.start_load(&[&[&web.url("/"), "--on", "local:2"], &RATE[..]].concat());
     let slow = children(lab.id())[1];
     send_signal(slow, Signal::SIGSTOP);
     std::thread::sleep(std::time::Duration::from_millis(1500));
     send_signal(slow, Signal::SIGCONT);
     outcome(lab.wait_with_output().unwrap()).expect(0);
-    let run = place.0.load();
+    let run = directory.0.load();
     assert_added_up(&run);
     assert!(run.agents.iter().all(|agent| agent.lost.is_none()));
     let longest = |agent| {
@@ -101,16 +101,16 @@ fn an_agent_that_is_slow_for_a_while_takes_part_to_the_end() {
 /// On an unfit host, `--strict` makes benchlab exit before the load. The test is then skipped.
 #[test]
 fn with_strict_the_loss_of_an_agent_ends_the_run() {
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let url = web.url("/");
     let words = [
         "load", &url, "--strict", "--for", "30s", "--redo", "0", "--on", "local:2", "-c", "4",
     ];
-    let mut lab = place.0.start(&words);
+    let mut lab = directory.0.start(&words);
     let mut unfit = false;
     wait_until("two slices", || {
         unfit = lab.try_wait().unwrap().is_some();
-        unfit || place.0.has_blocks(2)
+        unfit || directory.0.has_blocks(2)
     });
     let Some(&agent) = children(lab.id()).first().filter(|_| !unfit) else {
         outcome(lab.wait_with_output().unwrap())
@@ -123,7 +123,7 @@ fn with_strict_the_loss_of_an_agent_ends_the_run() {
     outcome
         .expect(1)
         .says(&["1 of 2 agents lost, and --strict was given"]);
-    let run = place.0.load();
+    let run = directory.0.load();
     // The run has not ended and can continue.
     assert_eq!(run.ending, None);
     assert_eq!(run.failures, []);
@@ -133,8 +133,8 @@ fn with_strict_the_loss_of_an_agent_ends_the_run() {
 
 #[test]
 fn a_load_without_any_agent_left_has_failed() {
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
-    let lab = place.start_load(&[&[&web.url("/"), "--on", "local:2"], &RATE[..]].concat());
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
+    let lab = directory.start_load(&[&[&web.url("/"), "--on", "local:2"], &RATE[..]].concat());
     children(lab.id())
         .into_iter()
         .for_each(|pid| send_signal(pid, Signal::SIGKILL));
@@ -142,22 +142,25 @@ fn a_load_without_any_agent_left_has_failed() {
     outcome
         .expect(1)
         .says(&["all agents were lost", "continue with `benchlab resume "]);
-    let run = place.0.load();
+    let run = directory.0.load();
     lost_agent(&run, 2);
     // The server has not failed.
     assert_eq!((run.ending, &*run.failures), (None, &[][..]));
-    place.report(&[]).shows(&[
+    directory.report(&[]).shows(&[
         "All agents were lost",
         "that were due later were not sent",
         "served or counted as an error, ",
         "agent's last slice",
     ]);
-    let file = place.0.file();
-    place.0.call(&["resume", file.to_str().unwrap()]).expect(0);
-    let run = place.0.load();
+    let file = directory.0.file();
+    directory
+        .0
+        .call(&["resume", file.to_str().unwrap()])
+        .expect(0);
+    let run = directory.0.load();
     assert_eq!(run.ending, Some(Ending::Blocks));
     assert_eq!(run.complete_blocks().count(), 12);
-    place.report(&["--without", "local 2"]).shows(&[
+    directory.report(&["--without", "local 2"]).shows(&[
         "local 1, resumed",
         "local 2, resumed (excluded)",
         "As requested, local 2 is excluded",
@@ -166,8 +169,8 @@ fn a_load_without_any_agent_left_has_failed() {
 
 #[test]
 fn agents_end_after_their_coordinator_was_killed() {
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
-    let mut lab = place.start_load(&[&[&web.url("/"), "--on", "local:3"], &RATE[..]].concat());
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
+    let mut lab = directory.start_load(&[&[&web.url("/"), "--on", "local:3"], &RATE[..]].concat());
     let agents = children(lab.id());
     assert_eq!(agents.len(), 3);
     lab.kill().unwrap();
@@ -175,15 +178,15 @@ fn agents_end_after_their_coordinator_was_killed() {
     wait_until("the agents' end", || {
         !agents.iter().any(|&pid| is_alive(pid))
     });
-    let run = place.0.load();
+    let run = directory.0.load();
     assert_eq!(run.ending, None);
     assert_added_up(&run);
 }
 
 #[test]
 fn agents_end_if_their_coordinator_is_silent() {
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
-    let mut lab = place.start_load(&[&[&web.url("/"), "--on", "local:2"], &RATE[..]].concat());
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
+    let mut lab = directory.start_load(&[&[&web.url("/"), "--on", "local:2"], &RATE[..]].concat());
     let agents = children(lab.id());
     send_signal(lab.id() as i32, Signal::SIGSTOP);
     wait_until("the agents' end", || {
@@ -195,13 +198,13 @@ fn agents_end_if_their_coordinator_is_silent() {
 
 #[test]
 fn ctrl_c_ends_all_agents_and_the_rest_can_be_put_on_later() {
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let url = web.url("/");
     let words = [
         "load", &url, "--for", "4s", "--redo", "0", "--on", "local:2", "-c", "4",
     ];
-    let lab = place.0.start(&words);
-    wait_until("two slices", || place.0.has_blocks(2));
+    let lab = directory.0.start(&words);
+    wait_until("two slices", || directory.0.has_blocks(2));
     let agents = children(lab.id());
     send_signal(lab.id() as i32, Signal::SIGINT);
     let stopped = outcome(lab.wait_with_output().unwrap());
@@ -209,9 +212,12 @@ fn ctrl_c_ends_all_agents_and_the_rest_can_be_put_on_later() {
         .expect(130)
         .says(&["continue with `benchlab resume "]);
     assert!(!agents.iter().any(|&pid| is_alive(pid)));
-    let file = place.0.file();
-    place.0.call(&["resume", file.to_str().unwrap()]).expect(0);
-    let run = place.0.load();
+    let file = directory.0.file();
+    directory
+        .0
+        .call(&["resume", file.to_str().unwrap()])
+        .expect(0);
+    let run = directory.0.load();
     assert_eq!(run.ending, Some(Ending::Blocks));
     // The second part of the run has other agents.
     assert_eq!(run.agents.len(), 4);

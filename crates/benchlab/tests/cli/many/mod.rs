@@ -15,17 +15,17 @@ mod ssh;
 mod sshd;
 
 use crate::load::sums;
-use crate::load::web::{Manner, Web};
+use crate::load::web::{Behavior, Web};
 use crate::project::{Outcome, Project, wait_until};
 use lab_model::{AgentId, AgentSlice, Run, Slice, SliceTimes};
 use std::process::Child;
 
 /// A directory in which agents load servers.
-struct Place(Project);
+struct TestDirectory(Project);
 
-impl Place {
-    fn new() -> Place {
-        Place(Project::noop(&[]))
+impl TestDirectory {
+    fn new() -> TestDirectory {
+        TestDirectory(Project::noop(&[]))
     }
 
     /// Runs a short load whose blocks are not repeated.
@@ -97,14 +97,15 @@ fn parts(run: &Run, agent: AgentId) -> Vec<AgentSlice> {
 
 #[test]
 fn three_agents_share_a_rate_and_are_shown_in_every_form() {
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
-    let files = ["r.json", "r.csv", "r.md", "r.xlsx", "r.html", "plots/"].map(|f| place.0.join(f));
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
+    let files =
+        ["r.json", "r.csv", "r.md", "r.xlsx", "r.html", "plots/"].map(|f| directory.0.join(f));
     let exports = files.iter().flat_map(|f| ["--export", f.to_str().unwrap()]);
     let exports: Vec<&str> = exports.collect();
     let words = [&web.url("/"), "--on", "local:3", "--rate", "600", "-c", "7"];
-    let outcome = place.load(&[&words[..], &exports].concat());
+    let outcome = directory.load(&[&words[..], &exports].concat());
     outcome.expect(0);
-    let run = place.0.load();
+    let run = directory.0.load();
     let (served, errors) = sums(&run);
     assert_eq!(errors, []);
     // Each agent sends one request before the load.
@@ -144,14 +145,18 @@ fn three_agents_share_a_rate_and_are_shown_in_every_form() {
 
 #[test]
 fn a_reader_leaves_an_agent_out_and_the_report_says_so() {
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
-    place
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
+    directory
         .load(&[&web.url("/"), "--on", "local:2", "-c", "4"])
         .expect(0);
-    let run = place.0.load();
-    let file = place.0.file();
+    let run = directory.0.load();
+    let file = directory.0.file();
     let file = file.to_str().unwrap();
-    let report = |words: &[&str]| place.0.call(&[&["report", file, "--full"], words].concat());
+    let report = |words: &[&str]| {
+        directory
+            .0
+            .call(&[&["report", file, "--full"], words].concat())
+    };
     report(&["--without", "local 2"])
         .expect(0)
         .shows(&["As requested, local 2", "local 2 (excluded)"]);
@@ -162,17 +167,17 @@ fn a_reader_leaves_an_agent_out_and_the_report_says_so() {
         .expect(2)
         .says(&["no agent would be left"]);
     // The file is unchanged.
-    assert_eq!(place.0.load(), run);
+    assert_eq!(directory.0.load(), run);
 }
 
 #[test]
 fn two_servers_are_compared_over_agents_in_mirrored_turns() {
-    let (place, a, b) = (
-        Place::new(),
-        Web::new(Manner::Honest),
-        Web::new(Manner::Honest),
+    let (directory, a, b) = (
+        TestDirectory::new(),
+        Web::new(Behavior::Honest),
+        Web::new(Behavior::Honest),
     );
-    let outcome = place.0.call(&[
+    let outcome = directory.0.call(&[
         "load",
         &a.url("/"),
         &b.url("/"),
@@ -189,7 +194,7 @@ fn two_servers_are_compared_over_agents_in_mirrored_turns() {
     ]);
     // A load this short yields a ratio of p50 only on an idle machine.
     outcome.expect(0).shows(&["ratio of time for"]);
-    let run = place.0.load();
+    let run = directory.0.load();
     assert_added_up(&run);
     for block in run.complete_blocks() {
         let order: Vec<_> = block.slices.iter().map(|s| s.subject.0).collect();
@@ -200,7 +205,7 @@ fn two_servers_are_compared_over_agents_in_mirrored_turns() {
 
 #[test]
 fn secrets_and_expectations_reach_the_agents_and_no_file() {
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let url = format!("http://me:hidden1@{}/x", web.address);
     let words = [
         "--on",
@@ -212,23 +217,25 @@ fn secrets_and_expectations_reach_the_agents_and_no_file() {
         "--expect-json",
         "ok=true",
     ];
-    place.load(&[&[&url[..]], &words[..]].concat()).expect(0);
-    let (served, errors) = sums(&place.0.load());
+    directory
+        .load(&[&[&url[..]], &words[..]].concat())
+        .expect(0);
+    let (served, errors) = sums(&directory.0.load());
     assert!(served > 0 && errors.is_empty(), "{errors:?}");
     let head = &web.received()[0];
     assert!(
         head.contains("X-Key: hidden2") && head.contains("Authorization: Basic"),
         "{head}"
     );
-    let bytes = std::fs::read(place.0.file()).unwrap();
+    let bytes = std::fs::read(directory.0.file()).unwrap();
     assert!(!bytes.windows(6).any(|word| word == b"hidden"));
 }
 
 #[test]
 fn what_cannot_be_begun_is_said_before_anything_is_loaded() {
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let url = web.url("/");
-    place
+    directory
         .load(&[&url, "--on", "local:4", "-c", "3"])
         .expect(1)
         .says(&["3 connections are too few for 4 agents", "--connections"]);
@@ -237,20 +244,23 @@ fn what_cannot_be_begun_is_said_before_anything_is_loaded() {
         ("local:0", "from 1 to"),
         ("ssh:-x", "is not a valid host name"),
     ] {
-        place.load(&[&url, "--on", on]).expect(2).says(&[message]);
+        directory
+            .load(&[&url, "--on", on])
+            .expect(2)
+            .says(&[message]);
     }
-    place
+    directory
         .load(&[&url, "--on", "local:2", "--lost-after", "1s"])
         .expect(2)
         .says(&["at least 3s"]);
     assert_eq!(web.requests(), 0);
     drop(web);
-    let refused = place.load(&[&url, "--on", "local:2"]);
+    let refused = directory.load(&[&url, "--on", "local:2"]);
     refused
         .expect(1)
         .says(&["local 1: ", "does not respond: connect", "no load was sent"]);
-    assert!(place.0.files().is_empty());
-    place
+    assert!(directory.0.files().is_empty());
+    directory
         .0
         .call(&["agent"])
         .expect(1)

@@ -3,10 +3,10 @@
 //! packets.
 
 use super::hosts::assert_blocks;
-use super::{Place, assert_added_up, parts};
+use super::{TestDirectory, assert_added_up, parts};
 use crate::line;
 use crate::load::sums;
-use crate::load::web::{Manner, Web};
+use crate::load::web::{Behavior, Web};
 use crate::project::{Project, blocks_of, outcome};
 use lab_host::namespace::ip;
 use lab_model::AgentId;
@@ -44,7 +44,7 @@ impl Networks {
     /// this on standard error.
     fn new() -> Option<Networks> {
         let networks = Networks::named(["a", "b"]);
-        let outcome = networks.lay();
+        let outcome = networks.create_links();
         if let Err(reason) = &outcome {
             eprintln!("networks are not tried out: {reason}");
         }
@@ -52,7 +52,7 @@ impl Networks {
     }
 
     /// Creates the links. The first link is a cable; the second link delays and drops packets.
-    fn lay(&self) -> Result<(), String> {
+    fn create_links(&self) -> Result<(), String> {
         for name in &self.names {
             ip(&["netns", "add", name])?;
         }
@@ -119,34 +119,37 @@ fn an_agent_on_a_worse_line_is_named_and_can_be_left_out() {
     let Some(networks) = Networks::new() else {
         return;
     };
-    let (place, web) = (
-        Place::new(),
-        Web::bind(&format!("{}:0", ENDS[0][0]), 0, Manner::Honest).unwrap(),
+    let (directory, web) = (
+        TestDirectory::new(),
+        Web::bind(&format!("{}:0", ENDS[0][0]), 0, Behavior::Honest).unwrap(),
     );
     let on = networks.on();
     let url = web.url("/");
-    a_cut_line(&networks, &place, &[&url, "--on", &on]);
+    a_cut_line(&networks, &directory, &[&url, "--on", &on]);
     let words = [
         "load", &url, "--on", &on, "-c", "4", "--redo", "0", "--for", "4s", "--rate", "200",
     ];
     networks.delay(60_000_000);
-    place.0.call(&words).expect(0);
-    let run = place.0.load();
+    directory.0.call(&words).expect(0);
+    let run = directory.0.load();
     assert_added_up(&run);
     let second = parts(&run, AgentId(1));
     let times = second
         .iter()
         .flat_map(|p| p.slice.service.counts().into_owned().0);
     assert!(times.map(|(ns, _)| ns).min() >= Some(60_000_000));
-    let file = place.0.file();
+    let file = directory.0.file();
     let file = file.to_str().unwrap();
     let name = &networks.names[1];
-    place.0.call(&["report", file, "--without", name]).expect(0);
+    directory
+        .0
+        .call(&["report", file, "--without", name])
+        .expect(0);
     std::fs::remove_file(file).unwrap();
     // No packet reaches the server, so the check before the load fails.
     networks.delay(LOST);
     let limited = [&words[..], &["--timeout", "500ms"]].concat();
-    let outcome = place.0.call(&limited);
+    let outcome = directory.0.call(&limited);
     outcome
         .expect(1)
         .says(&[name, "does not respond", "no load was sent"]);
@@ -154,13 +157,13 @@ fn an_agent_on_a_worse_line_is_named_and_can_be_left_out() {
 
 /// Cuts an agent's link to the server. The agent is not lost, because agents communicate over
 /// pipes, but its requests fail.
-fn a_cut_line(networks: &Networks, place: &Place, words: &[&str]) {
-    let lab = place.start_load(&[words, &["-c", "4", "--rate", "200"]].concat());
+fn a_cut_line(networks: &Networks, directory: &TestDirectory, words: &[&str]) {
+    let lab = directory.start_load(&[words, &["-c", "4", "--rate", "200"]].concat());
     networks.cut(true);
     std::thread::sleep(Duration::from_secs(3));
     networks.cut(false);
     outcome(lab.wait_with_output().unwrap()).expect(0);
-    let run = place.0.load();
+    let run = directory.0.load();
     assert_added_up(&run);
     assert!(run.agents.iter().all(|agent| agent.lost.is_none()));
     let failed = |agent| {
@@ -177,7 +180,7 @@ fn a_cut_line(networks: &Networks, place: &Place, words: &[&str]) {
     let offered = served + errors.iter().map(|(_, count)| count).sum::<u64>();
     // 12 s at 200 requests per second, with random arrivals.
     assert!((2100..2700).contains(&offered), "{offered}");
-    std::fs::remove_file(place.0.file()).unwrap();
+    std::fs::remove_file(directory.0.file()).unwrap();
 }
 
 /// Measures subjects on a host without the coordinator's network.

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `--server-host`: an agent on the server's machine reads the server's resource usage.
 
-use super::{Place, children, slices};
-use crate::load::web::{Manner, Web};
+use super::{TestDirectory, children, slices};
+use crate::load::web::{Behavior, Web};
 use crate::project::{outcome, send_signal};
 use nix::sys::signal::Signal;
 
 /// Monitors a server in this process. The agent finds it by its port or by its process ID.
 #[test]
-fn what_the_server_uses_is_read_by_an_agent_beside_it() {
+fn an_agent_on_the_servers_host_reads_its_resource_usage() {
     let own_pid = std::process::id().to_string();
     for options in [&[][..], &["--server-pid", &own_pid]] {
-        let (place, web) = (Place::new(), Web::new(Manner::Honest));
+        let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
         let words = [
             &web.url("/"),
             "--server-host",
@@ -21,8 +21,8 @@ fn what_the_server_uses_is_read_by_an_agent_beside_it() {
             "--on",
             "local:2",
         ];
-        place.load(&[&words[..], options].concat()).expect(0);
-        let run = place.0.load();
+        directory.load(&[&words[..], options].concat()).expect(0);
+        let run = directory.0.load();
         assert!(slices(&run).count() > 0);
         for slice in slices(&run) {
             assert!(slice.server_threads.is_some_and(|n| n > 1), "{slice:?}");
@@ -34,9 +34,9 @@ fn what_the_server_uses_is_read_by_an_agent_beside_it() {
 
 #[test]
 fn the_loss_of_the_agent_beside_the_server_is_in_the_report() {
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let url = web.url("/");
-    let lab = place.start_load(&[&url, "--server-host", "local:1", "-c", "4"]);
+    let lab = directory.start_load(&[&url, "--server-host", "local:1", "-c", "4"]);
     let agents = children(lab.id());
     assert_eq!(agents.len(), 1);
     send_signal(agents[0], Signal::SIGKILL);
@@ -44,7 +44,7 @@ fn the_loss_of_the_agent_beside_the_server_is_in_the_report() {
     outcome
         .expect(0)
         .says(&["the agent on the server's machine, local 1, was lost"]);
-    place.report(&[]).shows(&[
+    directory.report(&[]).shows(&[
         "The resources that the server used are known for only",
         "of 12 blocks, and the results are based on these",
         "the agent on the server's machine, local 1, was lost",
@@ -55,7 +55,7 @@ fn the_loss_of_the_agent_beside_the_server_is_in_the_report() {
 /// The server's resource usage covers the requests of all agents.
 #[test]
 fn without_an_agent_the_servers_figures_are_left_out() {
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let url = web.url("/");
     let words = [
         &url,
@@ -68,14 +68,14 @@ fn without_an_agent_the_servers_figures_are_left_out() {
         "--rate",
         "300",
     ];
-    place.load(&words).expect(0);
-    place.report(&[]).shows(&[
+    directory.load(&words).expect(0);
+    directory.report(&[]).shows(&[
         "over 5 connections of 3 agents",
         "server CPU time",
         "3 agents with 1 thread each",
         "local 1, local 2 and local 3 are on one machine",
     ]);
-    place.report(&["--without", "local 3"]).shows(&[
+    directory.report(&["--without", "local 3"]).shows(&[
         "over 4 connections of 2 agents",
         "the included agents sent 2 of 3 equal parts of it",
         "The server's resource usage is omitted",
@@ -84,7 +84,7 @@ fn without_an_agent_the_servers_figures_are_left_out() {
 
 #[test]
 fn a_server_that_is_not_there_is_told_before_the_load() {
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let url = web.url("/");
     let words = [
         &url[..],
@@ -93,13 +93,13 @@ fn a_server_that_is_not_there_is_told_before_the_load() {
         "--server-pid",
         "4194303",
     ];
-    place
+    directory
         .load(&words)
         .expect(1)
         .says(&["--server-host: local 1: ", "no such process"]);
-    place
+    directory
         .load(&[&url, "--server-host", "local:2"])
         .expect(2)
         .says(&["one machine"]);
-    assert!(place.0.files().is_empty());
+    assert!(directory.0.files().is_empty());
 }

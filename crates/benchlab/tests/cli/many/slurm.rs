@@ -2,8 +2,8 @@
 //! `--on slurm:…` on a private cluster: a controller and two node daemons on the loopback interface.
 
 use super::hosts::assert_blocks;
-use super::{Place, assert_added_up};
-use crate::load::web::{Manner, Web};
+use super::{TestDirectory, assert_added_up};
+use crate::load::web::{Behavior, Web};
 use crate::project::{blocks_of, outcome, wait_until};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -155,8 +155,8 @@ fn nodes_get_an_agent_each_and_no_job_is_left_even_of_a_killed_coordinator() {
     killed(&cluster);
 }
 
-fn start(cluster: &Cluster, place: &Place, words: &[&str]) -> Child {
-    let mut command = place.0.command(words);
+fn start(cluster: &Cluster, directory: &TestDirectory, words: &[&str]) -> Child {
+    let mut command = directory.0.command(words);
     command.env("SLURM_CONF", cluster.at("slurm.conf"));
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     command.spawn().unwrap()
@@ -165,17 +165,22 @@ fn start(cluster: &Cluster, place: &Place, words: &[&str]) -> Child {
 const LOAD: [&str; 8] = ["load", "--on", "slurm:2", "-c", "4", "--redo", "0", "--for"];
 
 fn loads(cluster: &Cluster) {
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let url = web.url("/");
     let words = [&LOAD[..], &["1s", &url]].concat();
-    outcome(start(cluster, &place, &words).wait_with_output().unwrap()).expect(0);
-    assert_loaded(&place);
+    outcome(
+        start(cluster, &directory, &words)
+            .wait_with_output()
+            .unwrap(),
+    )
+    .expect(0);
+    assert_loaded(&directory);
     wait_until("the jobs' end", || cluster.jobs() == 0);
 }
 
 #[track_caller]
-fn assert_loaded(place: &Place) {
-    let run = place.0.load();
+fn assert_loaded(directory: &TestDirectory) {
+    let run = directory.0.load();
     assert_added_up(&run);
     let names: Vec<&str> = run.agents.iter().map(|a| a.name.as_str()).collect();
     assert_eq!(names, ["slurm 1", "slurm 2"]);
@@ -183,23 +188,28 @@ fn assert_loaded(place: &Place) {
 
 /// Measures blocks on nodes as on other hosts.
 fn blocks_of_an_experiment(cluster: &Cluster) {
-    let place = Place::new();
+    let directory = TestDirectory::new();
     let words = [&blocks_of("4", "2")[..], &["--on", "slurm:2"]].concat();
-    outcome(start(cluster, &place, &words).wait_with_output().unwrap()).expect(0);
-    assert_blocks(&place.0.load(), 4);
+    outcome(
+        start(cluster, &directory, &words)
+            .wait_with_output()
+            .unwrap(),
+    )
+    .expect(0);
+    assert_blocks(&directory.0.load(), 4);
     wait_until("the jobs' end", || cluster.jobs() == 0);
 }
 
 /// Runs a coordinator on the first node of `sbatch --wait`. Each node has one core, so two
 /// concurrent steps use two nodes.
 fn in_an_allocation(cluster: &Cluster) {
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let url = web.url("/");
     let words = [&LOAD[..], &["1s", &url]].concat();
-    let command = place.0.command(&words);
+    let command = directory.0.command(&words);
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     let words: Vec<String> = words.map(|w| format!("'{}'", w.display())).collect();
-    let output = place.0.join("output");
+    let output = directory.0.join("output");
     let mut sbatch = cluster.command("sbatch");
     sbatch.args(["--wait", "--nodes=2", "--exclusive", "--output"]);
     sbatch
@@ -208,12 +218,12 @@ fn in_an_allocation(cluster: &Cluster) {
     let submitted = outcome(sbatch.output().unwrap());
     let output_text = fs::read_to_string(&output).unwrap_or_default();
     assert_eq!(submitted.code, Some(0), "{submitted:?} {output_text}");
-    assert_loaded(&place);
+    assert_loaded(&directory);
 }
 
 /// Checks that benchlab waits for nodes that other jobs use.
 fn waits_in_the_queue(cluster: &Cluster) {
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let mut other = cluster.command("srun");
     other.args(["--nodes=2", "--exclusive", "sleep", "600"]);
     let mut other = other
@@ -224,7 +234,7 @@ fn waits_in_the_queue(cluster: &Cluster) {
     wait_until("the other job", || cluster.jobs() == 1);
     let mut lab = start(
         cluster,
-        &place,
+        &directory,
         &[&LOAD[..], &["1s", &web.url("/")]].concat(),
     );
     let mut stderr = BufReader::new(lab.stderr.take().unwrap());
@@ -244,18 +254,18 @@ fn waits_in_the_queue(cluster: &Cluster) {
         "{}",
         String::from_utf8_lossy(&rest)
     );
-    assert_loaded(&place);
+    assert_loaded(&directory);
     wait_until("the jobs' end", || cluster.jobs() == 0);
 }
 
 fn killed(cluster: &Cluster) {
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let mut lab = start(
         cluster,
-        &place,
+        &directory,
         &[&LOAD[..], &["60s", &web.url("/")]].concat(),
     );
-    wait_until("a slice", || place.0.has_blocks(1));
+    wait_until("a slice", || directory.0.has_blocks(1));
     assert_eq!(cluster.jobs(), 2);
     lab.kill().unwrap();
     lab.wait().unwrap();

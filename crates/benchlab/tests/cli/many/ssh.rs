@@ -3,8 +3,8 @@
 //! failures.
 
 use super::sshd::Sshd;
-use super::{Place, assert_added_up, children, parts};
-use crate::load::web::{Manner, Web};
+use super::{TestDirectory, assert_added_up, children, parts};
+use crate::load::web::{Behavior, Web};
 use crate::project::{BENCHLAB, Outcome, outcome, send_signal, wait_until};
 use lab_model::{AgentId, AgentSlice, Run};
 use nix::sys::signal::Signal;
@@ -17,12 +17,12 @@ use std::process::{Child, Command, Stdio};
 const LATE_CLOCK: &str =
     "unshare --time --monotonic 600 --boottime 600 --fork sh -c \"$SSH_ORIGINAL_COMMAND\"";
 
-fn load(place: &Place, sshd: &Sshd, words: &[&str]) -> Outcome {
-    outcome(start(place, sshd, words).wait_with_output().unwrap())
+fn load(directory: &TestDirectory, sshd: &Sshd, words: &[&str]) -> Outcome {
+    outcome(start(directory, sshd, words).wait_with_output().unwrap())
 }
 
-fn start(place: &Place, sshd: &Sshd, words: &[&str]) -> Child {
-    let mut command = place
+fn start(directory: &TestDirectory, sshd: &Sshd, words: &[&str]) -> Child {
+    let mut command = directory
         .0
         .command(&[&["load", "--redo", "0", "--seed=7"], words].concat());
     command.env("BENCHLAB_SSH", sshd.client());
@@ -32,7 +32,7 @@ fn start(place: &Place, sshd: &Sshd, words: &[&str]) -> Child {
 
 /// Runs a load that gen1 and gen2 generate together, and returns the run.
 fn load_by_two_agents(sshd: &Sshd) -> Run {
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let url = web.url("/");
     let words = [
         &url,
@@ -45,8 +45,8 @@ fn load_by_two_agents(sshd: &Sshd) -> Run {
         "--for",
         "2s",
     ];
-    load(&place, sshd, &words).expect(0);
-    let run = place.0.load();
+    load(&directory, sshd, &words).expect(0);
+    let run = directory.0.load();
     assert_added_up(&run);
     run
 }
@@ -80,17 +80,17 @@ fn a_program_that_is_installed_there_is_used_if_it_is_the_same() {
     let Some(sshd) = Sshd::start(&[("gen1", "")]) else {
         return;
     };
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     std::os::unix::fs::symlink(BENCHLAB, sshd.bin().join("benchlab")).unwrap();
     // Copying would fail.
     sshd.install("mktemp", "#!/bin/sh\nexit 1\n");
     load(
-        &place,
+        &directory,
         &sshd,
         &[&web.url("/"), "--on", "ssh:gen1", "--for", "1s"],
     )
     .expect(0);
-    assert_eq!(place.0.load().agents[AgentId(0)].name, "gen1");
+    assert_eq!(directory.0.load().agents[AgentId(0)].name, "gen1");
 }
 
 /// Returns the processes on a host that use this server's directory for temporary files.
@@ -114,10 +114,10 @@ fn limits_of_the_coordinator_hold_for_agents() {
     let Some(sshd) = Sshd::start(&[("gen1", "")]) else {
         return;
     };
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let url = web.url("/");
     let words = ["load", &url, "--on", "ssh:gen1", "-c", "4", "--for", "60s"];
-    let lab = place.0.command(&words);
+    let lab = directory.0.command(&words);
     let mut limited = Command::new("sh");
     limited.args(["-c", "ulimit -S -t 1234 && exec \"$@\"", "sh"]);
     limited.arg(lab.get_program()).args(lab.get_args());
@@ -143,8 +143,8 @@ fn what_agents_write_is_shown_with_their_names() {
     let Some(sshd) = Sshd::start(&[("gen1", "")]) else {
         return;
     };
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
-    let go = place.0.join("go");
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
+    let go = directory.0.join("go");
     let noise = format!(
         "while [ ! -e {} ]; do sleep 0.1; done; echo a strange noise >&2",
         go.display()
@@ -152,8 +152,8 @@ fn what_agents_write_is_shown_with_their_names() {
     let script = format!("#!/bin/sh\n({noise}) &\nexec {BENCHLAB} \"$@\"\n");
     sshd.install("benchlab", &script);
     let words = [&web.url("/"), "--on", "ssh:gen1", "--for", "5s"];
-    let lab = start(&place, &sshd, &words);
-    wait_until("a slice", || place.0.has_blocks(1));
+    let lab = start(&directory, &sshd, &words);
+    wait_until("a slice", || directory.0.has_blocks(1));
     fs::write(go, "").unwrap();
     outcome(lab.wait_with_output().unwrap())
         .expect(0)
@@ -165,7 +165,7 @@ fn another_version_is_not_used_but_replaced_by_a_copy() {
     let Some(sshd) = Sshd::start(&[("gen1", "")]) else {
         return;
     };
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let hello = r#"{"Hello":{"version":"0.0.9","sha256":null,"pid":1,"machine":"old"}}"#;
     let length = format!("\\0\\0\\0\\{:o}\\0\\0\\0\\0", hello.len());
     let script =
@@ -173,16 +173,18 @@ fn another_version_is_not_used_but_replaced_by_a_copy() {
     sshd.install("benchlab", &script);
     let url = web.url("/");
     let words = [&url[..], "--on", "ssh:gen1", "--for", "1s"];
-    load(&place, &sshd, &words).expect(0);
+    load(&directory, &sshd, &words).expect(0);
     assert_eq!(
-        place.0.load().agents[AgentId(0)].version,
+        directory.0.load().agents[AgentId(0)].version,
         env!("CARGO_PKG_VERSION")
     );
     // If copying is impossible, too, the message contains both reasons.
     sshd.install("mktemp", "#!/bin/sh\necho no room >&2\nexit 1\n");
-    load(&place, &sshd, &words)
-        .expect(1)
-        .says(&["on gen1", "it runs benchlab 0.0.9", "no room"]);
+    load(&directory, &sshd, &words).expect(1).says(&[
+        "on gen1",
+        "it runs benchlab 0.0.9",
+        "no room",
+    ]);
 }
 
 /// Two agents start a load at the same time although their clocks differ by ten minutes.
@@ -284,15 +286,15 @@ fn a_host_that_cannot_be_reached_is_named() {
     let Some(sshd) = Sshd::start(&[("gen1", ""), ("broken", "exit 3")]) else {
         return;
     };
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let url = web.url("/");
-    let refused = load(&place, &sshd, &[&url, "--on", "ssh:gen1,broken"]);
+    let refused = load(&directory, &sshd, &[&url, "--on", "ssh:gen1,broken"]);
     refused
         .expect(1)
         .says(&["cannot start an agent on broken", "exit status: 3"]);
     // The message contains a reason only once if both attempts failed for that reason.
     assert!(!refused.stderr.contains("then"), "{}", refused.stderr);
-    assert!(place.0.files().is_empty());
+    assert!(directory.0.files().is_empty());
     wait_until("the copies' end", || sshd.left_behind().is_empty());
 }
 
@@ -304,13 +306,13 @@ fn nothing_is_left_on_the_hosts_of_a_coordinator_that_was_killed() {
         return;
     };
     for is_loading in [false, true] {
-        let (place, web) = (Place::new(), Web::new(Manner::Honest));
+        let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
         let url = web.url("/");
         let words = [&url, "--on", "ssh:gen1,gen2", "-c", "4", "--for", "60s"];
-        let mut lab = start(&place, &sshd, &words);
+        let mut lab = start(&directory, &sshd, &words);
         wait_until("the first slice, or the first copy", || {
             if is_loading {
-                place.0.has_blocks(1)
+                directory.0.has_blocks(1)
             } else {
                 !sshd.left_behind().is_empty()
             }
@@ -337,7 +339,7 @@ fn an_agent_whose_connection_is_silent_is_lost_and_ended() {
     let Some(sshd) = Sshd::start(&[("gen1", ""), ("gen2", "")]) else {
         return;
     };
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let url = web.url("/");
     let words = [
         &url,
@@ -352,13 +354,13 @@ fn an_agent_whose_connection_is_silent_is_lost_and_ended() {
         "--lost-after",
         "8s",
     ];
-    let lab = start(&place, &sshd, &words);
-    wait_until("two slices", || place.0.has_blocks(2));
+    let lab = start(&directory, &sshd, &words);
+    wait_until("two slices", || directory.0.has_blocks(2));
     let client = children(lab.id())[0];
     send_signal(client, Signal::SIGSTOP);
     let outcome = outcome(lab.wait_with_output().unwrap());
     outcome.expect(0).says(&["no message was received for 8 s"]);
-    let run = place.0.load();
+    let run = directory.0.load();
     assert_eq!(run.agents.iter().filter(|a| a.lost.is_some()).count(), 1);
     assert_added_up(&run);
     assert!(!super::is_alive(client));

@@ -245,7 +245,8 @@ fn careful(faults: &[Fault]) -> Option<String> {
     let lossy = faults
         .iter()
         .filter(|(_, scoped_points)| subjects_without(&AT_POINTS, scoped_points).is_empty());
-    let careful = lossy.map(|(fault, scoped_points)| (subjects_without(&AT_POINTS[..3], scoped_points), fault));
+    let careful = lossy
+        .map(|(fault, scoped_points)| (subjects_without(&AT_POINTS[..3], scoped_points), fault));
     let some_careful = careful.filter(|(names, _)| !names.is_empty());
     let parts = say::grouped(some_careful)
         .into_iter()
@@ -358,7 +359,10 @@ fn load(scopes: &[Scope]) -> Option<String> {
 
 /// Returns the subjects that made calls at all points, and had no error of these kinds at any of
 /// them.
-fn subjects_without<'s>(kinds: &[Metric], scoped_points: &[(&'s Scope<'s>, PointId)]) -> Vec<&'s str> {
+fn subjects_without<'s>(
+    kinds: &[Metric],
+    scoped_points: &[(&'s Scope<'s>, PointId)],
+) -> Vec<&'s str> {
     let is_without = |name: &&str| {
         scoped_points.iter().all(|&(scope, point)| {
             let count_of = |s, metric: &Metric| count(scope, (s, Some(point)), metric);

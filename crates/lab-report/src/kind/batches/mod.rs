@@ -163,7 +163,12 @@ fn single_point(scope: &Scope) -> Option<Table> {
     let waits = waits.into_iter().filter(|_| answer == Metric::P99);
     let metrics: Vec<Metric> = std::iter::once(answer.clone()).chain(waits).collect();
     let title = wording::at_point(&answer, &scope.short(point));
-    let table = table::figures(scope, &title, &scope.subject_scopes(&compared, &[point]), &metrics);
+    let table = table::figures(
+        scope,
+        &title,
+        &scope.subject_scopes(&compared, &[point]),
+        &metrics,
+    );
     (!table.rows.is_empty()).then_some(table)
 }
 
@@ -326,7 +331,8 @@ fn latencies(scope: &Scope, subject_scopes: &[SubjectScope]) -> Section {
     let table = table::figures(scope, "", subject_scopes, &LATENCIES);
     let quantiles = "Half of a block's operations take at most p50, 99 % at most p99. Values are up to 1/32 too high \
                      and never too low.";
-    let is_added = |&subject_scope: &SubjectScope| scope.cell(subject_scope, &Metric::ADDED_P50).is_some();
+    let is_added =
+        |&subject_scope: &SubjectScope| scope.cell(subject_scope, &Metric::ADDED_P50).is_some();
     let added = if subject_scopes.iter().any(is_added) {
         format!(
             " Added latency is the difference from {}'s, block by block.",

@@ -147,7 +147,8 @@ fn range(scope: &Scope, entries: &[&Entry], metric: &Metric) -> Option<String> {
         let subjects = scope.compared().into_iter();
         subjects.map(move |s| (s, Some(e.point)))
     });
-    let known = subject_scopes.filter_map(|subject_scope| Some((subject_scope, scope.quantity(subject_scope, metric)?)));
+    let known = subject_scopes
+        .filter_map(|subject_scope| Some((subject_scope, scope.quantity(subject_scope, metric)?)));
     let mut known: Vec<_> = known.collect();
     known.sort_by(|a, b| a.1.value.total_cmp(&b.1.value));
     let [least, .., most] = known.as_slice() else {
@@ -171,7 +172,8 @@ fn is_zero(scope: &Scope, entries: &[Entry], metric: &Metric) -> bool {
             let subjects = scope.compared().into_iter();
             subjects.map(move |s| (s, Some(e.point)))
         });
-    let mut values = subject_scopes.filter_map(|subject_scope| scope.quantity(subject_scope, metric));
+    let mut values =
+        subject_scopes.filter_map(|subject_scope| scope.quantity(subject_scope, metric));
     values.clone().next().is_some() && values.all(|q| q.value == 0.0)
 }
 
@@ -299,7 +301,8 @@ fn lowest_level(scope: &Scope, entries: &[Entry]) -> f64 {
         let metrics = losses(scope, e.case).into_iter();
         subjects.flat_map(move |s| metrics.clone().map(move |m| ((s, Some(e.point)), m)))
     });
-    let intervals = subject_scopes.filter_map(|(subject_scope, metric)| scope.interval(subject_scope, metric));
+    let intervals =
+        subject_scopes.filter_map(|(subject_scope, metric)| scope.interval(subject_scope, metric));
     let levels = intervals.filter(|i| say::is_bounded(i)).map(|i| i.level);
     levels.fold(scope.level(), f64::min)
 }

@@ -142,8 +142,12 @@ pub fn costs(scope: &Scope) -> Option<String> {
 /// (c at threads=8); none with atomic and lock.`
 fn greatest_loss(scope: &Scope, groups: &[PointGroup], metric: &Metric) -> Option<String> {
     let most = |group: &PointGroup| {
-        let subject_scopes = scope.subject_scopes(&scope.compared(), &group.points).into_iter();
-        let known = subject_scopes.filter_map(|subject_scope| Some((subject_scope, scope.interval(subject_scope, metric)?)));
+        let subject_scopes = scope
+            .subject_scopes(&scope.compared(), &group.points)
+            .into_iter();
+        let known = subject_scopes.filter_map(|subject_scope| {
+            Some((subject_scope, scope.interval(subject_scope, metric)?))
+        });
         known.max_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate))
     };
     let known = groups

@@ -30,7 +30,9 @@ pub fn table(scope: &Scope) -> Option<Table> {
     for subject in scope.compared() {
         let subject_scope = (subject, Some(point));
         let time = scope.interval(subject_scope, &Metric::WALL);
-        let ratio = scope.comparison(subject_scope, &Metric::WALL).map(|c| c.ratio);
+        let ratio = scope
+            .comparison(subject_scope, &Metric::WALL)
+            .map(|c| c.ratio);
         table.named_row(
             scope.name(subject),
             [

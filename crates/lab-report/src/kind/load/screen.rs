@@ -106,8 +106,13 @@ pub fn table(scope: &Scope, load: &LoadSpec) -> Option<Table> {
             } else {
                 &SIDE_BY_SIDE[1..]
             };
-            table::figures(scope, "", &scope.subject_scopes(&subjects, &points), metrics)
-                .with_caption(wording::rates_and_percentiles())
+            table::figures(
+                scope,
+                "",
+                &scope.subject_scopes(&subjects, &points),
+                metrics,
+            )
+            .with_caption(wording::rates_and_percentiles())
         }
     };
     (!table.rows.is_empty()).then_some(table)
@@ -118,7 +123,9 @@ fn percentiles(scope: &Scope, load: &LoadSpec, subject_scope: SubjectScope) -> T
         .iter()
         .map(|metric| Column::with_unit(metric.title.to_string(), Unit::Nanoseconds));
     let mut table = Table::new("", std::iter::once(Column::from("time")).chain(heads));
-    if !scope.knows(subject_scope) || scaling::peak(scope, subject_scope.0, &scope.points()).is_none() {
+    if !scope.knows(subject_scope)
+        || scaling::peak(scope, subject_scope.0, &scope.points()).is_none()
+    {
         return table;
     }
     let cells = |metrics: &[Metric]| {
@@ -229,13 +236,20 @@ fn bottleneck(scope: &Scope, load: &LoadSpec) -> Option<Finding> {
         connections(scope, subject, point)?
     };
     let label = wording::bottleneck_label(&bottleneck);
-    Some(Finding::new(label, wording::bottleneck(&bottleneck), Tone::Plain))
+    Some(Finding::new(
+        label,
+        wording::bottleneck(&bottleneck),
+        Tone::Plain,
+    ))
 }
 
 /// Returns true if requests failed, or if one waited long enough for a retransmission.
 fn is_delayed(scope: &Scope) -> bool {
-    let subject_scopes = scope.subject_scopes(&scope.compared(), &scope.points()).into_iter();
-    let mut longest = subject_scopes.filter_map(|subject_scope| scope.quantity(subject_scope, &Metric::MAX));
+    let subject_scopes = scope
+        .subject_scopes(&scope.compared(), &scope.points())
+        .into_iter();
+    let mut longest =
+        subject_scopes.filter_map(|subject_scope| scope.quantity(subject_scope, &Metric::MAX));
     has_failed(scope) || longest.any(|max| max.value >= MIN_RETRANSMISSION_NS)
 }
 

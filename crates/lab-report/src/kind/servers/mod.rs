@@ -81,7 +81,9 @@ impl WorkKind for Servers {
                 counts_failed: true,
             }
         });
-        cases.filter(|compared| !compared.points.is_empty()).collect()
+        cases
+            .filter(|compared| !compared.points.is_empty())
+            .collect()
     }
 }
 
@@ -212,7 +214,11 @@ impl<'a> View<'a> {
         let open = points.find(|&p| plan.is_open(p));
         let connections = open.map_or(64, |p| plan.connections(p)).max(1) as f64;
         // Distances are logarithmic, since sweeps are geometric.
-        let apart = |p: &PointId| (plan.connections(*p).max(1) as f64 / connections).ln().abs();
+        let apart = |p: &PointId| {
+            (plan.connections(*p).max(1) as f64 / connections)
+                .ln()
+                .abs()
+        };
         let points = self.closed(case).into_iter();
         points.min_by(|a, b| apart(a).total_cmp(&apart(b)))
     }
@@ -245,11 +251,14 @@ impl<'a> View<'a> {
                     None => String::new(),
                 },
             ];
-            let verdict = scope.comparison(subject_scope, metric).and_then(|c| c.verdict);
+            let verdict = scope
+                .comparison(subject_scope, metric)
+                .and_then(|c| c.verdict);
             let words = verdict.iter().map(|v| cell::word(metric, v).to_string());
             let noted = words.chain(noted).filter(|note| !note.is_empty());
             let tone = verdict.as_ref().map_or(cell.tone, cell::tone);
-            cell.with_note(noted.collect::<Vec<_>>().join("; ")).with_tone(tone)
+            cell.with_note(noted.collect::<Vec<_>>().join("; "))
+                .with_tone(tone)
         })
     }
 }
@@ -259,7 +268,10 @@ fn chart(view: &View) -> Option<Chart> {
     let axis = charts::ratio_axis(scope, metric);
     let all = (String::new(), metric, view.compared_points(None));
     charts::standings(scope, "answer", axis, [all]).or_else(|| {
-        let points = view.cases().into_iter().filter_map(|c| view.representative_point(c));
+        let points = view
+            .cases()
+            .into_iter()
+            .filter_map(|c| view.representative_point(c));
         let points: Vec<PointId> = points.collect();
         charts::bars_at(scope, "answer", &points, &Metric::THROUGHPUT)
     })
@@ -357,7 +369,9 @@ fn costs(view: &View) -> Section {
         overall.title += &format!(": connections {words}");
         section.table(overall);
     }
-    let representative_point = cases.iter().find_map(|&case| view.representative_point(case));
+    let representative_point = cases
+        .iter()
+        .find_map(|&case| view.representative_point(case));
     let connections = representative_point.map_or(0, |p| scope.plan.connections(p));
     let title = format!(
         "CPU time of a request over {}",
@@ -469,7 +483,9 @@ fn resources(view: &View) -> Section {
     let metrics: Vec<Metric> = HELD.iter().chain(serving_metrics).cloned().collect();
     let table = table::figures(scope, "Resources and startup", &subject_scopes, &metrics);
     section.table(
-        table.with_caption("Memory is the resident memory after the load with the most connections."),
+        table.with_caption(
+            "Memory is the resident memory after the load with the most connections.",
+        ),
     );
     let metric = Metric::SERVER_MEMORY;
     let axis = charts::ratio_axis(scope, &metric);

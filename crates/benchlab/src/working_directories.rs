@@ -20,7 +20,7 @@ use std::process::{Command, Stdio};
 /// # Errors
 /// Returns an error if a directory cannot be used or is specified twice, or if the experiment does not use
 /// directories.
-pub fn places(experiment: &Experiment, args: &RunArgs) -> Result<Vec<Place>, Exit> {
+pub fn working_directories(experiment: &Experiment, args: &RunArgs) -> Result<Vec<Place>, Exit> {
     let in_folder = experiment
         .targets
         .iter()
@@ -30,61 +30,63 @@ pub fn places(experiment: &Experiment, args: &RunArgs) -> Result<Vec<Place>, Exi
         return if requested.is_empty() {
             Ok(Vec::new())
         } else {
-            Err(Exit::wrong(format!(
+            Err(Exit::invalid(format!(
                 "--on: `{}` does not use directories; specify hosts as ssh:HOST, slurm:8 or local:2",
                 experiment.name
             )))
         };
     }
-    let error = |reason| Exit::wrong(format!("--on {reason}"));
-    let mut places: Vec<Place> = if requested.is_empty() {
+    let error = |reason| Exit::invalid(format!("--on {reason}"));
+    let mut directories: Vec<Place> = if requested.is_empty() {
         Place::all()
     } else {
-        let places = requested.iter();
-        let places = places.map(|folder| Place::examine(folder).map_err(error));
-        places.collect::<Result<_, _>>()?
+        let directories = requested.iter();
+        let directories = directories.map(|folder| Place::examine(folder).map_err(error));
+        directories.collect::<Result<_, _>>()?
     };
-    if let Some(duplicate) = (1..places.len()).find(|&i| places[..i].contains(&places[i])) {
-        let folder = places[duplicate].folder.display().to_string();
+    if let Some(duplicate) =
+        (1..directories.len()).find(|&i| directories[..i].contains(&directories[i]))
+    {
+        let folder = directories[duplicate].folder.display().to_string();
         return Err(error(format!("{folder} is specified twice")));
     }
     if !experiment.each_place {
-        if places.len() > 1 && !requested.is_empty() {
+        if directories.len() > 1 && !requested.is_empty() {
             return Err(error(format!(
                 "…: `{}` uses only one directory",
                 experiment.name
             )));
         }
-        places.truncate(1);
+        directories.truncate(1);
     }
-    if places.is_empty() {
-        return Err(Exit::wrong(
+    if directories.is_empty() {
+        return Err(Exit::invalid(
             "no disk has a writable filesystem with 2 GiB free: specify a directory with --on",
         ));
     }
-    for place in &places {
+    for directory in &directories {
         eprintln!(
             "benchlab: {} is {}",
-            place.folder.display(),
-            place.description()
+            directory.folder.display(),
+            directory.description()
         );
     }
-    for shared in on_one_disk(&places) {
-        eprintln!("benchlab: {shared}: {WITH_ITSELF}");
+    for shared in on_one_disk(&directories) {
+        eprintln!("benchlab: {shared}: {SAME_DISK_ADVICE}");
     }
-    Ok(places)
+    Ok(directories)
 }
 
-const WITH_ITSELF: &str = "a disk is compared with itself";
+const SAME_DISK_ADVICE: &str = "a disk is compared with itself";
 
 /// Returns a phrase for each disk with more than one of the directories, such as `/a and /c are on vda`.
-fn on_one_disk(places: &[Place]) -> Vec<String> {
+fn on_one_disk(directories: &[Place]) -> Vec<String> {
     let mut disks: Vec<(&str, Vec<String>)> = Vec::new();
-    for place in places {
-        let Some(disk) = place.disk.as_deref() else {
+    for directory in directories {
+        let Some(disk) = directory.disk.as_deref() else {
             continue;
         };
-        let folder = place.folder.display().to_string();
+        let folder = directory.folder.display().to_string();
         match disks.iter_mut().find(|(name, _)| *name == disk) {
             Some((_, folders)) => folders.push(folder),
             None => disks.push((disk, vec![folder])),
@@ -98,23 +100,26 @@ fn on_one_disk(places: &[Place]) -> Vec<String> {
 
 /// Adds a fact to the host for each directory, and findings about directories that are not on a
 /// real disk or that are on the same disk.
-pub fn with_places(mut host: Host, places: &[Place]) -> Host {
-    for place in places {
-        let folder = place.folder.display().to_string();
-        host.facts.push((folder.clone(), place.description()));
-        let cache = place.disk.as_deref().and_then(not_a_disk);
+pub fn with_directories(mut host: Host, directories: &[Place]) -> Host {
+    for directory in directories {
+        let folder = directory.folder.display().to_string();
+        host.facts.push((folder.clone(), directory.description()));
+        let cache = directory.disk.as_deref().and_then(not_a_disk);
         host.findings.extend(cache.map(|cache| HostFinding {
             unfit: false,
             what: format!("{folder} is on {cache}"),
             advice: "its values show the speed of that cache as much as that of a disk".into(),
         }));
     }
-    host.findings
-        .extend(on_one_disk(places).into_iter().map(|shared| HostFinding {
-            unfit: false,
-            what: shared,
-            advice: WITH_ITSELF.into(),
-        }));
+    host.findings.extend(
+        on_one_disk(directories)
+            .into_iter()
+            .map(|shared| HostFinding {
+                unfit: false,
+                what: shared,
+                advice: SAME_DISK_ADVICE.into(),
+            }),
+    );
     host
 }
 
@@ -133,15 +138,15 @@ pub fn run_why_program(
 ) -> Result<(), Exit> {
     let Some((program, arguments)) = experiment.why.split_first() else {
         let name = &experiment.name;
-        return Err(Exit::wrong(format!(
+        return Err(Exit::invalid(format!(
             "--why: `{name}` does not support this option"
         )));
     };
-    let place = plan
+    let directory = plan
         .subjects
         .iter()
         .find_map(|subject| subject.place.clone());
-    let scratch = measuring::scratch(place.as_deref().map(Path::new))?;
+    let scratch = measuring::scratch(directory.as_deref().map(Path::new))?;
     let output = Command::new(project.folder().join(program))
         .args(arguments)
         .arg(scratch.folder())
@@ -170,18 +175,18 @@ mod tests {
 
     #[test]
     fn folders_on_one_disk_are_named_together() {
-        let place = |folder: &str, disk: Option<&str>| Place {
+        let directory = |folder: &str, disk: Option<&str>| Place {
             folder: folder.into(),
             filesystem: "ext4".into(),
             disk: disk.map(str::to_owned),
         };
-        let places = [
-            place("/a", Some("vda")),
-            place("/b", Some("vdb")),
-            place("/c", Some("vda")),
-            place("/dev/shm", None),
-            place("/run", None),
+        let directories = [
+            directory("/a", Some("vda")),
+            directory("/b", Some("vdb")),
+            directory("/c", Some("vda")),
+            directory("/dev/shm", None),
+            directory("/run", None),
         ];
-        assert_eq!(on_one_disk(&places), ["/a and /c are on vda"]);
+        assert_eq!(on_one_disk(&directories), ["/a and /c are on vda"]);
     }
 }

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// Returns an error if the disk is full or the directory is missing.
-pub fn keep(
+pub fn save(
     cli: &Cli,
     args: &LogsArgs,
     run: &Run,
