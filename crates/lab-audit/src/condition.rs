@@ -168,8 +168,12 @@ fn literal<'t>(operands: impl Iterator<Item = Vec<&'t str>> + Clone) -> RightSid
 /// observed.
 pub fn all_hold(conditions: &[Condition], thing: &Thing) -> Truth {
     let outcomes: Vec<Truth> = conditions.iter().map(|c| c.holds(thing)).collect();
-    let first_outcome =
-        |is_wanted: fn(&Truth) -> bool| outcomes.iter().find(|outcome| is_wanted(outcome)).cloned();
+    let first_outcome = |is_requested: fn(&Truth) -> bool| {
+        outcomes
+            .iter()
+            .find(|outcome| is_requested(outcome))
+            .cloned()
+    };
     first_outcome(|outcome| *outcome == Truth::NotApplicable)
         .or_else(|| first_outcome(|outcome| *outcome == Truth::No))
         .or_else(|| first_outcome(|outcome| matches!(outcome, Truth::Unknown(_))))

@@ -182,7 +182,7 @@ pub enum NextMeasurement {
         /// The allowed error probability.
         alpha: f64,
         /// The smallest change to search for, as the natural logarithm of a ratio.
-        least: f64,
+        min_change: f64,
     },
     /// Measure a change again.
     Confirm(FoundChange),
@@ -260,12 +260,12 @@ impl Bisection {
             return NextMeasurement::Done;
         };
         if let NextStep::Probe { segment, at, alpha } = search.next_step() {
-            let least = least_change(ends.log_ratio.estimate, self.request.margin);
+            let min_change = least_change(ends.log_ratio.estimate, self.request.margin);
             return NextMeasurement::Probe {
                 segment,
                 at,
                 alpha,
-                least,
+                min_change,
             };
         }
         let confirmed = self.confirmed();

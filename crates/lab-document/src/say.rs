@@ -134,24 +134,24 @@ pub fn paragraph(sentences: impl IntoIterator<Item = String>) -> Option<String> 
 /// Returns the minimum and the maximum, or `None` if there are no values.
 pub fn extremes(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     values.fold(None, |ends: Option<(f64, f64)>, value| {
-        let (least, greatest) = ends.unwrap_or((value, value));
-        Some((least.min(value), greatest.max(value)))
+        let (min, max) = ends.unwrap_or((value, value));
+        Some((min.min(value), max.max(value)))
     })
 }
 
 /// Formats the range of the values: `3 to 5`, or `5` if all values are equal.
 ///
 /// Returns `None` if there are no values.
-pub fn least_to_most<T: Ord + Copy>(
+pub fn min_to_max<T: Ord + Copy>(
     values: impl IntoIterator<Item = T>,
     text: impl Fn(T) -> String,
 ) -> Option<String> {
     let values: Vec<T> = values.into_iter().collect();
-    let (least, most) = (*values.iter().min()?, *values.iter().max()?);
-    Some(if least < most {
-        format!("{} to {}", text(least), text(most))
+    let (min, max) = (*values.iter().min()?, *values.iter().max()?);
+    Some(if min < max {
+        format!("{} to {}", text(min), text(max))
     } else {
-        text(least)
+        text(min)
     })
 }
 

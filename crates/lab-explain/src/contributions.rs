@@ -209,6 +209,6 @@ fn library([other, base]: [&Counted; 2], total: f64) -> Option<String> {
     let names = other.libraries.iter().chain(&base.libraries);
     let names = names.map(|(name, _)| name.as_str());
     let differences = names.map(|name| (name, cost(other, name) - cost(base, name)));
-    let most = differences.max_by(|a, b| (a.1 / total).total_cmp(&(b.1 / total)))?;
-    (most.1 / total >= MIN_FRACTION).then(|| most.0.to_owned())
+    let max = differences.max_by(|a, b| (a.1 / total).total_cmp(&(b.1 / total)))?;
+    (max.1 / total >= MIN_FRACTION).then(|| max.0.to_owned())
 }

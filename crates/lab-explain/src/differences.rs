@@ -240,8 +240,8 @@ fn own_counts(other: &Counted, base: &Counted) -> Vec<OwnCount> {
     let count = |metrics: &[Metric; 2]| {
         metrics.iter().find_map(|metric| {
             let values = differing_medians(metric, other, base)?;
-            let most = values[0].max(values[1]);
-            let is_large = most >= 1.0 && (values[0] - values[1]).abs() >= MIN_FRACTION * most;
+            let max = values[0].max(values[1]);
+            let is_large = max >= 1.0 && (values[0] - values[1]).abs() >= MIN_FRACTION * max;
             is_large.then(|| OwnCount {
                 metric: metric.clone(),
                 values,

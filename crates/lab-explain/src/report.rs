@@ -186,7 +186,7 @@ fn table(plan: &Plan, counted: &[&Counted]) -> Table {
 
 /// Returns the metrics of a table: totals first, then system calls by kind, most frequent first.
 fn metrics(counted: &[&Counted]) -> Vec<Metric> {
-    let greatest = |metric: &Metric| {
+    let largest = |metric: &Metric| {
         let values = counted.iter().filter_map(|c| figure(c, metric));
         values.map(|f| median(f).abs()).fold(0.0, f64::max)
     };
@@ -203,11 +203,11 @@ fn metrics(counted: &[&Counted]) -> Vec<Metric> {
         Metric::SYSTEM_CALLS,
         Metric::ALLOCATIONS,
     ];
-    totals.retain(|m| always.contains(m) || greatest(m) >= MIN_EVENTS);
+    totals.retain(|m| always.contains(m) || largest(m) >= MIN_EVENTS);
     let all = counted.iter().flat_map(|c| &c.figures).map(|f| &f.metric);
-    let calls = all.filter(|metric| is_call(metric) && greatest(metric) >= MIN_EVENTS);
+    let calls = all.filter(|metric| is_call(metric) && largest(metric) >= MIN_EVENTS);
     let mut kinds: Vec<Metric> = say::distinct(calls.cloned());
-    kinds.sort_by(|a, b| greatest(b).total_cmp(&greatest(a)).then(a.id.cmp(&b.id)));
+    kinds.sort_by(|a, b| largest(b).total_cmp(&largest(a)).then(a.id.cmp(&b.id)));
     totals.into_iter().chain(kinds).collect()
 }
 

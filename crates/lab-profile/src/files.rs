@@ -47,11 +47,14 @@ impl ProfileFiles {
             self.callgrind.len(),
             self.dhat.len(),
         ];
-        let most = counts.into_iter().max().unwrap_or(0);
-        if most == 0 {
+        let max_count = counts.into_iter().max().unwrap_or(0);
+        if max_count == 0 {
             return Err(FilesError::None);
         }
-        if counts.iter().any(|count| *count != 0 && *count != most) {
+        if counts
+            .iter()
+            .any(|count| *count != 0 && *count != max_count)
+        {
             return Err(FilesError::Uneven);
         }
         let massif = |path: &PathBuf| read(path, read_massif);
@@ -67,7 +70,7 @@ impl ProfileFiles {
                 dhat: self.dhat.get(i).map(dhat).transpose()?,
             })
         };
-        (0..most).map(profile).collect()
+        (0..max_count).map(profile).collect()
     }
 }
 

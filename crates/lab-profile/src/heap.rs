@@ -27,7 +27,7 @@ pub struct NeverFreed {
     /// The location that allocated most of this memory.
     pub site: Frame,
     /// The number of bytes that this location allocated and never freed.
-    pub most_bytes: u64,
+    pub max_bytes: u64,
 }
 
 /// Finds repeated rises and falls of a heap.
@@ -45,12 +45,12 @@ pub fn sawtooth(massif: &Massif) -> Option<Sawtooth> {
 /// Finds memory that was never freed.
 pub fn never_freed(dhat: &Dhat) -> Option<NeverFreed> {
     let bytes = dhat.sum(|point| point.end_bytes);
-    let most = dhat.points.iter().max_by_key(|point| point.end_bytes)?;
-    let site = dhat.site(most)?.clone();
+    let max_point = dhat.points.iter().max_by_key(|point| point.end_bytes)?;
+    let site = dhat.site(max_point)?.clone();
     (bytes > 0).then(|| NeverFreed {
         blocks: dhat.sum(|point| point.end_blocks),
         bytes,
         site,
-        most_bytes: most.end_bytes,
+        max_bytes: max_point.end_bytes,
     })
 }

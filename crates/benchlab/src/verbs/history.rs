@@ -120,12 +120,12 @@ fn files_by_name(folder: &Path) -> BTreeMap<String, Vec<File>> {
 }
 
 /// Returns summaries of the latest readable runs, oldest first. Only one run is in memory at a time.
-fn latest(files: &[File], most: usize) -> Vec<RunSummary> {
+fn latest(files: &[File], max: usize) -> Vec<RunSummary> {
     let read = |(_, path): &File| {
         let summary = summary(path).map_err(|e| report_left_out(&e));
         summary.ok().flatten()
     };
-    let mut runs: Vec<RunSummary> = files.iter().rev().filter_map(read).take(most).collect();
+    let mut runs: Vec<RunSummary> = files.iter().rev().filter_map(read).take(max).collect();
     runs.reverse();
     runs
 }

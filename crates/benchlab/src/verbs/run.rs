@@ -352,12 +352,12 @@ fn measure_rest(
 
 /// Returns the number of points that `--quick` leaves out.
 fn points_left_out(quick: Selection, experiment: &Experiment, plan: &Plan) -> Result<usize, Exit> {
-    let usual = Selection {
+    let default_value = Selection {
         extent: Extent::Usual,
         ..quick
     };
-    let usual = usual.plan(experiment)?;
-    Ok(points(&usual).difference(&points(plan)).count())
+    let default_value = default_value.plan(experiment)?;
+    Ok(points(&default_value).difference(&points(plan)).count())
 }
 
 /// The key that identifies a point across two plans: its case, target and parameters.
@@ -402,7 +402,7 @@ fn selection(args: &RunArgs, directories: &[Place]) -> Result<Selection, Exit> {
 /// The budget is the value of `--budget`, or else the default for this number of targets.
 fn budget_ns(args: &RunArgs, targets: usize, quick_s: Option<u32>) -> Option<u64> {
     let by_targets = Duration::from_secs(300) * targets.max(1) as u32;
-    let usual = if args.quick {
+    let default_value = if args.quick {
         quick_s.map_or(QUICK_BUDGET, |s| Duration::from_secs(s.into()))
     } else if args.thorough {
         by_targets
@@ -411,7 +411,7 @@ fn budget_ns(args: &RunArgs, targets: usize, quick_s: Option<u32>) -> Option<u64
     };
     let budget = match (args.budget, args.blocks) {
         (Some(budget), _) => budget.0,
-        (None, None) => Some(usual),
+        (None, None) => Some(default_value),
         (None, _) => None,
     };
     budget.map(|b| b.as_nanos() as u64)
@@ -424,14 +424,16 @@ fn budget_ns(args: &RunArgs, targets: usize, quick_s: Option<u32>) -> Option<u64
 fn block_ns(args: &RunArgs, targets: usize, quick_s: Option<u32>) -> Option<u64> {
     let targets = targets.max(1) as u32;
     // In a quick run, starting the processes of each additional target reduces the time for turns.
-    let usual = if args.quick {
+    let default_value = if args.quick {
         let short = Duration::from_millis(1_800);
         let longer = quick_s.map_or(short, |s| short * s / QUICK_BUDGET.as_secs() as u32);
         longer.saturating_sub(Duration::from_millis(300) * targets)
     } else {
         Duration::from_secs(8) * targets
     };
-    args.pairs.is_none().then_some(usual.as_nanos() as u64)
+    args.pairs
+        .is_none()
+        .then_some(default_value.as_nanos() as u64)
 }
 
 /// Returns the settings for measuring servers: one visit per turn and one mirrored pair of passes per block.
@@ -446,14 +448,14 @@ fn measure_servers(
     quick_s: Option<u32>,
 ) -> Measure {
     let sets = if args.quick { FEW_BLOCKS } else { PROCESS_SETS };
-    let usual = if args.quick {
+    let default_value = if args.quick {
         Some(quick_s.map_or(QUICK_SERVERS_BUDGET, |s| Duration::from_secs(s.into())))
     } else {
-        let usual = serving.and_then(|s| s.budget_s);
-        usual.map(|s| Duration::from_secs(s.into()))
+        let default_value = serving.and_then(|s| s.budget_s);
+        default_value.map(|s| Duration::from_secs(s.into()))
     };
-    let usual = usual.filter(|_| args.blocks.is_none() && !args.thorough);
-    let budget = args.budget.map_or(usual, |budget| budget.0);
+    let default_value = default_value.filter(|_| args.blocks.is_none() && !args.thorough);
+    let budget = args.budget.map_or(default_value, |budget| budget.0);
     let few_blocks = args.budget.is_none().then_some(FEW_BLOCKS);
     let nests = budget.is_some() && args.blocks.is_none() && args.on.is_empty();
     let warm_up_s = serving.and_then(|s| s.warm_up_s);
@@ -468,7 +470,7 @@ fn measure_servers(
         },
         max_process_sets: nests.then_some(sets),
         budget_ns: budget.map(|b| b.as_nanos() as u64),
-        few_blocks: usual.and(few_blocks),
+        few_blocks: default_value.and(few_blocks),
         looks: Vec::new(),
         // A round takes 0.2 s.
         max_warmup: 5 * warm_up_s,

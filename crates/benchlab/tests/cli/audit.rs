@@ -437,8 +437,11 @@ fn the_plan_s_script_moves_a_folder_only_when_told_to() {
         .current_dir(folder.path())
         .output()
         .expect("a shell");
-    let told = text(&output.stdout) + &text(&output.stderr);
-    assert!(matches!(output.status.code(), Some(0 | 77)), "{told}");
+    let output_text = text(&output.stdout) + &text(&output.stderr);
+    assert!(
+        matches!(output.status.code(), Some(0 | 77)),
+        "{output_text}"
+    );
 }
 
 #[test]

@@ -141,8 +141,8 @@ fn ctrl_c_leaves_neither_subject_nor_tracer_behind() {
     assert_eq!(lab.wait().expect("benchlab ends").code(), Some(130));
     let pids = std::fs::read_to_string(note).expect("a note");
     for pid in pids.split(' ') {
-        let is_gone = || !Path::new("/proc").join(pid).join("exe").exists();
-        while !is_gone() {
+        let has_exited = || !Path::new("/proc").join(pid).join("exe").exists();
+        while !has_exited() {
             assert!(Instant::now() < deadline, "process {pid} is left behind");
             std::thread::sleep(Duration::from_millis(20));
         }

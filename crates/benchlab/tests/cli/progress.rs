@@ -147,11 +147,11 @@ pub fn screen(output: &str) -> Vec<String> {
                 let sequence: String = chars
                     .by_ref()
                     .take_while_inclusive(|c| c.is_ascii_alphabetic());
-                let number = |least: usize| {
+                let number = |min: usize| {
                     sequence
                         .trim_matches(|c: char| !c.is_ascii_digit())
                         .parse()
-                        .unwrap_or(least)
+                        .unwrap_or(min)
                 };
                 match sequence.chars().last() {
                     Some('A') => row = row.saturating_sub(number(1)),

@@ -327,7 +327,7 @@ fn assert_halves_of_peak(run: &Run, slices: &[&Slice]) {
         let peak = plan
             .peak_points(half)
             .map(|p| sums(|s| (s.served, s.served_in_ns()), p))
-            .fold(0.0, |most, (served, s)| f64::max(most, served / s));
+            .fold(0.0, |max, (served, s)| f64::max(max, served / s));
         let (offered, s) = sums(|s| (s.offered, s.wall_ns), half);
         let due = peak / 2.0 * s;
         // Arrivals are random, so this allows four standard deviations, and a tenth for the error

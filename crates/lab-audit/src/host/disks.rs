@@ -128,7 +128,7 @@ fn disk_things(root: &Root, name: &str) -> Vec<Thing> {
     disk.set_some("read_ahead", read_ahead.map(|kib| Value::bytes(kib * 1024)));
     disk.set_some("write_cache", text("queue/write_cache").map(Value::Word));
     let discard = number("queue/discard_max_bytes");
-    disk.set_some("discard", discard.map(|most| Value::Flag(most > 0)));
+    disk.set_some("discard", discard.map(|max| Value::Flag(max > 0)));
     let physical_block = number("queue/physical_block_size");
     disk.set_some("physical_block", physical_block.map(Value::bytes));
     if medium.word() != "virtual" {

@@ -64,7 +64,7 @@ fn files_fraction(root: &Root) -> Result<f64, String> {
         .filter_map(|n| n.parse().ok())
         .collect();
     match numbers[..] {
-        [used, _, most] if most > 0.0 => Ok(used / most),
+        [used, _, max] if max > 0.0 => Ok(used / max),
         _ => Err("/proc/sys/fs/file-nr has an unexpected format.".into()),
     }
 }

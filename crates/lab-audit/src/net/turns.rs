@@ -297,8 +297,8 @@ pub fn take_turns(
     // Without an MTU, no connection to the address ever succeeded.
     for side in sides.iter_mut().filter(|side| side.mtu.is_some()) {
         let echoes = turns.iter().filter(|turn| turn.family == side.family);
-        let longest = echoes.filter_map(|turn| turn.echo).fold(0.0, f64::max);
-        let round_trip = Duration::from_nanos(longest as u64);
+        let max = echoes.filter_map(|turn| turn.echo).fold(0.0, f64::max);
+        let round_trip = Duration::from_nanos(max as u64);
         side.try_large(name, client.as_ref(), round_trip);
     }
     turns

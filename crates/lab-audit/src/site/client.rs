@@ -344,10 +344,10 @@ fn ended_early(
 }
 
 fn finished(head: Vec<u8>, mut response: PageResponse) -> Result<PageResponse, ReadFailure> {
-    let most_fields = head.iter().filter(|byte| **byte == b'\n').count();
+    let max_fields = head.iter().filter(|byte| **byte == b'\n').count();
     let mut begin = 0;
     loop {
-        let mut fields = vec![httparse::EMPTY_HEADER; most_fields];
+        let mut fields = vec![httparse::EMPTY_HEADER; max_fields];
         let mut parsed = httparse::Response::new(&mut fields);
         let mut parser = httparse::ParserConfig::default();
         parser.allow_obsolete_multiline_headers_in_responses(true);

@@ -182,7 +182,7 @@ fn one_by_one(
     target: &StorageTarget,
     work: StorageWork,
     seed: u64,
-    fewest: usize,
+    min_operations: usize,
 ) -> io::Result<Vec<f64>> {
     let mut random = SmallRng::seed_from_u64(seed);
     let size = if work == StorageWork::Sequential {
@@ -194,7 +194,7 @@ fn one_by_one(
     let mut begin = random_offset(&mut random, target) / LARGE as u64 * LARGE as u64;
     let (began, mut latencies) = (Instant::now(), Vec::new());
     random.fill(block.as_mut_slice());
-    while began.elapsed() < TURN || latencies.len() < fewest {
+    while began.elapsed() < TURN || latencies.len() < min_operations {
         let at = match work {
             StorageWork::Sequential if begin + LARGE as u64 > target.size => {
                 begin = 0;

@@ -87,14 +87,14 @@ fn a_family_that_is_slower_and_loses_packets_is_told_from_the_other() {
         (IpFamily::V6, IpFamily::V4, ECHOES / 5, State::Bad, "12.5 %"),
         (IpFamily::V4, IpFamily::V6, ECHOES, State::Advice, "2.5 %"),
     ];
-    for (slow, other, every, expected, share) in cases {
+    for (slow, other, every, expected, loss_state) in cases {
         let observation = match slower(slow, every) {
             Ok(observation) => observation,
             Err(reason) => return crate::print_skipped(&reason),
         };
         let audit = net::audit(&[observation], &rules);
         assert_eq!(
-            states(&audit, "net-loss", share),
+            states(&audit, "net-loss", loss_state),
             [expected],
             "{:?}",
             audit.findings

@@ -95,13 +95,13 @@ fn panels(bars: &Bars) -> (Vec<&[BarRow]>, bool) {
 
 /// Returns true if the bars of one panel would be too short to see on the common scale.
 fn need_own_scales(bars: &Bars, panels: &[&[BarRow]]) -> bool {
-    let most = |panel: &&[BarRow]| {
+    let max = |panel: &&[BarRow]| {
         let ends = panel.iter().flat_map(|row| ends(bars, row));
         ends.filter(|end| end.is_finite()).fold(0.0, f64::max)
     };
-    let most: Vec<f64> = panels.iter().map(most).collect();
-    let greatest = most.iter().copied().fold(0.0, f64::max);
-    bars.axis.scale == Scale::Linear && most.iter().any(|most| most * MAX_COMMON_RATIO < greatest)
+    let max: Vec<f64> = panels.iter().map(max).collect();
+    let largest = max.iter().copied().fold(0.0, f64::max);
+    bars.axis.scale == Scale::Linear && max.iter().any(|max| max * MAX_COMMON_RATIO < largest)
 }
 
 /// Returns the values at the ends of a row's bar and interval.

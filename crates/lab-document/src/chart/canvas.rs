@@ -258,15 +258,15 @@ pub fn spread_out(desired: &[f64], gap: f64, (top, bottom): (f64, f64)) -> Vec<f
     let mut order: Vec<usize> = (0..desired.len()).collect();
     order.sort_by(|&a, &b| desired[a].total_cmp(&desired[b]));
     let mut positions = desired.to_vec();
-    let mut least = top;
+    let mut min = top;
     for &i in &order {
-        positions[i] = positions[i].max(least);
-        least = positions[i] + gap;
+        positions[i] = positions[i].max(min);
+        min = positions[i] + gap;
     }
-    let mut most = bottom;
+    let mut max = bottom;
     for &i in order.iter().rev() {
-        positions[i] = positions[i].min(most);
-        most = positions[i] - gap;
+        positions[i] = positions[i].min(max);
+        max = positions[i] - gap;
     }
     positions
 }

@@ -110,8 +110,8 @@ impl Span {
             (Scale::Log, Unit::Bytes) => powers_of_two(self.low, self.high),
             (Scale::Log, _) => log_ticks(self.low, self.high),
             _ => {
-                let most = self.low.abs().max(self.high.abs());
-                let step = quantity::magnitude(&self.unit, most).divisor;
+                let max = self.low.abs().max(self.high.abs());
+                let step = quantity::magnitude(&self.unit, max).divisor;
                 let ticks = linear_ticks(self.low / step, self.high / step);
                 ticks.into_iter().map(|t| t * step).collect()
             }
@@ -121,11 +121,11 @@ impl Span {
 
     /// Returns ticks at the given values, as positions and labels.
     pub fn ticks_at(&self, values: &[f64]) -> Vec<(f64, String)> {
-        let most = values.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
+        let max = values.iter().fold(0.0, |max: f64, v| max.max(v.abs()));
         let word = |value: f64| match self.scale {
             Scale::Percentiles => percentile(value),
             Scale::Log => quantity::tick(value, &self.unit, value),
-            _ => quantity::tick(value, &self.unit, most),
+            _ => quantity::tick(value, &self.unit, max),
         };
         let tick = |v: &f64| Some((self.position(*v)?, word(*v)));
         values.iter().filter_map(tick).collect()

@@ -184,8 +184,8 @@ impl MarkdownText {
     /// Writes a log in a code fence that no line of the log can close (CommonMark 0.31, 4.5 Fenced code blocks).
     fn log(&mut self, lines: &[String]) {
         let lines: Vec<String> = lines.iter().map(|line| clean(line)).collect();
-        let longest = |line: &String| line.split(|c| c != '`').map(str::len).max();
-        let ticks = lines.iter().filter_map(longest).max().unwrap_or(0);
+        let max = |line: &String| line.split(|c| c != '`').map(str::len).max();
+        let ticks = lines.iter().filter_map(max).max().unwrap_or(0);
         let fence = "`".repeat(ticks.max(2) + 1);
         self.text += &format!("{fence}text\n{}\n{fence}\n\n", lines.join("\n"));
     }

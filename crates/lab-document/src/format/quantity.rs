@@ -52,15 +52,15 @@ pub fn short(quantity: &Quantity) -> String {
     Digits::new(quantity, &unnamed(&quantity.unit, size(quantity))).with_unit()
 }
 
-/// Formats an axis tick. `most` is a value of the same axis that determines the unit.
+/// Formats an axis tick. `max` is a value of the same axis that determines the unit.
 ///
 /// The text has at most four digits. It contains neither trailing zeros nor the name of the counted
 /// objects.
-pub fn tick(value: f64, unit: &Unit, most: f64) -> String {
+pub fn tick(value: f64, unit: &Unit, max: f64) -> String {
     if value == 0.0 {
         return "0".into();
     }
-    let magnitude = unnamed(unit, most);
+    let magnitude = unnamed(unit, max);
     let scaled = value / magnitude.divisor;
     let text = digits(scaled, significant(scaled, 4), unit);
     magnitude.with_unit(trimmed(&text))
@@ -285,8 +285,8 @@ fn size(quantity: &Quantity) -> f64 {
 }
 
 fn far_apart(value: f64, low: f64, high: f64) -> bool {
-    let least = if low > 0.0 { low } else { value };
-    low >= 0.0 && least > 0.0 && high / least >= FAR_APART
+    let min = if low > 0.0 { low } else { value };
+    low >= 0.0 && min > 0.0 && high / min >= FAR_APART
 }
 
 /// Returns the larger half-width of an interval.
@@ -306,12 +306,12 @@ fn supported(value: f64, low: f64, high: f64) -> i32 {
     } else {
         i32::MIN
     };
-    let most = if value == 0.0 {
+    let max = if value == 0.0 {
         9
     } else {
         significant(value, 6)
     };
-    decimals_for_half_width(half).max(bound).min(most)
+    decimals_for_half_width(half).max(bound).min(max)
 }
 
 /// Returns the number of decimals that show a half-width with one significant digit, or with two if the first digit is

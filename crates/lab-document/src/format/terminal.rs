@@ -85,13 +85,13 @@ impl Screen {
         }
         self.blank();
         let has_values = answer.table.is_some() || answer.chart.is_some();
-        let most = if has_values {
+        let max = if has_values {
             Answer::MAX_FINDINGS
         } else {
             usize::MAX
         };
         let (open, gates) = (answer.open_findings(), document.gate_findings());
-        for finding in top.findings.iter().take(most).chain(&open).chain(&gates) {
+        for finding in top.findings.iter().take(max).chain(&open).chain(&gates) {
             self.finding(finding);
         }
         if answer.is_empty() {

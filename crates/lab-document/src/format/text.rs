@@ -120,9 +120,9 @@ fn continues_date(before: &str, word: &str) -> bool {
             && text
                 .bytes()
                 .zip(shape.bytes())
-                .all(|(byte, wanted)| match wanted {
+                .all(|(byte, expected)| match expected {
                     b'0' => byte.is_ascii_digit(),
-                    wanted => byte == wanted,
+                    expected => byte == expected,
                 })
     };
     let is_clock = |text: &str| has_shape(text, "00:00");

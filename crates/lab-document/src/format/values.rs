@@ -40,13 +40,13 @@ pub fn x_values(lines: &Lines) -> Vec<f64> {
     x_values
 }
 
-/// Returns at most `most` of the values, evenly spaced, including the first and the last.
-pub fn thinned<T: Clone>(values: &[T], most: usize) -> Vec<T> {
-    if values.len() <= most {
+/// Returns at most `max` of the values, evenly spaced, including the first and the last.
+pub fn thinned<T: Clone>(values: &[T], max: usize) -> Vec<T> {
+    if values.len() <= max {
         return values.to_vec();
     }
     let last = (values.len() - 1) as f64;
-    let step = last / (most.max(2) - 1) as f64;
+    let step = last / (max.max(2) - 1) as f64;
     (0..most)
         .map(|i| values[(i as f64 * step).round() as usize].clone())
         .collect()

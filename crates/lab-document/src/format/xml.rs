@@ -94,19 +94,19 @@ impl<'d> Benchmark<'d> {
     ///
     /// An attribute without a value must be 0. If it were missing, the earlier tools would use the
     /// value from the previous file.
-    fn most(&self, metric: &Metric, unit: f64) -> String {
+    fn max_value(&self, metric: &Metric, unit: f64) -> String {
         let rows = self.rows_of(metric).into_iter();
         let values = rows.filter_map(|row| row.value.as_ref().map(|q| q.value));
-        let most = values.filter(|v| *v < MAX_INTEGER).fold(0.0, f64::max);
-        ((most / unit) as u64).to_string()
+        let max_value = values.filter(|v| *v < MAX_INTEGER).fold(0.0, f64::max);
+        ((max_value / unit) as u64).to_string()
     }
 
-    /// Returns [`Benchmark::most`] if the metric was measured at a single point, otherwise 0.
+    /// Returns [`Benchmark::max_value`] if the metric was measured at a single point, otherwise 0.
     ///
     /// The format has room for only one value.
     fn only(&self, metric: &Metric, unit: f64) -> String {
         if self.rows_of(metric).len() == 1 {
-            self.most(metric, unit)
+            self.max_value(metric, unit)
         } else {
             "0".into()
         }
@@ -148,9 +148,12 @@ impl<'d> Benchmark<'d> {
     fn tag(&self, costs: bool) -> BytesStart<'static> {
         let costs = costs.then(|| {
             [
-                ("threads", self.most(&Metric::THREADS, 1.0)),
+                ("threads", self.max_value(&Metric::THREADS, 1.0)),
                 ("rss_size", self.only(&Metric::MEMORY, 1024.0)),
-                ("peak_rss_size", self.most(&Metric::PEAK_MEMORY, 1024.0)),
+                (
+                    "peak_rss_size",
+                    self.max_value(&Metric::PEAK_MEMORY, 1024.0),
+                ),
                 ("user_time", self.only(&Metric::USER_CPU, 1e6)),
                 ("sys_time", self.only(&Metric::SYSTEM_CPU, 1e6)),
             ]

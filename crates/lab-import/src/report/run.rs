@@ -155,7 +155,7 @@ fn headline(all: &[SubjectSeries]) -> String {
         (1, Some(value)) => wording::value(&name, &first.series.metric, &value) + ".",
         (n, _) => {
             let least = all.iter().map(|one| one.series.processes.len());
-            let processes = say::least_to_most(least, |n| n.to_string()).unwrap_or_default();
+            let processes = say::min_to_max(least, |n| n.to_string()).unwrap_or_default();
             format!(
                 "{} were measured, each in {processes} processes.",
                 count(n, "benchmark")

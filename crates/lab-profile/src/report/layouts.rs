@@ -51,9 +51,9 @@ fn changes(before: CountRange, after: CountRange) -> [Cell; 2] {
         () => Tone::Plain,
     };
     [change.low, change.high].map(|change| {
-        let share = change
+        let fraction = change
             .is_finite()
             .then(|| Quantity::exact(change, Unit::Share));
-        Cell::from(share).with_tone(tone)
+        Cell::from(fraction).with_tone(tone)
     })
 }

@@ -192,7 +192,7 @@ impl<'a> ProfilePair<'a> {
         if self.after.is_none() {
             let part = before.zip(total).filter(|(_, total)| *total > 0);
             let part = part.map(|(value, total)| value as f64 / total as f64);
-            return vec![count(before).into(), share(part)];
+            return vec![count(before).into(), fraction_cell(part)];
         }
         let (old, new) = (before.unwrap_or(0) as f64, after.unwrap_or(0) as f64);
         let change = (old > 0.0).then(|| new / old - 1.0);
@@ -206,12 +206,12 @@ impl<'a> ProfilePair<'a> {
             count(before).into(),
             count(after).into(),
             difference,
-            share(change),
+            fraction_cell(change),
         ]
     }
 }
 
-fn share(part: Option<f64>) -> Cell {
+fn fraction_cell(part: Option<f64>) -> Cell {
     part.map(|part| Quantity::exact(part, Unit::Share)).into()
 }
 

@@ -46,7 +46,7 @@ impl RankedTable<'_> {
         });
         let hidden = rows.len().saturating_sub(MAX_ROWS);
         let columns = pair.columns(self.first_column, self.unit);
-        let mut table = Table::new(self.title, columns).captioned(wording::RANKED_CAPTION);
+        let mut table = Table::new(self.title, columns).with_caption(wording::RANKED_CAPTION);
         for row in rows.into_iter().take(MAX_ROWS) {
             let mut cells = vec![Cell::from(row.name)];
             cells.extend(pair.cells((row.before, row.after), self.unit, self.total));

@@ -207,7 +207,7 @@ fn every_sentence() {
         blocks,
         bytes: 21_811,
         site: frame(),
-        most_bytes: 20_480,
+        max_bytes: 20_480,
     };
     add(
         "never_freed",

@@ -33,7 +33,7 @@ pub fn answer(report: &BetweenReport, changes: &[ChangedFigure]) -> Answer {
     findings.truncate(Answer::MAX_FINDINGS - others.len());
     findings.extend(others.into_iter().map(Finding::plain));
     Answer {
-        chart: chart(report, &greatest(changes), "answer"),
+        chart: chart(report, &largest(changes), "answer"),
         findings,
         undecided: undecided(report, changes),
         ..Answer::default()
@@ -49,7 +49,7 @@ fn plans(report: &BetweenReport) -> Option<String> {
 }
 
 /// Returns the changes with the ratios that are furthest from 1.
-fn greatest<'c, 'a>(changes: &'c [ChangedFigure<'a>]) -> Vec<&'c ChangedFigure<'a>> {
+fn largest<'c, 'a>(changes: &'c [ChangedFigure<'a>]) -> Vec<&'c ChangedFigure<'a>> {
     let mut all: Vec<&ChangedFigure> = changes.iter().collect();
     let far = |c: &ChangedFigure| {
         if c.change.estimate > 0.0 {
@@ -115,9 +115,9 @@ fn undecided(report: &BetweenReport, figures: &[ChangedFigure]) -> Option<String
         _ => None,
     });
     let open: Vec<Option<u32>> = open.collect();
-    let most = open.iter().flatten().max().copied();
+    let max = open.iter().flatten().max().copied();
     let open =
-        (!open.is_empty()).then(|| changes::inconclusive_changes(open.len(), figures.len(), most));
+        (!open.is_empty()).then(|| changes::inconclusive_changes(open.len(), figures.len(), max));
     let kinds = report.between.caveats.iter().map(Caveat::kind);
     let kinds = kinds.filter(|kind| *kind != CaveatKind::NothingRelative);
     let mut kinds: Vec<String> = kinds.map(|kind| kind.name().replace('-', " ")).collect();

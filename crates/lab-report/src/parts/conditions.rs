@@ -201,11 +201,11 @@ fn warm_up(scope: &Scope) -> Table {
             ns => Cell::from(Quantity::exact(ns as f64, unit.clone())),
         };
         let (word, tone) = class(pilot.class);
-        let longest_ns = scope.plan.measure.max_warm_up_ns;
-        let is_cut = scope.traits.limits_warm_up && pilot.exceeds(longest_ns);
+        let max_warm_up_ns = scope.plan.measure.max_warm_up_ns;
+        let is_cut = scope.traits.limits_warm_up && pilot.exceeds(max_warm_up_ns);
         let (cut, tone) = if is_cut {
             (
-                format!("; cut at {}", say::time(longest_ns)),
+                format!("; cut at {}", say::time(max_warm_up_ns)),
                 Tone::Undecided,
             )
         } else {

@@ -156,14 +156,14 @@ pub fn exceptions(
             let next = next.get(1).map_or(1.0, |next| next.ratio.estimate);
             let gain = next / first.ratio.estimate.max(f64::MIN_POSITIVE);
             let leader = sentence::ranked(scope, first);
-            keep_greatest(&mut led, gain, || {
+            keep_largest(&mut led, gain, || {
                 wording::leads_part(name, metric, &leader, base, level)
             });
         }
         let last = in_part.ranked.last();
         if let Some(last) = last.filter(|s| s.verdict == Some(Verdict::Slower)) {
             let worst = sentence::ranked(scope, last);
-            keep_greatest(&mut lost, last.ratio.estimate, || {
+            keep_largest(&mut lost, last.ratio.estimate, || {
                 wording::greatest_ratio(name, metric, &worst, base, level)
             });
         }
@@ -172,9 +172,9 @@ pub fn exceptions(
 }
 
 /// Stores the text if its value is the highest one so far.
-fn keep_greatest(greatest: &mut Option<(f64, String)>, value: f64, text: impl FnOnce() -> String) {
-    if greatest.as_ref().is_none_or(|(most, _)| value > *most) {
-        *greatest = Some((value, text()));
+fn keep_largest(largest: &mut Option<(f64, String)>, value: f64, text: impl FnOnce() -> String) {
+    if largest.as_ref().is_none_or(|(max, _)| value > *max) {
+        *largest = Some((value, text()));
     }
 }
 
@@ -234,11 +234,11 @@ fn nothing_compared(measured: &Measured) -> Option<String> {
     }
     let cells = measured.results.cells.iter();
     let operations = cells.filter(|cell| cell.key.metric == Metric::OPERATIONS);
-    let most = operations
+    let max = operations
         .map(|cell| cell.value.value())
         .fold(0.0, f64::max);
-    let most = most / f64::from(measured.results.blocks.max(1));
-    (most < FOR_P99).then(|| wording::too_few_operations(most, measured.words.subject))
+    let max = max / f64::from(measured.results.blocks.max(1));
+    (max < FOR_P99).then(|| wording::too_few_operations(max, measured.words.subject))
 }
 
 fn would_resolve(measured: &Measured, by: Deciding) -> WouldResolve {
@@ -256,8 +256,8 @@ fn would_resolve(measured: &Measured, by: Deciding) -> WouldResolve {
             };
             WouldResolve::TooFew(counted, longer_run(measured, blocks))
         }
-        Deciding::Perhaps(most) => WouldResolve::Perhaps(longer_run(measured, most)),
-        Deciding::Hardly(most) => WouldResolve::Hardly(longer_run(measured, most)),
+        Deciding::Perhaps(max) => WouldResolve::Perhaps(longer_run(measured, max)),
+        Deciding::Hardly(max) => WouldResolve::Hardly(longer_run(measured, max)),
     }
 }
 
@@ -268,10 +268,10 @@ fn longer_run(measured: &Measured, blocks: u32) -> LongerRun {
         return LongerRun::Builds(blocks);
     }
     // A run whose processes serve multiple blocks ends after its last set of processes.
-    if let Some(most) = measured.plan.measure.max_process_sets
+    if let Some(max) = measured.plan.measure.max_process_sets
         && measured.has_nested_blocks()
     {
-        return match time.filter(|_| blocks <= most) {
+        return match time.filter(|_| blocks <= max) {
             Some(time) => LongerRun::TimeForSets(time, blocks),
             // Without sets, each block has its own processes.
             None => LongerRun::Blocks(blocks),

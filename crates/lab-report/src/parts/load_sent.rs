@@ -321,7 +321,7 @@ fn proof(scope: &Scope, serving: &Serving) -> String {
     let responses =
         responses.filter_map(|s| scope.setting(s, "verified responses")?.parse::<u64>().ok());
     let number_of = |n: u64| say::reading(n as f64, &Unit::Count("responses".into()));
-    let responses = say::least_to_most(responses, number_of);
+    let responses = say::min_to_max(responses, number_of);
     let responses = responses.map_or(String::new(), |range| format!(", {range} each"));
     format!(
         "verified for every server before it was measured{responses}: {} ({}) with status, Content-Type and a \

@@ -121,7 +121,7 @@ fn benchlab_cost(run: &Run) -> String {
 /// Formats the number of mirrored pairs in blocks as a range, or the planned number if there are no blocks.
 pub fn mirrored_pairs(scope: &Scope, pairs: &BTreeSet<usize>) -> String {
     match (pairs.first(), pairs.last()) {
-        (Some(fewest), Some(most)) if fewest < most => format!("{fewest} to {most} mirrored pairs"),
+        (Some(min), Some(max)) if min < max => format!("{min} to {max} mirrored pairs"),
         (only, _) => count(
             *only.unwrap_or(&(scope.plan.measure.pairs as usize)),
             "mirrored pair",

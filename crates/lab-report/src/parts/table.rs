@@ -262,14 +262,14 @@ fn low_level(scope: &Scope, points: &[PointId]) -> Option<String> {
 /// Returns a note if a confidence level is below the requested one because there are too few blocks.
 pub fn level_note(asked: f64, levels: impl Iterator<Item = f64>) -> Option<String> {
     // Without an interval, the level is 0.
-    let (least, most) = say::extremes(levels.filter(|level| *level > 0.0))?;
-    let held = if most - least < 5e-4 {
-        say::percent(least)
+    let (min, max) = say::extremes(levels.filter(|level| *level > 0.0))?;
+    let held = if max - min < 5e-4 {
+        say::percent(min)
     } else {
-        format!("{} to {}", say::percent(least), say::percent(most))
+        format!("{} to {}", say::percent(min), say::percent(max))
     };
     let asked_level = say::percent(asked);
-    (least < asked - 1e-9).then(|| {
+    (min < asked - 1e-9).then(|| {
         format!(
             "There are too few blocks for {asked_level}: the confidence level of the ratios is {held}."
         )

@@ -44,6 +44,6 @@ pub fn nothing_lost(titles: &[&str]) -> String {
 }
 
 /// Describes the smallest and the largest value of a metric.
-pub fn range_of(metric: &Metric, least: &str, most: &str) -> String {
-    format!("{} from {least} to {most}", metric.title)
+pub fn range_of(metric: &Metric, min: &str, max: &str) -> String {
+    format!("{} from {min} to {max}", metric.title)
 }

@@ -20,7 +20,7 @@ pub struct OnTarget {
 pub fn range_over_targets(
     metric: &Metric,
     baseline: &str,
-    [least, most]: [OnTarget; 2],
+    [min, max]: [OnTarget; 2],
     level: f64,
 ) -> String {
     let of = |on: &OnTarget| {
@@ -32,8 +32,8 @@ pub fn range_over_targets(
     };
     format!(
         "The smallest ratio measured is {}; the largest is {}.",
-        of(&least),
-        of(&most)
+        of(&min),
+        of(&max)
     )
 }
 

@@ -243,9 +243,9 @@ fn a_server_that_fails_its_proof() {
 
 #[test]
 fn every_effect_of_a_factor_is_a_row_and_stands_in_a_table() {
-    let several = support::targets::run(&support::targets::DATABASES, 4);
+    let targets = support::targets::run(&support::targets::DATABASES, 4);
     let servers = support::served::run(&support::served::small(3));
-    for run in [support::sample(12), several, servers] {
+    for run in [support::sample(12), targets, servers] {
         let report = report(&run);
         let document = lab_report::document(&report);
         let effects = report.results.effects.len();

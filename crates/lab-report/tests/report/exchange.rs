@@ -47,14 +47,14 @@ fn what_is_written_is_read_back() {
     let times = samples
         .iter()
         .map(|s| s.batch.wall_ns as f64 / s.batch.operations as f64);
-    let (least, most) = times.fold((f64::MAX, 0.0_f64), |(a, b), t| (a.min(t), b.max(t)));
+    let (min, max) = times.fold((f64::MAX, 0.0_f64), |(a, b), t| (a.min(t), b.max(t)));
     let time = back[4]
         .times
         .iter()
         .find(|t| t.title == "select statement=prepared limit 100")
         .expect("the point");
     assert_eq!(time.count, count);
-    assert!((least..=most).contains(&time.time_ns), "{}", time.time_ns);
+    assert!((min..=max).contains(&time.time_ns), "{}", time.time_ns);
     assert!((time.total_ns / count as f64 - time.time_ns).abs() < 0.001);
 }
 

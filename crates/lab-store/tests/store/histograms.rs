@@ -40,8 +40,8 @@ proptest! {
 
 #[test]
 fn what_no_histogram_holds_is_refused() {
-    let longest = Counts(vec![(Counts::MAX_NS, 1)]);
-    assert!(encode(&longest).unwrap().is_some());
+    let max = Counts(vec![(Counts::MAX_NS, 1)]);
+    assert!(encode(&max).unwrap().is_some());
     let error = encode(&Counts(vec![(u64::MAX, 1)])).unwrap_err();
     assert!(error.contains("too long"), "{error}");
     let error = encode(&Counts(vec![(1, u64::MAX)])).unwrap_err();

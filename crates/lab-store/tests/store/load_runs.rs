@@ -314,8 +314,8 @@ fn a_damaged_distribution_is_named() {
     };
     let mut overflowing = changed(4, &20u32.to_be_bytes());
     overflowing.truncate(40);
-    let most = [0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff];
-    overflowing.extend(most.iter().chain(&most).chain(&[0, 0]));
+    let max = [0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff];
+    overflowing.extend(max.iter().chain(&max).chain(&[0, 0]));
     for (blob, reason) in [
         (Vec::new(), "differs from the length in its header"),
         (

@@ -204,8 +204,8 @@ fn read_text(source: &str) -> Result<String, Exit> {
         .read_to_end(&mut bytes)
         .map_err(error)?;
     if bytes.len() as u64 > MAX_INPUT_BYTES {
-        let most = MAX_INPUT_BYTES >> 20;
-        let reason = wording::unusable(source, &wording::too_long(most));
+        let max = MAX_INPUT_BYTES >> 20;
+        let reason = wording::unusable(source, &wording::too_long(max));
         return Err(Exit::invalid(reason));
     }
     Ok(String::from_utf8_lossy(&bytes).into_owned())

@@ -90,8 +90,8 @@ impl CommitBench {
                     segment,
                     at,
                     alpha,
-                    least,
-                } => self.probe(segment, at, (alpha, least))?,
+                    min_change,
+                } => self.probe(segment, at, (alpha, min_change))?,
                 NextMeasurement::Confirm(found) => self.confirm(found)?,
             };
             report_step(&self.bisection, &step);
@@ -135,7 +135,7 @@ impl CommitBench {
         &mut self,
         segment: Segment,
         at: usize,
-        (alpha, least): (f64, f64),
+        (alpha, min_change): (f64, f64),
     ) -> Result<BisectionStep, Exit> {
         let search = self.bisection.search();
         let left = search.map_or(1, |search| search.probes_left().max(1));
@@ -148,7 +148,7 @@ impl CommitBench {
             segment.high - segment.low
         ));
         let label = format!("probe-{}", commit.short);
-        let judge = |v: &ProbeValues| bisection::judge(&v.first, &v.second, alpha, least);
+        let judge = |v: &ProbeValues| bisection::judge(&v.first, &v.second, alpha, min_change);
         let is_decided = |v: &ProbeValues| judge(v).is_some_and(|j| j.is_decided());
         let commits = [segment.low, at, segment.high];
         let measured = match self.measure(&label, &commits, alpha, &is_decided) {
@@ -181,7 +181,7 @@ impl CommitBench {
         let alpha = alpha / changes.max(1) as f64;
         let ends = self.bisection.ends();
         let total = ends.map_or(margin, |ends| ends.log_ratio.estimate);
-        let least = bisection::least_change(total, margin);
+        let min_change = bisection::least_change(total, margin);
         let (folder, id) = {
             let commit = &self.bisection.commits[found.high];
             note(&format!("measuring the change by {} again", commit.short));
@@ -191,7 +191,7 @@ impl CommitBench {
             )
         };
         let label = format!("confirm-{}", self.bisection.commits[found.high].short);
-        let judge = |v: &ProbeValues| bisection::judge_again(&v.first, alpha, least);
+        let judge = |v: &ProbeValues| bisection::judge_again(&v.first, alpha, min_change);
         let is_decided =
             |v: &ProbeValues| judge(v).is_some_and(|(change, _)| change != HalfChange::Open);
         let measured = match self.measure(&label, &[found.low, found.high], alpha, &is_decided) {

@@ -55,8 +55,8 @@ pub fn forecast(bisection: &Bisection) -> Result<ExitCode, Exit> {
     let builds = f64::from(probes) + 2.0;
     let block_s = BLOCK.as_secs_f64().max(PROCESSES * run_s);
     let budget_s = request.budget_ns as f64 / 1e9;
-    let least_s = f64::from(ANALYSES[0]) * block_s;
-    let most_s = (f64::from(MAX_BLOCKS) * block_s).min(budget_s).max(least_s);
+    let min_s = f64::from(ANALYSES[0]) * block_s;
+    let max_s = (f64::from(MAX_BLOCKS) * block_s).min(budget_s).max(min_s);
     let duration = |seconds: f64| whole_seconds(seconds.ceil() as u64);
     let text = format!(
         "At most {} measurements find one change among {}: {} if it is large, up to {} if it is small.\n\n\
@@ -68,15 +68,15 @@ pub fn forecast(bisection: &Bisection) -> Result<ExitCode, Exit> {
          Each further change, and each commit that does not build, needs more measurements.\n",
         measurements,
         say::count(commits, "commit"),
-        duration(builds * build_s + measurements * least_s),
-        duration(builds * build_s + measurements * most_s),
+        duration(builds * build_s + measurements * min_s),
+        duration(builds * build_s + measurements * max_s),
         probes,
         request.good,
         request.bad,
         duration(build_s),
         say::time(ended.wall_ns),
-        duration(least_s),
-        duration(most_s),
+        duration(min_s),
+        duration(max_s),
     );
     to_stdout(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)

@@ -276,8 +276,8 @@ pub fn input(file: &Path) -> Result<String, Exit> {
 }
 
 fn measure_settings(args: &CompareArgs) -> Measure {
-    let usual = Duration::from_secs(if args.precision.is_some() { 120 } else { 30 });
-    let budget = args.budget.unwrap_or(usual);
+    let default_value = Duration::from_secs(if args.precision.is_some() { 120 } else { 30 });
+    let budget = args.budget.unwrap_or(default_value);
     let has_blocks = args.blocks.is_some();
     Measure {
         pairs: args.pairs.unwrap_or(40),

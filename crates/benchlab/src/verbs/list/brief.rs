@@ -85,18 +85,18 @@ fn subjects(experiment: &Experiment) -> Result<(), Exit> {
     let width = widest(languages.iter().copied());
     for language in languages {
         let is_in_language = |s: &&Subject| s.model.language == language;
-        let (mut usual, mut on_request) = (Vec::new(), Vec::new());
+        let (mut default_subjects, mut on_request) = (Vec::new(), Vec::new());
         for subject in experiment.subjects.iter().filter(is_in_language) {
             let names = match role(experiment, subject) {
                 Some(ON_REQUEST) => &mut on_request,
-                _ => &mut usual,
+                _ => &mut default_subjects,
             };
             let text = description(experiment, subject, &targets);
             if !names.contains(&text) {
                 names.push(text);
             }
         }
-        let mut parts = vec![usual.join(", ")];
+        let mut parts = vec![default_subjects.join(", ")];
         if !on_request.is_empty() {
             parts.push(format!("{ON_REQUEST}: {}", on_request.join(", ")));
         }

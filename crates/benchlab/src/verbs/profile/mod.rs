@@ -46,7 +46,7 @@ fn gates(args: &ProfileArgs, programs: &ProfiledPrograms) -> Vec<Gate> {
 fn names(args: &ProfileArgs, programs: usize) -> Vec<String> {
     let named = |i: usize| args.name.get(i).or(args.rev.get(i)).cloned();
     let names = wording::default_names(programs).iter().enumerate();
-    let name = |(i, usual): (usize, &&str)| named(i).unwrap_or((*usual).into());
+    let name = |(i, default_value): (usize, &&str)| named(i).unwrap_or((*default_value).into());
     names.map(name).collect()
 }
 

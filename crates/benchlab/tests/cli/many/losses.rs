@@ -87,13 +87,13 @@ fn an_agent_that_is_slow_for_a_while_takes_part_to_the_end() {
     let run = directory.0.load();
     assert_added_up(&run);
     assert!(run.agents.iter().all(|agent| agent.lost.is_none()));
-    let longest = |agent| {
+    let max = |agent| {
         let of = parts(&run, agent);
         let times = of.iter().flat_map(|p| p.slice.response.counts().0.clone());
         times.map(|(ns, _)| ns).max().unwrap_or(0)
     };
-    let longest = [0, 1].map(|id| longest(AgentId(id)));
-    assert!(longest.iter().any(|ns| *ns > 1_200_000_000), "{longest:?}");
+    let max = [0, 1].map(|id| max(AgentId(id)));
+    assert!(max.iter().any(|ns| *ns > 1_200_000_000), "{max:?}");
     let offered: u64 = slices(&run).map(|s| s.offered + s.not_sent()).sum();
     assert!((2100..2700).contains(&offered), "{offered}");
 }

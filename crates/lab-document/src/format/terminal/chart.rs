@@ -79,10 +79,10 @@ fn is_small(maps: &HeatMaps) -> bool {
 /// fraction of its column.
 fn heat(maps: &HeatMaps, width: usize, pen: Pen) -> Vec<String> {
     let rows = heat_rows(maps);
-    let most = rows.last().copied().unwrap_or(0.0);
+    let max = rows.last().copied().unwrap_or(0.0);
     let names = rows
         .iter()
-        .map(|&row| quantity::tick(row, &maps.axis.unit, most));
+        .map(|&row| quantity::tick(row, &maps.axis.unit, max));
     let names: Vec<String> = names.collect();
     let title = clean(&maps.axis.title);
     let named = names
@@ -129,14 +129,14 @@ fn heat(maps: &HeatMaps, width: usize, pen: Pen) -> Vec<String> {
         ];
         for (row, name) in rows.iter().zip(&names) {
             let cells = maps.iter().map(|map| {
-                let greatest = map
+                let largest = map
                     .columns
                     .iter()
                     .flat_map(|c| fractions(c).map(|(_, f)| f));
-                let greatest = greatest.fold(0.0, f64::max);
+                let largest = largest.fold(0.0, f64::max);
                 let cell = |column: &HeatColumn| {
                     let here = fractions(column).find(|(y, _)| y == row);
-                    let part = here.map_or(0.0, |(_, f)| f / greatest.max(f64::MIN_POSITIVE));
+                    let part = here.map_or(0.0, |(_, f)| f / largest.max(f64::MIN_POSITIVE));
                     let last = SHADES.len() - 1;
                     let shade = SHADES[((part * last as f64).ceil() as usize).min(last)];
                     pad(&shade.to_string().repeat(3), HEAT_COLUMN)
@@ -238,8 +238,8 @@ impl Layout {
         for (part, word) in reference_ticks.chain(ruler.span.ticks()) {
             let length = word.chars().count();
             let middle = (part * self.plot as f64) as usize;
-            let most = self.plot.saturating_sub(length);
-            let start = middle.saturating_sub(length / 2).min(most);
+            let max = self.plot.saturating_sub(length);
+            let start = middle.saturating_sub(length / 2).min(max);
             let room = start.saturating_sub(1)..(start + length + 1).min(self.plot);
             if length <= self.plot && cells[room].iter().all(|c| *c == ' ') {
                 cells.splice(start..start + length, word.chars());
@@ -391,8 +391,8 @@ fn whole_bar(row: &BarRow, ruler: &Ruler) -> String {
         Some((low, high)) => "█".repeat(low) + &"░".repeat(high + 1 - low),
         None => {
             let length = ruler.span.clamped(row.total.value) * ruler.columns as f64 * 8.0;
-            let least = usize::from(row.total.value > 0.0);
-            let eighths = (length.round() as usize).max(least);
+            let min = usize::from(row.total.value > 0.0);
+            let eighths = (length.round() as usize).max(min);
             let rest = RIGHTWARDS[eighths % 8];
             "█".repeat(eighths / 8) + rest.to_string().trim_end()
         }

@@ -75,7 +75,7 @@ fn shapes(grid: &Grid, width: usize) -> Vec<ColumnShape> {
         let cells = || grid.rows.iter().map(|row| &row[i]);
         let interval = cells().map(|c| c.interval.width()).max().unwrap_or(0);
         let values = cells().map(|c| c.value.width()).max().unwrap_or(0);
-        let most = if column.numeric {
+        let max = if column.numeric {
             width * 3 / 5
         } else {
             WORDS.min(width * 2 / 5)
@@ -86,10 +86,10 @@ fn shapes(grid: &Grid, width: usize) -> Vec<ColumnShape> {
             .max()
             .unwrap_or(0)
             .min(WORDS);
-        let longest = column.heading.split(' ').map(UnicodeWidthStr::width).max();
-        let heading = longest.unwrap_or(0).max(column.heading.width().min(16));
+        let widest_word = column.heading.split(' ').map(UnicodeWidthStr::width).max();
+        let heading = widest_word.unwrap_or(0).max(column.heading.width().min(16));
         ColumnShape {
-            width: content.max(notes).max(heading).min(most.max(4)),
+            width: content.max(notes).max(heading).min(max.max(4)),
             interval,
             numeric: column.numeric,
         }
@@ -110,7 +110,7 @@ fn shapes(grid: &Grid, width: usize) -> Vec<ColumnShape> {
 /// next to them.
 fn names(grid: &Grid, shapes: &[ColumnShape], width: usize) -> usize {
     let words = grid.columns.iter().take_while(|column| !column.numeric);
-    let most = words.count().min(grid.columns.len() - 1);
+    let max = words.count().min(grid.columns.len() - 1);
     let apart = |count: &usize| {
         let name = |row: &'_ Vec<GridCell>| row[..*count].iter().map(|c| c.value.clone()).collect();
         let names: HashSet<Vec<String>> = grid.rows.iter().map(name).collect();
@@ -121,7 +121,7 @@ fn names(grid: &Grid, shapes: &[ColumnShape], width: usize) -> usize {
         let widest = others.iter().map(|shape| shape.width).max().unwrap_or(0);
         names.iter().map(|shape| shape.width + 1).sum::<usize>() + widest <= width
     };
-    (1..=most).find(apart).filter(fit).unwrap_or(1)
+    (1..=max).find(apart).filter(fit).unwrap_or(1)
 }
 
 /// Groups the columns after the row names so that each group fits into the width.

@@ -243,8 +243,8 @@ pub fn sweep() -> Chart {
 /// Returns a step chart over time, whose value axis starts at the minimum value.
 pub fn steps() -> Chart {
     let line = |name: &str, color, phase: usize| {
-        let share = |i: usize| 0.2 + 0.1 * (((i + phase) * 37) % 11) as f64 / 11.0;
-        let points = (0..60).map(|i| (i as f64 * 0.5e9, Quantity::exact(share(i), Unit::Share)));
+        let fraction = |i: usize| 0.2 + 0.1 * (((i + phase) * 37) % 11) as f64 / 11.0;
+        let points = (0..60).map(|i| (i as f64 * 0.5e9, Quantity::exact(fraction(i), Unit::Share)));
         line(name, color, Stroke::Steps, points.collect())
     };
     let drawing = Drawing::Lines(Lines {
@@ -307,9 +307,9 @@ pub fn parts_chart() -> Chart {
             .enumerate()
         {
             let base = 20_000.0 + 9_000.0 * j as f64 + 11_000.0 * i as f64;
-            let part = |part, share: f64| BarPart {
+            let part = |part, fraction: f64| BarPart {
                 part,
-                value: time(base * share, 0.0),
+                value: time(base * fraction, 0.0),
             };
             rows.push(BarRow {
                 name: (*name).into(),

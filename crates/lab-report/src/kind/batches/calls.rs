@@ -139,7 +139,7 @@ fn right_subjects(scopes: &[Scope]) -> Option<String> {
             let calls = |s| count(scope, (s, None), &Metric::CALLS);
             right(scope).into_iter().map(calls)
         });
-        let least = calls.fold(f64::INFINITY, f64::min);
+        let min = calls.fold(f64::INFINITY, f64::min);
         let bounds = scopes.iter().flat_map(|scope| {
             let bound = |s| scope.interval((s, None), &Metric::WRONG_CALLS).copied();
             right(scope).into_iter().map(bound)
@@ -156,9 +156,9 @@ fn right_subjects(scopes: &[Scope]) -> Option<String> {
         } else {
             ("have", " each")
         };
-        let least = say::reading(least, &Metric::CALLS.unit);
+        let min = say::reading(min, &Metric::CALLS.unit);
         format!(
-            "{at}{} {verb} no wrong call, of {least} or more{each}{bound}.",
+            "{at}{} {verb} no wrong call, of {min} or more{each}{bound}.",
             list(names)
         )
     });
@@ -263,14 +263,16 @@ fn survived(scopes: &[Scope]) -> Option<String> {
     let outages: Vec<(&str, Outage)> = scopes.iter().flat_map(outages).collect();
     let lengths = outages.iter().map(|(_, outage)| outage.length_s);
     let shortest = lengths.fold(f64::INFINITY, f64::min);
-    let longest = say::grouped(outages).into_iter();
-    let longest = longest.map(|(name, outages)| (longest_survived(&outages), name));
-    let mut longest = say::grouped(longest);
-    longest.sort_by(|(one, _), (other, _)| other.partial_cmp(one).unwrap_or(Ordering::Equal));
-    let parts = longest.into_iter().map(|(length_s, names)| match length_s {
-        Some(length_s) => format!("{} with {}", seconds(length_s), list(&names)),
-        None => format!("below {} with {}", seconds(shortest), list(&names)),
-    });
+    let survived = say::grouped(outages).into_iter();
+    let survived = survived.map(|(name, outages)| (max_survived_outage(&outages), name));
+    let mut survived = say::grouped(survived);
+    survived.sort_by(|(one, _), (other, _)| other.partial_cmp(one).unwrap_or(Ordering::Equal));
+    let parts = survived
+        .into_iter()
+        .map(|(length_s, names)| match length_s {
+            Some(length_s) => format!("{} with {}", seconds(length_s), list(&names)),
+            None => format!("below {} with {}", seconds(shortest), list(&names)),
+        });
     let text = say::joined(parts, "; ")?;
     Some(format!(
         "Longest outage after which no call is wrong or given up: {text}."
@@ -308,7 +310,7 @@ fn outages<'s>(scope: &'s Scope<'s>) -> Vec<(&'s str, Outage)> {
 
 /// Returns the longest survived outage that is shorter than every outage that was not survived, in
 /// seconds. Returns `None` if there is no such outage.
-fn longest_survived(outages: &[Outage]) -> Option<f64> {
+fn max_survived_outage(outages: &[Outage]) -> Option<f64> {
     let failed = outages.iter().filter(|outage| !outage.is_survived);
     let limit = failed
         .map(|outage| outage.length_s)

@@ -242,22 +242,22 @@ fn memory(scope: &Scope) -> Option<Finding> {
     let ranking = scope.ranking(Over::At(None), &Metric::MEMORY)?;
     let compared = scope.compared();
     let is_compared = |s| compared.contains(&s);
-    let least = ranking.first(is_compared);
+    let min = ranking.first(is_compared);
     let held = |subject| {
         let held = scope.interval((subject, None), &Metric::MEMORY)?;
         Some(say::figure(held, &Unit::Bytes, scope.level()))
     };
     let last = ranking.last(is_compared)?;
-    let most = format!("{} uses the most, {}", scope.name(last), held(last)?);
-    Some(Finding::plain(match least.as_slice() {
+    let max = format!("{} uses the most, {}", scope.name(last), held(last)?);
+    Some(Finding::plain(match min.as_slice() {
         &[only] => format!(
-            "{} uses the least memory, {}; {most}.",
+            "{} uses the least memory, {}; {max}.",
             scope.name(only),
             held(only)?
         ),
         many => {
             let names = sentence::names(scope, many);
-            format!("{names} hold the least memory, statistically tied, and {most}.")
+            format!("{names} hold the least memory, statistically tied, and {max}.")
         }
     }))
 }
@@ -433,7 +433,7 @@ fn lengths(scope: &Scope) -> String {
         .ids()
         .filter(|&p| scope.plan.case(p).cores == Cores::One);
     let lengths = points.map(|point| scope.plan.turn_ns(point));
-    say::least_to_most(lengths, say::time).unwrap_or_else(|| say::time(scope.plan.measure.turn_ns))
+    say::min_to_max(lengths, say::time).unwrap_or_else(|| say::time(scope.plan.measure.turn_ns))
 }
 
 /// Formats the number of mirrored pairs of passes per block: the requested number, or the number
@@ -443,8 +443,8 @@ fn pairs(scope: &Scope) -> String {
     let pairs_of_points = |block: &Block| {
         let mut passes: BTreeMap<PointId, u32> = BTreeMap::new();
         for sample in &block.samples {
-            let most = passes.entry(sample.point).or_default();
-            *most = (*most).max(sample.pass + 1);
+            let max = passes.entry(sample.point).or_default();
+            *max = (*max).max(sample.pass + 1);
         }
         passes.into_values().map(|n| n.div_ceil(2) as usize)
     };

@@ -151,17 +151,17 @@ fn range(scope: &Scope, entries: &[&Entry], metric: &Metric) -> Option<String> {
         .filter_map(|subject_scope| Some((subject_scope, scope.quantity(subject_scope, metric)?)));
     let mut known: Vec<_> = known.collect();
     known.sort_by(|a, b| a.1.value.total_cmp(&b.1.value));
-    let [least, .., most] = known.as_slice() else {
+    let [min, .., max] = known.as_slice() else {
         return None;
     };
-    let [least, most] = [least, most].map(|(subject_scope, quantity)| {
+    let [min, max] = [min, max].map(|(subject_scope, quantity)| {
         let figure = match scope.interval(*subject_scope, metric) {
             Some(interval) => say::figure(interval, &metric.unit, scope.level()),
             None => quantity::sentence(quantity),
         };
         format!("{figure} with {}", scope.name(subject_scope.0))
     });
-    Some(wording::range_of(metric, &least, &most))
+    Some(wording::range_of(metric, &min, &max))
 }
 
 fn is_zero(scope: &Scope, entries: &[Entry], metric: &Metric) -> bool {

@@ -105,8 +105,8 @@ pub fn costs(scope: &Scope) -> Option<String> {
     let level = scope.results.level;
     let mut has_level = true;
     let costs = spreads.iter().filter_map(|spread| {
-        let (least, most) = spread.ratios.first().zip(spread.ratios.last())?;
-        has_level &= say::has_level(&least.1, level) && say::has_level(&most.1, level);
+        let (min, max) = spread.ratios.first().zip(spread.ratios.last())?;
+        has_level &= say::has_level(&min.1, level) && say::has_level(&max.1, level);
         let name = |(subject, _): &(SubjectId, Interval)| {
             if spread.apart {
                 format!(" ({})", scope.name(*subject))
@@ -114,11 +114,11 @@ pub fn costs(scope: &Scope) -> Option<String> {
                 String::new()
             }
         };
-        let [low, high] = [least, most].map(|end| {
+        let [low, high] = [min, max].map(|end| {
             let ratio = say::interval_text(&end.1, &Unit::Ratio, level).value;
             ratio + &name(end)
         });
-        let range = if least.0 == most.0 || low == high {
+        let range = if min.0 == max.0 || low == high {
             low
         } else {
             format!("{low} to {high}")
@@ -141,7 +141,7 @@ pub fn costs(scope: &Scope) -> Option<String> {
 /// Describes the largest nonzero value of a metric that should be 0: `Lost increments: up to 46 % (44 to 48) with unsafe
 /// (c at threads=8); none with atomic and lock.`
 fn greatest_loss(scope: &Scope, groups: &[PointGroup], metric: &Metric) -> Option<String> {
-    let most = |group: &PointGroup| {
+    let max = |group: &PointGroup| {
         let subject_scopes = scope
             .subject_scopes(&scope.compared(), &group.points)
             .into_iter();
@@ -150,11 +150,9 @@ fn greatest_loss(scope: &Scope, groups: &[PointGroup], metric: &Metric) -> Optio
         });
         known.max_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate))
     };
-    let known = groups
-        .iter()
-        .filter_map(|group| Some((group, most(group)?)));
-    let (none, some): (Vec<_>, Vec<_>) = known.partition(|(_, (_, most))| most.estimate == 0.0);
-    let (group, ((subject, point), most)) = some
+    let known = groups.iter().filter_map(|group| Some((group, max(group)?)));
+    let (none, some): (Vec<_>, Vec<_>) = known.partition(|(_, (_, max))| max.estimate == 0.0);
+    let (group, ((subject, point), max)) = some
         .into_iter()
         .max_by(|a, b| a.1.1.estimate.total_cmp(&b.1.1.estimate))?;
     let none: Vec<String> = none.iter().map(|(group, _)| values(group)).collect();
@@ -179,7 +177,7 @@ fn greatest_loss(scope: &Scope, groups: &[PointGroup], metric: &Metric) -> Optio
     Some(format!(
         "{}: up to {} with {} ({} at {case}{sweep}={}){none}.",
         say::capital(&metric.title),
-        say::figure(most, &metric.unit, scope.level()),
+        say::figure(max, &metric.unit, scope.level()),
         values(group),
         scope.name(subject),
         point.map_or(String::new(), |p| scope.swept(p)),

@@ -70,7 +70,7 @@ pub fn headline(targets: &[TargetRatios], metric: &Metric) -> Option<String> {
     });
     let mut all: Vec<(&Scope, &Standing)> = complete.collect();
     all.sort_by(|(_, a), (_, b)| a.ratio.estimate.total_cmp(&b.ratio.estimate));
-    let [least, .., most] = all.as_slice() else {
+    let [min, .., max] = all.as_slice() else {
         return None;
     };
     let named = |(scope, standing): &(&Scope, &Standing)| wording::OnTarget {
@@ -81,7 +81,7 @@ pub fn headline(targets: &[TargetRatios], metric: &Metric) -> Option<String> {
     Some(wording::range_over_targets(
         metric,
         first.base_name(),
-        [named(least), named(most)],
+        [named(min), named(max)],
         first.results.level,
     ))
 }

@@ -248,9 +248,9 @@ fn is_delayed(scope: &Scope) -> bool {
     let subject_scopes = scope
         .subject_scopes(&scope.compared(), &scope.points())
         .into_iter();
-    let mut longest =
+    let mut longest_retransmission =
         subject_scopes.filter_map(|subject_scope| scope.quantity(subject_scope, &Metric::MAX));
-    has_failed(scope) || longest.any(|max| max.value >= MIN_RETRANSMISSION_NS)
+    has_failed(scope) || longest_retransmission.any(|max| max.value >= MIN_RETRANSMISSION_NS)
 }
 
 /// Returns true if every server served every request.

@@ -417,10 +417,10 @@ fn rates(view: &View) -> Section {
     let mut section = Section::new("Requests per second");
     let peak = |s, case| scaling::peak(scope, s, &view.closed(case)).map(|(p, _)| p);
     let title = ("Highest requests per second", &Metric::THROUGHPUT);
-    let most = view.by_case(title, peak, |_, _, p| {
+    let max = view.by_case(title, peak, |_, _, p| {
         format!("at {}", scope.plan.connections(p))
     });
-    section.table(most.with_caption(
+    section.table(max.with_caption(
         "The highest rate of each server; where the generator was the limit, the server could serve more. Verdicts \
          are on the time per request.",
     ));

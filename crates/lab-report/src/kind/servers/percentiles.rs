@@ -61,8 +61,8 @@ fn percentile_table(columns: &[PercentileColumn], title: &str) -> Table {
         }));
     }
     table.row(cells(columns, "100 %".into(), |of| {
-        let longest = Quantity::exact(of.longest_ns as f64, Unit::Nanoseconds);
-        (Some(longest), None)
+        let max = Quantity::exact(of.longest_ns as f64, Unit::Nanoseconds);
+        (Some(max), None)
     }));
     let [low, high] = SPREAD.map(|part| part / 100);
     table.row(cells(

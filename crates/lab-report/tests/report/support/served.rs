@@ -561,18 +561,18 @@ fn closed(plan: &Plan, server: &Server, point: PointId, connections: f64) -> (f6
 
 fn slice(plan: &Plan, server: &Server, point: PointId, speed: f64, noise: &mut Noise) -> Slice {
     let connections = plan.connections(point) as f64;
-    let (cpu, generator, most) = closed(plan, server, point, connections);
+    let (cpu, generator, max) = closed(plan, server, point, connections);
     let part = plan.part_of_peak(point);
     // The offered rate is based on the peak of the first block; the machine's speed varies.
     let peak = plan
         .peak_points(point)
         .map(|p| closed(plan, server, p, plan.connections(p) as f64).2);
     let peak = peak.fold(0.0, f64::max);
-    let part = part.or(plan.rate(point).map(|rate| rate / most));
+    let part = part.or(plan.rate(point).map(|rate| rate / max));
     let rate = match (plan.rate(point), part) {
         (Some(rate), _) => rate,
         (None, Some(part)) => part * peak,
-        (None, None) => most / speed,
+        (None, None) => max / speed,
     };
     let length = VISIT_NS as f64 * noise.factor(0.002);
     let served = (rate * length / 1e9).round().max(1.0) as u64;
