@@ -262,14 +262,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refuted_by_one_is_refuted() {
+    fn a_single_refutation_refutes() {
         let parse = |text: &&str| Condition::parse(text).expect("a condition");
         let conditions: Vec<Condition> = ["wear > 80 %", "flash = no"].iter().map(parse).collect();
         assert_eq!(all_hold(&conditions, &thing()), Truth::No);
     }
 
     #[test]
-    fn what_is_no_condition_is_refused() {
+    fn invalid_conditions_are_rejected() {
         for text in [
             "",
             "size",

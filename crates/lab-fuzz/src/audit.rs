@@ -62,7 +62,7 @@ pub fn set_cookie(bytes: &[u8]) {
     }
     let mut collector = Collector::new().expect("random numbers");
     let fields = parts.into_iter().map(str::to_owned);
-    collector.add_answer("www.example.com", "/a/b", 1.8e9, fields);
+    collector.add_response("www.example.com", "/a/b", 1.8e9, fields);
     for cookie in collector.done().cookies {
         assert!(
             cookie.path.starts_with('/'),

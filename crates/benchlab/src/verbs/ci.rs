@@ -4,7 +4,7 @@
 
 use crate::cli::{CiArgs, Cli, Verb};
 use crate::exit::{self, Exit};
-use crate::exports::{absolute, exports};
+use crate::exports::{exports, make_absolute};
 use crate::verbs::report::{deliver_document, export};
 use crate::verbs::{audit, compare, load, logs};
 use crate::{gate, named};
@@ -34,7 +34,7 @@ pub fn ci(cli: &Cli, args: &CiArgs) -> Result<ExitCode, Exit> {
     })?;
     let current = std::env::current_dir().map_err(Exit::invalid)?;
     let files = args.export.iter();
-    let files: Vec<PathBuf> = files.map(|file| absolute(file, &current)).collect();
+    let files: Vec<PathBuf> = files.map(|file| make_absolute(file, &current)).collect();
     let exports = exports(&files)?;
     let mut display = args.display.clone();
     display.output = display.output.map(|path| current.join(path));

@@ -418,7 +418,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_is_read_most_for_its_size_takes_the_room_first() {
+    fn directories_with_the_most_reads_per_byte_are_moved_first() {
         let folders = || {
             vec![
                 folder("/srv/large", 80, 800.0, 0.0),
@@ -437,7 +437,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_is_written_stays_off_the_fast_disk_and_the_system_stays_where_it_is() {
+    fn written_and_system_directories_stay_off_the_fast_disk() {
         let mut on_fast = folder("/srv/log", 10, 1.0, 50.0);
         on_fast.on_fast = true;
         let mut read_there = folder("/srv/hot", 10, 50.0, 1.0);
@@ -467,7 +467,7 @@ pub(super) mod tests {
 
     /// A directory in memory may use at most a tenth of the memory: here 100 MiB.
     #[test]
-    fn what_may_be_lost_goes_to_memory_if_it_is_small() {
+    fn small_temporary_directories_go_to_memory() {
         let folders = vec![
             folder("/srv/app/cache", 90, 5.0, 50.0),
             folder("/srv/big/cache", 200, 5.0, 50.0),
@@ -478,7 +478,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn the_plan_is_told_in_a_sentence() {
+    fn the_plan_is_shown_in_a_sentence() {
         let mut folders = vec![
             folder("/srv/hot", 10, 50.0, 1.0),
             folder("/srv/cache", 10, 1.0, 50.0),

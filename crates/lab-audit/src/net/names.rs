@@ -156,7 +156,7 @@ mod tests {
 
     /// Tests a resolver on the loopback interface of the test's own network namespace, and one without a route.
     #[test]
-    fn a_resolver_that_answers_is_told_from_one_that_is_away() {
+    fn a_responding_resolver_is_distinguished_from_an_unreachable_one() {
         use lab_host::namespace::Namespace;
         let Ok(space) = Namespace::new() else {
             return println!("skipped: it requires root");

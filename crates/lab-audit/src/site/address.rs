@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_query_says_is_not_shown() {
+    fn query_values_are_not_shown() {
         let url = |text: &str| Url::parse(text).expect("a URL");
         let shown = redact(&url(
             "https://me:pass@a.example/x?token=s3cret&v=1&e=&plain#s3cret",

@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_of_all_kinds_are_told_apart() {
+    fn responses_of_all_kinds_are_distinguished() {
         let result_of = |bytes: &[u8]| {
             speaks(
                 &mut CannedServer(std::io::Cursor::new(bytes.to_vec())),

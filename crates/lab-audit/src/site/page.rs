@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_page_says_of_its_safety_is_read() {
+    fn security_settings_of_a_page_are_read() {
         let page = Url::parse("https://a.example/").expect("a URL");
         let html = "<META http-equiv='Content-Security-Policy' content=\"default-src 'self'\"><script src=/own.js></script>\
                     <script src=//b.example/x.js></script><script src=https://b.example/y.js integrity=sha384-x></script>\

@@ -544,7 +544,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_goes_before_what_is_assumed() {
+    fn reported_values_take_precedence_over_assumptions() {
         let smart = |worn, written| Smart {
             worn,
             written,

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_nvme_disk_tells_nothing() {
+    fn a_disk_that_is_not_nvme_has_no_values() {
         assert!(read_log(&File::open("/dev/null").expect("a device")).is_none());
         assert_eq!(smart("no-such-disk"), None);
     }

@@ -375,7 +375,7 @@ mod tests {
     use super::short_names;
 
     #[test]
-    fn names_of_targets_are_told_apart_in_a_chart() {
+    fn names_of_targets_are_unique_in_a_chart() {
         assert_eq!(short_names(&["/tmp/v21/m1", "/tmp/v21/m2"]), ["m1", "m2"]);
         assert_eq!(short_names(&["/srv", "/dev/sda"]), ["srv", "dev/sda"]);
         let long = [

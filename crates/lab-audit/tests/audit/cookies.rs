@@ -143,7 +143,7 @@ fn cookies_that_an_exporter_joined_are_split() {
 /// Findings about cookies with equal names include the domain and the path. The line that deletes a
 /// cookie contains only the name.
 #[test]
-fn cookies_of_one_name_have_places_of_their_own() {
+fn cookies_with_one_name_have_separate_rows() {
     let audit = audit_of(&observe(&har(&[
         ("https://a.example/", "document", "sid=1; old=2", &[]),
         ("https://b.example/x/", "document", "sid=2; sid=3", &[]),
@@ -598,7 +598,7 @@ fn cookies_that_a_browser_does_not_have_are_not_sent() {
 
 /// An audit stores at most 100,000 cookies of an untrusted file.
 #[test]
-fn a_request_beyond_the_most_cookies_counts_none_in_place_of_its_own() {
+fn a_request_beyond_the_cookie_limit_counts_no_other_cookies() {
     let mut collector = Collector::new().expect("random numbers");
     let cookies = (0..100_000).map(|number| format!("c{number}=1; Path=/"));
     collector.add_response("a.example", "/", 0.0, cookies);
@@ -658,7 +658,7 @@ fn domains_tell_what_is_there_twice() {
 
 /// The table shows an owner's bytes as a fraction of the whole head and as a fraction of the field.
 #[test]
-fn an_owner_s_part_of_the_request_is_told() {
+fn the_fraction_of_each_owner_is_shown() {
     let text = har(&[("https://a.example/", "document", "_ga=123; k=1", &[])]);
     let audit = audit_of(&observe(&text));
     // GET / HTTP/1.1, User-Agent with 100 letters, an empty line, and the field itself.
@@ -667,7 +667,7 @@ fn an_owner_s_part_of_the_request_is_told() {
 }
 
 #[test]
-fn ten_thousand_cookies_are_told_in_a_few_findings() {
+fn ten_thousand_cookies_give_few_findings() {
     let field: String = (0..10_000)
         .map(|i| format!("c{i}=\u{1b}[31m{i}; "))
         .collect();
@@ -688,7 +688,7 @@ fn ten_thousand_cookies_are_told_in_a_few_findings() {
 }
 
 #[test]
-fn what_holds_no_cookies_is_refused_in_words() {
+fn files_without_cookies_are_rejected_with_a_message() {
     let refused = |text: &str| {
         let mut collector = Collector::new().expect("random numbers");
         collector.text(text).expect_err("an error").0
@@ -708,7 +708,7 @@ fn what_holds_no_cookies_is_refused_in_words() {
 
 /// Tests random bytes, decoded as text, with and without NUL.
 #[test]
-fn what_is_binary_is_no_table() {
+fn binary_input_is_not_a_table() {
     let mut state = 1_u64;
     let mut byte = || {
         state = state

@@ -615,7 +615,7 @@ const OPTIONAL: [&str; 10] = [
 ];
 
 #[test]
-fn what_every_linux_has_is_unknown_where_it_cannot_be_seen() {
+fn unreadable_settings_are_unknown() {
     let folder = TempDir::new().expect("a folder");
     fs::create_dir(folder.path().join("proc")).expect("a folder");
     let audit = audit(folder.path());
@@ -667,7 +667,7 @@ fn a_copy_without_the_folders_of_timers_tells_nothing_of_timers() {
 
 /// An LVM or encrypted volume is mounted under the name that /sys shows in `dm/name`.
 #[test]
-fn a_mapped_device_is_told_what_is_free_as_its_disk_is() {
+fn a_mapped_device_has_free_space_like_its_disk() {
     let folder = good();
     for (path, text) in [
         ("sys/block/dm-0/size", "1000000\n"),

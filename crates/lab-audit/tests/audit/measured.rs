@@ -258,7 +258,7 @@ fn a_folder_and_a_file_are_measured_side_by_side() {
 
 /// Reads by `cat` and writes by `dd` are attributed to their directories, with and without fanotify.
 #[test]
-fn folders_that_are_read_and_written_are_told_apart() {
+fn read_and_written_directories_are_distinguished() {
     let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
     let under = folder.path().canonicalize().expect("a path");
     for name in ["hot", "log", "idle"] {

@@ -264,7 +264,7 @@ fn a_router_that_says_what_is_too_large_is_no_black_hole() {
 }
 
 #[test]
-fn what_does_not_answer_is_bad_and_what_nobody_can_look_up_is_unknown() {
+fn no_response_is_bad_and_a_failed_lookup_is_unknown() {
     let port = TcpListener::bind("127.0.0.1:0")
         .expect("a port")
         .local_addr()
@@ -293,7 +293,7 @@ fn what_does_not_answer_is_bad_and_what_nobody_can_look_up_is_unknown() {
 ///
 /// The second and the fourth connection end without a response. After that, the port is closed.
 #[test]
-fn the_last_failure_that_is_told_is_that_of_the_step() {
+fn the_last_failure_belongs_to_the_step() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
     std::thread::spawn(move || {
@@ -337,7 +337,7 @@ fn drop_packets_silently(pair: &NamespacePair, addresses: &[&str]) -> Result<(),
 }
 
 #[test]
-fn a_family_that_fails_silently_is_told_from_one_that_refuses() {
+fn a_silent_failure_is_distinguished_from_a_refusal() {
     let observation = NamespacePair::new().and_then(|pair| {
         drop_packets_silently(&pair, &NamespacePair::SERVER[..1])?;
         net::observe_pair(&pair, 20, &mut |_| {})

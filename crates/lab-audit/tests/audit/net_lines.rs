@@ -81,7 +81,7 @@ fn states(audit: &Audit, rule: &str, word: &str) -> Vec<State> {
 }
 
 #[test]
-fn a_family_that_is_slower_and_loses_packets_is_told_from_the_other() {
+fn a_slower_and_lossy_family_is_detected() {
     let rules = net::rules().expect("rules");
     let cases = [
         (IpFamily::V6, IpFamily::V4, ECHOES / 5, State::Bad, "12.5 %"),

@@ -56,7 +56,7 @@ fn answer(findings: Vec<AuditFinding>) -> Answer {
 
 /// Each rule is listed once, with its object. The fix is included if it is the only one.
 #[test]
-fn the_worst_rules_are_told_once_with_their_places() {
+fn the_worst_rules_are_shown_once_with_their_objects() {
     let sentences = |findings: Vec<AuditFinding>| {
         let of_rules = answer(findings).findings.into_iter();
         of_rules
@@ -134,7 +134,7 @@ fn sentences_after_first(document: &Document) -> Vec<String> {
 /// Compares `audit host --watch` with an audit without `--watch`, in both orders, and two audits with different
 /// devices.
 #[test]
-fn what_only_one_audit_looked_at_is_neither_better_nor_worse() {
+fn objects_in_one_audit_only_are_neither_better_nor_worse() {
     let none = || AuditFinding {
         state: State::NotApplicable,
         ..finding("folder-fast", "", &[])
@@ -188,7 +188,7 @@ fn what_only_one_audit_looked_at_is_neither_better_nor_worse() {
 /// A rule with a finding about multiple objects is compared as a whole, because the audits may list
 /// different names.
 #[test]
-fn rules_that_tell_several_things_at_once_are_compared_by_the_worst() {
+fn rules_about_multiple_objects_are_compared_by_the_worst() {
     let multiple = |object: &str, state: State| AuditFinding {
         state,
         evidence: vec![Evidence {

@@ -752,7 +752,7 @@ fn all_that_is_not_asked_for_is_counted() {
 
 /// Queries are not stored, because they may contain the user's session.
 #[test]
-fn what_queries_say_is_not_kept() {
+fn query_values_are_not_stored() {
     let secret = "s3cr3t";
     let html = format!(
         "<img src=/i.png?token={secret}><script src=//other.invalid/x.js?{secret}></script>"
@@ -866,7 +866,7 @@ fn a_soft_404_exposes_nothing() {
 }
 
 #[test]
-fn what_is_not_answered_is_unknown() {
+fn missing_responses_are_unknown() {
     let mut pages = good();
     for path in ["/.env", "/s.12345678.css"] {
         pages.insert(path, Vec::new());
@@ -996,7 +996,7 @@ fn servers_of_bad_will_end_in_words() {
 }
 
 #[test]
-fn a_redirect_to_another_host_is_told_and_not_followed() {
+fn a_redirect_to_another_host_is_shown_and_not_followed() {
     let (other, requests) = serve_at("127.0.0.2:0", good());
     let to = format!(
         "HTTP/1.1 301 Moved\r\nLocation: http://127.0.0.2:{other}/\r\nContent-Length: 0\r\n\r\n"

@@ -47,7 +47,7 @@ pub fn thinned<T: Clone>(values: &[T], max: usize) -> Vec<T> {
     }
     let last = (values.len() - 1) as f64;
     let step = last / (max.max(2) - 1) as f64;
-    (0..most)
+    (0..max)
         .map(|i| values[(i as f64 * step).round() as usize].clone())
         .collect()
 }

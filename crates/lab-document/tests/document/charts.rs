@@ -125,7 +125,7 @@ fn ticks_have_the_units_that_people_read() {
 }
 
 #[test]
-fn what_cannot_be_drawn_has_no_place() {
+fn values_that_cannot_be_drawn_have_no_position() {
     let values = [0.5, f64::NAN, f64::INFINITY, -1.0, 0.0, 2.0];
     let drawing = drawn(Scale::Log, Unit::Ratio, &[("", &values)]);
     assert_eq!(drawing.matches("<circle").count(), 2, "{drawing}");

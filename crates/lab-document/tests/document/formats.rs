@@ -387,7 +387,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_not_0_is_not_written_as_0(value in 1e-3..1e15f64, spread in 1.0..30f64) {
+    fn nonzero_values_are_not_written_as_0(value in 1e-3..1e15f64, spread in 1.0..30f64) {
         let quantity = sample::within(value, value / spread, value * spread, Unit::Nanoseconds);
         for text in [quantity::sentence, quantity::label, quantity::short, quantity::alone].map(|f| f(&quantity)) {
             prop_assert!(text.starts_with(|c: char| c.is_ascii_digit()), "{}", text);

@@ -37,7 +37,7 @@ fn digits_follow_the_interval() {
 }
 
 #[test]
-fn what_is_not_0_is_not_written_as_0() {
+fn nonzero_values_are_not_written_as_0() {
     let magnitudes = within(410e3, 549e3, 555_745e3, TIME);
     assert_eq!(sentence(&magnitudes), "549 µs (410 µs to 556 ms)");
     let little = within(0.0, 3.0, 549_917.0, TIME);
@@ -128,7 +128,7 @@ fn units_follow_the_size() {
 }
 
 #[test]
-fn what_has_no_interval_says_so() {
+fn a_missing_interval_is_stated() {
     let none = Quantity {
         value: 1234.0,
         unit: TIME,

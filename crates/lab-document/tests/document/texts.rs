@@ -18,7 +18,7 @@ fn wide_letters_and_long_names_are_cut_and_wrapped_to_size() {
 }
 
 #[test]
-fn what_moves_the_cursor_or_turns_the_text_is_gone() {
+fn cursor_and_bidirectional_controls_are_removed() {
     assert_eq!(
         clean("a\x1b[2J\u{202e}b\nc\u{2028}d☺\u{fe0f}"),
         "a [2J b c d☺"

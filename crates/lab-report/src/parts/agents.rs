@@ -239,7 +239,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_began_late_did_not_begin_with_the_others() {
+    fn a_late_starter_is_not_among_the_first() {
         assert_eq!(begin_sentence(&[]), "All began at the same moment");
         let late = begin_sentence(&["gen2".into()]);
         assert_eq!(late, "All but gen2 began at the same moment");

@@ -23,7 +23,7 @@ fn written() -> String {
 }
 
 #[test]
-fn what_is_written_is_read_back() {
+fn written_values_are_read_back() {
     let run = support::sample(3);
     let back = read(&written()).expect("our own XML");
     let plan = run.plan().expect("a plan");

@@ -17,7 +17,7 @@ use lab_bisect::{
 use lab_model::{Commands, Ending, Failure, Interval, Measure, Plan, Run, SubjectId};
 use lab_plan::{CommandWords, Comparison, GivenCommand};
 use lab_stats::bisection::{
-    self, ANALYSES, Ends, FoundChange, HalfChange, MAX_BLOCKS, ProbeValues, Segment, last_analysis,
+    self, ANALYSES, Ends, FoundChange, HalfChange, MAX_BLOCKS, ProbeValues, Segment, last_look,
     probe_values,
 };
 use std::collections::BTreeMap;
@@ -412,7 +412,7 @@ impl CommitBench {
 
 /// Drops the values after the last planned analysis.
 fn truncate_to_last_analysis(mut values: ProbeValues) -> ProbeValues {
-    let blocks = last_analysis(values.first.len() as u32) as usize;
+    let blocks = last_look(values.first.len() as u32) as usize;
     values.first.truncate(blocks);
     values.second.truncate(blocks);
     values
