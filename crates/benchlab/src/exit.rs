@@ -70,7 +70,7 @@ impl From<JobError> for Exit {
 impl From<LogsError> for Exit {
     fn from(e: LogsError) -> Exit {
         let code = match e {
-            LogsError::Wrong(_) => INVALID,
+            LogsError::Invalid(_) => INVALID,
             LogsError::Failed(_) => FAILED,
             LogsError::Stopped => INTERRUPTED,
         };

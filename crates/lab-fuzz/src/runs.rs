@@ -170,8 +170,8 @@ pub fn argument(bytes: &[u8]) {
         let answer = gate.judge(&Default::default());
         assert!(answer.bound.is_finite(), "{text}");
         let words = match &answer.value {
-            Ok(value) => wording::gate_value(answer.figure, *value),
-            Err(problem) => wording::gate_problem(answer.figure, problem),
+            Ok(value) => wording::gate_value(answer.metric, *value),
+            Err(problem) => wording::gate_problem(answer.metric, problem),
         };
         assert!(!words.is_empty());
     }

@@ -7,7 +7,7 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The location, such as `line 3, column 7` or `results[2].times[0]`. Empty for the whole file.
-    pub place: String,
+    pub location: String,
     /// The defect and its remedy.
     pub message: String,
 }
@@ -19,9 +19,9 @@ impl Problem {
     }
 
     /// Creates a problem at a location.
-    pub fn with_location(place: impl Into<String>, message: impl Into<String>) -> Problem {
+    pub fn with_location(location: impl Into<String>, message: impl Into<String>) -> Problem {
         Problem {
-            place: place.into(),
+            location: location.into(),
             message: message.into(),
         }
     }
@@ -34,9 +34,9 @@ impl Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.place.as_str() {
+        match self.location.as_str() {
             "" => write!(f, "{}", self.message),
-            place => write!(f, "{place}: {}", self.message),
+            location => write!(f, "{location}: {}", self.message),
         }
     }
 }

@@ -28,12 +28,12 @@ impl<'v> Node<'v> {
 
     /// Creates a problem at this value.
     pub fn problem(&self, message: impl Into<String>) -> Problem {
-        let place = if self.path.is_empty() {
+        let location = if self.path.is_empty() {
             "the top level"
         } else {
             &self.path
         };
-        Problem::with_location(place, message)
+        Problem::with_location(location, message)
     }
 
     /// Returns a member, if it exists and is not null.

@@ -47,18 +47,18 @@ impl Source {
 /// Parses a JSON document. The depth is limited to 128.
 pub fn parse_json(text: &str) -> Result<Value, Problem> {
     serde_json::from_str(text).map_err(|e| {
-        let place = format!("line {}, column {}", e.line(), e.column());
+        let location = format!("line {}, column {}", e.line(), e.column());
         match e.classify() {
             serde_json::error::Category::Eof if text.trim().is_empty() => {
                 Problem::whole("the file is empty")
             }
             serde_json::error::Category::Eof => {
-                Problem::with_location(place, "the file ends within a value: it is truncated")
+                Problem::with_location(location, "the file ends within a value: it is truncated")
             }
             _ => {
                 let message = e.to_string();
                 let reason = message.split(" at line ").next().unwrap_or(&message);
-                Problem::with_location(place, format!("not valid JSON: {reason}"))
+                Problem::with_location(location, format!("not valid JSON: {reason}"))
             }
         }
     })

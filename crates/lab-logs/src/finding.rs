@@ -24,7 +24,7 @@ pub enum LogsFinding {
         /// The set's fraction of the total, 0 to 1.
         part: f64,
         /// The first pages of the set.
-        first: Vec<PageShare>,
+        first: Vec<PageFraction>,
     },
     /// The page with the most requests, the page with the longest mean duration, and the page with
     /// the most total time are not the same.
@@ -41,7 +41,7 @@ pub enum LogsFinding {
         /// that this would save.
         ///
         /// The saving assumes that the page's mean becomes the median of the other pages' means.
-        saving: Option<PageShare>,
+        saving: Option<PageFraction>,
     },
     /// Requests of a page run the same query many times.
     RepeatedQuery {
@@ -197,7 +197,7 @@ pub enum LogsFinding {
 
 /// A page with its fraction of the total.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct PageShare {
+pub struct PageFraction {
     /// The page.
     pub page: String,
     /// The fraction, 0 to 1.
@@ -238,7 +238,7 @@ pub enum GateProblem {
     /// ns.
     LowerBound(f64),
     /// Some durations are lower bounds, so the fraction of the time is unknown.
-    BoundedShare,
+    BoundedFraction,
 }
 
 /// The reason why it is unknown whether pages changed between two logs.

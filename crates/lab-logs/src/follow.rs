@@ -55,7 +55,7 @@ impl Follower {
         let (mut files, mut earlier) = (Vec::new(), Vec::new());
         for source in sources {
             let not_a_file =
-                || LogsError::Wrong(format!("--follow: {} is not a file", source.name));
+                || LogsError::Invalid(format!("--follow: {} is not a file", source.name));
             let path = source.file().ok_or_else(not_a_file)?;
             if source.is_rotated || has_compression(path) {
                 earlier.push(source.clone());
@@ -121,7 +121,7 @@ impl FollowedFile {
         session: &LogsSession,
     ) -> Result<FollowedFile, LogsError> {
         let name = path.display().to_string();
-        let file = File::open(path).map_err(|e| LogsError::Wrong(format!("{name}: {e}")))?;
+        let file = File::open(path).map_err(|e| LogsError::Invalid(format!("{name}: {e}")))?;
         let inode = file.metadata().map_or(0, |m| m.ino());
         let log = match earlier {
             Some(mut log) => {
@@ -215,6 +215,6 @@ impl FollowedFile {
     }
 
     fn wrong(&self, e: ReadError) -> LogsError {
-        LogsError::Wrong(format!("{}: {e}", self.path.display()))
+        LogsError::Invalid(format!("{}: {e}", self.path.display()))
     }
 }

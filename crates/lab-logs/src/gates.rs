@@ -3,7 +3,7 @@
 //! for Nagios.
 
 use crate::analysis::between::{SlowerPages, slower_pages};
-use crate::analysis::gate::{Gate as LogGate, GateAnswer};
+use crate::analysis::gate::{Gate as LogGate, GateResult};
 use crate::wording;
 use lab_document::{Gate, Quantity, clean};
 use lab_model::{
@@ -57,34 +57,34 @@ pub struct NagiosStatus {
 /// entries could fail a gate, so a gate that would otherwise pass is inconclusive.
 pub fn judge(gates: &[LogGate], analysis: &LogAnalysis, unread: &[String]) -> Vec<Gate> {
     let judged = judge_all(gates, analysis);
-    let gate = |answer: &GateAnswer| {
-        let (decision, statement) = match (&answer.value, unread) {
+    let gate = |result: &GateResult| {
+        let (decision, statement) = match (&result.value, unread) {
             (Err(problem), _) => {
-                let problem = wording::gate_problem(answer.figure, problem);
+                let problem = wording::gate_problem(result.metric, problem);
                 (
                     Decision::Inconclusive,
-                    format!("{}: {problem}", answer.name),
+                    format!("{}: {problem}", result.name),
                 )
             }
-            (Ok(_), [reason, ..]) if !answer.is_crossed => {
+            (Ok(_), [reason, ..]) if !result.is_crossed => {
                 let reason = unread_reason(reason);
-                (Decision::Inconclusive, format!("{}: {reason}", answer.name))
+                (Decision::Inconclusive, format!("{}: {reason}", result.name))
             }
             (Ok(value), _) => {
-                let decision = match answer.is_crossed {
+                let decision = match result.is_crossed {
                     true => Decision::Failed,
                     false => Decision::Passed,
                 };
-                let value = wording::gate_value(answer.figure, *value);
-                (decision, format!("{} is {value}", answer.name))
+                let value = wording::gate_value(result.metric, *value);
+                (decision, format!("{} is {value}", result.name))
             }
         };
-        let gate = Gate::new(&answer.gate, &answer.page, decision, &statement);
-        let unit = answer.figure.unit();
-        match &answer.value {
+        let gate = Gate::new(&result.gate, &result.page, decision, &statement);
+        let unit = result.metric.unit();
+        match &result.value {
             Ok(value) => gate
                 .with_value(Quantity::exact(*value, unit.clone()))
-                .with_limit(answer.bound, unit),
+                .with_limit(result.bound, unit),
             Err(_) => gate,
         }
     };
@@ -141,7 +141,7 @@ pub fn nagios(
     unread: &[String],
 ) -> NagiosStatus {
     let (fail, warn) = (judge_all(fail, analysis), judge_all(warn, analysis));
-    let is_crossed = |all: &[GateAnswer]| all.iter().any(|j| j.is_crossed);
+    let is_crossed = |all: &[GateResult]| all.iter().any(|j| j.is_crossed);
     let is_unknown = !unread.is_empty() || fail.iter().chain(&warn).any(|j| j.value.is_err());
     let (word, code) = if is_crossed(&fail) {
         ("CRITICAL", 2)
@@ -152,7 +152,7 @@ pub fn nagios(
     } else {
         ("OK", 0)
     };
-    let listed: Vec<&GateAnswer> = match code {
+    let listed: Vec<&GateResult> = match code {
         2 => fail.iter().filter(|j| j.is_crossed).collect(),
         1 => warn.iter().filter(|j| j.is_crossed).collect(),
         _ => fail.iter().chain(&warn).collect(),
@@ -186,15 +186,15 @@ fn nagios_text(text: &str) -> String {
     clean(text.trim_end()).replace(['|', '\n'], "/")
 }
 
-fn judge_all(gates: &[LogGate], analysis: &LogAnalysis) -> Vec<GateAnswer> {
+fn judge_all(gates: &[LogGate], analysis: &LogAnalysis) -> Vec<GateResult> {
     gates.iter().map(|gate| gate.judge(analysis)).collect()
 }
 
 /// Returns the value of a gate, or the reason why there is none.
-fn words(answer: &GateAnswer) -> String {
-    match &answer.value {
-        Ok(value) => wording::gate_value(answer.figure, *value),
-        Err(problem) => wording::gate_problem(answer.figure, problem),
+fn words(result: &GateResult) -> String {
+    match &result.value {
+        Ok(value) => wording::gate_value(result.metric, *value),
+        Err(problem) => wording::gate_problem(result.metric, problem),
     }
 }
 
@@ -204,7 +204,7 @@ fn unread_reason(reason: &str) -> String {
 }
 
 /// Formats each metric once as Nagios performance data: `'label'=value;warning;critical`.
-fn figures(fail: &[GateAnswer], warn: &[GateAnswer]) -> Vec<String> {
+fn figures(fail: &[GateResult], warn: &[GateResult]) -> Vec<String> {
     let mut figures: Vec<(String, f64, [String; 2])> = Vec::new();
     for (column, gates) in [warn, fail].into_iter().enumerate() {
         for (gate, value) in gates
@@ -227,13 +227,13 @@ fn figures(fail: &[GateAnswer], warn: &[GateAnswer]) -> Vec<String> {
 }
 
 /// Returns the name of a gate's metric, without the characters that would end a label.
-fn label(gate: &GateAnswer) -> String {
+fn label(gate: &GateResult) -> String {
     let label = clean(&gate.name).replace(['\'', '=', '|'], "");
     label.trim().to_string()
 }
 
 /// Returns the range of values without an alert: up to a bound (`10`), or from a bound on (`10:`).
-fn range(gate: &GateAnswer) -> String {
+fn range(gate: &GateResult) -> String {
     let from = if gate.relation.is_upward() { "" } else { ":" };
     format!("{}{from}", gate.bound)
 }

@@ -45,7 +45,7 @@ struct JoinRecord {
     time_s: i64,
     /// The duration of the request, or the total duration of the statements, in ns.
     ///
-    /// For an ID that is omitted, the field stores the bits of [`LeftOut`].
+    /// For an ID that is omitted, the field stores the bits of [`Omitted`].
     ns: u64,
     /// The index of the page or query.
     page: u32,
@@ -55,7 +55,7 @@ struct JoinRecord {
 
 /// The state of an ID that is omitted.
 #[derive(Clone, Copy, Debug, Default)]
-struct LeftOut {
+struct Omitted {
     /// The number of requests with the ID.
     requests: u64,
     has_statements: bool,
@@ -119,10 +119,10 @@ impl From<JoinRecord> for (u64, i64, u64, u32, u32) {
     }
 }
 
-impl LeftOut {
+impl Omitted {
     /// Decodes the bits of a record.
-    fn new(bits: u64) -> LeftOut {
-        LeftOut {
+    fn new(bits: u64) -> Omitted {
+        Omitted {
             requests: bits >> 2,
             has_statements: bits & 2 != 0,
             is_crowded: bits & 1 != 0,
@@ -137,26 +137,26 @@ impl LeftOut {
 
 impl JoinRecord {
     /// Creates the mark of an ID that is omitted.
-    fn left_out(id: u64, left_out: LeftOut) -> JoinRecord {
+    fn omitted(id: u64, omitted: Omitted) -> JoinRecord {
         JoinRecord {
             id,
             time_s: NO_TIME,
-            ns: left_out.bits(),
+            ns: omitted.bits(),
             page: NO_PAGE,
             executions: 0,
         }
     }
 
-    fn is_left_out(&self) -> bool {
+    fn is_omitted(&self) -> bool {
         self.page == NO_PAGE
     }
 
     /// Converts the record to the state of an omitted ID.
-    fn as_left_out(&self) -> LeftOut {
-        if self.is_left_out() {
-            return LeftOut::new(self.ns);
+    fn to_omitted(&self) -> Omitted {
+        if self.is_omitted() {
+            return Omitted::new(self.ns);
         }
-        LeftOut {
+        Omitted {
             requests: u64::from(self.executions == 0),
             has_statements: self.executions > 0,
             is_crowded: false,
@@ -173,13 +173,13 @@ impl JoinRecord {
     fn absorb(&mut self, next: &JoinRecord) -> bool {
         if self.executions == 0 && next.executions == 0 {
             // It is unknown which of the two requests ran the statements.
-            let [one, other] = [self.as_left_out(), next.as_left_out()];
-            let both = LeftOut {
+            let [one, other] = [self.to_omitted(), next.to_omitted()];
+            let both = Omitted {
                 requests: one.requests.saturating_add(other.requests),
                 has_statements: one.has_statements || other.has_statements,
                 is_crowded: one.is_crowded || other.is_crowded,
             };
-            *self = JoinRecord::left_out(self.id, both);
+            *self = JoinRecord::omitted(self.id, both);
             return true;
         }
         let sums = self
@@ -224,14 +224,14 @@ fn combine(records: &mut Vec<JoinRecord>) {
             begin += 1;
         }
         let is_crowded = kept - first > MAX_STATEMENTS;
-        if records[first].is_left_out() || is_crowded {
-            let known = records[first].as_left_out();
-            let left_out = LeftOut {
+        if records[first].is_omitted() || is_crowded {
+            let known = records[first].to_omitted();
+            let omitted = Omitted {
                 has_statements: known.has_statements || kept - first > 1,
                 is_crowded: known.is_crowded || is_crowded,
                 ..known
             };
-            records[first] = JoinRecord::left_out(id, left_out);
+            records[first] = JoinRecord::omitted(id, omitted);
             kept = first + 1;
         }
     }
@@ -244,9 +244,9 @@ impl Join {
     pub fn merge(&mut self, other: Join, indexes: &[u32]) {
         self.halve_to(other.halvings);
         for record in other.sorted {
-            if record.is_left_out() {
-                let left_out = LeftOut::new(record.ns);
-                self.push(JoinRecord::left_out(record.id, left_out));
+            if record.is_omitted() {
+                let omitted = Omitted::new(record.ns);
+                self.push(JoinRecord::omitted(record.id, omitted));
             } else if let Some(page) = indexes.get(record.page as usize) {
                 self.push(JoinRecord {
                     page: *page,
@@ -259,7 +259,7 @@ impl Join {
     /// Changes the page indices; `indexes` contains the new index of each page.
     pub fn renumber(&mut self, indexes: &[u32]) {
         for record in self.sorted.iter_mut().chain(&mut self.fresh) {
-            if !record.is_left_out() {
+            if !record.is_omitted() {
                 record.page = indexes[record.page as usize];
             }
         }
@@ -352,12 +352,12 @@ impl Join {
             let [request, statements @ ..] = records else {
                 continue;
             };
-            if request.is_left_out() {
-                let left_out = LeftOut::new(request.ns);
-                match left_out.requests {
+            if request.is_omitted() {
+                let omitted = Omitted::new(request.ns);
+                match omitted.requests {
                     0 => {}
-                    1 => joined.crowded += u64::from(left_out.is_crowded),
-                    n if left_out.has_statements => {
+                    1 => joined.crowded += u64::from(omitted.is_crowded),
+                    n if omitted.has_statements => {
                         joined.shared = joined.shared.saturating_add(n);
                     }
                     _ => {}

@@ -9,14 +9,14 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 /// The minimum number of different values of a variable segment.
 const MIN_VALUES: usize = 50;
 /// The number of different values from which a segment is always variable.
-const MANY_VALUES: usize = 500;
+const ALWAYS_VARIABLE_VALUES: usize = 500;
 /// The minimum fraction of a segment's different values that occurred only once.
 ///
 /// The number of such values divided by the number of requests estimates the probability that the
 /// next request brings a new value (Good, *Biometrika* 40, 1953).
-const ONCE: f64 = 0.2;
+const MIN_ONCE_FRACTION: f64 = 0.2;
 /// The minimum fraction of the requests at which a value keeps its name.
-const FREQUENT: f64 = 0.05;
+const MIN_FREQUENT_FRACTION: f64 = 0.05;
 
 /// The name of a learned variable segment.
 pub const NAME: &str = "{name}";
@@ -54,7 +54,7 @@ pub fn learn(routes: &[Counted]) -> Variables {
                 let total: u64 = values.values().sum();
                 let frequent = values
                     .iter()
-                    .filter(|(_, n)| **n as f64 >= FREQUENT * total as f64);
+                    .filter(|(_, n)| **n as f64 >= MIN_FREQUENT_FRACTION * total as f64);
                 let frequent_values = frequent.map(|(value, _)| value.to_string()).collect();
                 variables.0.insert(parent.into(), frequent_values);
             }
@@ -101,7 +101,7 @@ fn is_named(segment: &str) -> bool {
 fn is_variable(values: &HashMap<&str, u64>) -> bool {
     let once = values.values().filter(|n| **n == 1).count();
     let n = values.len();
-    n >= MANY_VALUES || (n >= MIN_VALUES && once as f64 >= ONCE * n as f64)
+    n >= ALWAYS_VARIABLE_VALUES || (n >= MIN_VALUES && once as f64 >= MIN_ONCE_FRACTION * n as f64)
 }
 
 #[cfg(test)]

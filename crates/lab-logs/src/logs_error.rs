@@ -6,7 +6,7 @@
 pub enum LogsError {
     /// An option or a log is invalid; the text says why and what to do.
     #[error("{0}")]
-    Wrong(String),
+    Invalid(String),
     /// The records cannot be written.
     #[error("{0}")]
     Failed(String),

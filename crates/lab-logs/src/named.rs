@@ -43,9 +43,9 @@ pub fn report_pages(pages: &[Page], rules: &Rules, width: CellWidth) -> (Vec<Log
     let mut kept = Vec::new();
     let mut others: Vec<Page> = Vec::new();
     let mut merged_count = 0;
-    for (place, group) in groups.into_iter().enumerate() {
+    for (rank, group) in groups.into_iter().enumerate() {
         let (kind, name) = group[0].key();
-        let is_kept = place < MAX_KEPT || !kind.is_use();
+        let is_kept = rank < MAX_KEPT || !kind.is_use();
         if is_kept && name != OTHERS {
             kept.push(merge_group(group).analysis(width));
             continue;

@@ -276,7 +276,7 @@ impl ServerLog {
 
     /// Stores the beginning of a line.
     fn keep_part(&mut self, bytes: &[u8]) {
-        if self.part.len() + bytes.len() > self.longest_line() {
+        if self.part.len() + bytes.len() > self.max_line_length() {
             self.count_too_long();
             self.skips_line = true;
             self.part = Vec::new();
@@ -292,7 +292,7 @@ impl ServerLog {
             line => line,
         };
         self.lines.all += 1;
-        if line.len() > self.longest_line() {
+        if line.len() > self.max_line_length() {
             self.lines.all -= 1;
             return self.count_too_long();
         }
@@ -317,10 +317,10 @@ impl ServerLog {
         self.lines.other = self.lines.other.saturating_sub(entries);
     }
 
-    fn longest_line(&self) -> usize {
+    fn max_line_length(&self) -> usize {
         self.reader
             .as_ref()
-            .map_or(MAX_LINE, LogReader::longest_line)
+            .map_or(MAX_LINE, LogReader::max_line_length)
     }
 
     fn count_too_long(&mut self) {

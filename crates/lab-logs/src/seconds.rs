@@ -54,11 +54,11 @@ impl Seconds {
     /// Intervals start at multiples of their length; the earliest one wins a tie. Returns `None` if
     /// there are no requests or if some hours were not stored.
     pub fn highest(&self, length: i64) -> Option<(i64, u64)> {
-        let mut stretches: BTreeMap<i64, u64> = BTreeMap::new();
+        let mut intervals: BTreeMap<i64, u64> = BTreeMap::new();
         for (time, n) in self.all() {
-            *stretches.entry(time.div_euclid(length)).or_default() += u64::from(n);
+            *intervals.entry(time.div_euclid(length)).or_default() += u64::from(n);
         }
-        let highest = stretches.into_iter().max_by_key(|(start, n)| (*n, -start));
+        let highest = intervals.into_iter().max_by_key(|(start, n)| (*n, -start));
         let highest = highest.map(|(start, n)| (start * length, n));
         highest.filter(|_| !self.is_cut)
     }

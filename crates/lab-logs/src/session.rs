@@ -69,15 +69,15 @@ impl LogsSession {
                 let error = |reason: String| format!("{}: {reason}", path.display());
                 let text = std::fs::read_to_string(path).map_err(|e| error(e.to_string()));
                 text.and_then(|text| Rules::new(&text).map_err(error))
-                    .map_err(LogsError::Wrong)?
+                    .map_err(LogsError::Invalid)?
             }
             None => Rules::default(),
         };
         let zone = options.zone.as_deref();
         let fields = options.fields.as_deref().map(FieldMap::new).transpose();
-        let fields = fields.map_err(|reason| LogsError::Wrong(format!("--fields: {reason}")))?;
+        let fields = fields.map_err(|reason| LogsError::Invalid(format!("--fields: {reason}")))?;
         let parsed_zone = zone.map(Zone::named).transpose();
-        let parsed_zone = parsed_zone.map_err(LogsError::Wrong)?.unwrap_or_default();
+        let parsed_zone = parsed_zone.map_err(LogsError::Invalid)?.unwrap_or_default();
         let releases = Releases::new(&options.releases, options.git_tags.as_deref(), zone);
         let mut tally = Tally::new(rules.clone());
         if options.logs.len() > 1 {
@@ -92,7 +92,7 @@ impl LogsSession {
             },
             tally,
             rules,
-            releases: releases.map_err(LogsError::Wrong)?,
+            releases: releases.map_err(LogsError::Invalid)?,
             parquet: options.parquet.clone(),
             logs_read: LogsRead::default(),
             unread: Vec::new(),
@@ -108,7 +108,7 @@ impl LogsSession {
         if let Some(directory) = &self.parquet {
             let records = Records::create(directory);
             self.tally
-                .keep_records(records.map_err(|e| LogsError::Wrong(of_records(directory, e)))?);
+                .keep_records(records.map_err(|e| LogsError::Invalid(of_records(directory, e)))?);
         }
         self.read_to_end(sources, progress)
     }
@@ -202,7 +202,7 @@ impl LogsSession {
 
     fn add_unread(&mut self, failed: Vec<String>) -> Result<(), LogsError> {
         if self.logs_read.lines.entries == 0 && !failed.is_empty() {
-            return Err(LogsError::Wrong(failed.join("\n")));
+            return Err(LogsError::Invalid(failed.join("\n")));
         }
         self.note_unread(failed);
         Ok(())

@@ -99,7 +99,7 @@ impl Minute {
 /// The counts of all entries so far, per page and per hour.
 pub struct Tally {
     rules: Rules,
-    rules_tell_numbers: bool,
+    rules_distinguish_numbers: bool,
     random: RandomState,
     logarithms: Vec<f64>,
     cache: Vec<CachedPath>,
@@ -146,7 +146,7 @@ impl Tally {
     /// Creates an empty tally.
     pub fn new(rules: Rules) -> Tally {
         Tally {
-            rules_tell_numbers: rules.distinguish_numbers(),
+            rules_distinguish_numbers: rules.distinguish_numbers(),
             rules,
             random: RandomState::default(),
             logarithms: sketch::logarithms(),
@@ -483,7 +483,7 @@ impl Tally {
         // A statement has no method, and the letters of a method leave the highest bit free.
         let kind = u64::from(entry.is_query) << 63 | (entry.dialect as u64) << 62;
         hasher.write_u64(kind | registers::first_word(entry.method));
-        let hides_numbers = !entry.is_query && !self.rules_tell_numbers;
+        let hides_numbers = !entry.is_query && !self.rules_distinguish_numbers;
         if hides_numbers && registers::has_digit_behind(b'/', path) {
             route::without_numbers(path).for_each(|segment| hasher.write(segment));
         } else {
@@ -601,7 +601,7 @@ impl Tally {
     fn new_page(&mut self, kind: PageKind, name: &str) -> usize {
         if kind == PageKind::Page && !self.has_pages {
             self.has_pages = true;
-            self.forget_hours();
+            self.drop_hours();
         }
         let index = self.pages.len();
         self.names.insert(page_key(kind, name), index as u32);
@@ -615,7 +615,7 @@ impl Tally {
 
     /// Drops the hours and peaks, which were counted from statements.
     #[cold]
-    fn forget_hours(&mut self) {
+    fn drop_hours(&mut self) {
         self.hours.clear();
         self.hour_indexes.clear();
         self.seconds = CountPeak::new(1);

@@ -24,13 +24,13 @@ pub fn scaled(text: &[u8], scale: u64) -> Option<u64> {
         digits => number(digits)?.checked_mul(scale)?,
     };
     if let Some(dot) = dot {
-        let mut place = scale;
+        let mut digit_value = scale;
         for digit in &text[dot + 1..] {
             if !digit.is_ascii_digit() {
                 return None;
             }
-            place /= 10;
-            value = value.checked_add(u64::from(digit - b'0') * place)?;
+            digit_value /= 10;
+            value = value.checked_add(u64::from(digit - b'0') * digit_value)?;
         }
     }
     Some(value)

@@ -3,11 +3,11 @@
 
 use crate::analysis::between::MIN_DAYS_PER_LOG;
 use crate::analysis::changes::MIN_DAYS;
-use crate::analysis::gate::GateFigure;
+use crate::analysis::gate::GateMetric;
 use crate::analysis::pareto::PageOrder;
 use crate::analysis::week::MIN_WEEKS;
 use crate::finding::{
-    CapacityProblem, ComparedLog, GateProblem, LogsFinding, PageShare, UnknownChange,
+    CapacityProblem, ComparedLog, GateProblem, LogsFinding, PageFraction, UnknownChange,
 };
 use crate::format::unit_name;
 use lab_document::format::quantity;
@@ -270,7 +270,7 @@ fn smallest_set(finding: &LogsFinding) -> String {
         _ => String::new(),
     };
     let make = if *size == 1 { "makes" } else { "make" };
-    let named = |p: &PageShare| format!("{} {}", shortened(&p.page), whole_percent(p.share));
+    let named = |p: &PageFraction| format!("{} {}", shortened(&p.page), whole_percent(p.share));
     let named = first.iter().map(named);
     let more = size.saturating_sub(first.len());
     let more = (more > 0).then(|| format!("{more} more"));
@@ -487,21 +487,21 @@ pub fn advice(advice: &LogAdvice) -> String {
 }
 
 /// Formats the value of a gate.
-pub fn gate_value(figure: GateFigure, value: f64) -> String {
-    match figure {
-        GateFigure::Quantile(_) | GateFigure::Mean | GateFigure::Max => match value {
+pub fn gate_value(metric: GateMetric, value: f64) -> String {
+    match metric {
+        GateMetric::Quantile(_) | GateMetric::Mean | GateMetric::Max => match value {
             ns if ns >= 1e9 => format!("{:.2} s", ns / 1e9),
             ns if ns >= 1e6 => format!("{:.1} ms", ns / 1e6),
             ns => format!("{:.1} µs", ns / 1e3),
         },
-        GateFigure::Errors | GateFigure::Share => format!("{:.2} %", value * 100.0),
-        GateFigure::Requests => format!("{value:.0}"),
-        GateFigure::Rate => format!("{value:.1}/s"),
+        GateMetric::Errors | GateMetric::Fraction => format!("{:.2} %", value * 100.0),
+        GateMetric::Requests => format!("{value:.0}"),
+        GateMetric::Rate => format!("{value:.1}/s"),
     }
 }
 
 /// Returns the reason why a gate on this metric cannot be judged.
-pub fn gate_problem(figure: GateFigure, problem: &GateProblem) -> String {
+pub fn gate_problem(metric: GateMetric, problem: &GateProblem) -> String {
     match problem {
         GateProblem::Assumed(assumed) => {
             format!(
@@ -522,10 +522,10 @@ pub fn gate_problem(figure: GateFigure, problem: &GateProblem) -> String {
         }
         GateProblem::LowerBound(value) => format!(
             "the value is at least {}, which leaves the gate inconclusive. {}",
-            gate_value(figure, *value),
+            gate_value(metric, *value),
             assumption(&LogAssumption::LowerBounds)
         ),
-        GateProblem::BoundedShare => format!(
+        GateProblem::BoundedFraction => format!(
             "the metric depends on durations that are only lower bounds. {}",
             assumption(&LogAssumption::LowerBounds)
         ),
@@ -605,7 +605,7 @@ pub fn source(file: Option<&str>) -> String {
 }
 
 /// Returns the assumptions behind the headroom.
-pub fn room_assumptions(is_known: bool) -> [&'static str; 4] {
+pub fn headroom_assumptions(is_known: bool) -> [&'static str; 4] {
     [
         "The load run's requests cost as much as the log's: the same mix of pages on the same data.",
         "The server and its machine are those of the load run, and nothing else runs there.",
@@ -630,16 +630,16 @@ pub fn reading_method(error: f64) -> String {
 
 /// Explains how the smallest set and its interval are computed.
 ///
-/// The bootstrap uses `stretches` blocks of `length_s` seconds each.
-pub fn interval_method(length_s: i64, stretches: usize) -> String {
-    let stretch = match length_s {
+/// The bootstrap uses `blocks` blocks of `length_s` seconds each.
+pub fn interval_method(length_s: i64, blocks: usize) -> String {
+    let block_length = match length_s {
         60 => "minutes",
         3600 => "hours",
         86_400 => "days",
         _ => "weeks",
     };
     format!(
-        "The smallest set and each share have a 95 % confidence interval from a bootstrap over {stretches} {stretch}, \
+        "The smallest set and each share have a 95 % confidence interval from a bootstrap over {blocks} {block_length}, \
          which are assumed to be independent and identically distributed."
     )
 }

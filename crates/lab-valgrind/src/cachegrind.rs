@@ -24,10 +24,14 @@ pub fn read(from: impl BufRead) -> Result<CostProfile, ProfileError> {
             [] | [b'#', ..] => None,
             [b'0'..=b'9', ..] => {
                 let end = line.iter().position(|c| *c == b' ').unwrap_or(line.len());
-                let place = number(&line[..end]).and_then(|n| u32::try_from(n).ok());
-                match (place, function, costs(&line[end..], width, &mut counted)) {
-                    (Some(place), Some(function), Ok(())) => {
-                        profile.add(function, place, &counted)?;
+                let line_number = number(&line[..end]).and_then(|n| u32::try_from(n).ok());
+                match (
+                    line_number,
+                    function,
+                    costs(&line[end..], width, &mut counted),
+                ) {
+                    (Some(line_number), Some(function), Ok(())) => {
+                        profile.add(function, line_number, &counted)?;
                         None
                     }
                     (_, _, Err(reason)) => Some(reason),
@@ -69,7 +73,7 @@ pub fn read(from: impl BufRead) -> Result<CostProfile, ProfileError> {
     }
     profile.totals = summary
         .ok_or_else(|| ProfileError::Truncated("the final `summary:` line is missing".into()))?;
-    profile.settle();
+    profile.sum_lines();
     if profile.totals == profile.summed() {
         Ok(profile)
     } else {

@@ -49,7 +49,7 @@ impl CallgrindReader {
     /// Returns the sum of all files, or an error if no file was added.
     pub fn done(self) -> Result<CostProfile, ProfileError> {
         let mut profile = self.profile.ok_or_else(|| foreign(TOOL, b""))?;
-        profile.settle();
+        profile.sum_lines();
         Ok(profile)
     }
 }
@@ -383,8 +383,8 @@ impl<R: BufRead> FileParts<R> {
         if let Err(reason) = costs(rest, width, &mut self.counted) {
             return Ok(Err(reason));
         }
-        let place = if self.has_line { self.line } else { 0 };
-        let Ok(place) = u32::try_from(place) else {
+        let line_number = if self.has_line { self.line } else { 0 };
+        let Ok(line_number) = u32::try_from(line_number) else {
             return Ok(Err("the line number is too large"));
         };
         match (self.calls.take(), self.called) {
@@ -399,7 +399,7 @@ impl<R: BufRead> FileParts<R> {
                 if let (true, Some(object)) = (self.unnamed, self.object) {
                     self.profile.add_unnamed(object, self.counted[0]);
                 }
-                self.profile.add(function, place, &self.counted)?;
+                self.profile.add(function, line_number, &self.counted)?;
             }
         }
         Ok(Ok(()))

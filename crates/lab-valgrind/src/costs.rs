@@ -113,7 +113,7 @@ impl CostProfile {
         self.functions.slot((file, name), "functions")
     }
 
-    /// Adds costs to a line of a function. [`settle`](Self::settle) later adds them to the function.
+    /// Adds costs to a line of a function. [`sum_lines`](Self::sum_lines) later adds them to the function.
     #[inline]
     pub(crate) fn add(
         &mut self,
@@ -127,7 +127,7 @@ impl CostProfile {
     }
 
     /// Sets the costs of each function to the sum of its lines.
-    pub(crate) fn settle(&mut self) {
+    pub(crate) fn sum_lines(&mut self) {
         self.functions.sums.fill(0);
         for (line, (function, _)) in self.lines.keys.iter().enumerate() {
             self.functions.add(*function, self.lines.costs(line as u32));
@@ -194,13 +194,13 @@ impl CostProfile {
 
     /// Returns the cost of an event, or of a sum of events such as `D1`. Returns `None` if an event was not recorded.
     pub fn value(&self, event: &str, costs: &[u64]) -> Option<u64> {
-        if let Some(place) = self.event(event) {
-            return costs.get(place).copied();
+        if let Some(index) = self.event(event) {
+            return costs.get(index).copied();
         }
         let (_, parts) = SUMS.iter().find(|(name, _)| *name == event)?;
         let recorded = parts.iter().filter_map(|part| self.event(part));
         let recorded: Vec<usize> = recorded.collect();
-        let sum = recorded.iter().map(|&place| costs[place]);
+        let sum = recorded.iter().map(|&index| costs[index]);
         (recorded.len() == parts.len()).then(|| sum.fold(0, u64::saturating_add))
     }
 

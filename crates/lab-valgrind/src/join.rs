@@ -40,9 +40,9 @@ type Sums<'p> = HashMap<Key<'p>, Vec<u64>>;
 /// Functions with the same file and name are matched first, then functions whose file moved to another directory, and
 /// then functions whose name occurs exactly once in each profile.
 pub fn join(before: &CostProfile, after: &CostProfile) -> Vec<FunctionPair> {
-    let places = places(before, after);
+    let indexes = event_indexes(before, after);
     let mut old = sums(before, &identity(before));
-    let mut new = sums(after, &places);
+    let mut new = sums(after, &indexes);
     let mut joined = Vec::new();
     let stages: [for<'p> fn(Key<'p>) -> Key<'p>; 3] = [
         |key| key,
@@ -82,17 +82,19 @@ pub fn join(before: &CostProfile, after: &CostProfile) -> Vec<FunctionPair> {
 
 /// Matches source lines by the base name of the file and the line number.
 pub fn join_lines(before: &CostProfile, after: Option<&CostProfile>) -> Vec<LinePair> {
-    let by_line = |profile: &CostProfile, places: &[Option<usize>]| {
+    let by_line = |profile: &CostProfile, indexes: &[Option<usize>]| {
         let mut sums: HashMap<(String, u32), Vec<u64>> = HashMap::new();
         for line in profile.lines() {
-            let costs = placed(line.costs, places);
+            let costs = reordered(line.costs, indexes);
             let sum = sums.entry((base_name(line.file).into(), line.number));
-            add(sum.or_insert_with(|| vec![0; places.len()]), &costs);
+            add(sum.or_insert_with(|| vec![0; indexes.len()]), &costs);
         }
         sums
     };
     let old = by_line(before, &identity(before));
-    let mut new = after.map_or_else(HashMap::new, |after| by_line(after, &places(before, after)));
+    let mut new = after.map_or_else(HashMap::new, |after| {
+        by_line(after, &event_indexes(before, after))
+    });
     let mut joined = Vec::new();
     for ((file, number), costs) in old {
         let after = new.remove(&(file.clone(), number));
@@ -113,7 +115,7 @@ pub fn join_lines(before: &CostProfile, after: Option<&CostProfile>) -> Vec<Line
 }
 
 /// Returns, for each event of the first profile, its index in the second profile.
-fn places(first: &CostProfile, second: &CostProfile) -> Vec<Option<usize>> {
+fn event_indexes(first: &CostProfile, second: &CostProfile) -> Vec<Option<usize>> {
     first
         .events
         .iter()
@@ -125,17 +127,17 @@ fn identity(profile: &CostProfile) -> Vec<Option<usize>> {
     (0..profile.events.len()).map(Some).collect()
 }
 
-fn placed(costs: &[u64], places: &[Option<usize>]) -> Vec<u64> {
-    let cost = |place: &Option<usize>| place.map_or(0, |place| costs[place]);
-    places.iter().map(cost).collect()
+fn reordered(costs: &[u64], indexes: &[Option<usize>]) -> Vec<u64> {
+    let cost = |index: &Option<usize>| index.map_or(0, |index| costs[index]);
+    indexes.iter().map(cost).collect()
 }
 
-fn sums<'p>(profile: &'p CostProfile, places: &[Option<usize>]) -> Sums<'p> {
+fn sums<'p>(profile: &'p CostProfile, indexes: &[Option<usize>]) -> Sums<'p> {
     let mut sums = Sums::new();
     for function in profile.functions() {
         let sum = sums.entry((function.file, clean(function.name)));
-        let costs = placed(function.costs, places);
-        add(sum.or_insert_with(|| vec![0; places.len()]), &costs);
+        let costs = reordered(function.costs, indexes);
+        add(sum.or_insert_with(|| vec![0; indexes.len()]), &costs);
     }
     sums
 }

@@ -136,10 +136,10 @@ pub fn costs(line: &[u8], width: usize, into: &mut Vec<u64>) -> Result<(), &'sta
         let (Some(value), [] | [b' ' | b'\t', ..]) = (value, after) else {
             return Err("a cost is not a number");
         };
-        let Some(place) = into.get_mut(count) else {
+        let Some(slot) = into.get_mut(count) else {
             return Err("there are more costs than events");
         };
-        *place = value;
+        *slot = value;
         (rest, count) = (after, count + 1);
     }
 }

@@ -249,11 +249,13 @@ fn site(line: &[u8]) -> Option<(u64, AllocationSite)> {
     let children = number(&rest[..colon])?;
     let rest = rest[colon + 1..].trim_ascii_start();
     let end = rest.iter().position(|c| *c == b' ')?;
-    let place = rest[end..].trim_ascii();
+    let location = rest[end..].trim_ascii();
     let site = AllocationSite {
         depth,
         bytes: number(&rest[..end])?,
-        frame: place.starts_with(b"0x").then(|| Frame::parse(&text(place))),
+        frame: location
+            .starts_with(b"0x")
+            .then(|| Frame::parse(&text(location))),
     };
     Some((children, site))
 }

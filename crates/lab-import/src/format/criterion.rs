@@ -40,9 +40,9 @@ fn read(source: &Source) -> Result<Vec<Imported>, Problem> {
             .display()
             .to_string();
         benchmark(&folder, source, &mut bytes, &mut imported).map_err(|problem| Problem {
-            place: match problem.place.as_str() {
+            location: match problem.location.as_str() {
                 "" => shown,
-                place => format!("{shown}: {place}"),
+                location => format!("{shown}: {location}"),
             },
             ..problem
         })?;
@@ -106,7 +106,7 @@ fn benchmark(
             )));
         }
         parse_json(&text).map_err(|problem| Problem {
-            place: format!("{name}, {}", problem.place),
+            location: format!("{name}, {}", problem.location),
             ..problem
         })
     };

@@ -56,11 +56,11 @@ fn summary(source: &Source) -> Result<Vec<Imported>, Problem> {
                 );
             }
             "http_req_failed" => {
-                let share = values.find_amount("rate")?.or(values.find_amount("value")?);
+                let fraction = values.find_amount("rate")?.or(values.find_amount("value")?);
                 single(
                     &mut imported,
                     named("failed", Unit::Share, Direction::Less),
-                    share,
+                    fraction,
                 );
             }
             "iterations" => {
@@ -123,7 +123,7 @@ fn lines(source: &Source) -> Result<Vec<Imported>, Problem> {
         let node = Node::root(&value);
         let on_line = |problem: Problem| {
             Problem::with_location(
-                format!("line {}, {}", i + 1, problem.place),
+                format!("line {}, {}", i + 1, problem.location),
                 problem.message,
             )
         };
@@ -178,11 +178,11 @@ fn lines(source: &Source) -> Result<Vec<Imported>, Problem> {
         span.map(|span| times.len() as f64 / span),
     );
     if !times.is_empty() {
-        let share = failed / times.len() as f64;
+        let fraction = failed / times.len() as f64;
         single(
             &mut imported,
             named("failed", Unit::Share, Direction::Less),
-            Some(share),
+            Some(fraction),
         );
     }
     imported.remarks.push(

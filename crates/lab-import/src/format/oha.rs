@@ -48,8 +48,8 @@ fn json(source: &Source) -> Result<Vec<Imported>, Problem> {
         }
     }
     single(&mut imported, Metric::MAX, seconds("slowest")?);
-    let share = summary.find_amount("successRate")?;
-    single(&mut imported, success(), share);
+    let fraction = summary.find_amount("successRate")?;
+    single(&mut imported, success(), fraction);
     Ok(vec![imported])
 }
 

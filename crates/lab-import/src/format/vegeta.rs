@@ -80,9 +80,11 @@ fn lines(source: &Source) -> Result<Vec<Imported>, Problem> {
         .enumerate()
         .filter(|(_, line)| !line.trim().is_empty())
     {
-        let on_line = |problem: Problem| match problem.place.as_str() {
+        let on_line = |problem: Problem| match problem.location.as_str() {
             "" => Problem::on_line(i + 1, problem.message),
-            place => Problem::with_location(format!("line {}, {place}", i + 1), problem.message),
+            location => {
+                Problem::with_location(format!("line {}, {location}", i + 1), problem.message)
+            }
         };
         let value = parse_json(line).map_err(|problem| Problem::on_line(i + 1, problem.message))?;
         let node = Node::root(&value);

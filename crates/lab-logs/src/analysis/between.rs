@@ -19,7 +19,7 @@ pub struct CommonPage<'w> {
     /// The page in the first and in the second log.
     pub pages: [&'w LogPage; 2],
     /// The fraction of the total time that the page takes in each log.
-    pub shares: [f64; 2],
+    pub fractions: [f64; 2],
     /// The typical duration in the second log divided by the typical duration in the first.
     ///
     /// `None` means that there are too few days.
@@ -78,10 +78,10 @@ pub fn slower_pages(
     let slower = both.iter().filter(|page| page.is_slower(limit));
     let slower = slower.filter_map(|page| Some((page.pages[0].name.clone(), *page.known()?)));
     let slower: Vec<(String, Interval)> = slower.collect();
-    let min_share = if only.is_some() { 0.0 } else { MIN_FRACTION };
+    let min_fraction = if only.is_some() { 0.0 } else { MIN_FRACTION };
     let open = both.iter();
     let open: Vec<UnknownChange> = open
-        .filter_map(|page| page.why_open(limit, min_share))
+        .filter_map(|page| page.why_open(limit, min_fraction))
         .collect();
     if slower.is_empty() && !open.is_empty() {
         SlowerPages::Unknown(open)
@@ -104,8 +104,8 @@ impl CommonPage<'_> {
     ///
     /// Returns `None` if that is known, or if the page takes too small a fraction of the time to
     /// matter.
-    fn why_open(&self, limit: f64, min_share: f64) -> Option<UnknownChange> {
-        if self.shares[0].max(self.shares[1]) < min_share || self.is_slower(limit) {
+    fn why_open(&self, limit: f64, min_fraction: f64) -> Option<UnknownChange> {
+        if self.fractions[0].max(self.fractions[1]) < min_fraction || self.is_slower(limit) {
             return None;
         }
         let page = self.pages[0].name.clone();
@@ -159,13 +159,13 @@ pub fn match_pages<'w>(first: &'w LogAnalysis, second: &'w LogAnalysis) -> Betwe
             .flatten();
         CommonPage {
             pages,
-            shares: [0, 1].map(|i| pages[i].total_ns as f64 / totals[i](pages[i].kind)),
+            fractions: [0, 1].map(|i| pages[i].total_ns as f64 / totals[i](pages[i].kind)),
             ratio: ratio.map(|r| r.interval),
         }
     };
     let mut both: Vec<CommonPage> = pairs.into_iter().map(common_page).collect();
     both.sort_by(|a, b| {
-        let most = |b: &CommonPage| b.shares[0].max(b.shares[1]);
+        let most = |b: &CommonPage| b.fractions[0].max(b.fractions[1]);
         most(b).total_cmp(&most(a))
     });
     let alone = [(first, second), (second, first)].map(|(mine, other)| {
@@ -190,11 +190,11 @@ mod tests {
 
     /// Returns two flags for a page with this fraction of the time: true if it is slower, and true
     /// if that is unknown.
-    fn judged(share: f64, ratio: Option<(f64, f64)>) -> (bool, bool) {
+    fn judged(fraction: f64, ratio: Option<(f64, f64)>) -> (bool, bool) {
         let one = page("/a", 1);
         let common = CommonPage {
             pages: [&one, &one],
-            shares: [0.0, share],
+            fractions: [0.0, fraction],
             ratio: ratio.map(|(low, high)| Interval {
                 estimate: (low * high).sqrt(),
                 low,
@@ -223,11 +223,11 @@ mod tests {
             // A page that takes almost no time does not make the result inconclusive.
             assert_eq!(judged(0.001, ratio), (expected.0, false), "{ratio:?}");
         }
-        let alone = Interval::alone(0.5);
+        let alone = Interval::from_single_block(0.5);
         let one = page("/a", 1);
         let common = CommonPage {
             pages: [&one, &one],
-            shares: [1.0, 1.0],
+            fractions: [1.0, 1.0],
             ratio: Some(alone),
         };
         assert!(!common.is_slower(1.02) && common.why_open(1.02, MIN_FRACTION).is_some());

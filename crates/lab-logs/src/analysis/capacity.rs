@@ -31,7 +31,7 @@ pub struct Headroom {
 /// Compares the peak of a log with the capacity of a load run.
 ///
 /// Returns an error with the reason if the headroom is unknown.
-pub fn room(
+pub fn headroom(
     analysis: &LogAnalysis,
     load: &Results,
     limit_ns: f64,
@@ -39,9 +39,9 @@ pub fn room(
     let minute = analysis.peak_minute.ok_or(CapacityProblem::NoPeak)?.1 as f64 / 60.0;
     let second = analysis.peak.map_or(minute, |(_, n)| n as f64);
     let value = |point: PointId, metric: &Metric| {
-        let is_wanted_cell =
+        let is_requested_cell =
             |c: &&lab_stats::results::Cell| c.key.point == Some(point) && c.key.metric == *metric;
-        load.cells.iter().find(is_wanted_cell).map(|c| c.value)
+        load.cells.iter().find(is_requested_cell).map(|c| c.value)
     };
     let mut points: Vec<PointId> = load.cells.iter().filter_map(|c| c.key.point).collect();
     points.sort_unstable();

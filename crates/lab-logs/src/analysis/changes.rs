@@ -25,9 +25,9 @@ const PENALTY: f64 = 8.0;
 /// The minimum scale of the noise in the daily logarithms.
 const MIN_NOISE: f64 = 0.002;
 /// The maximum number of days on each side of a release that are compared.
-const AROUND: i64 = 28;
+const MAX_DAYS_PER_SIDE: i64 = 28;
 /// The smallest change that is reported, as a logarithm.
-const MATTERS: f64 = 0.05;
+const MIN_LOG_CHANGE: f64 = 0.05;
 
 /// A page that changed.
 #[derive(Clone, Debug)]
@@ -120,7 +120,9 @@ fn log_distance(ratio: &Interval) -> f64 {
 }
 
 fn is_change(ratio: &Interval) -> bool {
-    ratio.level > 0.0 && (ratio.low > 1.0 || ratio.high < 1.0) && log_distance(ratio) >= MATTERS
+    ratio.level > 0.0
+        && (ratio.low > 1.0 || ratio.high < 1.0)
+        && log_distance(ratio) >= MIN_LOG_CHANGE
 }
 
 fn certain_points<'w>(
@@ -210,7 +212,7 @@ fn trend<'w>(page: &'w LogPage, days: &[(i64, f64)], family: usize) -> Option<Tr
     };
     let total_change = (slope * (x[x.len() - 1] - x[0])).abs();
     let is_certain = per_week.low > 1.0 || per_week.high < 1.0;
-    (is_certain && total_change >= MATTERS).then_some(Trend { page, per_week })
+    (is_certain && total_change >= MIN_LOG_CHANGE).then_some(Trend { page, per_week })
 }
 
 /// Compares the days before and after each release, up to the neighboring releases.
@@ -227,12 +229,12 @@ fn release_changes<'w>(analysis: &LogAnalysis, series: &[Series<'w>]) -> Vec<Rel
         let earliest = i
             .checked_sub(1)
             .map_or(i64::MIN, |i| day(analysis.releases[i].0) + 1)
-            .max(release_day - AROUND);
+            .max(release_day - MAX_DAYS_PER_SIDE);
         let latest = analysis
             .releases
             .get(i + 1)
             .map_or(i64::MAX, |next| day(next.0))
-            .min(release_day + AROUND + 1);
+            .min(release_day + MAX_DAYS_PER_SIDE + 1);
         // After a release at midnight, the whole day is new. Any other release day mixes both
         // versions.
         let first = if (at_s + offset).rem_euclid(DAY) == 0 {

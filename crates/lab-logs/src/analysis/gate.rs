@@ -15,7 +15,7 @@ pub struct Gate {
     text: String,
     /// The part of the condition before the operator, such as `p99(/search)`.
     name: String,
-    figure: GateFigure,
+    metric: GateMetric,
     /// The page. `None` means all pages together.
     page: Option<String>,
     relation: Relation,
@@ -24,7 +24,7 @@ pub struct Gate {
 
 /// The metric of a gate.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum GateFigure {
+pub enum GateMetric {
     /// A quantile of the durations, 0 to 1.
     Quantile(f64),
     /// The mean duration.
@@ -34,7 +34,7 @@ pub enum GateFigure {
     /// The fraction of failed requests.
     Errors,
     /// The page's fraction of the total time.
-    Share,
+    Fraction,
     /// The number of requests.
     Requests,
     /// The requests per second of the busiest minute.
@@ -43,7 +43,7 @@ pub enum GateFigure {
 
 /// The result of a gate.
 #[derive(Clone, Debug, PartialEq)]
-pub struct GateAnswer {
+pub struct GateResult {
     /// The gate's text as the user wrote it.
     pub gate: String,
     /// The part of the condition before the operator, such as `p99(/search)`.
@@ -51,7 +51,7 @@ pub struct GateAnswer {
     /// The page, or an empty string for all pages together.
     pub page: String,
     /// The metric.
-    pub figure: GateFigure,
+    pub metric: GateMetric,
     /// The value in the unit of the bound (ns, a fraction or a count), or the reason why the gate
     /// cannot be judged.
     pub value: Result<f64, GateProblem>,
@@ -69,31 +69,31 @@ impl FromStr for Gate {
     /// Parses a condition such as `p99(/search)>300ms`.
     fn from_str(text: &str) -> Result<Gate, ConditionError> {
         Comparison::resolve(text, |condition| {
-            let figure = GateFigure::parse(&condition)?;
+            let metric = GateMetric::parse(&condition)?;
             Ok(Gate {
                 text: text.trim().into(),
                 name: match condition.argument {
                     Some(page) => format!("{}({page})", condition.name),
                     None => condition.name.into(),
                 },
-                figure,
+                metric,
                 page: condition.argument.map(str::to_owned),
                 relation: condition.relation,
-                bound: figure.dimension().parse(condition.bound)?,
+                bound: metric.dimension().parse(condition.bound)?,
             })
         })
     }
 }
 
-impl GateFigure {
-    fn parse(condition: &Comparison) -> Result<GateFigure, ConditionProblem> {
-        let figure = match condition.name {
-            "mean" => GateFigure::Mean,
-            "max" => GateFigure::Max,
-            "errors" => GateFigure::Errors,
-            "share" => GateFigure::Share,
-            "requests" => GateFigure::Requests,
-            "rate" => GateFigure::Rate,
+impl GateMetric {
+    fn parse(condition: &Comparison) -> Result<GateMetric, ConditionProblem> {
+        let metric = match condition.name {
+            "mean" => GateMetric::Mean,
+            "max" => GateMetric::Max,
+            "errors" => GateMetric::Errors,
+            "share" => GateMetric::Fraction,
+            "requests" => GateMetric::Requests,
+            "rate" => GateMetric::Rate,
             name => {
                 let percent = name.strip_prefix('p').and_then(|p| p.parse::<f64>().ok());
                 let percent = percent.filter(|p| *p > 0.0 && *p < 100.0);
@@ -102,52 +102,52 @@ impl GateFigure {
                         "p50, p99 or another percentile, mean, max, errors, requests, rate, share(PAGE)",
                     )
                 })?;
-                GateFigure::Quantile(percent / 100.0)
+                GateMetric::Quantile(percent / 100.0)
             }
         };
-        match figure {
-            GateFigure::Share if condition.argument.is_none() => {
+        match metric {
+            GateMetric::Fraction if condition.argument.is_none() => {
                 Err(ConditionProblem::ArgumentMissing("share(PAGE)"))
             }
-            GateFigure::Rate => condition.without_argument().map(|()| figure),
-            figure => Ok(figure),
+            GateMetric::Rate => condition.without_argument().map(|()| metric),
+            metric => Ok(metric),
         }
     }
 
     /// Returns the unit of the value.
     pub fn unit(self) -> Unit {
         match self {
-            GateFigure::Quantile(_) | GateFigure::Mean | GateFigure::Max => Unit::Nanoseconds,
-            GateFigure::Errors | GateFigure::Share => Unit::Share,
-            GateFigure::Requests => Unit::Count("requests".into()),
-            GateFigure::Rate => Unit::PerSecond("requests".into()),
+            GateMetric::Quantile(_) | GateMetric::Mean | GateMetric::Max => Unit::Nanoseconds,
+            GateMetric::Errors | GateMetric::Fraction => Unit::Share,
+            GateMetric::Requests => Unit::Count("requests".into()),
+            GateMetric::Rate => Unit::PerSecond("requests".into()),
         }
     }
 
     fn dimension(self) -> Dimension {
         match self {
-            GateFigure::Quantile(_) | GateFigure::Mean | GateFigure::Max => Dimension::Time,
-            GateFigure::Errors | GateFigure::Share => Dimension::Fraction,
-            GateFigure::Requests => Dimension::Count,
-            GateFigure::Rate => Dimension::Rate,
+            GateMetric::Quantile(_) | GateMetric::Mean | GateMetric::Max => Dimension::Time,
+            GateMetric::Errors | GateMetric::Fraction => Dimension::Fraction,
+            GateMetric::Requests => Dimension::Count,
+            GateMetric::Rate => Dimension::Rate,
         }
     }
 }
 
 impl Gate {
     /// Evaluates the gate against the analysis.
-    pub fn judge(&self, analysis: &LogAnalysis) -> GateAnswer {
+    pub fn judge(&self, analysis: &LogAnalysis) -> GateResult {
         let result = self
             .value(analysis)
             .and_then(|value| self.check_lower_bound(value, analysis));
         let is_crossed = result
             .as_ref()
             .is_ok_and(|value| self.relation.holds(*value, self.bound));
-        GateAnswer {
+        GateResult {
             gate: self.text.clone(),
             name: self.name.clone(),
             page: self.page.clone().unwrap_or_default(),
-            figure: self.figure,
+            metric: self.metric,
             value: result,
             is_crossed,
             relation: self.relation,
@@ -159,7 +159,7 @@ impl Gate {
         if let Some(assumption) = self.assumption(analysis) {
             return Err(GateProblem::Assumed(assumption.clone()));
         }
-        if self.figure == GateFigure::Rate {
+        if self.metric == GateMetric::Rate {
             let peak = analysis.peak_minute.ok_or(GateProblem::NoPeak)?;
             return Ok(peak.1 as f64 / 60.0);
         }
@@ -178,8 +178,8 @@ impl Gate {
             None => together(analysis),
         };
         let unknown = || GateProblem::NoDurations;
-        let value = match self.figure {
-            GateFigure::Quantile(part) => {
+        let value = match self.metric {
+            GateMetric::Quantile(part) => {
                 let ns = page.times.quantile(part).ok_or_else(unknown)?;
                 let is_beyond =
                     page.max_ns > MAX_NS && ns as f64 >= MAX_NS as f64 * (1.0 - analysis.error);
@@ -188,16 +188,16 @@ impl Gate {
                 }
                 ns as f64
             }
-            GateFigure::Mean => page.mean_ns().ok_or_else(unknown)?,
-            GateFigure::Max if page.timed > 0 => page.max_ns as f64,
-            GateFigure::Max => return Err(unknown()),
-            GateFigure::Errors => page.errors as f64 / page.requests.max(1) as f64,
-            GateFigure::Requests => page.requests as f64,
-            GateFigure::Share => {
+            GateMetric::Mean => page.mean_ns().ok_or_else(unknown)?,
+            GateMetric::Max if page.timed > 0 => page.max_ns as f64,
+            GateMetric::Max => return Err(unknown()),
+            GateMetric::Errors => page.errors as f64 / page.requests.max(1) as f64,
+            GateMetric::Requests => page.requests as f64,
+            GateMetric::Fraction => {
                 let same_kind = analysis.pages.iter().filter(|p| p.kind == page.kind);
                 page.total_ns as f64 / same_kind.map(|p| p.total_ns).sum::<u64>().max(1) as f64
             }
-            GateFigure::Rate => 0.0,
+            GateMetric::Rate => 0.0,
         };
         Ok(value)
     }
@@ -208,14 +208,14 @@ impl Gate {
     /// least as large. Otherwise, returns an error with the reason.
     fn check_lower_bound(&self, value: f64, analysis: &LogAnalysis) -> Result<f64, GateProblem> {
         let is_duration = matches!(
-            self.figure,
-            GateFigure::Quantile(_) | GateFigure::Mean | GateFigure::Max
+            self.metric,
+            GateMetric::Quantile(_) | GateMetric::Mean | GateMetric::Max
         );
         // With `>=` or `<`, a value equal to the bound also decides the gate.
         let is_certain_at_bound = matches!(self.relation, Relation::AtLeast | Relation::Below);
         let is_beyond = value > self.bound || (value == self.bound && is_certain_at_bound);
         let is_decided = is_duration && is_beyond;
-        let is_affected = is_duration || self.figure == GateFigure::Share;
+        let is_affected = is_duration || self.metric == GateMetric::Fraction;
         let mut assumptions = analysis.assumptions.iter();
         let has_bounds = assumptions.any(|a| a.kind() == AssumptionKind::LowerBounds);
         if !has_bounds || !is_affected || is_decided {
@@ -223,22 +223,22 @@ impl Gate {
         } else if is_duration {
             Err(GateProblem::LowerBound(value))
         } else {
-            Err(GateProblem::BoundedShare)
+            Err(GateProblem::BoundedFraction)
         }
     }
 
     /// Returns the assumption about the logs that the metric depends on.
     fn assumption<'w>(&self, analysis: &'w LogAnalysis) -> Option<&'w LogAssumption> {
-        let about = match self.figure {
-            GateFigure::Quantile(_) | GateFigure::Mean | GateFigure::Max => {
+        let about = match self.metric {
+            GateMetric::Quantile(_) | GateMetric::Mean | GateMetric::Max => {
                 AssumptionKind::Durations
             }
             // Within one log, a wrong unit scales the page's time and the total time alike, so it
             // cancels out.
-            GateFigure::Share if analysis.sources.len() < 2 => return None,
-            GateFigure::Share => AssumptionKind::Durations,
-            GateFigure::Rate => AssumptionKind::Times,
-            GateFigure::Errors | GateFigure::Requests => return None,
+            GateMetric::Fraction if analysis.sources.len() < 2 => return None,
+            GateMetric::Fraction => AssumptionKind::Durations,
+            GateMetric::Rate => AssumptionKind::Times,
+            GateMetric::Errors | GateMetric::Requests => return None,
         };
         analysis.assumptions.iter().find(|a| a.kind() == about)
     }

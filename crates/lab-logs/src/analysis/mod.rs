@@ -48,7 +48,7 @@ pub fn span(analysis: &LogAnalysis) -> Option<(i64, i64)> {
 /// geometric mean in ns.
 pub fn daily(analysis: &LogAnalysis, page: &LogPage) -> Vec<(i64, f64)> {
     /// The minimum number of requests per day. Fewer requests show little about the day.
-    const ENOUGH: u64 = 20;
+    const MIN_REQUESTS_PER_DAY: u64 = 20;
     if analysis.cell_s > DAY {
         return Vec::new();
     }
@@ -61,7 +61,9 @@ pub fn daily(analysis: &LogAnalysis, page: &LogPage) -> Vec<(i64, f64)> {
         day.0 += cell.timed;
         day.1 += cell.sum_ln;
     }
-    let enough = days.into_iter().filter(|(_, (n, _))| *n >= ENOUGH);
+    let enough = days
+        .into_iter()
+        .filter(|(_, (n, _))| *n >= MIN_REQUESTS_PER_DAY);
     enough
         .map(|(day, (n, sum))| (day, sum / n as f64))
         .collect()

@@ -54,9 +54,9 @@ pub struct RankedPage<'w> {
     /// The page.
     pub page: &'w LogPage,
     /// The page's fraction of the total.
-    pub share: f64,
+    pub fraction: f64,
     /// The interval of the fraction. Only the first [`WITH_INTERVALS`] pages can have one.
-    pub share_interval: Option<Interval>,
+    pub fraction_interval: Option<Interval>,
     /// The combined fraction of this page and all pages before it.
     pub cumulative: f64,
     /// The fraction of the total time that would be saved if the page's mean became the median of
@@ -84,8 +84,8 @@ pub fn ranking(analysis: &LogAnalysis, kind: PageKind) -> Option<PageRanking<'_>
     if pages.is_empty() || total <= 0.0 {
         return None;
     }
-    let requests = places(&pages, |p| p.requests as f64);
-    let means = places(&pages, |p| p.mean_ns().unwrap_or(0.0));
+    let requests = ranks(&pages, |p| p.requests as f64);
+    let means = ranks(&pages, |p| p.mean_ns().unwrap_or(0.0));
     let middle = median_mean(&pages);
     let mut cumulative = 0.0;
     let mut ranked: Vec<RankedPage> = Vec::new();
@@ -96,8 +96,8 @@ pub fn ranking(analysis: &LogAnalysis, kind: PageKind) -> Option<PageRanking<'_>
             .map_or(0.0, |mean| (mean - middle(i)).max(0.0));
         ranked.push(RankedPage {
             page,
-            share: amount(page) as f64 / total,
-            share_interval: None,
+            fraction: amount(page) as f64 / total,
+            fraction_interval: None,
             cumulative: cumulative / total,
             saving: if has_time {
                 above * page.timed as f64 / total
@@ -116,7 +116,7 @@ pub fn ranking(analysis: &LogAnalysis, kind: PageKind) -> Option<PageRanking<'_>
     let intervals = matrix.intervals();
     if let Some(bounds) = &intervals {
         for (ranked, interval) in ranked.iter_mut().zip(&bounds[1..]) {
-            ranked.share_interval = Some(*interval);
+            ranked.fraction_interval = Some(*interval);
         }
     }
     Some(PageRanking {
@@ -129,14 +129,14 @@ pub fn ranking(analysis: &LogAnalysis, kind: PageKind) -> Option<PageRanking<'_>
 }
 
 /// Returns each page's rank by a value. The page with the largest value has rank 1.
-fn places(pages: &[&LogPage], value: impl Fn(&LogPage) -> f64) -> Vec<usize> {
+fn ranks(pages: &[&LogPage], value: impl Fn(&LogPage) -> f64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..pages.len()).collect();
     order.sort_by(|a, b| value(pages[*b]).total_cmp(&value(pages[*a])));
-    let mut places = vec![0; pages.len()];
-    for (place, page) in order.into_iter().enumerate() {
-        places[page] = place + 1;
+    let mut ranks = vec![0; pages.len()];
+    for (index, page) in order.into_iter().enumerate() {
+        ranks[page] = index + 1;
     }
-    places
+    ranks
 }
 
 /// Returns a function that computes the median of the means of all pages except one.
@@ -179,10 +179,10 @@ impl Matrix {
         let fits = order
             .into_iter()
             .filter(|length| *length >= analysis.cell_s);
-        let stretches = fits
+        let blocks = fits
             .map(|length| (length, starts(length)))
             .find(|(_, s)| s.len() >= MIN_BLOCKS);
-        let (length, starts) = stretches.unwrap_or_default();
+        let (length, starts) = blocks.unwrap_or_default();
         let index: BTreeMap<i64, usize> = starts
             .into_iter()
             .enumerate()

@@ -23,7 +23,7 @@ use lab_model::LogAdvice;
 const MS: u64 = 1_000_000;
 
 /// Returns true if more than half of the lines match.
-fn most_match(lines: &[&[u8]], mut matches: impl FnMut(&[u8]) -> bool) -> bool {
+fn majority_matches(lines: &[&[u8]], mut matches: impl FnMut(&[u8]) -> bool) -> bool {
     let count = lines.iter().filter(|line| matches(line)).count();
     count > 0 && count * 2 > lines.len()
 }
@@ -96,7 +96,7 @@ pub fn haproxy(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     let zone = hints.zone.clone();
     let mut sampled = HaProxy::new(zone.clone());
     let words = "HAProxy's HTTP log, with its total time in ms";
-    most_match(lines, |line| sampled.parse(line).is_some())
+    majority_matches(lines, |line| sampled.parse(line).is_some())
         .then(|| reader(words, Some(MS), FormatKind::HaProxy(HaProxy::new(zone))))
 }
 
@@ -104,7 +104,7 @@ pub fn envoy(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     let zone = hints.zone.clone();
     let mut sampled = Envoy { zone: zone.clone() };
     let words = "Envoy's or Istio's access log, with its duration in ms";
-    most_match(lines, |line| sampled.parse(line).is_some())
+    majority_matches(lines, |line| sampled.parse(line).is_some())
         .then(|| reader(words, Some(MS), FormatKind::Envoy(Envoy { zone })))
 }
 
@@ -112,7 +112,7 @@ pub fn elb(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     let zone = hints.zone.clone();
     let mut sampled = LoadBalancer { zone: zone.clone() };
     let words = "access log of an Amazon load balancer, with target_processing_time, in s";
-    most_match(lines, |line| sampled.parse(line).is_some()).then(|| LogReader {
+    majority_matches(lines, |line| sampled.parse(line).is_some()).then(|| LogReader {
         zone_advice: zone_advice(&hints.zone),
         ..reader(
             words,
@@ -124,7 +124,7 @@ pub fn elb(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
 
 pub fn s3(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     let words = "server access log of Amazon S3, with its total time in ms";
-    most_match(lines, S3::is_record).then(|| LogReader {
+    majority_matches(lines, S3::is_record).then(|| LogReader {
         zone_advice: zone_advice(&hints.zone),
         ..reader(words, Some(MS), FormatKind::S3(S3::new(hints.zone.clone())))
     })
@@ -165,7 +165,7 @@ fn sampled_json(lines: &[&[u8]], hints: &Hints) -> Option<SampledJson> {
     let fields = Structured::new(hints.zone.clone(), hints.unit, hints.fields.clone());
     let mut json = Json::new(fields);
     json.fields.begin_sample();
-    let is_json = most_match(lines, |line| {
+    let is_json = majority_matches(lines, |line| {
         json.is_object(line) && {
             json.fields.finish();
             true

@@ -22,7 +22,7 @@ pub struct Duration {
     /// The text before the value in its field, such as `rt=`.
     pub key: Vec<u8>,
     /// The index of the field among the fields that begin with the key, from 0.
-    pub place: usize,
+    pub index: usize,
     /// The number of nanoseconds per unit of the logged duration.
     pub scale: u64,
     /// The resolution of the logged duration, in ns.
@@ -42,7 +42,7 @@ pub struct Combined {
     /// The location of the durations, or `None` if there are none.
     pub duration: Option<Duration>,
     times: ClfTimes,
-    is_unit_told: bool,
+    is_unit_known: bool,
     check: UnitCheck,
     /// The number of durations whose form differs from the sample: with a fraction if the sample
     /// has none, or vice versa.
@@ -52,11 +52,11 @@ pub struct Combined {
 impl Combined {
     /// Creates a parser for lines with durations at this location.
     pub fn new(duration: Option<Duration>) -> Combined {
-        let is_unit_told = duration.as_ref().is_some_and(|d| d.possible.is_empty());
+        let is_unit_known = duration.as_ref().is_some_and(|d| d.possible.is_empty());
         Combined {
             duration,
             times: ClfTimes::default(),
-            is_unit_told,
+            is_unit_known,
             check: UnitCheck::default(),
             odd: 0,
         }
@@ -67,22 +67,22 @@ impl Combined {
         let Some(duration) = &self.duration else {
             return Vec::new();
         };
-        let place = duration.words();
+        let field = duration.words();
         let mut assumptions = Vec::new();
         if duration.is_choice {
             assumptions.push(LogAssumption::DurationField {
-                place: place.clone(),
+                place: field.clone(),
             });
         }
         let assumption = if self.check.is_often(self.odd) {
             LogAssumption::MixedForms {
-                place,
+                place: field,
                 unit_ns: duration.scale,
             }
         } else if self.check.is_contradicted() {
-            doubted_unit(&place, duration.scale)
+            doubted_unit(&field, duration.scale)
         } else if duration.possible.len() > 1 {
-            assumed_unit(&place, duration.scale, &duration.possible)
+            assumed_unit(&field, duration.scale, &duration.possible)
         } else {
             return assumptions;
         };
@@ -128,7 +128,7 @@ impl Combined {
             None => None,
         };
         if let Some((ns, is_odd)) = duration
-            && !self.is_unit_told
+            && !self.is_unit_known
         {
             self.check.count(ns);
             self.odd += u64::from(is_odd);
@@ -307,9 +307,9 @@ impl Duration {
     /// Describes the location, such as `rt=` or `the field after the agent`.
     pub fn words(&self) -> String {
         match String::from_utf8_lossy(&self.key).trim_end_matches('=') {
-            "" => match self.place {
+            "" => match self.index {
                 0 => "the field after the agent".into(),
-                place => format!("field {} after the agent", place + 1),
+                index => format!("field {} after the agent", index + 1),
             },
             key => key.into(),
         }
@@ -335,7 +335,7 @@ impl Duration {
     /// Returns true if the duration is the first field and has no key.
     #[inline]
     fn is_first(&self) -> bool {
-        self.place == 0 && self.key.is_empty()
+        self.index == 0 && self.key.is_empty()
     }
 
     /// Returns true if the durations of the sample have a fraction.
@@ -355,11 +355,11 @@ impl Duration {
         {
             return Some((integer.checked_mul(self.scale)?, self.has_fraction()));
         }
-        self.value_at_place(rest)
+        self.value_at_index(rest)
     }
 
-    fn value_at_place(&self, rest: &[u8]) -> Option<(u64, bool)> {
-        let mut left = self.place;
+    fn value_at_index(&self, rest: &[u8]) -> Option<(u64, bool)> {
+        let mut left = self.index;
         for field in list_fields(rest) {
             if let Some(value) = field.strip_prefix(&self.key[..]) {
                 if left == 0 {
@@ -490,20 +490,21 @@ pub fn find_duration(lines: &[&[u8]]) -> Option<Option<Duration>> {
         .max()
         .unwrap_or(0);
     let numbers: Vec<Duration> = (0..most_fields.min(16))
-        .filter_map(|place| duration_at(&parsed, b"", place))
-        .filter(|d| !is_other_quoted(&parsed, d.place))
+        .filter_map(|index| duration_at(&parsed, b"", index))
+        .filter(|d| !is_other_quoted(&parsed, d.index))
         .collect();
     // A written unit is better evidence than a fraction; a whole number, which can be a counter, is
     // the weakest.
-    let by_unit = numbers.iter().find(|d| is_written(&parsed, d.place));
+    let by_unit = numbers.iter().find(|d| is_written(&parsed, d.index));
     // nginx writes its durations with three decimals, and $gzip_ratio with two.
     let fractions: Vec<&Duration> = numbers.iter().filter(|d| d.has_fraction()).collect();
-    let has_three = |d: &&&Duration| most_values(&parsed, d.place, |_, v| decimals(v) == 3);
+    let has_three =
+        |d: &&&Duration| nearly_all_values_match(&parsed, d.index, |_, v| decimals(v) == 3);
     let with_three: Vec<&Duration> = fractions.iter().filter(has_three).copied().collect();
     let by_fraction = if with_three.is_empty() {
         fractions.first().map(|first| (*first).clone())
     } else {
-        longest(&parsed, &with_three)
+        longest_field(&parsed, &with_three)
     };
     Some(
         match (by_unit.cloned().or(by_fraction), numbers.as_slice()) {
@@ -519,9 +520,9 @@ pub fn find_duration(lines: &[&[u8]]) -> Option<Option<Duration>> {
 ///
 /// In nginx, `$request_time` includes `$upstream_response_time` and the other upstream times. If no
 /// field is the longest, returns the first one and marks it as a choice.
-fn longest(lines: &[CombinedFields], durations: &[&Duration]) -> Option<Duration> {
+fn longest_field(lines: &[CombinedFields], durations: &[&Duration]) -> Option<Duration> {
     let value = |line: &CombinedFields, duration: &Duration| {
-        let value = list_fields(line.rest).nth(duration.place)?;
+        let value = list_fields(line.rest).nth(duration.index)?;
         value_of(unquoted(value), duration.scale)
     };
     let is_longest = |one: &&&Duration| {
@@ -545,20 +546,20 @@ fn longest(lines: &[CombinedFields], durations: &[&Duration]) -> Option<Duration
 }
 
 /// Returns true if most values of a field have units.
-fn is_written(lines: &[CombinedFields], place: usize) -> bool {
+fn is_written(lines: &[CombinedFields], index: usize) -> bool {
     let has_unit = |_: &[u8], value: &[u8]| value.last().is_some_and(u8::is_ascii_alphabetic);
-    most_values(lines, place, has_unit)
+    nearly_all_values_match(lines, index, has_unit)
 }
 
 /// Returns true if most values of a field are quoted and do not look like nginx's $request_time.
-fn is_other_quoted(lines: &[CombinedFields], place: usize) -> bool {
+fn is_other_quoted(lines: &[CombinedFields], index: usize) -> bool {
     let is_other = |rest: &[u8], value: &[u8]| {
         let at = value.as_ptr() as usize - rest.as_ptr() as usize;
         let is_quoted = at > 0 && rest[at - 1] == b'"';
         let has_unit = value.last().is_some_and(u8::is_ascii_alphabetic);
         is_quoted && !has_unit && decimals(value) != 3
     };
-    most_values(lines, place, is_other)
+    nearly_all_values_match(lines, index, is_other)
 }
 
 /// Returns the number of digits after the decimal point.
@@ -570,27 +571,27 @@ fn decimals(value: &[u8]) -> usize {
 
 /// Returns true if the field's value passes the test in at least 90 % of the lines.
 ///
-/// `place` is the index of the field, from 0, among the fields after the agent.
-fn most_values(
+/// `index` is the index of the field, from 0, among the fields after the agent.
+fn nearly_all_values_match(
     lines: &[CombinedFields],
-    place: usize,
+    index: usize,
     is_such: impl Fn(&[u8], &[u8]) -> bool,
 ) -> bool {
     let count = lines.iter().filter(|line| {
-        let value = list_fields(line.rest).nth(place);
+        let value = list_fields(line.rest).nth(index);
         value.is_some_and(|value| is_such(line.rest, value))
     });
     count.count() * 10 >= lines.len() * 9
 }
 
 /// Returns the duration in a field if at least 90 % of the lines have a duration in that field.
-fn duration_at(lines: &[CombinedFields], key: &[u8], place: usize) -> Option<Duration> {
+fn duration_at(lines: &[CombinedFields], key: &[u8], index: usize) -> Option<Duration> {
     let mut evidence = UnitEvidence::default();
     let mut times = ClfTimes::default();
     let mut values: Vec<WrittenDuration> = Vec::new();
     for line in lines {
         let mut matching = list_fields(line.rest).filter_map(|f| f.strip_prefix(key));
-        let Some(value) = matching.nth(place).map(unquoted).and_then(written) else {
+        let Some(value) = matching.nth(index).map(unquoted).and_then(written) else {
             continue;
         };
         let time = times.read(line.time).map(|(time, _)| time as f64);
@@ -608,7 +609,7 @@ fn duration_at(lines: &[CombinedFields], key: &[u8], place: usize) -> Option<Dur
     };
     Some(Duration {
         key: key.into(),
-        place,
+        index,
         scale,
         step: (scale / 10_u64.pow(finest.decimals.min(9))).max(1),
         possible,
@@ -625,11 +626,11 @@ fn bare_unit(
     values: &[WrittenDuration],
     decimals: u32,
 ) -> (u64, Vec<u64>) {
-    let share = |count: usize| count as f64 / values.len() as f64;
+    let fraction = |count: usize| count as f64 / values.len() as f64;
     if decimals > 0 {
         // No request takes less than 20 µs, so a program that logs such values does not write ms.
         let short = values.iter().filter(|v| v.number < MIN_DECIMAL_MS).count();
-        if share(short) >= MIN_SHORT_FRACTION {
+        if fraction(short) >= MIN_SHORT_FRACTION {
             return (1_000_000_000, vec![1_000_000_000]);
         }
         let possible = evidence.possible(&[1_000_000, 1_000_000_000]);
@@ -641,7 +642,7 @@ fn bare_unit(
     }
     // No request takes less than 1 µs either.
     let zeros = values.iter().filter(|v| v.number == 0.0).count();
-    let units: &[u64] = if share(zeros) >= 0.1 {
+    let units: &[u64] = if fraction(zeros) >= 0.1 {
         &[1_000_000, 1_000_000_000]
     } else {
         &[1_000, 1_000_000, 1_000_000_000]
@@ -815,14 +816,14 @@ mod tests {
         let durations = |tail: &str| {
             let line = LINE.replace(" 1234", tail);
             let found = find_duration(&[line.as_bytes()]).flatten();
-            found.map(|d| (d.place, d.is_choice))
+            found.map(|d| (d.index, d.is_choice))
         };
         assert_eq!(durations(" 0.001 0.010 0.480"), Some((2, false)));
         assert_eq!(durations(" 0.480 0.480"), Some((0, false)));
         let lines = [" 0.010 0.480", " 0.480 0.010"].map(|tail| LINE.replace(" 1234", tail));
         let lines = lines.each_ref().map(String::as_bytes);
         let found = find_duration(&lines).flatten().expect("a duration");
-        assert_eq!((found.place, found.is_choice), (0, true));
+        assert_eq!((found.index, found.is_choice), (0, true));
         let assumptions = Combined::new(Some(found)).assumptions();
         assert!(matches!(
             assumptions[0],

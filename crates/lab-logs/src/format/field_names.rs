@@ -649,7 +649,7 @@ impl FieldMap {
     pub fn meaning(&self, path: &str, known: FieldMeaning) -> FieldMeaning {
         let mut meaning = known;
         for slot in &mut meaning.roles {
-            *slot = slot.filter(|(role, _)| !self.0.iter().any(|(told, _)| told == role));
+            *slot = slot.filter(|(role, _)| !self.0.iter().any(|(assigned, _)| assigned == role));
         }
         if let Some((role, _)) = self
             .0
@@ -667,8 +667,8 @@ impl FieldMap {
 
     /// Returns the name of the field with this role.
     pub fn field(&self, role: Role) -> Option<&str> {
-        let told = self.0.iter().find(|(told, _)| *told == role);
-        told.map(|(_, field)| field.as_str())
+        let assigned = self.0.iter().find(|(assigned, _)| *assigned == role);
+        assigned.map(|(_, field)| field.as_str())
     }
 }
 

@@ -180,13 +180,13 @@ mod tests {
     /// The parts of an entry that are compared with a sample.
     type Found = (Option<i64>, Option<u64>, String, u16);
 
-    fn read_with(line: &str, unit: Option<u64>, told: &str) -> Option<Found> {
-        let told = if told.is_empty() {
+    fn read_with(line: &str, unit: Option<u64>, user_fields: &str) -> Option<Found> {
+        let user_fields = if user_fields.is_empty() {
             FieldMap::default()
         } else {
-            FieldMap::new(told).expect("fields")
+            FieldMap::new(user_fields).expect("fields")
         };
-        let mut json = Json::new(Structured::new(Zone::default(), unit, told));
+        let mut json = Json::new(Structured::new(Zone::default(), unit, user_fields));
         json.fields.begin_sample();
         json.line(line.as_bytes(), &mut |_| {});
         json.fields.end_sample();
@@ -550,8 +550,8 @@ mod tests {
         ] {
             assert_eq!(read(line).2, request, "{line}");
         }
-        let told = r#"{"request":"GET /a HTTP/1.1","uri":"/index.php","status":200}"#;
-        let found = read_with(told, None, "path=uri").map(|found| found.2);
+        let user_fields = r#"{"request":"GET /a HTTP/1.1","uri":"/index.php","status":200}"#;
+        let found = read_with(user_fields, None, "path=uri").map(|found| found.2);
         assert_eq!(found.as_deref(), Some("GET /index.php"));
     }
 

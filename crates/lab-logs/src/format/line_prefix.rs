@@ -83,9 +83,9 @@ pub struct Head<'l> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LinePrefix {
     /// By the patterns of times and process IDs. `true` means that every head has a time.
-    Found(bool),
+    Detected(bool),
     /// By the server's `log_line_prefix`.
-    Given(Vec<PrefixPiece>),
+    Configured(Vec<PrefixPiece>),
 }
 
 /// A piece of a `log_line_prefix`.
@@ -130,7 +130,7 @@ impl LinePrefix {
         if !text.is_empty() {
             pieces.push(PrefixPiece::Text(text));
         }
-        Ok(LinePrefix::Given(pieces))
+        Ok(LinePrefix::Configured(pieces))
     }
 
     /// Parses the head of a line.
@@ -138,11 +138,11 @@ impl LinePrefix {
     /// Returns `None` if the line continues the previous message or was not written by PostgreSQL.
     pub fn head<'l>(&self, line: &'l [u8]) -> Option<Head<'l>> {
         match self {
-            LinePrefix::Found(has_time) => {
-                let head = found_head(line)?;
+            LinePrefix::Detected(has_time) => {
+                let head = find_head(line)?;
                 (!has_time || head.time != HeadTime::None).then_some(head)
             }
-            LinePrefix::Given(pieces) => {
+            LinePrefix::Configured(pieces) => {
                 let mut found = Fields::default();
                 let mut attempts = MAX_ATTEMPTS;
                 let rest = match_pieces(pieces, line, &mut found, &mut attempts)?;
@@ -177,7 +177,7 @@ fn tag_at_begin(text: &[u8]) -> Option<(LineTag, &[u8])> {
 }
 
 /// Finds a head by pattern: everything before the first tag is the prefix.
-fn found_head(line: &[u8]) -> Option<Head<'_>> {
+fn find_head(line: &[u8]) -> Option<Head<'_>> {
     if line.first() == Some(&b'\t') {
         return None;
     }
@@ -200,14 +200,14 @@ fn found_head(line: &[u8]) -> Option<Head<'_>> {
         Some((at, tag, text))
     })?;
     let prefix = &line[..at];
-    let (time, before, after) = found_time(prefix);
-    let process = found_session(before)
-        .or_else(|| found_session(after))
-        .or_else(|| found_process(before, after));
+    let (time, before, after) = find_time(prefix);
+    let process = find_session(before)
+        .or_else(|| find_session(after))
+        .or_else(|| find_process(before, after));
     Some(Head {
         time,
         process,
-        application: found_application(prefix),
+        application: find_application(prefix),
         tag,
         text,
     })
@@ -215,7 +215,7 @@ fn found_head(line: &[u8]) -> Option<Head<'_>> {
 
 /// Finds the `application_name` in a prefix: after a key, or as a word that looks like a request
 /// ID.
-fn found_application(prefix: &[u8]) -> &[u8] {
+fn find_application(prefix: &[u8]) -> &[u8] {
     const NAMES: [&[u8]; 4] = [b"app=", b"application_name=", b"application=", b"appname="];
     let named = NAMES.iter().find_map(|name| {
         let at = memmem::find(prefix, name)?;
@@ -233,7 +233,7 @@ fn found_application(prefix: &[u8]) -> &[u8] {
 }
 
 /// Finds the first time in a prefix. Returns the time and the text before and after it.
-fn found_time(prefix: &[u8]) -> (HeadTime<'_>, &[u8], &[u8]) {
+fn find_time(prefix: &[u8]) -> (HeadTime<'_>, &[u8], &[u8]) {
     for at in 0..prefix.len().saturating_sub(12) {
         let is_begin = at == 0 || !prefix[at - 1].is_ascii_alphanumeric();
         if !is_begin || !prefix[at].is_ascii_digit() {
@@ -323,7 +323,7 @@ fn zone_length(text: &[u8]) -> usize {
 }
 
 /// Finds `%c`, the start time and process ID of a session in hexadecimal digits: `65a1b2c3.4d2`.
-fn found_session(text: &[u8]) -> Option<&[u8]> {
+fn find_session(text: &[u8]) -> Option<&[u8]> {
     let is_word = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.');
     text.split(|b| !is_word(b))
         .find(|word| session_length(word) == word.len() && !word.is_empty())
@@ -343,7 +343,7 @@ fn session_length(text: &[u8]) -> usize {
 }
 
 /// Finds a process ID: preferably in brackets, otherwise after a key, otherwise alone.
-fn found_process<'l>(before: &'l [u8], after: &'l [u8]) -> Option<&'l [u8]> {
+fn find_process<'l>(before: &'l [u8], after: &'l [u8]) -> Option<&'l [u8]> {
     let is_number =
         |word: &&[u8]| !word.is_empty() && word.len() <= 10 && word.iter().all(u8::is_ascii_digit);
     let bracketed = |text: &'l [u8]| {
@@ -578,7 +578,7 @@ mod tests {
     const T: i64 = 1_705_143_840;
 
     fn found(line: &str) -> (HeadTime<'_>, Option<&str>, &str) {
-        let head = LinePrefix::Found(false)
+        let head = LinePrefix::Detected(false)
             .head(line.as_bytes())
             .unwrap_or_else(|| panic!("no head in {line}"));
         let text = |bytes| std::str::from_utf8(bytes).expect("UTF-8");
@@ -653,12 +653,12 @@ mod tests {
             ("LOG:  x", HeadTime::None, None),
             ("u@d LOG:  x", HeadTime::None, None),
         ] {
-            let (found_time, found_process, text) = found(line);
-            assert_eq!((found_time, found_process), (time, process), "{line}");
+            let (found_time, find_process, text) = found(line);
+            assert_eq!((found_time, find_process), (time, process), "{line}");
             assert!(text.ends_with('x'), "{line}");
         }
         let head = |line: &str| {
-            LinePrefix::Found(true)
+            LinePrefix::Detected(true)
                 .head(line.as_bytes())
                 .map(|head| head.tag)
         };

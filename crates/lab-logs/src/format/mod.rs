@@ -218,13 +218,13 @@ fn postgresql_records(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     };
     let texts: Vec<String> = lines.iter().take(100).filter_map(wrapped).collect();
     let has_time = postgresql_heads(&texts.iter().map(String::as_bytes).collect::<Vec<_>>())?;
-    let log = PostgresqlLog::wrapped(LinePrefix::Found(has_time), zone());
+    let log = PostgresqlLog::wrapped(LinePrefix::Detected(has_time), zone());
     Some(postgresql_reader("PostgreSQL's log, wrapped in JSON", log))
 }
 
 fn postgresql(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     let has_time = postgresql_heads(lines)?;
-    let log = PostgresqlLog::text(LinePrefix::Found(has_time), hints.zone.clone());
+    let log = PostgresqlLog::text(LinePrefix::Detected(has_time), hints.zone.clone());
     Some(postgresql_reader("PostgreSQL's log", log))
 }
 
@@ -247,7 +247,7 @@ fn prefixed_postgresql(
 /// Returns true if the lines of PostgreSQL's log have times, or `None` if the lines are from
 /// another log.
 fn postgresql_heads(lines: &[&[u8]]) -> Option<bool> {
-    let prefix = LinePrefix::Found(false);
+    let prefix = LinePrefix::Detected(false);
     let (mut heads, mut times) = (0, 0);
     for line in lines {
         let text = line_prefix::syslog_line(line).map_or(*line, |syslog| syslog.text);
@@ -396,7 +396,7 @@ impl LogReader {
     /// Returns the maximum length of a line in bytes. A longer line is counted and skipped.
     ///
     /// Statements can be long.
-    pub(crate) fn longest_line(&self) -> usize {
+    pub(crate) fn max_line_length(&self) -> usize {
         match &self.kind {
             FormatKind::Postgresql(_) | FormatKind::SlowLog(_) => MAX_STATEMENT_LINE,
             FormatKind::Otlp(_) => otlp::MAX_LINE,

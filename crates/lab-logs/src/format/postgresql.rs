@@ -778,7 +778,7 @@ mod tests {
     }
 
     fn text_log() -> PostgresqlLog {
-        PostgresqlLog::text(LinePrefix::Found(true), Zone::default())
+        PostgresqlLog::text(LinePrefix::Detected(true), Zone::default())
     }
 
     /// Returns queries with their durations in µs: -1 means no duration, -2 means that the query
@@ -1100,7 +1100,7 @@ mod tests {
             serde_json::json!({"textPayload": "2026-05-01 10:00:00.123 UTC [7]: [1-1] db=d LOG:  duration: 6 ms  statement: SELECT\n\tb"})
                 .to_string(),
         ];
-        let log = PostgresqlLog::wrapped(LinePrefix::Found(true), Zone::default());
+        let log = PostgresqlLog::wrapped(LinePrefix::Detected(true), Zone::default());
         let (entries, _, problems) = read_with(log, &lines.join("\n"));
         assert_eq!(problems, [0, 0]);
         assert_eq!(
@@ -1121,7 +1121,7 @@ mod tests {
                    2026-05-01T10:00:05+00:00 h postgres[9]: [1-1] LOG:  duration: 7 ms  statement: SELECT c\n";
         // In the order in which they began, which the peak per second depends on.
         assert_eq!(
-            PostgresqlLog::text(LinePrefix::Found(false), Zone::default()).into_read(log),
+            PostgresqlLog::text(LinePrefix::Detected(false), Zone::default()).into_read(log),
             expected(&[
                 (5_000, "SELECT a, long\nFROM t"),
                 (6_000, "SELECT b"),
@@ -1133,7 +1133,7 @@ mod tests {
 
     #[test]
     fn open_parts_of_many_processes_are_bounded() {
-        let mut log = PostgresqlLog::text(LinePrefix::Found(false), Zone::default());
+        let mut log = PostgresqlLog::text(LinePrefix::Detected(false), Zone::default());
         let (mut given, mut most_bytes) = (0, 0);
         let part = "x".repeat(1 << 20);
         for process in 0..10 {

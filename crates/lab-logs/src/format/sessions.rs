@@ -133,7 +133,7 @@ impl Sessions {
         let mut session = self.sessions.remove(key).unwrap_or_default();
         self.bytes -= session.bytes();
         session.last = self.messages;
-        self.settle_error(&mut session, sink);
+        self.finish_error(&mut session, sink);
         let is_read = self.read(message, &mut session, sink);
         let ends = message.text.starts_with(b"disconnection: ")
             || message.text.starts_with(b"connection received: ");
@@ -182,14 +182,14 @@ impl Sessions {
             && let Some(statement) = statement_text(text)
         {
             self.without_process += u64::from(message.process.is_none());
-            self.settle(session, sink);
+            self.finish_pending(session, sink);
             session.open = Some(Statement {
                 is_extended: text.starts_with(b"execute "),
                 ..statement_of(message, statement)
             });
             if message.process.is_none() {
                 // Without a process, the next message can be from another session.
-                self.settle(session, sink);
+                self.finish_pending(session, sink);
             }
         } else if is_translated_duration(text) {
             self.translated += 1;
@@ -320,7 +320,7 @@ impl Sessions {
 
     /// Handles an error that is not followed by its statement. The open statement, or an unknown
     /// one, failed.
-    fn settle_error(&mut self, session: &mut Session, sink: &mut impl FnMut(&Entry)) {
+    fn finish_error(&mut self, session: &mut Session, sink: &mut impl FnMut(&Entry)) {
         if let Some(error) = session.error.take()
             && error.severity == Severity::Error
         {
@@ -343,14 +343,14 @@ impl Sessions {
     }
 
     /// Passes a session's pending statements to `sink`.
-    fn settle(&mut self, session: &mut Session, sink: &mut impl FnMut(&Entry)) {
-        self.settle_error(session, sink);
+    fn finish_pending(&mut self, session: &mut Session, sink: &mut impl FnMut(&Entry)) {
+        self.finish_error(session, sink);
         self.give(session.open.take(), sink);
         self.give(session.explained.take(), sink);
     }
 
     fn end_session(&mut self, mut session: Session, sink: &mut impl FnMut(&Entry)) {
-        self.settle(&mut session, sink);
+        self.finish_pending(&mut session, sink);
     }
 
     fn give(&mut self, statement: Option<Statement>, sink: &mut impl FnMut(&Entry)) {

@@ -16,11 +16,11 @@ const MAX_STATEMENT: usize = 16 << 20;
 /// The maximum length of a statement that is searched for an open literal, in bytes.
 ///
 /// The search runs at each line that looks like a header.
-const MAX_LOOKED_AT: usize = 64 << 10;
+const MAX_SEARCHED: usize = 64 << 10;
 /// The granularity of time zone offsets, in seconds.
 const OFFSET_STEP: i64 = 900;
 /// The maximum time from the end of a statement until its log line is written, in seconds.
-const WRITTEN_LATER: i64 = 5;
+const MAX_WRITE_DELAY_S: i64 = 5;
 /// The maximum time by which statements can be out of order, in seconds.
 const UNORDERED_S: i64 = 60;
 
@@ -202,8 +202,8 @@ impl SlowLog {
             return false;
         }
         let is_mark = matches!(header, Header::Time | Header::User | Header::Duration);
-        let is_looked_at = text.len() <= MAX_LOOKED_AT && !text.ends_with(b";");
-        !is_mark || (is_looked_at && ends_within_quotes(text, Dialect::Mysql))
+        let is_searched = text.len() <= MAX_SEARCHED && !text.ends_with(b";");
+        !is_mark || (is_searched && ends_within_quotes(text, Dialect::Mysql))
     }
 
     fn header(&mut self, header: Header, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
@@ -288,9 +288,9 @@ impl SlowLog {
         let took_s = event.duration_ns.unwrap_or(0) / 1_000_000_000;
         let took_s = i64::try_from(took_s)
             .unwrap_or(i64::MAX)
-            .saturating_add(WRITTEN_LATER);
+            .saturating_add(MAX_WRITE_DELAY_S);
         let ahead_s = time.local_s - began_s;
-        let offset_s = (ahead_s + WRITTEN_LATER / 2).div_euclid(OFFSET_STEP) * OFFSET_STEP;
+        let offset_s = (ahead_s + MAX_WRITE_DELAY_S / 2).div_euclid(OFFSET_STEP) * OFFSET_STEP;
         let is_offset =
             offset_s.abs() <= 14 * 3600 && ahead_s - offset_s <= took_s && took_s < OFFSET_STEP;
         if time.offset_s.is_none() && is_offset {

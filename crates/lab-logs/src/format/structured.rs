@@ -145,13 +145,13 @@ pub struct Structured {
     pub zone: Zone,
     /// The unit of durations that the user specified, in ns.
     unit: Option<u64>,
-    told: FieldMap,
+    user_fields: FieldMap,
     known: HashMap<String, FieldMeaning, RandomState>,
     line: Line,
     evidence: UnitEvidence,
     /// The units that remain possible for bare durations after the sample, and the chosen unit.
     possible: Vec<u64>,
-    taken: u64,
+    assumed_unit_ns: u64,
     has_fraction: bool,
     /// Producers with weak marks whose fields occur in the sample, as a bit mask of their indices.
     weak_producers: u32,
@@ -185,13 +185,13 @@ pub struct Structured {
 
 impl Structured {
     /// Creates an interpreter that has read nothing yet.
-    pub fn new(zone: Zone, unit: Option<u64>, told: FieldMap) -> Structured {
+    pub fn new(zone: Zone, unit: Option<u64>, user_fields: FieldMap) -> Structured {
         Structured {
             zone,
             unit,
-            told,
+            user_fields,
             possible: UNITS.to_vec(),
-            taken: 1_000_000,
+            assumed_unit_ns: 1_000_000,
             ..Structured::default()
         }
     }
@@ -244,7 +244,7 @@ impl Structured {
         if self.known.len() >= MAX_KNOWN {
             self.known.clear();
         }
-        let found = self.told.meaning(path, meaning(path));
+        let found = self.user_fields.meaning(path, meaning(path));
         self.known.insert(path.into(), found);
         found
     }
@@ -506,7 +506,7 @@ impl Structured {
                 Some(producer) => producer.unit,
                 None => {
                     self.note_weak_producers();
-                    self.taken_unit(time_s)
+                    self.sample_assumed_unit(time_s)
                 }
             },
         };
@@ -521,9 +521,9 @@ impl Structured {
     }
 
     /// Returns the unit of a bare duration whose producer is unknown.
-    fn taken_unit(&mut self, time_s: Option<i64>) -> u64 {
+    fn sample_assumed_unit(&mut self, time_s: Option<i64>) -> u64 {
         let Some(duration) = &self.line.duration else {
-            return self.taken;
+            return self.assumed_unit_ns;
         };
         if self.is_sampling {
             self.evidence.add(duration.value, time_s.map(|t| t as f64));
@@ -532,12 +532,12 @@ impl Structured {
             }
         } else {
             self.check
-                .count((duration.value * self.taken as f64) as u64);
+                .count((duration.value * self.assumed_unit_ns as f64) as u64);
         }
         if self.assumed_field.is_none() {
             self.assumed_field = Some(duration.field.clone());
         }
-        self.taken
+        self.assumed_unit_ns
     }
 
     /// Returns the producer of the line, identified by fields that only it writes.
@@ -606,7 +606,7 @@ impl Structured {
             1_000_000
         };
         let last = likely.last().or(self.possible.last()).copied();
-        self.taken = if likely.contains(&usual) {
+        self.assumed_unit_ns = if likely.contains(&usual) {
             usual
         } else {
             last.unwrap_or(usual)
@@ -626,7 +626,10 @@ impl Structured {
     pub fn bare_unit(&self) -> Option<u64> {
         let duration = self.line.duration.as_ref()?;
         let is_bare = !duration.is_written && self.unit.is_none();
-        let producer = || self.producer().map_or(self.taken, |producer| producer.unit);
+        let producer = || {
+            self.producer()
+                .map_or(self.assumed_unit_ns, |producer| producer.unit)
+        };
         is_bare.then(|| duration.unit.unwrap_or_else(producer))
     }
 
@@ -639,15 +642,16 @@ impl Structured {
         let (unit, reason) = match (duration.unit.or(self.unit), self.producer()) {
             (Some(unit), _) => (unit, String::new()),
             (None, Some(producer)) => (producer.unit, format!(" as {} writes it", producer.name)),
-            (None, None) if self.possible.len() == 1 => {
-                (self.taken, ", the only unit that fits the values".into())
-            }
+            (None, None) if self.possible.len() == 1 => (
+                self.assumed_unit_ns,
+                ", the only unit that fits the values".into(),
+            ),
             (None, None) => match self.preferred {
                 Some(producer) => (
-                    self.taken,
+                    self.assumed_unit_ns,
                     format!(", assumed as {} writes it", producer.name),
                 ),
-                None => (self.taken, ", assumed".into()),
+                None => (self.assumed_unit_ns, ", assumed".into()),
             },
         };
         let step = match duration.integer {
@@ -687,14 +691,14 @@ impl Structured {
         let assumption = if self.check.is_often(self.odd) {
             LogAssumption::MixedForms {
                 place: field,
-                unit_ns: self.taken,
+                unit_ns: self.assumed_unit_ns,
             }
         } else if self.check.is_contradicted() {
-            doubted_unit(&field, self.taken)
+            doubted_unit(&field, self.assumed_unit_ns)
         } else if self.possible.len() == 1 {
             return assumptions;
         } else {
-            assumed_unit(&field, self.taken, &self.possible)
+            assumed_unit(&field, self.assumed_unit_ns, &self.possible)
         };
         assumptions.push(assumption);
         assumptions
@@ -914,10 +918,10 @@ fn fraction_ns(text: &[u8]) -> i128 {
         return 0;
     };
     let digits = digits.iter().take_while(|b| b.is_ascii_digit()).take(9);
-    let (mut ns, mut place) = (0, 100_000_000);
+    let (mut ns, mut digit_value) = (0, 100_000_000);
     for digit in digits {
-        ns += i128::from(digit - b'0') * place;
-        place /= 10;
+        ns += i128::from(digit - b'0') * digit_value;
+        digit_value /= 10;
     }
     ns
 }

@@ -245,19 +245,19 @@ impl UnitCheck {
 
 /// Returns the assumption about a unit, with the field of the durations and the other possible
 /// units.
-pub fn assumed_unit(place: &str, unit_ns: u64, possible: &[u64]) -> LogAssumption {
+pub fn assumed_unit(field: &str, unit_ns: u64, possible: &[u64]) -> LogAssumption {
     let others = possible.iter().copied().filter(|other| *other != unit_ns);
     LogAssumption::Unit {
-        place: place.into(),
+        place: field.into(),
         unit_ns,
         others_ns: others.collect(),
     }
 }
 
 /// Returns the assumption about a unit that the values of the whole log contradict.
-pub fn doubted_unit(place: &str, unit_ns: u64) -> LogAssumption {
+pub fn doubted_unit(field: &str, unit_ns: u64) -> LogAssumption {
     LogAssumption::DoubtfulUnit {
-        place: place.into(),
+        place: field.into(),
         unit_ns,
     }
 }

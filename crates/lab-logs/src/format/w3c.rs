@@ -226,9 +226,9 @@ impl W3c {
                 W3cField::Agent => entry.agent = word,
                 W3cField::DurationMs => entry.duration_ns = scaled(word, MS),
                 W3cField::Duration => {
-                    let told = self.unit.or(self.known_unit);
-                    entry.duration_ns = scaled(word, told.unwrap_or(self.possible[0]));
-                    if told.is_none() {
+                    let known_unit = self.unit.or(self.known_unit);
+                    entry.duration_ns = scaled(word, known_unit.unwrap_or(self.possible[0]));
+                    if known_unit.is_none() {
                         self.has_assumed = true;
                         entry
                             .duration_ns

@@ -119,14 +119,14 @@ fn answer(known: &[(&CommonPage, &Interval)], assumed: &[Finding]) -> Answer {
         .filter(|(_, r)| tone(r) != Tone::Undecided)
         .collect();
     let gain = |page: &CommonPage, ratio: &Interval| {
-        page.shares[0].max(page.shares[1]) * ratio.estimate.ln().abs()
+        page.fractions[0].max(page.fractions[1]) * ratio.estimate.ln().abs()
     };
     certain.sort_by(|a, b| gain(b.0, b.1).total_cmp(&gain(a.0, a.1)));
     let changed = |(page, ratio): &&(&CommonPage, &Interval)| {
         let finding = LogsFinding::PageChanged {
             page: page.pages[0].name.clone(),
             ratio: **ratio,
-            shares: page.shares,
+            shares: page.fractions,
         };
         shown(&finding).with_tone(tone(ratio))
     };
@@ -169,8 +169,8 @@ fn table(logs: &BetweenLogs) -> Table {
             time(page.pages[0].mean_ns()),
             time(page.pages[1].mean_ns()),
             ratio.unwrap_or_default(),
-            Quantity::exact(page.shares[0], Unit::Share).into(),
-            Quantity::exact(page.shares[1], Unit::Share).into(),
+            Quantity::exact(page.fractions[0], Unit::Share).into(),
+            Quantity::exact(page.fractions[1], Unit::Share).into(),
         ]);
     }
     table.without_empty_columns()

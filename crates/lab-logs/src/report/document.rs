@@ -3,7 +3,7 @@
 
 use super::input::{Analyses, Capacity, FIGURES, LogsReport, figure, kind_name, made, shown};
 use super::{changed, pages, when, within};
-use crate::analysis::capacity::room;
+use crate::analysis::capacity::headroom;
 use crate::analysis::changes::changes;
 use crate::analysis::pareto::ranking;
 use crate::analysis::week::spikes;
@@ -45,7 +45,7 @@ pub fn document(report: &LogsReport) -> Document {
         within::section(analysis),
         when::section(&log),
         changed::section(&log),
-        room_section(&log),
+        headroom_section(&log),
         pages::others(analysis),
         reading(run, &log),
     ];
@@ -82,10 +82,10 @@ fn answer(log: &Analyses) -> Answer {
     findings.extend(pages::orders_finding(ranking));
     findings.truncate(Answer::MAX_FINDINGS + log.analysis.assumptions.len());
     let too_short = ranking.interval.is_none().then_some(LogsFinding::TooShort);
-    let open = too_short.into_iter().chain(when::undecided(log));
+    let open = too_short.into_iter().chain(when::too_few_weeks(log));
     let no_capacity = log.capacity.is_none().then_some(LogsFinding::NoCapacity);
     let omitted = advice(log.analysis)
-        .chain(within::left_out(log.analysis))
+        .chain(within::not_joined(log.analysis))
         .chain(no_capacity);
     Answer {
         headline: wording::sentence(&pages::smallest_set(ranking)),
@@ -138,7 +138,7 @@ fn warnings(analysis: &LogAnalysis) -> Section {
     ];
     let mut section = Section::new("Warnings");
     let warnings = found.into_iter().flatten().chain(advice(analysis));
-    let warnings = warnings.chain(within::left_out(analysis));
+    let warnings = warnings.chain(within::not_joined(analysis));
     warnings
         .chain(assumed(analysis))
         .for_each(|warning| section.push(shown(&warning)));
@@ -160,7 +160,7 @@ impl Capacity {
         }
         let limit_ns = limit.as_nanos() as f64;
         Ok(Capacity {
-            room: room(analysis, &results(load), limit_ns)?,
+            headroom: headroom(analysis, &results(load), limit_ns)?,
             file: file.into(),
             limit_ns,
         })
@@ -168,33 +168,42 @@ impl Capacity {
 
     fn finding(&self) -> LogsFinding {
         LogsFinding::Headroom {
-            used: self.room.used,
-            times: self.room.times,
-            is_lower_bound: !self.room.is_known,
+            used: self.headroom.used,
+            times: self.headroom.times,
+            is_lower_bound: !self.headroom.is_known,
             limit_ns: self.limit_ns,
         }
     }
 }
 
-fn room_section(log: &Analyses) -> Section {
+fn headroom_section(log: &Analyses) -> Section {
     let mut section = Section::new("Headroom");
     let Some(capacity) = log.capacity else {
         return section;
     };
-    let room = &capacity.room;
+    let headroom = &capacity.headroom;
     section.push(shown(&capacity.finding()));
     let rate = Unit::PerSecond("requests".into());
     section.push(Item::Facts(vec![
-        ("busiest minute".into(), say::reading(room.peaks[0], &rate)),
-        ("busiest second".into(), say::reading(room.peaks[1], &rate)),
+        (
+            "busiest minute".into(),
+            say::reading(headroom.peaks[0], &rate),
+        ),
+        (
+            "busiest second".into(),
+            say::reading(headroom.peaks[1], &rate),
+        ),
         (
             "capacity".into(),
-            say::figure(&room.capacity, &rate, room.capacity.level),
+            say::figure(&headroom.capacity, &rate, headroom.capacity.level),
         ),
-        ("p99 at the capacity".into(), say::time(room.p99_ns as u64)),
+        (
+            "p99 at the capacity".into(),
+            say::time(headroom.p99_ns as u64),
+        ),
         ("load run".into(), capacity.file.clone()),
     ]));
-    let assumptions = wording::room_assumptions(room.is_known);
+    let assumptions = wording::headroom_assumptions(headroom.is_known);
     section.push(Item::List(assumptions.map(String::from).into()));
     section
 }

@@ -28,7 +28,7 @@ pub struct LogsReport<'a> {
 #[derive(Clone, Debug)]
 pub struct Capacity {
     /// The headroom.
-    pub room: Headroom,
+    pub headroom: Headroom,
     /// The load run's file.
     pub file: String,
     /// The bound of the 99th percentile, in ns.
@@ -48,8 +48,8 @@ pub(super) struct Analyses<'w> {
 /// Returns the time and machine of the run: `2026-11-21 09:15 UTC on AMD EPYC 7B13`.
 pub(super) fn made(run: &Run) -> String {
     let cpu = run.host.fact("cpu");
-    let place = cpu.map_or(String::new(), |cpu| format!(" on {cpu}"));
-    format!("{} UTC{place}", say::minute(run.started_unix_s))
+    let on_cpu = cpu.map_or(String::new(), |cpu| format!(" on {cpu}"));
+    format!("{} UTC{on_cpu}", say::minute(run.started_unix_s))
 }
 
 /// Converts a finding for display.

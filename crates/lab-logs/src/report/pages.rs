@@ -4,7 +4,7 @@
 
 use super::input::{FIGURES, figure, kind_name, time};
 use crate::analysis::pareto::{PageOrder, PageRanking, RANKED_FRACTION, RankedPage};
-use crate::finding::{LogsFinding, PageShare};
+use crate::finding::{LogsFinding, PageFraction};
 use crate::wording::{self, measure, nouns};
 use lab_document::{
     Axis, BarPart, BarRow, Bars, Cell, Chart, Column, Drawing, NEUTRAL, Quantity, Scale, Section,
@@ -37,12 +37,12 @@ pub fn chart(ranking: &PageRanking) -> Option<Chart> {
         let parts = [before, added].into_iter().enumerate();
         let parts = parts.map(|(part, length)| BarPart {
             part,
-            value: share(length),
+            value: fraction(length),
         });
         before = ranked.cumulative;
         BarRow {
             parts: parts.collect(),
-            ..BarRow::new(&ranked.page.name, 0, share(ranked.cumulative))
+            ..BarRow::new(&ranked.page.name, 0, fraction(ranked.cumulative))
         }
     });
     let rows: Vec<BarRow> = rows.collect();
@@ -66,9 +66,9 @@ pub fn chart(ranking: &PageRanking) -> Option<Chart> {
 /// all columns.
 pub fn answer_table(ranking: &PageRanking) -> Option<Table> {
     let all = table(ranking);
-    let wanted = ["requests", "mean", "p99", "share", "cumulative"];
+    let columns = ["requests", "mean", "p99", "share", "cumulative"];
     let titles = all.columns.iter().map(|column| column.title.as_str());
-    let is_shown = |(i, title): (usize, &str)| (i == 0 || wanted.contains(&title)).then_some(i);
+    let is_shown = |(i, title): (usize, &str)| (i == 0 || columns.contains(&title)).then_some(i);
     let shown: Vec<usize> = titles.enumerate().filter_map(is_shown).collect();
     let mut answer = Table::new(
         wording::ranking_title(ranking.by),
@@ -77,7 +77,7 @@ pub fn answer_table(ranking: &PageRanking) -> Option<Table> {
     for (ranked, row) in ranking.pages.iter().zip(&all.rows).take(BARS) {
         let cell = |&i: &usize| match all.columns[i].title.as_str() {
             // Two fractions with intervals do not fit next to each other.
-            "share" => share(ranked.share).into(),
+            "share" => fraction(ranked.fraction).into(),
             _ => row[i].clone(),
         };
         answer.row(shown.iter().map(cell).collect());
@@ -95,7 +95,7 @@ pub fn answer_table(ranking: &PageRanking) -> Option<Table> {
     (!answer.rows.is_empty()).then_some(answer)
 }
 
-fn share(value: f64) -> Quantity {
+fn fraction(value: f64) -> Quantity {
     Quantity::exact(value, Unit::Share)
 }
 
@@ -114,14 +114,14 @@ pub fn smallest_set(ranking: &PageRanking) -> LogsFinding {
         bounds: ranking.interval.as_ref().map(|i| [i.low, i.high]),
         of: ranking.pages.len(),
         part: RANKED_FRACTION,
-        first: first.map(|r| page_share(r, r.share)).collect(),
+        first: first.map(|r| page_fraction(r, r.fraction)).collect(),
     }
 }
 
-fn page_share(ranked: &RankedPage, share: f64) -> PageShare {
-    PageShare {
+fn page_fraction(ranked: &RankedPage, fraction: f64) -> PageFraction {
+    PageFraction {
         page: ranked.page.name.clone(),
-        share,
+        share: fraction,
     }
 }
 
@@ -142,7 +142,7 @@ pub fn orders_finding(ranking: &PageRanking) -> Option<LogsFinding> {
         slowest: slowest.page.name.clone(),
         slowest_mean_ns: slowest.page.mean_ns().unwrap_or(0.0),
         most_time: first.page.name.clone(),
-        saving: (saving.saving >= MIN_SAVING).then(|| page_share(saving, saving.saving)),
+        saving: (saving.saving >= MIN_SAVING).then(|| page_fraction(saving, saving.saving)),
     })
 }
 
@@ -197,9 +197,9 @@ fn row(ranked: &RankedPage) -> Vec<Cell> {
     let page = ranked.page;
     let quantile = |part: f64| time(page.times.quantile(part).map(|ns| ns as f64));
     let count = |n: u64| Cell::from(Quantity::count(n, "requests"));
-    let share_of_time = match &ranked.share_interval {
+    let fraction_of_time = match &ranked.fraction_interval {
         Some(interval) => Quantity::estimate(interval, Unit::Share),
-        None => share(ranked.share),
+        None => fraction(ranked.fraction),
     };
     vec![
         page.name.as_str().into(),
@@ -209,10 +209,10 @@ fn row(ranked: &RankedPage) -> Vec<Cell> {
         quantile(0.95),
         quantile(0.99),
         time((page.timed > 0).then_some(page.total_ns as f64)),
-        share_of_time.into(),
-        share(ranked.cumulative).into(),
+        fraction_of_time.into(),
+        fraction(ranked.cumulative).into(),
         if ranked.saving > 0.0 {
-            share(ranked.saving).into()
+            fraction(ranked.saving).into()
         } else {
             Cell::default()
         },
@@ -237,12 +237,12 @@ fn orders(ranking: &PageRanking) -> Table {
     let name = |ranked: Option<&RankedPage>| {
         ranked.map_or(Cell::default(), |r| r.page.name.as_str().into())
     };
-    for place in 1..=ranking.pages.len().min(10) {
+    for rank in 1..=ranking.pages.len().min(10) {
         table.row(vec![
-            place.to_string().into(),
-            name(ranking.pages.iter().find(|r| r.by_requests == place)),
-            name(ranking.pages.iter().find(|r| r.by_mean == Some(place))),
-            name(ranking.pages.get(place - 1)),
+            rank.to_string().into(),
+            name(ranking.pages.iter().find(|r| r.by_requests == rank)),
+            name(ranking.pages.iter().find(|r| r.by_mean == Some(rank))),
+            name(ranking.pages.get(rank - 1)),
         ]);
     }
     table
@@ -273,8 +273,8 @@ pub fn others(analysis: &LogAnalysis) -> Section {
 
 /// Explains how the smallest set and its interval are computed. Empty without an interval.
 pub fn interval_method(ranking: &PageRanking) -> String {
-    let (length_s, stretches) = ranking.blocks;
+    let (length_s, blocks) = ranking.blocks;
     ranking.interval.map_or(String::new(), |_| {
-        wording::interval_method(length_s, stretches)
+        wording::interval_method(length_s, blocks)
     })
 }

@@ -64,7 +64,7 @@ pub fn busiest(report: &Analyses) -> Option<LogsFinding> {
 }
 
 /// Returns a finding if the log has too few weeks to find spikes, or to find single spikes.
-pub fn undecided(report: &Analyses) -> Option<LogsFinding> {
+pub fn too_few_weeks(report: &Analyses) -> Option<LogsFinding> {
     let has_hours = !report.analysis.hours.is_empty();
     (has_hours && report.spikes.tested == 0).then_some(LogsFinding::TooFewWeeks {
         weeks: report.spikes.weeks,
@@ -88,7 +88,7 @@ pub fn section(report: &Analyses) -> Section {
     section.table(single(report));
     section.text(
         match (
-            undecided(report),
+            too_few_weeks(report),
             report.spikes.weekly.is_empty() && report.spikes.single.is_empty(),
         ) {
             (Some(reason), _) => wording::sentence(&reason),

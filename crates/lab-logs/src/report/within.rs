@@ -21,7 +21,7 @@ fn per_request(within: &QueryWithin) -> f64 {
 }
 
 /// Returns the fraction of the requests' time that the query takes, or `None` if unknown.
-fn share(within: &QueryWithin) -> Option<f64> {
+fn time_fraction(within: &QueryWithin) -> Option<f64> {
     let is_known = within.page_ns > 0 && within.total_ns > 0;
     is_known.then(|| within.total_ns as f64 / within.page_ns as f64)
 }
@@ -37,14 +37,14 @@ pub fn finding(analysis: &LogAnalysis) -> Option<LogsFinding> {
         page: most.page.clone(),
         query: most.query.clone(),
         per_request: per_request(most),
-        share: share(most),
+        share: time_fraction(most),
         one_in: analysis.coverage.one_in,
     })
 }
 
 /// Returns findings on statements and requests that are not joined although both logs have their
 /// IDs.
-pub fn left_out(analysis: &LogAnalysis) -> Vec<LogsFinding> {
+pub fn not_joined(analysis: &LogAnalysis) -> Vec<LogsFinding> {
     let JoinCoverage {
         outside: statements,
         shared: requests,
@@ -77,7 +77,7 @@ pub fn section(analysis: &LogAnalysis) -> Section {
             Quantity::count(within.requests, "requests").into(),
             format!("{:.1}", per_request(within)).into(),
             time((within.total_ns > 0).then_some(within.total_ns as f64)),
-            share(within).map_or(Cell::default(), |share| {
+            time_fraction(within).map_or(Cell::default(), |share| {
                 Quantity::exact(share, Unit::Share).into()
             }),
         ]);
@@ -111,7 +111,7 @@ mod tests {
             text(&analysis),
             "/orders runs `SELECT ?` 52 times per request."
         );
-        assert_eq!(left_out(&analysis), []);
+        assert_eq!(not_joined(&analysis), []);
         analysis.coverage = JoinCoverage {
             one_in: 8,
             outside: 1,
@@ -123,7 +123,7 @@ mod tests {
             "/orders runs `SELECT ?` 52 times per request (in a sample of 1 in 8 request IDs)."
         );
         assert_eq!(
-            left_out(&analysis),
+            not_joined(&analysis),
             [
                 LogsFinding::StatementsOutside { statements: 1 },
                 LogsFinding::SharedIds { requests: 3 },

@@ -52,9 +52,8 @@ fn a_spike_every_tuesday_is_one_weekly_spike() {
         let found = spikes(&weeks(&mut random, 6, 3_000.0, |hour| {
             if is_spike(hour) { 3.0 } else { 1.0 }
         }));
-        let places: Vec<(usize, usize)> =
-            found.weekly.iter().map(|w| (w.weekday, w.hour)).collect();
-        places == [(1, 9)] && found.single.is_empty()
+        let slots: Vec<(usize, usize)> = found.weekly.iter().map(|w| (w.weekday, w.hour)).collect();
+        slots == [(1, 9)] && found.single.is_empty()
     });
     assert!(found.count() >= 45);
 }
@@ -72,9 +71,8 @@ fn a_spike_every_tuesday_is_named_from_two_weeks_on() {
         log.hours = log.hours[1..last].to_vec();
         let found = spikes(&log);
         assert_eq!((found.weeks, found.tested), (2, 0));
-        let places: Vec<(usize, usize)> =
-            found.weekly.iter().map(|w| (w.weekday, w.hour)).collect();
-        places == [(1, 9)] && found.single.is_empty()
+        let slots: Vec<(usize, usize)> = found.weekly.iter().map(|w| (w.weekday, w.hour)).collect();
+        slots == [(1, 9)] && found.single.is_empty()
     });
     assert!(found.count() >= 45);
 }
@@ -186,9 +184,9 @@ fn the_smallest_set_is_the_true_one_and_lies_in_its_interval() {
         let mut random = Random(*seed);
         let mut pages = Vec::new();
         for i in 0..60 {
-            let share = [0.50, 0.35].get(i).copied().unwrap_or(0.15 / 58.0);
+            let fraction = [0.50, 0.35].get(i).copied().unwrap_or(0.15 / 58.0);
             let mut page = page(&mut random, &format!("/{i:02}"), 28, 0.25, |_| 1.0);
-            let scale = share * 1e12 / page.total_ns as f64;
+            let scale = fraction * 1e12 / page.total_ns as f64;
             page.cells
                 .iter_mut()
                 .for_each(|c| c.total_ns = (c.total_ns as f64 * scale) as u64);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Prints every sentence with sample values into one snapshot.
 
-use lab_logs::analysis::gate::GateFigure;
+use lab_logs::analysis::gate::GateMetric;
 use lab_logs::analysis::pareto::PageOrder;
 use lab_logs::finding::{
-    BusiestHour, CapacityProblem, ComparedLog, GateProblem, LogsFinding, PageShare, UnknownChange,
+    BusiestHour, CapacityProblem, ComparedLog, GateProblem, LogsFinding, PageFraction,
+    UnknownChange,
 };
 use lab_logs::wording;
 use lab_model::{FieldRole, Interval, LogAdvice, LogAssumption, PageKind};
@@ -18,8 +19,8 @@ fn ratio(estimate: f64) -> Interval {
     }
 }
 
-fn share(page: &str, share: f64) -> PageShare {
-    PageShare {
+fn page_fraction(page: &str, share: f64) -> PageFraction {
+    PageFraction {
         page: page.into(),
         share,
     }
@@ -129,7 +130,11 @@ fn findings() -> Vec<LogsFinding> {
         bounds,
         of: 1_200,
         part: 0.8,
-        first: [share("/search", 0.62), share("/report", 0.25)][..size.min(2)].into(),
+        first: [
+            page_fraction("/search", 0.62),
+            page_fraction("/report", 0.25),
+        ][..size.min(2)]
+            .into(),
     };
     let orders = |saving| LogsFinding::Orders {
         most_used: "/".into(),
@@ -177,7 +182,7 @@ fn findings() -> Vec<LogsFinding> {
         smallest(PageKind::Page, PageOrder::Time, 2, Some([1.0, 3.0])),
         smallest(PageKind::Query, PageOrder::Requests, 30, Some([30.0, 30.0])),
         orders(None),
-        orders(Some(share("/search", 0.12))),
+        orders(Some(page_fraction("/search", 0.12))),
         repeated(None, 0),
         repeated(Some(0.31), 8),
         headroom(false),
@@ -263,19 +268,19 @@ fn gate_problems() -> Vec<String> {
         GateProblem::NoDurations,
         GateProblem::BeyondHour,
         GateProblem::LowerBound(4.2e8),
-        GateProblem::BoundedShare,
+        GateProblem::BoundedFraction,
     ];
     let figures = [
-        (GateFigure::Quantile(0.99), 4_200.0),
-        (GateFigure::Mean, 4.2e8),
-        (GateFigure::Max, 4.2e9),
-        (GateFigure::Errors, 0.012),
-        (GateFigure::Share, 0.5),
-        (GateFigure::Requests, 1_200.0),
-        (GateFigure::Rate, 2.5),
+        (GateMetric::Quantile(0.99), 4_200.0),
+        (GateMetric::Mean, 4.2e8),
+        (GateMetric::Max, 4.2e9),
+        (GateMetric::Errors, 0.012),
+        (GateMetric::Fraction, 0.5),
+        (GateMetric::Requests, 1_200.0),
+        (GateMetric::Rate, 2.5),
     ];
     let values = figures.map(|(figure, value)| wording::gate_value(figure, value));
-    let problems = problems.map(|problem| wording::gate_problem(GateFigure::Mean, &problem));
+    let problems = problems.map(|problem| wording::gate_problem(GateMetric::Mean, &problem));
     let unknown = wording::unknown_changes(&[
         UnknownChange::Assumed(ComparedLog::First, LogAssumption::LowerBounds),
         UnknownChange::NotInBoth("/x".into()),
@@ -347,7 +352,7 @@ fn texts() -> Vec<String> {
         all.push(wording::interval_method(length_s, 12));
     }
     for is_known in [false, true] {
-        all.extend(wording::room_assumptions(is_known).map(String::from));
+        all.extend(wording::headroom_assumptions(is_known).map(String::from));
     }
     let captions = [
         wording::QUESTIONS[0],

@@ -116,7 +116,7 @@ fn cachegrind_without_caches_is_read() {
 }
 
 #[test]
-fn massif_has_snapshots_and_the_places_of_its_peak() {
+fn massif_has_snapshots_and_the_sites_of_its_peak() {
     let massif = read_massif(MASSIF.as_bytes()).expect("a profile");
     assert_eq!(
         (massif.time_unit, massif.peak_bytes()),
