@@ -81,11 +81,11 @@ pub fn start(
         scratch: args.scratch.clone(),
         strict: args.measuring.strict,
     };
-    let hosts = launcher.places().len();
+    let hosts = launcher.locations().len();
     eprintln!("benchlab: preparing {hosts} hosts");
     let start = HostsStart {
         starting: args.lost.starting(launcher),
-        wanted: requirements,
+        requirements,
         earlier,
     };
     let hosts = Hosts::start(start, &mut |line| eprintln!("benchlab: {line}"));

@@ -103,7 +103,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn a_device_is_told_by_its_name_and_its_model() {
+    fn the_medium_follows_from_name_and_model() {
         let folder = tempfile::tempdir().expect("a folder");
         let root = Root::copy(folder.path());
         let medium_of = |disk: &str, model: &str, rotational: &str| {

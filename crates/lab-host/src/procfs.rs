@@ -220,12 +220,12 @@ pub fn resident_bytes(pid: Pid) -> Option<u64> {
 /// Memory that n processes share counts as one n-th for each of them. Returns `None` if the first
 /// process has exited, or if this user may not read its memory.
 pub fn shared_bytes(pids: &[Pid]) -> Option<u64> {
-    let share = |pid: &Pid| {
+    let pss_bytes = |pid: &Pid| {
         let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
         Some(1024 * field(&rollup, "Pss"))
     };
     let (main, others) = pids.split_first()?;
-    Some(share(main)? + others.iter().filter_map(share).sum::<u64>())
+    Some(pss_bytes(main)? + others.iter().filter_map(pss_bytes).sum::<u64>())
 }
 
 /// Returns the length of a tick in ns. A tick is the unit of the times in `/proc`.

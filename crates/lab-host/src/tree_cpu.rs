@@ -58,7 +58,7 @@ struct Accounted {
 
 impl TreeCpu {
     /// Excludes the CPU time of a descendant from now on. `None` excludes nothing.
-    pub fn leave_out(&mut self, pid: Option<Pid>) {
+    pub fn exclude(&mut self, pid: Option<Pid>) {
         self.uncounted = pid;
     }
 
@@ -117,8 +117,8 @@ impl TreeCpu {
                 self.total_ns += since(times.clock_ns, earlier.times.clock_ns);
             }
             let mut grown_ns = since(times.waited_for_ns, earlier.times.waited_for_ns);
-            let new_due_ns = settle(ended_ns.remove(&id).unwrap_or(0), &mut grown_ns);
-            let old_due_ns = settle(earlier.due_ns, &mut grown_ns);
+            let new_due_ns = subtract_counted(ended_ns.remove(&id).unwrap_or(0), &mut grown_ns);
+            let old_due_ns = subtract_counted(earlier.due_ns, &mut grown_ns);
             self.total_ns += grown_ns;
             // A process that exited after its parent was read is due at the next reading. After
             // that, only the fractions of ticks lost by rounding down are still due. The rest was
@@ -131,10 +131,10 @@ impl TreeCpu {
 
 /// Subtracts time that has already been counted from `grown_ns`, and returns the time that is still
 /// due.
-fn settle(due_ns: u64, grown_ns: &mut u64) -> u64 {
-    let settled_ns = due_ns.min(*grown_ns);
-    *grown_ns -= settled_ns;
-    due_ns - settled_ns
+fn subtract_counted(due_ns: u64, grown_ns: &mut u64) -> u64 {
+    let counted_ns = due_ns.min(*grown_ns);
+    *grown_ns -= counted_ns;
+    due_ns - counted_ns
 }
 
 /// Reads a process and its descendants, each parent before its children.
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_that_is_gone_stays_counted() {
+    fn an_exited_tree_stays_counted() {
         let mut shell = Shell::start("(burn; pause) & burn; echo; pause");
         shell.line();
         let counted = shell.read();

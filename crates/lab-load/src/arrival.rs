@@ -3,7 +3,7 @@
 //! since Linux 4.14). They do not depend on when the generator reads the bytes.
 
 use crate::clock::{now_ns, since_1970_ns};
-use crate::tracker::LOOK_NS;
+use crate::tracker::CHECK_INTERVAL_NS;
 use nix::sys::socket::{setsockopt, sockopt};
 use std::io;
 use std::mem::{MaybeUninit, size_of};
@@ -83,7 +83,7 @@ impl ArrivalClock {
         let previous = std::mem::replace(&mut self.offset, offset);
         let apart_ns = previous.ahead_ns.abs_diff(offset.ahead_ns);
         if apart_ns > STEP_NS + previous.took_ns + offset.took_ns {
-            self.doubted_until_ns = now_ns + LOOK_NS;
+            self.doubted_until_ns = now_ns + CHECK_INTERVAL_NS;
         }
     }
 
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_of_day_that_is_not_the_kernels_is_not_believed() {
+    fn implausible_arrival_times_are_ignored() {
         let now = now_ns();
         for off_ns in [600, -600].map(|s| s * SECOND as i64) {
             let mut clock = ArrivalClock::new();
@@ -178,7 +178,7 @@ mod tests {
     /// A clock step that is shorter than a request results in a plausible arrival time. Only a
     /// comparison of the clocks detects it.
     #[test]
-    fn around_a_step_nothing_is_believed() {
+    fn arrival_times_near_a_clock_step_are_ignored() {
         let mut clock = ArrivalClock {
             offset: ahead(SECOND as i64),
             doubted_until_ns: 0,
@@ -194,16 +194,16 @@ mod tests {
         assert!(clock.plausible_arrival(noted, sent, read).is_some());
         clock.update(ahead(SECOND as i64 + 3_000_000), read);
         assert_eq!(clock.plausible_arrival(noted, sent, read), None);
-        let later = read + LOOK_NS;
+        let later = read + CHECK_INTERVAL_NS;
         assert!(
             clock
-                .plausible_arrival(noted + LOOK_NS, later - 9_000_000, later)
+                .plausible_arrival(noted + CHECK_INTERVAL_NS, later - 9_000_000, later)
                 .is_some()
         );
     }
 
     #[test]
-    fn bytes_came_before_they_are_looked_at() {
+    fn bytes_arrived_before_they_are_checked() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let tcp = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         enable_timestamps(&tcp).unwrap();

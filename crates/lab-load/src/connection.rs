@@ -155,21 +155,21 @@ impl Connection {
         let oldest = self.pending.front();
         let oldest = oldest.ok_or(Malformed("it responds to a request that was not sent"))?;
         let (body, to_head) = (&mut self.body, requests.get(oldest.position).head);
-        let (used, answer) = self.reader.read(bytes, to_head, |piece| {
+        let (used, end) = self.reader.read(bytes, to_head, |piece| {
             let room = body_room.saturating_sub(body.len());
             body.extend_from_slice(&piece[..piece.len().min(room)]);
         })?;
-        let answered_whole = self.sent > 0;
-        let answer = answer.map(|answer| ResponseEnd {
+        let is_fully_sent = self.sent > 0;
+        let end = end.map(|end| ResponseEnd {
             // After an early response, the server would parse the rest of the request as another request.
-            keep_alive: answer.keep_alive && answered_whole,
-            ..answer
+            keep_alive: end.keep_alive && is_fully_sent,
+            ..end
         });
         // More bytes follow the only expected response: its length is wrong, or the bytes are not a response.
-        if answer.is_some() && used < bytes.len() && self.pending.len() == 1 {
+        if end.is_some() && used < bytes.len() && self.pending.len() == 1 {
             return Err(Malformed("it is longer than its head declares"));
         }
-        Ok((used, answer))
+        Ok((used, end))
     }
 
     /// Returns the response that is completed by the end of the connection, if any.
@@ -180,7 +180,7 @@ impl Connection {
 
     /// Removes the oldest request, whose response is complete. Returns the request with the stored
     /// part of the response's body.
-    pub fn answered(&mut self) -> Option<(PendingRequest, Vec<u8>)> {
+    pub fn take_oldest(&mut self) -> Option<(PendingRequest, Vec<u8>)> {
         let request = self.pending.pop_front()?;
         self.sent = self.sent.saturating_sub(1);
         Some((request, std::mem::take(&mut self.body)))

@@ -11,7 +11,9 @@ use crate::job::LoadJob;
 use crate::job::LoadPeriod;
 use crate::queue::Wait;
 use crate::record::CompleteResponse;
-use crate::tracker::{LOOK_NS, MAX_OPENING, PendingRequest, RequestTracker, retry_after_ns};
+use crate::tracker::{
+    CHECK_INTERVAL_NS, MAX_OPENING, PendingRequest, RequestTracker, retry_after_ns,
+};
 use lab_model::ErrorKind;
 use link::{ConnectionSlot, HttpFault, Meter};
 use nix::sys::time::TimeSpec;
@@ -30,7 +32,7 @@ use tokio::task::{JoinSet, LocalSet};
 use tokio::time::{sleep, timeout};
 
 /// The maximum interval between checks for outstanding responses after the end of a load, in ns.
-const LOOK_AT_END_NS: u64 = 1_000_000;
+const CHECK_INTERVAL_AT_END_NS: u64 = 1_000_000;
 
 /// One thread of a job over HTTP/2.
 pub struct Http2Worker {
@@ -71,7 +73,7 @@ impl Http2Worker {
 /// The state that all tasks of the thread share.
 struct ThreadLoad {
     job: Arc<LoadJob>,
-    places: Vec<ConnectionSlot>,
+    slots: Vec<ConnectionSlot>,
     meter: Rc<Meter>,
     tracker: RefCell<RequestTracker>,
     /// Wakes idle tasks when a request is due.
@@ -81,9 +83,9 @@ struct ThreadLoad {
 impl ThreadLoad {
     fn new(tracker: RequestTracker) -> ThreadLoad {
         let job = tracker.job.clone();
-        let places = (tracker.thread..job.connections).step_by(job.threads);
+        let slots = (tracker.thread..job.connections).step_by(job.threads);
         ThreadLoad {
-            places: places.map(|_| ConnectionSlot::default()).collect(),
+            slots: slots.map(|_| ConnectionSlot::default()).collect(),
             meter: Rc::default(),
             tracker: RefCell::new(tracker),
             work: Notify::new(),
@@ -98,11 +100,11 @@ impl ThreadLoad {
     async fn open_all(self: Rc<Self>) {
         let coming = Rc::new(Cell::new(0));
         let mut openers = JoinSet::new();
-        for _ in 0..MAX_OPENING.min(self.places.len()) {
+        for _ in 0..MAX_OPENING.min(self.slots.len()) {
             let (load, coming) = (self.clone(), coming.clone());
             openers.spawn_local(async move {
-                while let Some(place) = load.places.get(coming.replace(coming.get() + 1)) {
-                    let opened = timeout(load.job.timeout, place.open(&load.job, &load.meter));
+                while let Some(slot) = load.slots.get(coming.replace(coming.get() + 1)) {
+                    let opened = timeout(load.job.timeout, slot.open(&load.job, &load.meter));
                     if !matches!(opened.await, Ok(Ok(()))) || load.tracker.borrow().is_stopped() {
                         break;
                     }
@@ -153,8 +155,8 @@ impl ThreadLoad {
         };
         let mut tasks = JoinSet::new();
         for _ in 0..streams {
-            for place in 0..self.places.len() {
-                tasks.spawn_local(self.clone().send_and_receive(place));
+            for slot in 0..self.slots.len() {
+                tasks.spawn_local(self.clone().send_and_receive(slot));
             }
         }
         tasks
@@ -164,7 +166,7 @@ impl ThreadLoad {
     ///
     /// In a closed loop, returns when the load's time is over. In an open loop, runs until the task
     /// is aborted.
-    async fn send_and_receive(self: Rc<Self>, place: usize) {
+    async fn send_and_receive(self: Rc<Self>, slot: usize) {
         let closed_loop = self.tracker.borrow().is_closed_loop();
         let mut failures = 0;
         loop {
@@ -176,8 +178,8 @@ impl ThreadLoad {
                 continue;
             };
             let rendered = self.job.requests.get(request.position);
-            let exchange = self.places[place].exchange(&self.job, &self.meter, rendered);
-            let answer = timeout(self.job.timeout, exchange)
+            let exchange = self.slots[slot].exchange(&self.job, &self.meter, rendered);
+            let outcome = timeout(self.job.timeout, exchange)
                 .await
                 .unwrap_or_else(|_| {
                     Err(HttpFault {
@@ -185,8 +187,8 @@ impl ThreadLoad {
                         words: "no complete response in time".to_owned(),
                     })
                 });
-            let unconnected = matches!(&answer, Err(fault) if fault.kind == ErrorKind::Connect);
-            self.count(request, answer);
+            let unconnected = matches!(&outcome, Err(fault) if fault.kind == ErrorKind::Connect);
+            self.count(request, outcome);
             failures = if unconnected { failures + 1 } else { 0 };
             if unconnected && closed_loop {
                 sleep(Duration::from_nanos(retry_after_ns(failures - 1))).await;
@@ -199,11 +201,11 @@ impl ThreadLoad {
         self.tracker.borrow_mut().take(now_ns())
     }
 
-    fn count(&self, request: PendingRequest, answer: Result<CompleteResponse, HttpFault>) {
+    fn count(&self, request: PendingRequest, outcome: Result<CompleteResponse, HttpFault>) {
         let mut tracker = self.tracker.borrow_mut();
-        match answer {
+        match outcome {
             Err(fault) => tracker.failed(fault.kind, || fault.words),
-            Ok(response) => tracker.answered(request, &response, now_ns()),
+            Ok(response) => tracker.count_response(request, &response, now_ns()),
         }
     }
 
@@ -220,11 +222,11 @@ impl ThreadLoad {
     /// Returns the time at which the main loop must run again, in ns.
     fn next_ns(&self, now: u64) -> u64 {
         let tracker = self.tracker.borrow();
-        let (Wait::ForAnswers(due) | Wait::Sleep(due)) = tracker.wait(now);
+        let (Wait::ForResponses(due) | Wait::Sleep(due)) = tracker.wait(now);
         let most = if tracker.is_past_end(now) {
-            LOOK_AT_END_NS
+            CHECK_INTERVAL_AT_END_NS
         } else {
-            LOOK_NS
+            CHECK_INTERVAL_NS
         };
         due.min(tracker.next_end_ns(now)).min(now + most)
     }

@@ -47,7 +47,7 @@ pub struct LoadJob {
 
 /// The fraction of a load that one generator sends at a point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct LoadShare {
+pub struct GeneratorLoad {
     /// The number of connections, at least 1.
     pub connections: usize,
     /// The schedule of the requests.
@@ -56,10 +56,10 @@ pub struct LoadShare {
     pub seed: u64,
 }
 
-impl LoadShare {
+impl GeneratorLoad {
     /// Returns the whole load of a plan at a point, with the arrivals of a block.
-    pub fn all(plan: &Plan, load: &LoadSpec, point: PointId, block: u32) -> LoadShare {
-        LoadShare {
+    pub fn all(plan: &Plan, load: &LoadSpec, point: PointId, block: u32) -> GeneratorLoad {
+        GeneratorLoad {
             connections: plan.connections(point),
             arrivals: load.arrivals.clone(),
             // The arrivals differ between blocks, and are the same for all servers.
@@ -69,9 +69,9 @@ impl LoadShare {
 
     /// Returns the fraction of the load for the generator with this index, out of `generators`
     /// generators. Each generator has its own arrival times.
-    pub fn divide(&self, generator: usize, generators: usize) -> LoadShare {
+    pub fn divide(&self, generator: usize, generators: usize) -> GeneratorLoad {
         let rest = usize::from(generator < self.connections % generators);
-        LoadShare {
+        GeneratorLoad {
             connections: self.connections / generators + rest,
             arrivals: self.arrivals.divided(generators),
             // Multiplying by the bits of the golden ratio spreads the seeds of neighbors.
@@ -83,7 +83,7 @@ impl LoadShare {
 impl LoadJob {
     /// Resolves the server's address on this machine, and renders the requests.
     ///
-    /// The job has one connection in a closed loop until [`LoadJob::with_share`] sets a fraction of
+    /// The job has one connection in a closed loop until [`LoadJob::with_generator_load`] sets a fraction of
     /// the load. `seed` determines the order of requests.
     ///
     /// # Errors
@@ -119,13 +119,13 @@ impl LoadJob {
     }
 
     /// Returns the job of a generator that sends this fraction of the load.
-    pub fn with_share(&self, share: &LoadShare) -> LoadJob {
+    pub fn with_generator_load(&self, generator_load: &GeneratorLoad) -> LoadJob {
         LoadJob {
-            connections: share.connections,
-            threads: self.threads.min(share.connections),
-            arrivals: share.arrivals.clone(),
-            tick_ns: share.arrivals.tick_ns(self.threads as u32),
-            seed: share.seed,
+            connections: generator_load.connections,
+            threads: self.threads.min(generator_load.connections),
+            arrivals: generator_load.arrivals.clone(),
+            tick_ns: generator_load.arrivals.tick_ns(self.threads as u32),
+            seed: generator_load.seed,
             ..self.clone()
         }
     }

@@ -37,7 +37,7 @@ pub use engine::{Engine, LoadError, allow_files};
 pub use error::JobError;
 pub use expect::{Expect, JsonValue, Statuses};
 pub use guard::LoadGuard;
-pub use job::{LoadJob, LoadShare, load_without_files};
+pub use job::{GeneratorLoad, LoadJob, load_without_files};
 pub use lab_model::{IpFamily, Trust};
 pub use ports::{PortForecast, Ports};
 pub use record::SliceRecord;

@@ -32,7 +32,7 @@ pub struct Queue {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
     /// Wait for responses, but no later than this time, in ns.
-    ForAnswers(u64),
+    ForResponses(u64),
     /// Sleep until this time, in ns, even if responses arrive.
     Sleep(u64),
 }
@@ -64,7 +64,7 @@ impl Queue {
     pub fn admit_due(&mut self, now_ns: u64, record: &mut SliceRecord) {
         while let Some(due) = self.next_due_ns().filter(|&due| due <= now_ns) {
             record.offered += 1;
-            record.lag.saturating_record(now_ns - due);
+            record.send_delay.saturating_record(now_ns - due);
             self.waiting += 1;
             self.coming.advance();
         }
@@ -91,7 +91,7 @@ impl Queue {
             Some(due) if due < now_ns + CLOSE_NS => {
                 Wait::Sleep(due.max(self.sent_ns + self.tick_ns))
             }
-            due => Wait::ForAnswers(due.unwrap_or(u64::MAX)),
+            due => Wait::ForResponses(due.unwrap_or(u64::MAX)),
         }
     }
 

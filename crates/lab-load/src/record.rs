@@ -52,7 +52,7 @@ pub struct SliceRecord {
     pub service: Times,
     /// The send delays of an open loop: from the time when a request was due to the time when the
     /// generator queued it, in ns.
-    pub lag: Times,
+    pub send_delay: Times,
     /// The message of the first error of each kind, unless it only repeats the kind.
     pub words: [Option<String>; ErrorKind::ALL.len()],
 }
@@ -78,7 +78,7 @@ impl SliceRecord {
             busiest_cpu_ns: 0,
             response: empty(),
             service: empty(),
-            lag: empty(),
+            send_delay: empty(),
             words: Default::default(),
         }
     }
@@ -132,7 +132,7 @@ impl SliceRecord {
         let pairs = [
             (&mut self.response, &other.response),
             (&mut self.service, &other.service),
-            (&mut self.lag, &other.lag),
+            (&mut self.send_delay, &other.send_delay),
         ];
         for (own, others) in pairs {
             own.add(others).expect("both have the same bounds");
@@ -144,9 +144,10 @@ impl SliceRecord {
 
     /// Resets all counters, but keeps the allocated memory.
     pub fn clear(&mut self) {
-        let [response, service, lag] = [&mut self.response, &mut self.service, &mut self.lag];
+        let [response, service, send_delay] =
+            [&mut self.response, &mut self.service, &mut self.send_delay];
         // Resetting an empty histogram would touch all its pages.
-        let used = [response, service, lag]
+        let used = [response, service, send_delay]
             .into_iter()
             .filter(|h| !h.is_empty());
         used.for_each(Histogram::reset);
@@ -178,7 +179,7 @@ impl SliceRecord {
             busiest_cpu_ns: self.busiest_cpu_ns,
             response: counts(&self.response).into(),
             service: counts(&self.service).into(),
-            lag: counts(&self.lag).into(),
+            lag: counts(&self.send_delay).into(),
             ..Slice::default()
         }
     }

@@ -114,15 +114,15 @@ impl RequestLine<'_> {
     /// Returns true if the line looks like the first line of a request.
     fn begins(&self) -> bool {
         let mut words = self.text.split_whitespace();
-        let (Some(name), Some(place)) = (words.next(), words.next()) else {
+        let (Some(name), Some(target)) = (words.next(), words.next()) else {
             return false;
         };
         let capital = name.bytes().all(|b| b.is_ascii_uppercase() || b == b'-');
-        let place = place.to_ascii_lowercase();
+        let target = target.to_ascii_lowercase();
         capital
             && ["/", "http://", "https://"]
                 .iter()
-                .any(|begin| place.starts_with(begin))
+                .any(|begin| target.starts_with(begin))
     }
 
     fn body_file(&self) -> Option<&str> {
@@ -184,9 +184,9 @@ impl RequestFileReader<'_> {
         let wrong = |error: JobError| line.wrong(error.to_string());
         no_variables(line)?;
         let words: Vec<&str> = line.text.split_whitespace().collect();
-        let (name, place) = match words.as_slice() {
-            [name, place] => (*name, *place),
-            [name, place, version] if version.starts_with("HTTP/") => (*name, *place),
+        let (name, target) = match words.as_slice() {
+            [name, target] => (*name, *target),
+            [name, target, version] if version.starts_with("HTTP/") => (*name, *target),
             _ => {
                 let reason =
                     "a request begins with a method and a path or URL, such as `GET /path`";
@@ -195,17 +195,17 @@ impl RequestFileReader<'_> {
         };
         Ok(Request {
             method: method(name).map_err(wrong)?,
-            ..Request::new(self.link(place).map_err(wrong)?)
+            ..Request::new(self.link(target).map_err(wrong)?)
         })
     }
 
-    fn link(&self, place: &str) -> Result<LoadUrl, JobError> {
+    fn link(&self, target: &str) -> Result<LoadUrl, JobError> {
         match self.base {
-            Some(base) if place.starts_with('/') => base.with_path(place),
-            None if place.starts_with('/') => Err(JobError::new(
+            Some(base) if target.starts_with('/') => base.with_path(target),
+            None if target.starts_with('/') => Err(JobError::new(
                 "the path has no server: write the whole URL here, or specify the server on the command line",
             )),
-            _ => LoadUrl::parse(place),
+            _ => LoadUrl::parse(target),
         }
     }
 

@@ -255,14 +255,14 @@ pub fn content_bytes(requests: &[Request]) -> u64 {
 /// Returns the requests as a run file stores them. Requests that differ only in headers and body are merged.
 pub(crate) fn planned(list: &[Request]) -> Vec<PlannedRequest> {
     let mut planned_requests: Vec<PlannedRequest> = Vec::new();
-    let mut places = std::collections::HashMap::new();
+    let mut indexes = std::collections::HashMap::new();
     for request in list {
         let (method, url) = (request.method.to_string(), request.link.to_string());
         let user = request.link.authorization.clone();
-        let place = *places
+        let index = *indexes
             .entry((method.clone(), url.clone(), user))
             .or_insert(planned_requests.len());
-        match planned_requests.get_mut(place) {
+        match planned_requests.get_mut(index) {
             Some(same) => same.weight = same.weight.saturating_add(request.weight),
             None => planned_requests.push(PlannedRequest {
                 method,
@@ -345,9 +345,9 @@ fn render(request: &Request, keep_alive: bool) -> Result<RenderedRequest, JobErr
 fn fields(request: &Request) -> Result<Vec<Header>, JobError> {
     let mut fields = Vec::new();
     for line in [&format!("User-Agent: {USER_AGENT}"), "Accept: */*"] {
-        let usual = Header::parse(line)?;
-        if request.header(&usual.name).is_none() {
-            fields.push(usual);
+        let default = Header::parse(line)?;
+        if request.header(&default.name).is_none() {
+            fields.push(default);
         }
     }
     let authorization = request.link.authorization.as_ref();

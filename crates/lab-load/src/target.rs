@@ -154,9 +154,9 @@ impl Origin {
     /// Returns the host and port for a `Host` header (RFC 9112, 3.2). An IPv6 address is in
     /// brackets. The port is omitted if it is the default port of the scheme.
     pub fn authority(&self) -> String {
-        let usual = if self.uses_tls { 443 } else { 80 };
+        let default_port = if self.uses_tls { 443 } else { 80 };
         match self.port {
-            port if port == usual => self.host.to_string(),
+            port if port == default_port => self.host.to_string(),
             port => format!("{}:{port}", self.host),
         }
     }
@@ -184,7 +184,7 @@ impl Origin {
         family: Option<IpFamily>,
         guard: &LoadGuard,
     ) -> Result<SocketAddr, JobError> {
-        let addresses = self.look_up()?;
+        let addresses = self.resolve_host()?;
         let of_family: Vec<SocketAddr> = addresses
             .iter()
             .copied()
@@ -208,7 +208,7 @@ impl Origin {
         }
     }
 
-    fn look_up(&self) -> Result<Vec<SocketAddr>, JobError> {
+    fn resolve_host(&self) -> Result<Vec<SocketAddr>, JobError> {
         let name = match &self.host {
             Host::Ipv4(address) => return Ok(vec![(*address, self.port).into()]),
             Host::Ipv6(address) => return Ok(vec![(*address, self.port).into()]),

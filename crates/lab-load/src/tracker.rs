@@ -16,7 +16,7 @@ use std::sync::mpsc::{Receiver, Sender};
 pub const MAX_OPENING: usize = 100;
 
 /// The maximum interval between two checks for a request to stop, in ns.
-pub const LOOK_NS: u64 = 20_000_000;
+pub const CHECK_INTERVAL_NS: u64 = 20_000_000;
 
 /// The delay before a closed loop retries a connection that could not be opened, in ns. It doubles
 /// with each failure, up to seven times.
@@ -74,7 +74,7 @@ pub struct RequestTracker {
     pending: u64,
     /// The time when the last response arrived, in ns. Before the first response, the time when the
     /// load started.
-    answered_ns: u64,
+    last_response_ns: u64,
     /// The time when the current slice started, in ns.
     cut_ns: u64,
     /// The CPU time of this thread at the start of the slice, in ns.
@@ -99,7 +99,7 @@ impl RequestTracker {
             queue: None,
             position: thread,
             pending: 0,
-            answered_ns: 0,
+            last_response_ns: 0,
             cut_ns: 0,
             cpu_ns: 0,
         }
@@ -123,7 +123,7 @@ impl RequestTracker {
     pub fn begin(&mut self, period: LoadPeriod) {
         self.record.clear();
         self.queue = Queue::new(&self.job, self.thread, period);
-        (self.cut_ns, self.answered_ns) = (period.begin_ns, period.begin_ns);
+        (self.cut_ns, self.last_response_ns) = (period.begin_ns, period.begin_ns);
         self.cpu_ns = thread_cpu_ns();
         self.period = period;
     }
@@ -137,9 +137,9 @@ impl RequestTracker {
     /// if the timeout after its end has passed.
     pub fn is_over(&self, now_ns: u64) -> bool {
         let timeout_ns = self.job.timeout.as_nanos() as u64;
-        let answered = || self.pending == 0 && self.waiting() == 0;
+        let has_all_responses = || self.pending == 0 && self.waiting() == 0;
         self.is_stopped()
-            || self.is_past_end(now_ns) && answered()
+            || self.is_past_end(now_ns) && has_all_responses()
             || now_ns >= self.period.end_ns + timeout_ns
     }
 
@@ -184,7 +184,7 @@ impl RequestTracker {
     /// Returns the way in which an open loop waits for the next due request.
     pub fn wait(&self, now_ns: u64) -> Wait {
         let queue = self.queue.as_ref();
-        queue.map_or(Wait::ForAnswers(u64::MAX), |queue| queue.wait(now_ns))
+        queue.map_or(Wait::ForResponses(u64::MAX), |queue| queue.wait(now_ns))
     }
 
     /// Returns the next request if one is to be sent now. The request becomes pending.
@@ -209,9 +209,14 @@ impl RequestTracker {
     }
 
     /// Counts a response, whether it is the expected one or not.
-    pub fn answered(&mut self, request: PendingRequest, response: &CompleteResponse, at_ns: u64) {
+    pub fn count_response(
+        &mut self,
+        request: PendingRequest,
+        response: &CompleteResponse,
+        at_ns: u64,
+    ) {
         self.pending -= 1;
-        self.answered_ns = self.answered_ns.max(at_ns);
+        self.last_response_ns = self.last_response_ns.max(at_ns);
         self.record.judge(
             &self.job.expect,
             response,
@@ -246,7 +251,7 @@ impl RequestTracker {
         }
         let end_ns = self.period.end_ns.min(now);
         self.record.wall_ns = end_ns.saturating_sub(self.cut_ns);
-        self.record.drain_ns = self.answered_ns.saturating_sub(end_ns);
+        self.record.drain_ns = self.last_response_ns.saturating_sub(end_ns);
         self.send(true)
     }
 

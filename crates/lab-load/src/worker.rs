@@ -11,7 +11,9 @@ use crate::queue::Wait;
 use crate::record::CompleteResponse;
 use crate::response::ResponseEnd;
 use crate::stream::Stream;
-use crate::tracker::{LOOK_NS, MAX_OPENING, PendingRequest, RequestTracker, retry_after_ns};
+use crate::tracker::{
+    CHECK_INTERVAL_NS, MAX_OPENING, PendingRequest, RequestTracker, retry_after_ns,
+};
 use lab_model::ErrorKind;
 use std::collections::VecDeque;
 use std::fmt::{self, Display};
@@ -99,7 +101,7 @@ impl Worker {
                 }
                 end = deadline(now_ns(), &self.job);
             }
-            self.poll.wait(LOOK_NS);
+            self.poll.wait(CHECK_INTERVAL_NS);
             self.take_events();
         }
         self.opening = 0;
@@ -109,7 +111,7 @@ impl Worker {
     fn load(&mut self, period: LoadPeriod) -> Option<()> {
         self.begin(period);
         sleep_until(period.begin_ns);
-        let mut look_ns = period.begin_ns + LOOK_NS;
+        let mut next_check_ns = period.begin_ns + CHECK_INTERVAL_NS;
         loop {
             let now = now_ns();
             self.tracker.cut(now)?;
@@ -117,12 +119,12 @@ impl Worker {
             if self.tracker.is_over(now) {
                 break;
             }
-            if now >= look_ns {
+            if now >= next_check_ns {
                 self.expire(now);
-                look_ns = now + LOOK_NS;
+                next_check_ns = now + CHECK_INTERVAL_NS;
             }
             self.give_work(now);
-            self.wait(self.tracker.next_end_ns(now).min(look_ns));
+            self.wait(self.tracker.next_end_ns(now).min(next_check_ns));
             self.take_events();
         }
         for connection in &mut self.connections {
@@ -146,12 +148,12 @@ impl Worker {
     fn wait(&mut self, until_ns: u64) {
         let now = now_ns();
         let wait = if self.poll.is_full() || !self.broken.is_empty() {
-            Wait::ForAnswers(now)
+            Wait::ForResponses(now)
         } else {
             self.tracker.wait(now)
         };
         match wait {
-            Wait::ForAnswers(ns) => {
+            Wait::ForResponses(ns) => {
                 self.poll.wait(ns.min(until_ns).saturating_sub(now));
             }
             Wait::Sleep(ns) => {
@@ -316,9 +318,9 @@ impl Worker {
         while !bytes.is_empty() {
             match self.connections[i].read(bytes, &self.job.requests, body_room) {
                 Ok((_, None)) => return,
-                Ok((used, Some(answer))) => {
+                Ok((used, Some(end))) => {
                     bytes = &bytes[used..];
-                    if !self.answered(i, answer, arrival) {
+                    if !self.count_response(i, end, arrival) {
                         return;
                     }
                 }
@@ -332,12 +334,12 @@ impl Worker {
     /// Handles a connection that the server has closed. Its end may complete a response.
     fn end_connection(&mut self, i: usize) {
         match self.connections[i].end() {
-            Ok(Some(answer)) => {
+            Ok(Some(end)) => {
                 let arrival = Arrival {
                     noted_ns: None,
                     read_ns: now_ns(),
                 };
-                self.answered(i, answer, arrival);
+                self.count_response(i, end, arrival);
             }
             Ok(None) => self.fail(
                 i,
@@ -349,18 +351,18 @@ impl Worker {
     }
 
     /// Counts the response to a connection's oldest request. Returns true if the connection stays open.
-    fn answered(&mut self, i: usize, answer: ResponseEnd, arrival: Arrival) -> bool {
-        let Some((request, body)) = self.connections[i].answered() else {
+    fn count_response(&mut self, i: usize, end: ResponseEnd, arrival: Arrival) -> bool {
+        let Some((request, body)) = self.connections[i].take_oldest() else {
             return true;
         };
         let now = self.came_ns(arrival, request.sent_ns);
         let response = CompleteResponse {
-            status: answer.status,
-            coding: answer.coding,
+            status: end.status,
+            coding: end.coding,
             body,
         };
-        self.tracker.answered(request, &response, now);
-        let stays = answer.keep_alive && self.job.keep_alive;
+        self.tracker.count_response(request, &response, now);
+        let stays = end.keep_alive && self.job.keep_alive;
         if !stays {
             self.connections[i].close();
             // Requests sent after the last one that the server responds to are sent again (RFC 9112, section 9.3.2).

@@ -44,12 +44,12 @@ fn main() -> io::Result<()> {
             ToAgent::Welcome { .. } | ToAgent::Beat | ToAgent::Stop { .. } => {}
             ToAgent::Clock { number } => {
                 let now = ClockReading::now();
-                let answer = ToCoordinator::Clock {
+                let reply = ToCoordinator::Clock {
                     number,
                     received: now,
                     answered: now,
                 };
-                say(&answer, &[])?;
+                say(&reply, &[])?;
             }
             ToAgent::Work(work) => {
                 let work: AgentWork = serde_json::from_value(work)?;
@@ -131,7 +131,7 @@ fn slice(slice_ns: u64) -> Slice {
         let lag = 5_000.0 * exponential();
         record.service.saturating_record(service as u64);
         record.response.saturating_record((service + lag) as u64);
-        record.lag.saturating_record(lag as u64);
+        record.send_delay.saturating_record(lag as u64);
     }
     record.slice(PointId(0), SubjectId(0), 0)
 }

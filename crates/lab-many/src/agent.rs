@@ -101,7 +101,7 @@ impl Coordinator {
         let listener = Listener {
             out: out.clone(),
             began: Instant::now(),
-            last_heard_ns: AtomicU64::new(0),
+            last_message_ns: AtomicU64::new(0),
         };
         let listener = Arc::new(listener);
         let beating = listener.clone();
@@ -157,7 +157,7 @@ struct Listener {
     out: Arc<Mutex<File>>,
     began: Instant,
     /// The time of the last message, in ns since `began`.
-    last_heard_ns: AtomicU64,
+    last_message_ns: AtomicU64,
 }
 
 impl Listener {
@@ -165,7 +165,7 @@ impl Listener {
     fn listen(&self, mut input: impl io::Read, work: &Sender<(Value, Vec<u8>)>) {
         while let Ok(Some((message, body))) = wire::read(&mut input) {
             let received = ClockReading::now();
-            self.last_heard_ns.store(self.now_ns(), SeqCst);
+            self.last_message_ns.store(self.now_ns(), SeqCst);
             let can_go_on = match message {
                 ToAgent::Welcome { .. } | ToAgent::Beat => true,
                 ToAgent::Clock { number } => self.tell_time(number, received).is_ok(),
@@ -187,12 +187,12 @@ impl Listener {
     fn tell_time(&self, number: u64, received: ClockReading) -> io::Result<()> {
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
         let answered = ClockReading::now();
-        let answer = ToCoordinator::Clock {
+        let reply = ToCoordinator::Clock {
             number,
             received,
             answered,
         };
-        wire::write(&mut *out, &answer, &[])
+        wire::write(&mut *out, &reply, &[])
     }
 
     /// Sends heartbeats.
@@ -200,18 +200,18 @@ impl Listener {
     /// Ends the process if the coordinator has been silent for too long, or if the coordinator has
     /// exited and the work does not stop.
     fn beat(&self, silence_ns: u64) {
-        let mut gone_for = Duration::ZERO;
+        let mut unreachable_for = Duration::ZERO;
         let step = BEAT / 10;
         for beat in 0_u64.. {
             thread::sleep(step);
             if OVER.load(SeqCst) {
-                gone_for += step;
+                unreachable_for += step;
             }
             let silent_ns = self
                 .now_ns()
-                .saturating_sub(self.last_heard_ns.load(SeqCst));
+                .saturating_sub(self.last_message_ns.load(SeqCst));
             let grace = Duration::from_millis(GRACE_MS.load(SeqCst));
-            if gone_for >= grace || silent_ns > silence_ns {
+            if unreachable_for >= grace || silent_ns > silence_ns {
                 std::process::exit(1);
             }
             if beat % 10 == 0 && !OVER.load(SeqCst) {

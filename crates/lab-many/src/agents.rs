@@ -40,7 +40,7 @@ pub struct AgentStart {
     /// A function that returns true if the user wants to stop. It is called regularly.
     pub stops: fn() -> bool,
     /// A function that receives the current obstacle if starting takes long.
-    pub tells: fn(&str),
+    pub on_obstacle: fn(&str),
 }
 
 /// The reason why agents were not started.
@@ -80,10 +80,10 @@ impl Agents {
     pub fn start(starting: &AgentStart) -> Result<Agents, StartError> {
         let (sender, events) = channel();
         let program = LabProgram::default();
-        let places = starting.launcher.places();
+        let locations = starting.launcher.locations();
         let mut candidates: Vec<Candidate> = Vec::new();
-        for (place, name) in (0..).map(AgentId).zip(places) {
-            candidates.push(Candidate::new(place, name, starting, &program, &sender));
+        for (agent, name) in (0..).map(AgentId).zip(locations) {
+            candidates.push(Candidate::new(agent, name, starting, &program, &sender));
         }
         let started = wait_for(&mut candidates, starting);
         if let Err(error) = started {
@@ -115,7 +115,7 @@ impl Agents {
     /// # Errors
     /// Returns an error if `stops` returned true, if an agent was lost or could not do its work, or
     /// if a result was rejected.
-    pub fn answers(
+    pub fn collect_results(
         &mut self,
         stops: fn() -> bool,
         tell: &mut dyn FnMut(&str),
@@ -130,15 +130,15 @@ impl Agents {
                 continue;
             };
             let name = self.name(agent);
-            let refusal = |reason: &str| StartError::Refused(format!("{name}: {reason}"));
+            let rejection = |reason: &str| StartError::Refused(format!("{name}: {reason}"));
             match event {
                 AgentEvent::Work(head, body) => {
-                    take(agent, head, body).map_err(|reason| refusal(&reason))?;
+                    take(agent, head, body).map_err(|reason| rejection(&reason))?;
                     pending.retain(|&a| a != agent);
                 }
-                AgentEvent::Failed(reason) => return Err(refusal(&reason)),
+                AgentEvent::Failed(reason) => return Err(rejection(&reason)),
                 AgentEvent::Lost(reason) => {
-                    return Err(refusal(&format!("the agent was lost: {reason}")));
+                    return Err(rejection(&format!("the agent was lost: {reason}")));
                 }
                 AgentEvent::Line(line) => tell(&format!("{name}: {line}")),
                 AgentEvent::Clock(_) => {}
@@ -361,25 +361,25 @@ fn wait_for(candidates: &mut [Candidate], starting: &AgentStart) -> Result<(), S
                 .last_line()
                 .filter(|_| began.elapsed() > REPORT_AFTER);
             if let Some(line) = line
-                && reported.insert(candidate.place, line.clone()).as_ref() != Some(&line)
+                && reported.insert(candidate.agent, line.clone()).as_ref() != Some(&line)
             {
-                (starting.tells)(&format!("waiting for {}: {line}", candidate.name));
+                (starting.on_obstacle)(&format!("waiting for {}: {line}", candidate.name));
             }
         }
         thread::sleep(POLL_INTERVAL);
     }
-    let refusals: Vec<_> = candidates.iter().filter_map(Candidate::refusal).collect();
-    if refusals.is_empty() {
+    let rejections: Vec<_> = candidates.iter().filter_map(Candidate::rejection).collect();
+    if rejections.is_empty() {
         Ok(())
     } else {
-        Err(StartError::Refused(refusals_text(&refusals)))
+        Err(StartError::Refused(rejections_text(&rejections)))
     }
 }
 
 /// Lists each reason once, with the names of the agents to which it applies.
-fn refusals_text(refusals: &[(&str, String)]) -> String {
+fn rejections_text(rejections: &[(&str, String)]) -> String {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
-    for (name, reason) in refusals {
+    for (name, reason) in rejections {
         match reasons.iter_mut().find(|(other, _)| other == reason) {
             Some((_, names)) => names.push(*name),
             None => reasons.push((reason.as_str(), vec![*name])),
@@ -417,7 +417,7 @@ fn becomes_true(mut condition: impl FnMut() -> bool) -> bool {
 /// An agent that is being started.
 struct Candidate {
     name: String,
-    place: AgentId,
+    agent: AgentId,
     attempts: VecDeque<crate::launcher::Attempt>,
     sender: Sender<(AgentId, AgentEvent)>,
     state: CandidateState,
@@ -435,20 +435,20 @@ enum CandidateState {
 
 impl Candidate {
     fn new(
-        place: AgentId,
+        agent: AgentId,
         name: &str,
         starting: &AgentStart,
         program: &LabProgram,
         sender: &Sender<(AgentId, AgentEvent)>,
     ) -> Candidate {
-        let attempts = starting.launcher.attempts(place.index(), program);
+        let attempts = starting.launcher.attempts(agent.index(), program);
         let (attempts, reasons) = match attempts {
             Ok(attempts) => (attempts.into(), Vec::new()),
             Err(e) => (VecDeque::new(), vec![e.to_string()]),
         };
         let mut candidate = Candidate {
             name: name.into(),
-            place,
+            agent,
             attempts,
             sender: sender.clone(),
             state: CandidateState::Refused,
@@ -462,7 +462,7 @@ impl Candidate {
         self.state = CandidateState::Refused;
         while let Some(attempt) = self.attempts.pop_front() {
             let sha256 = attempt.sha256.clone();
-            match AgentLink::start(self.place, attempt, self.sender.clone()) {
+            match AgentLink::start(self.agent, attempt, self.sender.clone()) {
                 Ok(link) => {
                     self.state = CandidateState::Waiting(link, sha256);
                     return;
@@ -540,7 +540,7 @@ impl Candidate {
 
     /// Returns the agent's name and the reason why it cannot be started, or `None` if it was not
     /// rejected.
-    fn refusal(&self) -> Option<(&str, String)> {
+    fn rejection(&self) -> Option<(&str, String)> {
         let is_refused = matches!(self.state, CandidateState::Refused);
         is_refused.then(|| (self.name.as_str(), self.reasons.join("; then ")))
     }
@@ -583,7 +583,7 @@ mod tests {
     fn a_reason_is_reported_once() {
         let text = |all: &[(&'static str, &str)]| {
             let all = all.iter().map(|(name, reason)| (*name, reason.to_string()));
-            refusals_text(&all.collect::<Vec<_>>())
+            rejections_text(&all.collect::<Vec<_>>())
         };
         assert_eq!(
             text(&[("a", "no sh"), ("b", "gone"), ("c", "no sh")]),

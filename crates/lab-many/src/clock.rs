@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_is_set_meanwhile_is_told_by_the_shortest_way() {
+    fn a_clock_set_in_between_falls_back_to_the_shortest_round_trip() {
         let exchanges = [
             exchange(0, 0, (100, 0, 100)),
             exchange(1_000_000, TEN_MINUTES, (40, 0, 60)),

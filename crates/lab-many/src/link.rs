@@ -71,7 +71,7 @@ struct LinkState {
     events: Sender<(AgentId, AgentEvent)>,
     began: Instant,
     /// The time of the agent's last message, in ns since `began`.
-    last_heard_ns: AtomicU64,
+    last_message_ns: AtomicU64,
     /// The time at which each pending clock request was sent, by the number of the request.
     questions: Mutex<HashMap<u64, ClockReading>>,
     lines: Mutex<ErrorLines>,
@@ -108,7 +108,7 @@ impl AgentLink {
             agent,
             events,
             began: Instant::now(),
-            last_heard_ns: AtomicU64::new(0),
+            last_message_ns: AtomicU64::new(0),
             questions: Mutex::default(),
             lines: Mutex::default(),
         });
@@ -169,8 +169,8 @@ impl AgentLink {
 
     /// Returns the time since the last message, in ns.
     pub fn silent_ns(&self) -> u64 {
-        let last_heard_ns = self.shared.last_heard_ns.load(SeqCst);
-        self.shared.now_ns().saturating_sub(last_heard_ns)
+        let last_message_ns = self.shared.last_message_ns.load(SeqCst);
+        self.shared.now_ns().saturating_sub(last_message_ns)
     }
 
     /// Ends the agent's work and the stream.
@@ -311,7 +311,7 @@ impl LinkState {
                 Err(e) => break format!("cannot read its messages: {e}"),
             };
             let received = ClockReading::now();
-            self.last_heard_ns.store(self.now_ns(), SeqCst);
+            self.last_message_ns.store(self.now_ns(), SeqCst);
             let can_go_on = match message {
                 None => break String::new(),
                 Some((ToCoordinator::Hello(introduction), _)) => {

@@ -79,7 +79,7 @@ impl ConnectionSlot {
                 OpenConnection::open(job, meter).await?
             };
             let error = match link.exchange(job, request).await {
-                Ok(answer) => return Ok(answer),
+                Ok(response) => return Ok(response),
                 Err(error) => error,
             };
             if error.is_go_away() || error.is_io() {
@@ -96,13 +96,13 @@ impl ConnectionSlot {
 
     /// Returns the open connection. If it is closed, one task opens it while the others wait.
     async fn link(&self, job: &LoadJob, meter: &Rc<Meter>) -> Result<OpenConnection, HttpFault> {
-        let mut place = self.link.lock().await;
-        if let Some(link) = place.as_ref().filter(|link| link.open.get()) {
+        let mut slot = self.link.lock().await;
+        if let Some(link) = slot.as_ref().filter(|link| link.open.get()) {
             return Ok(link.clone());
         }
-        *place = None;
+        *slot = None;
         let link = OpenConnection::open(job, meter).await?;
-        *place = Some(link.clone());
+        *slot = Some(link.clone());
         Ok(link)
     }
 }
@@ -159,11 +159,11 @@ impl OpenConnection {
     ) -> Result<CompleteResponse, h2::Error> {
         let mut requests = self.requests.clone().ready().await?;
         let without_body = request.body.is_empty();
-        let (answer, mut stream) = requests.send_request(request.parts.clone(), without_body)?;
+        let (response, mut stream) = requests.send_request(request.parts.clone(), without_body)?;
         if !without_body {
             stream.send_data(request.body.clone(), true)?;
         }
-        let (head, mut stream) = answer.await?.into_parts();
+        let (head, mut stream) = response.await?.into_parts();
         let mut body = Vec::new();
         while let Some(bytes) = stream.data().await {
             let bytes = bytes?;

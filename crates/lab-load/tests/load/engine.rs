@@ -3,7 +3,7 @@
 //! is served or counted as an error.
 
 use crate::loading::{self, assert_adds_up, assert_fails, body, load, open_loop};
-use crate::servers::{Server, answer, last_answer, sent_in_pieces};
+use crate::servers::{Server, respond, respond_and_close, sent_in_pieces};
 use lab_load::{Engine, Expect, JsonValue, LoadJob, Request, SliceRecord, Statuses};
 use lab_model::{ErrorKind, PointId, SubjectId};
 use std::io::{Read, Write};
@@ -28,7 +28,7 @@ fn job_with(
 
 #[test]
 fn all_requests_to_a_good_server_are_served() {
-    let server = Server::answering(OK);
+    let server = Server::responding(OK);
     let record = load(job(server.address), 300);
     assert!(record.served > 100, "{}", record.served);
     assert_eq!(record.errors, [0; 7]);
@@ -40,7 +40,7 @@ fn all_requests_to_a_good_server_are_served() {
 
 #[test]
 fn connections_are_shared_among_threads() {
-    let server = Server::answering(OK);
+    let server = Server::responding(OK);
     let job = LoadJob {
         connections: 5,
         threads: 2,
@@ -52,7 +52,7 @@ fn connections_are_shared_among_threads() {
 }
 
 #[test]
-fn answers_are_read_in_pieces_of_any_size() {
+fn responses_are_read_in_pieces_of_any_size() {
     let chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2;x\r\nlo\r\n0\r\nA: b\r\n\r\n";
     for bytes in [OK, chunked] {
         let server = Server::new(move |stream, _| sent_in_pieces(stream, bytes));
@@ -67,8 +67,8 @@ fn answers_are_read_in_pieces_of_any_size() {
 }
 
 #[test]
-fn several_requests_are_under_way_on_a_connection() {
-    let server = Server::answering(OK);
+fn multiple_requests_are_in_flight_on_a_connection() {
+    let server = Server::responding(OK);
     let job = LoadJob {
         pipeline: 8,
         ..job(server.address)
@@ -80,7 +80,7 @@ fn several_requests_are_under_way_on_a_connection() {
 
 #[test]
 fn without_keep_alive_every_request_opens_a_connection() {
-    let server = Server::answering(OK);
+    let server = Server::responding(OK);
     let record = load(job_with(server.address, false, |request| request), 1_000);
     assert!(record.served > 10);
     assert_eq!((record.errors, record.connects), ([0; 7], record.served));
@@ -90,7 +90,7 @@ fn without_keep_alive_every_request_opens_a_connection() {
 /// The stored part of a body is long enough to show that the body continues after it.
 #[test]
 fn a_body_that_only_begins_as_expected_is_wrong() {
-    let server = Server::answering(OK);
+    let server = Server::responding(OK);
     let job = LoadJob {
         expect: body(b"hell"),
         ..job(server.address)
@@ -100,7 +100,8 @@ fn a_body_that_only_begins_as_expected_is_wrong() {
 
 #[test]
 fn a_body_may_end_with_its_connection() {
-    let server = Server::new(|stream, _| last_answer(stream, b"HTTP/1.0 200 OK\r\n\r\nhello"));
+    let server =
+        Server::new(|stream, _| respond_and_close(stream, b"HTTP/1.0 200 OK\r\n\r\nhello"));
     let job = LoadJob {
         expect: body(b"hello"),
         ..job(server.address)
@@ -116,8 +117,8 @@ fn an_announced_end_of_a_connection_loses_no_request() {
     let open = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
     for pipeline in [1, 4] {
         let server = Server::new(move |stream, number| match number % 3 {
-            2 => last_answer(stream, closing),
-            _ => answer(stream, open),
+            2 => respond_and_close(stream, closing),
+            _ => respond(stream, open),
         });
         let job = LoadJob {
             pipeline,
@@ -131,7 +132,7 @@ fn an_announced_end_of_a_connection_loses_no_request() {
 
 #[test]
 fn nobody_listens() {
-    let server = Server::answering(OK);
+    let server = Server::responding(OK);
     let address = server.address;
     drop(server);
     assert_fails(&load(job(address), 200), ErrorKind::Connect, "refused");
@@ -148,7 +149,7 @@ fn nobody_listens() {
 fn connections_that_end_early_are_resets() {
     let cut = b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhello";
     for bytes in [&b""[..], &cut[..12], cut] {
-        let server = Server::new(move |stream, _| last_answer(stream, bytes));
+        let server = Server::new(move |stream, _| respond_and_close(stream, bytes));
         assert_fails(&load(job(server.address), 100), ErrorKind::Reset, "");
     }
 }
@@ -164,17 +165,17 @@ fn what_is_not_http_is_malformed() {
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz",
     ];
     for bytes in garbage {
-        let server = Server::new(move |stream, _| answer(stream, bytes));
+        let server = Server::new(move |stream, _| respond(stream, bytes));
         assert_fails(&load(job(server.address), 100), ErrorKind::Malformed, "");
     }
 }
 
 #[test]
 fn wrong_statuses_and_bodies_are_never_served() {
-    let server = Server::answering(b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n");
+    let server = Server::responding(b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n");
     assert_fails(&load(job(server.address), 100), ErrorKind::Status, "503");
     let json = b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{\"a\": 17}";
-    let server = Server::answering(json);
+    let server = Server::responding(json);
     let expect = |text: &str| {
         let value = JsonValue::parse(text).unwrap();
         let expect = Expect::new(Statuses::default(), None, vec![value]);
@@ -188,10 +189,10 @@ fn wrong_statuses_and_bodies_are_never_served() {
 }
 
 #[test]
-fn answers_that_do_not_come_are_timeouts() {
+fn missing_responses_are_timeouts() {
     let server = Server::new(|stream, _| {
         sleep(Duration::from_secs(3));
-        answer(stream, OK)
+        respond(stream, OK)
     });
     let closed = LoadJob {
         timeout: Duration::from_millis(200),
@@ -219,7 +220,7 @@ fn answers_that_do_not_come_are_timeouts() {
 fn stragglers_are_waited_for() {
     let server = Server::new(|stream, _| {
         sleep(Duration::from_millis(300));
-        answer(stream, OK)
+        respond(stream, OK)
     });
     let record = load(job(server.address), 100);
     assert_eq!((record.served, record.errors), (4, [0; 7]));
@@ -227,8 +228,8 @@ fn stragglers_are_waited_for() {
 }
 
 #[test]
-fn a_server_that_dies_under_load_is_told_by_kind() {
-    let server = Server::answering(OK);
+fn errors_of_a_dying_server_are_counted_by_kind() {
+    let server = Server::responding(OK);
     let mut engine = Engine::start(job(server.address)).unwrap();
     let (mut server, mut slices) = (Some(server), Vec::new());
     let each = &mut |record: &SliceRecord| {
@@ -262,7 +263,7 @@ fn an_open_loop_counts_from_when_requests_are_due() {
         if stall.contains(&elapsed) {
             sleep(stall.end - elapsed);
         }
-        answer(stream, OK)
+        respond(stream, OK)
     });
     let job = LoadJob {
         arrivals: open_loop(1000.0),
@@ -271,7 +272,7 @@ fn an_open_loop_counts_from_when_requests_are_due() {
     };
     let record = load(job, 1000);
     assert_eq!((record.offered, record.served), (1000, 1000));
-    assert_eq!(record.lag.len(), 1000);
+    assert_eq!(record.send_delay.len(), 1000);
     // 400 requests are due during the stall. A busy machine makes more of them late, but never all.
     let late = record.response.len() - record.response.count_between(0, 20_000_000);
     assert!((370..1000).contains(&late), "{late}");
@@ -283,10 +284,10 @@ fn an_open_loop_counts_from_when_requests_are_due() {
 /// Requests that are waiting at the end of a load are still served. The time for this is reported
 /// separately and is not part of the load's length.
 #[test]
-fn a_backlog_that_is_served_after_the_end_is_told() {
+fn a_backlog_served_after_the_end_is_reported() {
     let server = Server::new(|stream, _| {
         sleep(Duration::from_millis(20));
-        answer(stream, OK)
+        respond(stream, OK)
     });
     let job = LoadJob {
         connections: 1,
@@ -309,7 +310,7 @@ fn a_backlog_that_is_served_after_the_end_is_told() {
 
 #[test]
 fn slices_follow_each_other_and_loads_too() {
-    let server = Server::answering(OK);
+    let server = Server::responding(OK);
     let mut engine = Engine::start(LoadJob {
         arrivals: open_loop(2000.0),
         threads: 2,
@@ -333,7 +334,7 @@ fn slices_follow_each_other_and_loads_too() {
 
 #[test]
 fn a_load_can_be_stopped() {
-    let server = Server::answering(OK);
+    let server = Server::responding(OK);
     let mut engine = Engine::start(job(server.address)).unwrap();
     let (mut all, mut slices) = (SliceRecord::new(), 0);
     let each = &mut |record: &SliceRecord| {

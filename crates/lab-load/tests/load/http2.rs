@@ -74,7 +74,7 @@ fn streams_are_under_way_at_once() {
 /// Load over HTTP/2 waits for responses that are in flight at its end. `engine.rs` has the same
 /// test for HTTP/1.1.
 #[test]
-fn a_backlog_that_is_served_after_the_end_is_told() {
+fn a_backlog_served_after_the_end_is_reported() {
     let server = Server::new(|_| Act::Later);
     let job = LoadJob {
         connections: 1,
@@ -88,7 +88,7 @@ fn a_backlog_that_is_served_after_the_end_is_told() {
 }
 
 #[test]
-fn requests_and_answers_are_complete() {
+fn requests_and_responses_are_complete() {
     let large: Vec<u8> = (0..300_000_u32).map(|i| (i % 251) as u8).collect();
     let server = Server::new(|_| Act::Echo);
     let post = |request| Request {
@@ -139,7 +139,7 @@ fn an_open_loop_sends_what_is_due() {
     );
     assert_eq!(record.offered, 500);
     assert_eq!(
-        (record.served, record.lag.len()),
+        (record.served, record.send_delay.len()),
         (500, 500),
         "{:?}",
         record.words
@@ -216,14 +216,14 @@ fn each_failure_has_its_kind() {
     let cases = [
         (Act::Reset, ErrorKind::Reset, ""),
         (Act::Close, ErrorKind::Reset, ""),
-        (Act::Answer(500, b"hello"), ErrorKind::Status, "status 500"),
+        (Act::Respond(500, b"hello"), ErrorKind::Status, "status 500"),
         (
-            Act::Answer(200, b"hell"),
+            Act::Respond(200, b"hell"),
             ErrorKind::Body,
             "an unexpected body of 4 bytes",
         ),
         (
-            Act::Answer(200, b"hello!"),
+            Act::Respond(200, b"hello!"),
             ErrorKind::Body,
             "an unexpected body of 6 bytes",
         ),
@@ -306,7 +306,7 @@ fn a_connection_that_ended_meanwhile_is_opened_anew() {
 fn a_connection_carries_any_amount() {
     // Each body is larger than the flow-control window of the generator.
     let large: &[u8] = Box::leak(vec![7; 20 << 20].into());
-    let server = Server::new(|_| Act::Answer(200, large));
+    let server = Server::new(|_| Act::Respond(200, large));
     let mut engine = Engine::start(LoadJob {
         connections: 1,
         ..job(server.address)

@@ -33,7 +33,7 @@ const RECORDED: [&str; 12] = [
 ];
 
 /// Byte sequences that cause errors when they occur in unexpected positions.
-const TROUBLE: [&str; 22] = [
+const DAMAGING_BYTES: [&str; 22] = [
     "\r\n",
     "\n",
     "\r",
@@ -84,22 +84,22 @@ fn read(stream: &[u8], to_head: bool, mut pieces: impl FnMut() -> usize) -> Outc
         let end = stream.len().min(at + pieces());
         while at < end {
             let read = reader.read(&stream[at..end], to_head, |b| body.extend_from_slice(b));
-            let Ok((used, answer)) = read else {
+            let Ok((used, response)) = read else {
                 return Outcome {
                     complete,
                     malformed: true,
                 };
             };
             assert!(used > 0 && used <= end - at, "{used} of {}", end - at);
-            assert!(answer.is_some() || used == end - at);
+            assert!(response.is_some() || used == end - at);
             at += used;
-            if let Some(answer) = answer {
-                complete.push((answer.status, std::mem::take(&mut body), at));
+            if let Some(response) = response {
+                complete.push((response.status, std::mem::take(&mut body), at));
             }
         }
     }
-    if let Ok(Some(answer)) = reader.end() {
-        complete.push((answer.status, body, at));
+    if let Ok(Some(response)) = reader.end() {
+        complete.push((response.status, body, at));
     }
     Outcome {
         complete,
@@ -118,10 +118,10 @@ fn read_in_all_ways(stream: &[u8], to_head: bool, dice: &mut SmallRng) -> Outcom
 }
 
 /// Returns the responses that the other parser finds in a stream, up to the first incomplete or invalid response.
-fn reference_answers(stream: &[u8], to_head: bool) -> Vec<Complete> {
+fn reference_responses(stream: &[u8], to_head: bool) -> Vec<Complete> {
     let (mut complete, mut at) = (Vec::new(), 0);
     while at < stream.len() {
-        let Some((status, body, length)) = reference_answer(&stream[at..], to_head) else {
+        let Some((status, body, length)) = reference_response(&stream[at..], to_head) else {
             break;
         };
         at += length;
@@ -134,7 +134,7 @@ fn reference_answers(stream: &[u8], to_head: bool) -> Vec<Complete> {
 
 /// Parses the response at the start of a stream, which may be an interim response. Returns it with
 /// its length.
-fn reference_answer(stream: &[u8], to_head: bool) -> Option<Complete> {
+fn reference_response(stream: &[u8], to_head: bool) -> Option<Complete> {
     let mut fields = [httparse::EMPTY_HEADER; 256];
     let mut head = httparse::Response::new(&mut fields);
     // httparse skips empty lines before a response; benchlab rejects them.
@@ -233,7 +233,7 @@ fn damage(stream: &mut Vec<u8>, dice: &mut SmallRng) {
             stream.splice(at..at, other[from..].iter().copied());
         }
         _ => {
-            let trouble = TROUBLE[dice.random_range(0..TROUBLE.len())];
+            let trouble = DAMAGING_BYTES[dice.random_range(0..DAMAGING_BYTES.len())];
             stream.splice(at..at, trouble.bytes());
         }
     }
@@ -249,7 +249,7 @@ fn recorded(dice: &mut SmallRng) -> Vec<u8> {
 /// matter how the stream is divided into pieces. The converse need not hold, because benchlab may
 /// reject responses that the other parser accepts.
 #[test]
-fn a_damaged_answer_is_never_one_served() {
+fn a_damaged_response_is_never_one_served() {
     let mut dice = SmallRng::seed_from_u64(5);
     let (mut damaged, mut served) = (0, 0);
     for _ in 0..cases() {
@@ -259,10 +259,10 @@ fn a_damaged_answer_is_never_one_served() {
         }
         let to_head = dice.random_bool(0.05);
         let outcome = read_in_all_ways(&stream, to_head, &mut dice);
-        let reference = reference_answers(&stream, to_head);
-        for (n, answer) in outcome.complete.iter().enumerate() {
+        let reference = reference_responses(&stream, to_head);
+        for (n, response) in outcome.complete.iter().enumerate() {
             let stream = stream.escape_ascii();
-            assert_eq!(Some(answer), reference.get(n), "answer {n} of {stream}");
+            assert_eq!(Some(response), reference.get(n), "answer {n} of {stream}");
         }
         served += outcome.complete.len();
         damaged += usize::from(outcome.malformed);
@@ -280,13 +280,13 @@ fn what_servers_say_is_read_in_any_pieces() {
         let stream = recorded(&mut dice);
         let outcome = read_in_all_ways(&stream, false, &mut dice);
         assert!(!outcome.malformed, "{}", stream.escape_ascii());
-        assert_eq!(outcome.complete, reference_answers(&stream, false));
+        assert_eq!(outcome.complete, reference_responses(&stream, false));
     }
 }
 
 /// A truncated response is never complete, no matter where the connection ends.
 #[test]
-fn a_truncated_answer_is_never_complete() {
+fn a_truncated_response_is_never_complete() {
     for stream in RECORDED.map(str::as_bytes) {
         let uncut = read(stream, false, || usize::MAX / 2);
         // A response without a length ends with the connection (RFC 9112, section 6.3).

@@ -19,11 +19,11 @@ fn server(config: Arc<ServerConfig>) -> Server {
     Server::raw(move |stream| {
         let session = ServerConnection::new(config.clone()).unwrap();
         let mut tls = StreamOwned::new(session, stream.try_clone().unwrap());
-        let answer = [ANSWER, &[b'x'; 20_000]].concat();
+        let response = [ANSWER, &[b'x'; 20_000]].concat();
         let mut room = [0; 1000];
         while let Ok(n) = tls.read(&mut room)
             && n > 0
-            && tls.write_all(&answer).is_ok()
+            && tls.write_all(&response).is_ok()
         {}
         tls.conn.send_close_notify();
         let _ = tls.flush();

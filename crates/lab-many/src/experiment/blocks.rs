@@ -161,8 +161,8 @@ impl<'a> BlockAgents<'a> {
             return self.handle_loss(agent, &reason, run, on_progress);
         }
         self.under_way.remove(&agent);
-        let place = agent.offset_by(self.earlier);
-        run.writer.merge(&file, place)?;
+        let agent_in_file = agent.offset_by(self.earlier);
+        run.writer.merge(&file, agent_in_file)?;
         run.run.pilots.extend(received.pilots);
         run.run.settings.extend(received.settings);
         for service in received.services {
@@ -175,11 +175,11 @@ impl<'a> BlockAgents<'a> {
             on_progress(Progress::Failed(failure));
         }
         for mut block in received.blocks {
-            block.agent = Some(place);
+            block.agent = Some(agent_in_file);
             if block.state == BlockState::Complete {
                 self.peaks.learn(self.plan, block.number, &block.slices);
             }
-            block.forget_slices();
+            block.drop_slices();
             let (number, state) = (block.number, block.state);
             let took = Duration::from_nanos(block.duration_ns) / self.at_once();
             run.run.blocks.push(block);
@@ -219,8 +219,8 @@ impl<'a> BlockAgents<'a> {
     }
 
     fn keep_outcomes(&mut self, outcomes: Vec<Outcome>) {
-        let by_place = outcomes.into_iter().map(|o| ((o.point, o.operations), o));
-        self.outcomes.extend(by_place);
+        let keyed = outcomes.into_iter().map(|o| ((o.point, o.operations), o));
+        self.outcomes.extend(keyed);
     }
 
     /// Records that an agent was lost. Its block is assigned to another host later.
@@ -235,21 +235,21 @@ impl<'a> BlockAgents<'a> {
         if self.agents.lost(agent).is_none() {
             self.agents.exclude(agent, reason.to_owned());
         }
-        let place = agent.offset_by(self.earlier);
-        run.writer.agent_lost(place, reason)?;
-        if let Some(record) = run.run.agents.get_mut(place) {
+        let agent_in_file = agent.offset_by(self.earlier);
+        run.writer.agent_lost(agent_in_file, reason)?;
+        if let Some(record) = run.run.agents.get_mut(agent_in_file) {
             record.lost = Some(reason.to_owned());
         }
         let block = self.under_way.remove(&agent).flatten();
         let redone = match block {
             Some((number, attempt)) => {
                 let now = unix_seconds();
-                run.writer.lost_block(number, attempt, place, now)?;
+                run.writer.lost_block(number, attempt, agent_in_file, now)?;
                 run.run.blocks.push(Block {
                     number,
                     attempt,
                     started_unix_s: now,
-                    agent: Some(place),
+                    agent: Some(agent_in_file),
                     ..Block::default()
                 });
                 format!("; block {} is measured elsewhere", number + 1)

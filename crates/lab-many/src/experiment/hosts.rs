@@ -12,7 +12,7 @@ pub struct HostsStart {
     /// The launcher of the agents, and the time of silence after which an agent counts as lost.
     pub starting: AgentStart,
     /// The requirements that each host must meet.
-    pub wanted: HostRequirements,
+    pub requirements: HostRequirements,
     /// The number of agents that earlier sessions stored in the run file.
     pub earlier: usize,
 }
@@ -36,7 +36,7 @@ impl Hosts {
         let clocks = agents.compare_clocks();
         let parts = parts(&machines(&agents));
         for (agent, part) in agents.ids().zip(parts) {
-            let requirements = Box::new(start.wanted.clone());
+            let requirements = Box::new(start.requirements.clone());
             let order = ExperimentOrder::Ready { requirements, part };
             agents.give(agent, &AgentWork::Experiment(order));
         }
@@ -54,7 +54,7 @@ impl Hosts {
     fn wait(&mut self, tell: &mut dyn FnMut(&str)) -> Result<(), StartError> {
         let described = &mut self.described;
         self.agents
-            .answers(self.stops, tell, &mut |agent, head, _| {
+            .collect_results(self.stops, tell, &mut |agent, head, _| {
                 match serde_json::from_value(head) {
                     Ok(ExperimentReport::Ready(mut host)) => {
                         let known = &mut described[agent].host;

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Multiple agents on this machine.
 
-use super::{Attempt, Launcher, places};
+use super::{Attempt, Launcher, locations};
 use crate::program::{LabProgram, OWN};
 use std::io;
 use std::process::Command;
 
 /// Starts agents on this machine.
 pub struct Local {
-    places: Vec<String>,
+    locations: Vec<String>,
 }
 
 impl Local {
     /// Creates a launcher for `agents` agents.
     pub fn new(agents: usize) -> Local {
         Local {
-            places: places("local", agents),
+            locations: locations("local", agents),
         }
     }
 }
@@ -25,8 +25,8 @@ impl Launcher for Local {
         "local"
     }
 
-    fn places(&self) -> &[String] {
-        &self.places
+    fn locations(&self) -> &[String] {
+        &self.locations
     }
 
     fn attempts(&self, _: usize, _: &LabProgram) -> io::Result<Vec<Attempt>> {

@@ -25,13 +25,13 @@ pub trait Launcher: Send + Sync {
     fn name(&self) -> &'static str;
 
     /// Returns the names of the locations. Each location gets one agent.
-    fn places(&self) -> &[String];
+    fn locations(&self) -> &[String];
 
     /// Returns the ways to start an agent at a location, given by its index. They are tried in
     /// order until one succeeds.
     ///
     /// Returns an error if this program cannot be read.
-    fn attempts(&self, place: usize, program: &LabProgram) -> io::Result<Vec<Attempt>>;
+    fn attempts(&self, location: usize, program: &LabProgram) -> io::Result<Vec<Attempt>>;
 
     /// Returns the timeout for starting an agent. `None` means no limit, for example for a queue.
     fn timeout(&self) -> Option<Duration> {
@@ -40,7 +40,7 @@ pub trait Launcher: Send + Sync {
 
     /// Returns the command that kills the process of an unresponsive agent, or `None` if ending the
     /// start command is sufficient.
-    fn kill(&self, _place: usize, _pid: i32) -> Option<Command> {
+    fn kill(&self, _location: usize, _pid: i32) -> Option<Command> {
         None
     }
 }
@@ -66,16 +66,16 @@ pub const KINDS: [&str; 5] = ["local", "ssh", "netns", "slurm", "k8s"];
 /// `k8s:8,job.yaml`.
 pub fn parse(text: &str) -> Result<Arc<dyn Launcher>, String> {
     let syntax = "WHERE must be local:4, ssh:HOST,HOST, netns:NAME,NAME, slurm:8 or k8s:8";
-    let (kind, places) = text.split_once(':').ok_or(syntax)?;
+    let (kind, locations) = text.split_once(':').ok_or(syntax)?;
     match kind {
-        "local" => Ok(Arc::new(local::Local::new(number(places)?))),
-        "ssh" => Ok(Arc::new(ssh::Ssh::new(names(places)?))),
-        "netns" => Ok(Arc::new(netns::Netns::new(names(places)?))),
-        "slurm" => Ok(Arc::new(slurm::Slurm::new(number(places)?))),
+        "local" => Ok(Arc::new(local::Local::new(number(locations)?))),
+        "ssh" => Ok(Arc::new(ssh::Ssh::new(names(locations)?))),
+        "netns" => Ok(Arc::new(netns::Netns::new(names(locations)?))),
+        "slurm" => Ok(Arc::new(slurm::Slurm::new(number(locations)?))),
         "k8s" => {
-            let (agents, manifest) = match places.split_once(',') {
+            let (agents, manifest) = match locations.split_once(',') {
                 Some((agents, manifest)) => (agents, Some(manifest.into())),
-                None => (places, None),
+                None => (locations, None),
             };
             let agents = number(agents)?;
             Ok(Arc::new(kubernetes::Kubernetes::new(agents, manifest)))
@@ -107,7 +107,7 @@ fn number(text: &str) -> Result<usize, String> {
 }
 
 /// Generates a name for each of `agents` locations.
-fn places(kind: &str, agents: usize) -> Vec<String> {
+fn locations(kind: &str, agents: usize) -> Vec<String> {
     (1..=agents).map(|n| format!("{kind} {n}")).collect()
 }
 
@@ -179,16 +179,16 @@ mod tests {
     use std::io::Write;
     use std::process::Stdio;
 
-    fn places(text: &str) -> Result<Vec<String>, String> {
-        parse(text).map(|launcher| launcher.places().to_vec())
+    fn locations(text: &str) -> Result<Vec<String>, String> {
+        parse(text).map(|launcher| launcher.locations().to_vec())
     }
 
     #[test]
-    fn places_are_read() {
-        assert_eq!(places("local:2").unwrap(), ["local 1", "local 2"]);
-        assert_eq!(places("ssh:a,me@b,a").unwrap(), ["a", "me@b", "a#2"]);
-        assert_eq!(places("slurm:1").unwrap(), ["slurm 1"]);
-        assert_eq!(places("k8s:2,job.yaml").unwrap(), ["k8s 1", "k8s 2"]);
+    fn locations_are_read() {
+        assert_eq!(locations("local:2").unwrap(), ["local 1", "local 2"]);
+        assert_eq!(locations("ssh:a,me@b,a").unwrap(), ["a", "me@b", "a#2"]);
+        assert_eq!(locations("slurm:1").unwrap(), ["slurm 1"]);
+        assert_eq!(locations("k8s:2,job.yaml").unwrap(), ["k8s 1", "k8s 2"]);
         for wrong in [
             "",
             "local",
@@ -201,7 +201,7 @@ mod tests {
             "k9s:1",
             "k8s:job.yaml",
         ] {
-            assert!(places(wrong).is_err(), "{wrong}");
+            assert!(locations(wrong).is_err(), "{wrong}");
         }
     }
 

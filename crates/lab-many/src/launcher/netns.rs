@@ -8,15 +8,18 @@ use std::process::Command;
 
 /// Starts agents in network namespaces.
 pub struct Netns {
-    places: Vec<String>,
+    locations: Vec<String>,
     namespaces: Vec<String>,
 }
 
 impl Netns {
     /// Creates a launcher for these namespaces, given as pairs of a label and a name.
     pub fn new(names: Vec<(String, String)>) -> Netns {
-        let (places, namespaces) = names.into_iter().unzip();
-        Netns { places, namespaces }
+        let (locations, namespaces) = names.into_iter().unzip();
+        Netns {
+            locations,
+            namespaces,
+        }
     }
 }
 
@@ -25,13 +28,13 @@ impl Launcher for Netns {
         "netns"
     }
 
-    fn places(&self) -> &[String] {
-        &self.places
+    fn locations(&self) -> &[String] {
+        &self.locations
     }
 
-    fn attempts(&self, place: usize, _: &LabProgram) -> io::Result<Vec<Attempt>> {
+    fn attempts(&self, location: usize, _: &LabProgram) -> io::Result<Vec<Attempt>> {
         let mut command = Command::new("ip");
-        command.args(["netns", "exec", &self.namespaces[place]]);
+        command.args(["netns", "exec", &self.namespaces[location]]);
         // In the process of `ip`, /proc/self/exe would be `ip` itself.
         command.arg(format!("/proc/{}/exe", std::process::id()));
         command.arg("agent");

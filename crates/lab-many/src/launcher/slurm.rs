@@ -6,7 +6,7 @@
 //! options (srun(1), INPUT ENVIRONMENT VARIABLES). `sbatch` does not connect standard input and
 //! output, but it can be used to start the coordinator.
 
-use super::{Attempt, Launcher, places, receive_and_run};
+use super::{Attempt, Launcher, locations, receive_and_run};
 use crate::program::LabProgram;
 use std::io;
 use std::process::Command;
@@ -17,7 +17,7 @@ const ALLOCATION: &str = "SLURM_JOB_ID";
 
 /// Starts agents on a cluster's nodes.
 pub struct Slurm {
-    places: Vec<String>,
+    locations: Vec<String>,
     /// True if the coordinator runs in an allocation, whose nodes the agents use.
     has_nodes: bool,
 }
@@ -26,7 +26,7 @@ impl Slurm {
     /// Creates a launcher for `agents` agents, each on a separate node.
     pub fn new(agents: usize) -> Slurm {
         Slurm {
-            places: places("slurm", agents),
+            locations: locations("slurm", agents),
             has_nodes: std::env::var_os(ALLOCATION).is_some(),
         }
     }
@@ -37,19 +37,19 @@ impl Launcher for Slurm {
         "slurm"
     }
 
-    fn places(&self) -> &[String] {
-        &self.places
+    fn locations(&self) -> &[String] {
+        &self.locations
     }
 
     /// Returns an attempt that copies the program, because nodes may not share a directory. When
     /// `srun` ends, Slurm ends the task, too (srun(1), SIGNALS AND ESCAPE SEQUENCES).
-    fn attempts(&self, place: usize, program: &LabProgram) -> io::Result<Vec<Attempt>> {
+    fn attempts(&self, location: usize, program: &LabProgram) -> io::Result<Vec<Attempt>> {
         let bytes = program.bytes()?;
         let mut command = Command::new("srun");
         command.args(["--job-name=benchlab", "--nodes=1", "--ntasks=1"]);
         if self.has_nodes {
             // A step that does not limit its resources gets the whole node.
-            command.arg(format!("--relative={place}"));
+            command.arg(format!("--relative={location}"));
         } else {
             command.arg("--exclusive");
         }

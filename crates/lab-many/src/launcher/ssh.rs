@@ -12,27 +12,27 @@ const WORDS: &str = "BENCHLAB_SSH";
 
 /// Starts agents on other machines.
 pub struct Ssh {
-    places: Vec<String>,
+    locations: Vec<String>,
     hosts: Vec<String>,
 }
 
 impl Ssh {
     /// Creates a launcher for these hosts, given as pairs of a label and an ssh destination.
     pub fn new(names: Vec<(String, String)>) -> Ssh {
-        let (places, hosts) = names.into_iter().unzip();
-        Ssh { places, hosts }
+        let (locations, hosts) = names.into_iter().unzip();
+        Ssh { locations, hosts }
     }
 
     /// Returns a command for the shell of a host. Prompts are disabled, because multiple hosts
     /// cannot prompt for passwords concurrently.
-    fn command(&self, place: usize, shell_command: &str) -> Command {
+    fn command(&self, location: usize, shell_command: &str) -> Command {
         let mut command = client(WORDS, "ssh");
         command.args([
             "-T",
             "-o",
             "BatchMode=yes",
             "--",
-            &self.hosts[place],
+            &self.hosts[location],
             shell_command,
         ]);
         command
@@ -44,25 +44,25 @@ impl Launcher for Ssh {
         "ssh"
     }
 
-    fn places(&self) -> &[String] {
-        &self.places
+    fn locations(&self) -> &[String] {
+        &self.locations
     }
 
     /// Returns two attempts. The first runs the installed program if it is the same as this one.
     /// The second runs a copy of this program.
-    fn attempts(&self, place: usize, program: &LabProgram) -> io::Result<Vec<Attempt>> {
+    fn attempts(&self, location: usize, program: &LabProgram) -> io::Result<Vec<Attempt>> {
         let sha256 = program.sha256()?.to_owned();
         let installed = format!("benchlab {}", AGENT.join(" "));
         let bytes = program.bytes()?;
         let copied = format!("exec sh -c '{}'", receive_and_run(bytes.len()));
         Ok(vec![
             Attempt {
-                command: self.command(place, &installed),
+                command: self.command(location, &installed),
                 sends: None,
                 sha256: Some(sha256.clone()),
             },
             Attempt {
-                command: self.command(place, &copied),
+                command: self.command(location, &copied),
                 sends: Some(bytes),
                 sha256: Some(sha256),
             },
@@ -70,7 +70,7 @@ impl Launcher for Ssh {
     }
 
     /// Returns the command that kills a frozen agent. Other agents exit when the connection ends.
-    fn kill(&self, place: usize, pid: i32) -> Option<Command> {
-        Some(self.command(place, &format!("kill -9 {pid}")))
+    fn kill(&self, location: usize, pid: i32) -> Option<Command> {
+        Some(self.command(location, &format!("kill -9 {pid}")))
     }
 }

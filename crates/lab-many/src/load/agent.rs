@@ -54,8 +54,8 @@ impl LoadAgent {
             } => {
                 let servers = LoadedServers::find(&load, &requests, seed);
                 let servers = self.servers.insert(servers.map_err(|e| e.to_string())?);
-                let answers = servers.ids().map(|server| servers.ask(server));
-                let first = answers.map(|answer| answer.map(|record| errors(&record)));
+                let responses = servers.ids().map(|server| servers.ask(server));
+                let first = responses.map(|response| response.map(|record| errors(&record)));
                 let first = first.collect::<Result<_, _>>()?;
                 // The generator needs one core.
                 let host = (self.inspect)(1);

@@ -37,7 +37,7 @@ enum GeneratorState {
 
 impl Gather {
     /// Creates a load of `length_ns` to which each agent contributes its own arrivals.
-    pub fn new(shares: Vec<(AgentId, Arrivals)>, length_ns: u64, slice_ns: u64) -> Gather {
+    pub fn new(loads: Vec<(AgentId, Arrivals)>, length_ns: u64, slice_ns: u64) -> Gather {
         let part = |(agent, arrivals)| GeneratorPart {
             agent,
             arrivals,
@@ -45,7 +45,7 @@ impl Gather {
             waiting: VecDeque::new(),
         };
         Gather {
-            parts: shares.into_iter().map(part).collect(),
+            parts: loads.into_iter().map(part).collect(),
             slice_ns: slice_ns.max(1),
             length_ns,
             done: 0,
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_told_when_all_are_lost() {
+    fn nothing_is_reported_when_all_agents_are_lost() {
         let mut gather = two_agents(5);
         gather.lose(AgentId(0));
         assert!(!gather.is_over() && gather.next().is_none());

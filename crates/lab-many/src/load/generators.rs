@@ -9,7 +9,7 @@ use crate::clock::ClockReading;
 use crate::link::AgentEvent;
 use crate::work::AgentWork;
 use lab_bench::{Generator, Generators, LoadFault, Piece, interrupt};
-use lab_load::{LoadShare, Request};
+use lab_load::{GeneratorLoad, Request};
 use lab_model::{
     Agent, AgentId, Arrivals, ClockOffset, ErrorKind, IdVec, LoadSpec, Plan, PointId, SubjectId,
 };
@@ -31,11 +31,11 @@ pub struct LoadAgents<'a> {
     /// The agents' entries in the run file.
     described: IdVec<AgentId, Agent>,
     /// For each agent, the errors of its first request to each server.
-    first: Vec<Vec<FirstAnswer>>,
+    first: Vec<Vec<FirstResponse>>,
 }
 
 /// The errors of one request. Each kind has a description, if there is one.
-pub type FirstAnswer = Vec<(ErrorKind, Option<String>)>;
+pub type FirstResponse = Vec<(ErrorKind, Option<String>)>;
 
 /// The parameters for starting the agents that generate a load.
 pub struct LoadStart<'a> {
@@ -71,12 +71,12 @@ impl<'a> LoadAgents<'a> {
     /// be started, or if an agent cannot find or reach a server.
     pub fn start(start: LoadStart<'a>) -> Result<LoadAgents<'a>, StartError> {
         let (plan, load) = (start.plan, start.plan.load().expect("a plan with a load"));
-        let places = start.starting.launcher.places().len();
-        let fewest = plan.points.ids().map(|point| plan.connections(point)).min();
-        if fewest.is_some_and(|fewest| fewest < places) {
+        let agents = start.starting.launcher.locations().len();
+        let min_connections = plan.points.ids().map(|point| plan.connections(point)).min();
+        if min_connections.is_some_and(|min_connections| min_connections < agents) {
             return Err(StartError::Refused(format!(
-                "{} connections are too few for {places} agents: each agent needs one; raise --connections",
-                fewest.unwrap_or(0)
+                "{} connections are too few for {agents} agents: each agent needs one; raise --connections",
+                min_connections.unwrap_or(0)
             )));
         }
         let mut agents = Agents::start(&start.starting)?;
@@ -99,19 +99,19 @@ impl<'a> LoadAgents<'a> {
             notes: Vec::new(),
             lost: Vec::new(),
         };
-        let answers = shared.answers()?;
+        let reports = shared.collect_reports()?;
         let (mut described, mut first) = (IdVec::new(), Vec::new());
-        for (agent, report) in answers {
+        for (agent, report) in reports {
             let LoadReport::Found {
                 host,
-                first: first_answers,
+                first: first_responses,
             } = report
             else {
                 return Err(shared.unexpected_report(agent));
             };
             let utc = clocks[agent].map(|(_, utc)| utc);
             described.push(shared.agents.described(agent, utc, host));
-            first.push(first_answers);
+            first.push(first_responses);
         }
         Ok(LoadAgents {
             plan,
@@ -130,7 +130,7 @@ impl<'a> LoadAgents<'a> {
     }
 
     /// Returns the name of each agent and the errors of its first requests.
-    pub fn first_answers(&self) -> impl Iterator<Item = (&str, &[FirstAnswer])> {
+    pub fn first_responses(&self) -> impl Iterator<Item = (&str, &[FirstResponse])> {
         let names = self.described.iter().map(|agent| agent.name.as_str());
         names.zip(self.first.iter().map(Vec::as_slice))
     }
@@ -152,24 +152,24 @@ impl Generators for LoadAgents<'_> {
     ) -> Result<Box<dyn Generator>, LoadFault> {
         let mut shared = lock(&self.shared);
         let count = shared.agents.len();
-        let share = LoadShare::all(self.plan, self.load, point, block);
-        let shares: IdVec<AgentId, LoadShare> =
+        let share = GeneratorLoad::all(self.plan, self.load, point, block);
+        let loads: IdVec<AgentId, GeneratorLoad> =
             (0..count).map(|agent| share.divide(agent, count)).collect();
         for agent in shared.agents.present() {
-            let share = shares[agent].clone();
+            let share = loads[agent].clone();
             let order = LoadOrder::Open {
                 server: subject,
                 share,
             };
             shared.agents.give(agent, &AgentWork::Load(order));
         }
-        let opened = shared.answers();
+        let opened = shared.collect_reports();
         opened.map_err(|e| shared.fault(e.to_string()))?;
         Ok(Box::new(AgentsGenerator {
             shared: self.shared.clone(),
             server: subject,
             total_arrivals: share.arrivals,
-            shares: shares.into_iter().map(|share| share.arrivals).collect(),
+            loads: loads.into_iter().map(|share| share.arrivals).collect(),
         }))
     }
 }
@@ -181,7 +181,7 @@ struct AgentsGenerator {
     /// The arrivals of the whole load.
     total_arrivals: Arrivals,
     /// The arrivals of each agent.
-    shares: IdVec<AgentId, Arrivals>,
+    loads: IdVec<AgentId, Arrivals>,
 }
 
 impl Generator for AgentsGenerator {
@@ -194,11 +194,9 @@ impl Generator for AgentsGenerator {
         let mut shared = lock(&self.shared);
         let shared = &mut *shared;
         let [length_ns, slice_ns] = [length, slice].map(|d| d.as_nanos() as u64);
-        let shares = self.shares.enumerated();
-        let shares = shares
-            .map(|(agent, share)| (agent, share.clone()))
-            .collect();
-        let mut gather = Gather::new(shares, length_ns, slice_ns);
+        let loads = self.loads.enumerated();
+        let loads = loads.map(|(agent, share)| (agent, share.clone())).collect();
+        let mut gather = Gather::new(loads, length_ns, slice_ns);
         let number = self.begin(shared, length_ns, slice_ns);
         for agent in shared.agents.ids() {
             if shared.agents.lost(agent).is_some() {
@@ -298,10 +296,11 @@ impl LoadState {
     /// # Errors
     /// Returns an error if an agent failed, if an agent was lost before the first load, or if an
     /// agent was lost at any time with `--strict`.
-    fn answers(&mut self) -> Result<Vec<(AgentId, LoadReport)>, StartError> {
-        let refusal = |agent: &str, reason: &str| StartError::Refused(format!("{agent}: {reason}"));
+    fn collect_reports(&mut self) -> Result<Vec<(AgentId, LoadReport)>, StartError> {
+        let rejection =
+            |agent: &str, reason: &str| StartError::Refused(format!("{agent}: {reason}"));
         let mut pending = self.agents.present();
-        let mut answers = Vec::new();
+        let mut reports = Vec::new();
         while !pending.is_empty() {
             if interrupt::requested() {
                 return Err(StartError::Stopped);
@@ -313,12 +312,12 @@ impl LoadState {
             match event {
                 AgentEvent::Work(head, _) => {
                     let report = serde_json::from_value(head);
-                    answers.push((agent, report.map_err(|_| self.unexpected_report(agent))?));
+                    reports.push((agent, report.map_err(|_| self.unexpected_report(agent))?));
                     pending.retain(|&a| a != agent);
                 }
-                AgentEvent::Failed(reason) => return Err(refusal(&name, &reason)),
+                AgentEvent::Failed(reason) => return Err(rejection(&name, &reason)),
                 AgentEvent::Lost(reason) if self.loads == 0 || self.strict => {
-                    return Err(refusal(&name, &format!("the agent was lost: {reason}")));
+                    return Err(rejection(&name, &format!("the agent was lost: {reason}")));
                 }
                 AgentEvent::Lost(reason) => {
                     self.note_loss(agent, &reason);
@@ -328,8 +327,8 @@ impl LoadState {
                 AgentEvent::Clock(_) => {}
             }
         }
-        answers.sort_by_key(|(agent, _)| *agent);
-        Ok(answers)
+        reports.sort_by_key(|(agent, _)| *agent);
+        Ok(reports)
     }
 
     /// Returns the fault that ends the load. This is the loss of agents if there is any, or else a

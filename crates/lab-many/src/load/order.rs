@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Messages between the coordinator and the agents of a load.
 
-use lab_load::{LoadShare, Request};
+use lab_load::{GeneratorLoad, Request};
 use lab_model::{ErrorKind, Host, LoadSpec, Slice, SubjectId};
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ pub enum LoadOrder {
         /// The server.
         server: SubjectId,
         /// The agent's fraction of the load.
-        share: LoadShare,
+        share: GeneratorLoad,
     },
     /// Generate load on a server to which connections are open.
     Load {

@@ -43,7 +43,7 @@ impl LogsAgents {
         let mut reports: IdVec<AgentId, Option<(LogsReport, TallyPart)>> =
             self.agents.ids().map(|_| None).collect();
         self.agents
-            .answers(self.stops, tell, &mut |agent, head, body| {
+            .collect_results(self.stops, tell, &mut |agent, head, body| {
                 let report = serde_json::from_value(head).map_err(|e| e.to_string())?;
                 reports[agent] = Some((report, TallyPart::unpack(&body)?));
                 Ok(())

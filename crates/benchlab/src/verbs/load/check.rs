@@ -28,7 +28,7 @@ pub fn check(plan: &Plan, servers: &LoadedServers) -> Result<(), Exit> {
 
 /// Reports the responses to the agents' first requests in the same way as [`check`].
 pub fn check_agents(plan: &Plan, agents: &LoadAgents) -> Result<(), Exit> {
-    for (agent, answers) in agents.first_answers() {
+    for (agent, answers) in agents.first_responses() {
         for (subject, errors) in plan.subjects.iter().zip(answers) {
             check_response(&format!("{agent}: {}", subject.name), errors)?;
         }

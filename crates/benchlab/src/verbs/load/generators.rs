@@ -128,7 +128,7 @@ pub fn watches<'a>(session: &LoadSession, host: &mut Host) -> Result<Watches<'a>
         };
         return Ok(processes.map(watch).collect());
     };
-    if launcher.places().len() != 1 {
+    if launcher.locations().len() != 1 {
         return Err(Exit::invalid(
             "--server-host takes one machine, such as ssh:HOST or local:1",
         ));

@@ -95,7 +95,7 @@ fn session<'a>(cli: &Cli, args: &'a LoadArgs) -> Result<LoadSession<'a>, Exit> {
     let loading = Loading {
         name: args.title.clone(),
         servers,
-        agents: on.map_or(0, |on| on.launcher.places().len()),
+        agents: on.map_or(0, |on| on.launcher.locations().len()),
         connections: args.connections,
         sweeps: sweeps(&args.sweep)?,
         length: args.length,

@@ -82,7 +82,7 @@ pub fn requested_load(args: &LoadArgs, seed: u64) -> Result<RequestedLoad, Exit>
         }),
     };
     let server_host = args.server_host.as_ref();
-    let server_place = server_host.and_then(|on| on.launcher.places().first());
+    let server_place = server_host.and_then(|on| on.launcher.locations().first());
     let spec = LoadSpec {
         requests: requests.iter().map(planned).collect::<Result<_, _>>()?,
         headers: headers.iter().map(Header::planned).collect(),

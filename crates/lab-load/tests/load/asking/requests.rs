@@ -229,7 +229,7 @@ fn both_versions_of_http_say_the_same() {
 }
 
 #[test]
-fn only_a_head_has_no_body_in_its_answer() {
+fn only_a_head_has_no_body_in_its_response() {
     for name in ["GET", "HEAD", "POST", "OPTIONS", "head"] {
         let request = Request {
             method: method(name).unwrap(),

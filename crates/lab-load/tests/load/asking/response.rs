@@ -6,24 +6,24 @@ use lab_load::response::*;
 
 /// Returns the responses in a stream that arrives in pieces of `piece` bytes, each with its body.
 fn read(stream: &[u8], piece: usize) -> Result<Vec<(ResponseEnd, Vec<u8>)>, Malformed> {
-    let (mut reader, mut answers, mut body) = (ResponseReader::new(), Vec::new(), Vec::new());
+    let (mut reader, mut responses, mut body) = (ResponseReader::new(), Vec::new(), Vec::new());
     for mut bytes in stream.chunks(piece) {
         while !bytes.is_empty() {
-            let (used, answer) = reader.read(bytes, false, |b| body.extend_from_slice(b))?;
+            let (used, response) = reader.read(bytes, false, |b| body.extend_from_slice(b))?;
             bytes = &bytes[used..];
-            answers.extend(answer.map(|a| (a, std::mem::take(&mut body))));
+            responses.extend(response.map(|a| (a, std::mem::take(&mut body))));
         }
     }
-    answers.extend(reader.end()?.map(|a| (a, std::mem::take(&mut body))));
-    Ok(answers)
+    responses.extend(reader.end()?.map(|a| (a, std::mem::take(&mut body))));
+    Ok(responses)
 }
 
 /// Asserts that the bodies are as expected for every size of the pieces.
 #[track_caller]
 fn assert_bodies(stream: &str, bodies: &[&str]) {
     for piece in 1..=stream.len() {
-        let answers = read(stream.as_bytes(), piece).unwrap();
-        let actual: Vec<_> = answers.iter().map(|(_, body)| &body[..]).collect();
+        let responses = read(stream.as_bytes(), piece).unwrap();
+        let actual: Vec<_> = responses.iter().map(|(_, body)| &body[..]).collect();
         let expected: Vec<_> = bodies.iter().map(|body| body.as_bytes()).collect();
         assert_eq!(actual, expected, "{piece}");
     }
@@ -32,8 +32,8 @@ fn assert_bodies(stream: &str, bodies: &[&str]) {
 #[track_caller]
 fn assert_malformed(stream: &str) {
     for piece in 1..=stream.len() {
-        let answers = read(stream.as_bytes(), piece);
-        assert!(answers.is_err(), "{stream:?} {piece}: {answers:?}");
+        let responses = read(stream.as_bytes(), piece);
+        assert!(responses.is_err(), "{stream:?} {piece}: {responses:?}");
     }
 }
 
@@ -85,14 +85,14 @@ fn a_truncated_response_does_not_count() {
     ];
     for stream in streams {
         for end in 0..stream.len() {
-            let answers = read(&stream.as_bytes()[..end], stream.len());
-            assert_eq!(answers.unwrap_or_default(), [], "{end}");
+            let responses = read(&stream.as_bytes()[..end], stream.len());
+            assert_eq!(responses.unwrap_or_default(), [], "{end}");
         }
     }
 }
 
 #[test]
-fn a_field_goes_on_over_several_lines() {
+fn a_field_can_span_lines() {
     let folded =
         "HTTP/1.1 200 OK\r\nX-Long: a;\r\n  b;\r\n\tc\r\nContent-Length:\r\n  \r\n 3\r\n\r\nabc";
     assert_bodies(&[folded, folded].concat(), &["abc", "abc"]);
@@ -108,7 +108,7 @@ fn a_field_goes_on_over_several_lines() {
 }
 
 #[test]
-fn a_body_s_coding_is_told() {
+fn the_content_coding_is_reported() {
     let coding = |fields: &str| {
         let stream = format!("HTTP/1.1 200 OK\r\n{fields}Content-Length: 0\r\n\r\n");
         read(stream.as_bytes(), 9).unwrap()[0].0.coding
@@ -136,11 +136,11 @@ fn connections_stay_or_close_as_the_head_says() {
 }
 
 #[test]
-fn an_answer_to_head_has_no_body() {
+fn a_response_to_head_has_no_body() {
     let mut reader = ResponseReader::new();
     let head = b"HTTP/1.1 200 OK\r\nContent-Length: 30\r\n\r\n";
-    let (used, answer) = reader.read(head, true, |_| panic!("a body")).unwrap();
-    assert_eq!((used, answer.map(|a| a.status)), (head.len(), Some(200)));
+    let (used, response) = reader.read(head, true, |_| panic!("a body")).unwrap();
+    assert_eq!((used, response.map(|a| a.status)), (head.len(), Some(200)));
 }
 
 #[test]

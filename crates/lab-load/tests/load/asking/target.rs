@@ -134,7 +134,7 @@ fn families_are_chosen() {
 }
 
 #[test]
-fn a_name_of_several_addresses_is_reached_where_a_server_listens() {
+fn the_first_listening_address_is_used() {
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = server.local_addr().unwrap().port();
     let guard = LoadGuard::new(None).unwrap();

@@ -34,7 +34,7 @@ fn tls(url: &str, protocol: Protocol, trust: &Trust) -> Tls {
 }
 
 #[test]
-fn an_authority_of_the_users_is_believed_and_no_other() {
+fn only_the_given_authority_is_trusted() {
     let (own, other) = (Authority::new(), Authority::new());
     let trust = Trust::File(own.file());
     let client = tls("https://shop.test/", Protocol::Http2, &trust);
@@ -61,7 +61,7 @@ fn an_authority_of_the_users_is_believed_and_no_other() {
 }
 
 #[test]
-fn anybody_is_believed_only_if_asked_for_and_it_is_said() {
+fn verification_is_skipped_only_on_request() {
     let other = Authority::new();
     let client = tls("https://127.0.0.1/", Protocol::Http2, &Trust::Anybody);
     assert_eq!(

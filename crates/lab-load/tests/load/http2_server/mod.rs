@@ -20,7 +20,7 @@ use tokio_rustls::TlsAcceptor;
 #[derive(Clone, Copy, PartialEq)]
 pub enum Act {
     /// Responds with this status and body.
-    Answer(u16, &'static [u8]),
+    Respond(u16, &'static [u8]),
     /// Responds with the body of the request.
     Echo,
     /// Responds with a body in two parts, and with trailers.
@@ -39,7 +39,7 @@ pub enum Act {
     Idle,
 }
 
-pub const OK: Act = Act::Answer(200, b"hello");
+pub const OK: Act = Act::Respond(200, b"hello");
 
 /// A server that listens on a free port until it is dropped.
 pub struct Server {
@@ -162,29 +162,28 @@ async fn perform(
     request: http::Request<RecvStream>,
     mut respond: SendResponse<Bytes>,
 ) -> Result<(), h2::Error> {
-    let answer = |status: u16| http::Response::builder().status(status).body(()).unwrap();
+    let head = |status: u16| http::Response::builder().status(status).body(()).unwrap();
     match act {
-        Act::Answer(status, body) => {
+        Act::Respond(status, body) => {
             let none = body.is_empty() || request.method() == "HEAD";
-            let mut answer = answer(status);
-            answer
-                .headers_mut()
+            let mut head = head(status);
+            head.headers_mut()
                 .insert("content-length", body.len().into());
-            let mut stream = respond.send_response(answer, none)?;
+            let mut stream = respond.send_response(head, none)?;
             if !none {
                 stream.send_data(Bytes::from_static(body), true)?;
             }
         }
         Act::Goodbye | Act::Idle => {
-            respond.send_response(answer(200), true)?;
+            respond.send_response(head(200), true)?;
         }
         Act::Later => {
             tokio::time::sleep(Duration::from_millis(1)).await;
-            respond.send_response(answer(200), true)?;
+            respond.send_response(head(200), true)?;
         }
         Act::Echo => {
             let mut body = request.into_body();
-            let mut stream = respond.send_response(answer(200), false)?;
+            let mut stream = respond.send_response(head(200), false)?;
             while let Some(bytes) = body.data().await {
                 let bytes = bytes?;
                 body.flow_control().release_capacity(bytes.len())?;
@@ -193,7 +192,7 @@ async fn perform(
             stream.send_data(Bytes::new(), true)?;
         }
         Act::Trailers => {
-            let mut stream = respond.send_response(answer(200), false)?;
+            let mut stream = respond.send_response(head(200), false)?;
             stream.send_data(Bytes::from_static(b"hel"), false)?;
             tokio::time::sleep(Duration::from_millis(1)).await;
             stream.send_data(Bytes::from_static(b"lo"), false)?;

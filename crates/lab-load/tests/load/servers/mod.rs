@@ -26,13 +26,13 @@ struct Counts {
 
 impl Server {
     /// Starts a server that responds to every request with these bytes.
-    pub fn answering(bytes: &'static [u8]) -> Server {
-        Server::new(move |stream, _| answer(stream, bytes))
+    pub fn responding(bytes: &'static [u8]) -> Server {
+        Server::new(move |stream, _| respond(stream, bytes))
     }
 
-    /// Starts a server that calls `answer` for each request of a connection, numbered from 0. If
-    /// `answer` returns false, the connection is closed.
-    pub fn new(answer: impl Fn(&mut TcpStream, u64) -> bool + Send + Sync + 'static) -> Server {
+    /// Starts a server that calls `respond` for each request of a connection, numbered from 0. If
+    /// `respond` returns false, the connection is closed.
+    pub fn new(respond: impl Fn(&mut TcpStream, u64) -> bool + Send + Sync + 'static) -> Server {
         Server::with_counts(move |stream, counts| {
             let (mut received, mut number) = (Vec::new(), 0);
             let mut room = [0; 65_536];
@@ -46,7 +46,7 @@ impl Server {
                     at_once += 1;
                     counts.requests.fetch_add(1, SeqCst);
                     counts.most_at_once.fetch_max(at_once, SeqCst);
-                    if !answer(stream, number) {
+                    if !respond(stream, number) {
                         return;
                     }
                     number += 1;
@@ -120,13 +120,13 @@ impl Drop for Server {
 }
 
 /// Sends a response. Returns true if the connection stays open.
-pub fn answer(stream: &mut TcpStream, bytes: &[u8]) -> bool {
+pub fn respond(stream: &mut TcpStream, bytes: &[u8]) -> bool {
     stream.write_all(bytes).is_ok()
 }
 
 /// Sends the last response on a connection.
-pub fn last_answer(stream: &mut TcpStream, bytes: &[u8]) -> bool {
-    answer(stream, bytes);
+pub fn respond_and_close(stream: &mut TcpStream, bytes: &[u8]) -> bool {
+    respond(stream, bytes);
     false
 }
 

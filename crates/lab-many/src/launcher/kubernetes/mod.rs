@@ -15,7 +15,7 @@ mod pod;
 
 pub use manifest::DEFAULT as MANIFEST;
 
-use super::{Attempt, Launcher, places};
+use super::{Attempt, Launcher, locations};
 use crate::program::{LabProgram, OWN};
 use std::io;
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Starts agents in a cluster.
 pub struct Kubernetes {
-    places: Vec<String>,
+    locations: Vec<String>,
     /// The common prefix of the Jobs' names.
     run: String,
     manifest: Option<PathBuf>,
@@ -36,17 +36,17 @@ impl Kubernetes {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         let now = now.map_or(0, |elapsed| elapsed.as_secs());
         Kubernetes {
-            places: places("k8s", agents),
+            locations: locations("k8s", agents),
             run: format!("benchlab-{now:x}-{}", std::process::id()),
             manifest,
         }
     }
 
     /// Returns a command that runs this program to create or delete the Job at a location.
-    fn command(&self, place: usize) -> Command {
+    fn command(&self, location: usize) -> Command {
         let mut command = Command::new(OWN);
         command.arg("kubernetes-job");
-        command.arg(format!("{}-{}", self.run, place + 1));
+        command.arg(format!("{}-{}", self.run, location + 1));
         if let Some(manifest) = &self.manifest {
             command.arg("--manifest").arg(manifest);
         }
@@ -59,13 +59,13 @@ impl Launcher for Kubernetes {
         "k8s"
     }
 
-    fn places(&self) -> &[String] {
-        &self.places
+    fn locations(&self) -> &[String] {
+        &self.locations
     }
 
-    fn attempts(&self, place: usize, program: &LabProgram) -> io::Result<Vec<Attempt>> {
+    fn attempts(&self, location: usize, program: &LabProgram) -> io::Result<Vec<Attempt>> {
         let bytes = program.bytes()?;
-        let mut command = self.command(place);
+        let mut command = self.command(location);
         command.args(["--bytes", &bytes.len().to_string()]);
         Ok(vec![Attempt {
             command,
@@ -79,8 +79,8 @@ impl Launcher for Kubernetes {
         None
     }
 
-    fn kill(&self, place: usize, _: i32) -> Option<Command> {
-        let mut command = self.command(place);
+    fn kill(&self, location: usize, _: i32) -> Option<Command> {
+        let mut command = self.command(location);
         command.arg("--delete");
         Some(command)
     }

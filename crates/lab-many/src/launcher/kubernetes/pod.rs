@@ -15,7 +15,7 @@ pub enum PodStage {
 }
 
 /// Reasons reported by the kubelet for a container that will never run.
-const HOPELESS: [&str; 7] = [
+const PERMANENT_FAILURES: [&str; 7] = [
     "ImagePullBackOff",
     "InvalidImageName",
     "ErrImageNeverPull",
@@ -51,7 +51,11 @@ pub fn stage(pod: &Value, container: &str) -> PodStage {
         .iter()
         .map(|c| &c["state"]["waiting"])
         .chain([waiting])
-        .any(|w| HOPELESS.iter().any(|reason| w["reason"] == *reason))
+        .any(|w| {
+            PERMANENT_FAILURES
+                .iter()
+                .any(|reason| w["reason"] == *reason)
+        })
     {
         return PodStage::Failed(format!(
             "its container cannot start{}",
