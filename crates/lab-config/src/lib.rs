@@ -90,7 +90,7 @@ pub fn parse(path: &Path, text: &str) -> Result<Config, PlanError> {
     let config: Config = toml::from_str(text).map_err(|e| PlanError::toml(path, text, &e))?;
     config.check().map_err(|(key, message)| {
         let at = text.find(&key).unwrap_or(0);
-        PlanError::at(path, text, at..at + key.len(), message)
+        PlanError::at_position(path, text, at..at + key.len(), message)
     })?;
     Ok(config)
 }

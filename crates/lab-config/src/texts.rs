@@ -49,7 +49,7 @@ text!(
 text!(
     /// A percentage such as `2%`.
     Percent,
-    |text| option_value::part(text).map(drop),
+    |text| option_value::fraction(text).map(drop),
     json_schema!({
         "type": "string",
         "description": "A percentage such as 2%, or a fraction such as 0.02.",

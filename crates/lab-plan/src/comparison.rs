@@ -141,10 +141,10 @@ impl Comparison {
     }
 
     fn mentions(&self, parameter: &str) -> bool {
-        let place = format!("{{{parameter}}}");
+        let placeholder = format!("{{{parameter}}}");
         let in_command = |command: &GivenCommand| match &command.words {
-            CommandWords::Line(line) => line.contains(&place),
-            CommandWords::List(words) => words.iter().any(|w| w.contains(&place)),
+            CommandWords::Line(line) => line.contains(&placeholder),
+            CommandWords::List(words) => words.iter().any(|w| w.contains(&placeholder)),
         };
         self.commands.iter().any(in_command)
     }

@@ -11,17 +11,21 @@ use lab_model::{Check, FAULT, IdVec, Metric, NO_FAULT, Target, TargetId, TargetK
 use std::collections::BTreeSet;
 
 /// Removes a fault from a case on targets where neither statements nor a fixture can cause it.
-pub fn leave_out(cases: &mut [crate::case::Case], file: &File, targets: &IdVec<TargetId, Target>) {
+pub fn remove_absent_faults(
+    cases: &mut [crate::case::Case],
+    file: &File,
+    targets: &IdVec<TargetId, Target>,
+) {
     let factors = cases.iter_mut().flat_map(|case| &mut case.factors);
     for factor in factors.filter(|factor| factor.name == FAULT) {
-        for (place, target) in targets.enumerated() {
+        for (target_id, target) in targets.enumerated() {
             let has = |value: &String| {
                 *value == NO_FAULT
                     || target.faults.iter().any(|(name, _)| name == value)
                     || is_caused_by_fixture(file, value, target.kind)
             };
             let absent = factor.values.iter().filter(|value| !has(value)).cloned();
-            factor.absent.extend(absent.map(|value| (place, value)));
+            factor.absent.extend(absent.map(|value| (target_id, value)));
         }
     }
 }

@@ -11,7 +11,7 @@ pub(crate) type ErrorAt<'a> = &'a dyn Fn(Range<usize>, String) -> PlanError;
 /// An error that prevents the plan from being built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanError {
-    place: Option<Position>,
+    position: Option<Position>,
     message: String,
     hint: Option<String>,
 }
@@ -29,14 +29,14 @@ impl PlanError {
     /// Creates an error about the command line.
     pub fn of_request(message: impl Into<String>) -> PlanError {
         PlanError {
-            place: None,
+            position: None,
             message: message.into(),
             hint: None,
         }
     }
 
     /// Creates an error at a position in a file.
-    pub fn at(
+    pub fn at_position(
         file: &Path,
         text: &str,
         span: Range<usize>,
@@ -45,7 +45,7 @@ impl PlanError {
         let start = span.start.min(text.len());
         let begin = text[..start].rfind('\n').map_or(0, |i| i + 1);
         let line_text = text[begin..].lines().next().unwrap_or("");
-        let place = Position {
+        let position = Position {
             file: file.to_path_buf(),
             line: text[..start].matches('\n').count() + 1,
             column: text[begin..start].chars().count() + 1,
@@ -56,7 +56,7 @@ impl PlanError {
                 .max(1),
         };
         PlanError {
-            place: Some(place),
+            position: Some(position),
             message: message.into(),
             hint: None,
         }
@@ -80,7 +80,7 @@ impl PlanError {
         };
         PlanError {
             hint: hint.map(did_you_mean),
-            ..PlanError::at(file, text, span, message)
+            ..PlanError::at_position(file, text, span, message)
         }
     }
 
@@ -115,7 +115,7 @@ fn did_you_mean(word: &str) -> String {
 
 impl fmt::Display for PlanError {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match &self.place {
+        match &self.position {
             None => write!(f, "{}", self.message)?,
             Some(p) => {
                 let number = p.line.to_string();
@@ -138,7 +138,7 @@ impl fmt::Display for PlanError {
             }
         }
         match &self.hint {
-            Some(hint) if self.place.is_some() => write!(f, "\n  {hint}"),
+            Some(hint) if self.position.is_some() => write!(f, "\n  {hint}"),
             Some(hint) => write!(f, "; {hint}"),
             None => Ok(()),
         }

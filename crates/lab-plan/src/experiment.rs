@@ -9,7 +9,7 @@ use crate::file::{self, Count, File, Role};
 use crate::fixtures;
 use crate::metrics;
 use crate::own_sql::Workload;
-use crate::place::{EXPERIMENT_FILE, Project};
+use crate::project::{EXPERIMENT_FILE, Project};
 use crate::serving;
 use crate::toolchains::Toolchains;
 use lab_model::{Check, Cores, IdVec, Metric, Plan, Proof, Serving, Target, TargetId, TargetKind};
@@ -45,7 +45,7 @@ pub struct Experiment {
     pub fixtures: Vec<Fixture>,
     /// True to measure each directory as a subject with its own name. False to measure only one
     /// directory.
-    pub each_place: bool,
+    pub each_directory: bool,
     /// The program that `--why` runs, and its arguments. The directory is appended to them. Empty
     /// if there is no such program.
     pub why: Vec<String>,
@@ -101,7 +101,7 @@ pub struct Recipe {
 type Sweep = Option<(String, Vec<u64>)>;
 
 /// Returns the IDs of all targets. Without targets, returns the ID of the single implicit target.
-pub(crate) fn all_places(kinds: &[TargetKind]) -> impl Iterator<Item = TargetId> + use<> {
+pub(crate) fn all_targets(kinds: &[TargetKind]) -> impl Iterator<Item = TargetId> + use<> {
     (0..kinds.len().max(1)).map(TargetId::from_index)
 }
 
@@ -184,7 +184,7 @@ struct ExperimentReader<'a> {
 impl ExperimentReader<'_> {
     fn validate(&self, name: &str, file: File) -> Result<Experiment, PlanError> {
         let targets = self.targets(&file)?;
-        let at = |span, reason: String| self.at(span, reason);
+        let at = |span, reason: String| self.error_at(span, reason);
         effects::validate(&file, &targets, &at)?;
         let kinds: Vec<TargetKind> = targets.iter().map(|t| t.kind).collect();
         self.unique(file.case.iter().map(|c| &c.name), "case")?;
@@ -198,7 +198,7 @@ impl ExperimentReader<'_> {
         for (case, written) in cases.iter_mut().zip(&file.case) {
             case.metrics.extend(effects::metrics_of(written));
         }
-        effects::leave_out(&mut cases, &file, &targets);
+        effects::remove_absent_faults(&mut cases, &file, &targets);
         let tables = [&file.quick, &file.usual];
         let [quick, usual] = tables.map(|table| extent::values_by_case(table, &cases, &at));
         for (case, (quick, usual)) in cases.iter_mut().zip(quick?.into_iter().zip(usual?)) {
@@ -220,7 +220,7 @@ impl ExperimentReader<'_> {
         {
             let (least, most) = (QUICK_S.start(), QUICK_S.end());
             let reason = format!("`quick_s` is from {least} to {most} seconds");
-            return Err(self.at(quick_s.span(), reason));
+            return Err(self.error_at(quick_s.span(), reason));
         }
         let serving = self.serving(&file, &cases, &metrics)?;
         let fixtures = self.fixtures(&file, &mut cases, &metrics)?;
@@ -233,7 +233,7 @@ impl ExperimentReader<'_> {
         {
             if !names().any(|n| n == named.get_ref()) {
                 return Err(self
-                    .at(
+                    .error_at(
                         named.span(),
                         format!("there is no subject `{}`", named.get_ref()),
                     )
@@ -245,7 +245,7 @@ impl ExperimentReader<'_> {
             .keys()
             .find(|s| names().any(|n| n == s.get_ref()))
         {
-            return Err(self.at(
+            return Err(self.error_at(
                 twice.span(),
                 format!(
                     "a subject and a selection are both named `{}`",
@@ -277,7 +277,7 @@ impl ExperimentReader<'_> {
             serving,
             subjects,
             fixtures,
-            each_place: file.target.get(&TargetKind::Folder).is_some_and(|t| t.each),
+            each_directory: file.target.get(&TargetKind::Folder).is_some_and(|t| t.each),
             why: file.experiment.why,
             quick_s: file.experiment.quick_s.map(|s| s.into_inner()),
             workloads: file.experiment.workloads,
@@ -302,7 +302,7 @@ impl ExperimentReader<'_> {
             let folder = self.path.parent().unwrap_or(Path::new(""));
             std::fs::read_to_string(self.project.folder().join(folder).join(path))
         };
-        let at = |span, message: String| self.at(span, message);
+        let at = |span, message: String| self.error_at(span, message);
         serving::validate(
             file,
             cases,
@@ -322,22 +322,22 @@ impl ExperimentReader<'_> {
         let name = kind.name();
         let named = file.experiment.targets.iter();
         if named.filter(|k| *k.get_ref() == kind).count() > 1 {
-            return Err(self.at(span, format!("`{name}` is listed twice")));
+            return Err(self.error_at(span, format!("`{name}` is listed twice")));
         }
         let Some(target) = file.target.get(&kind) else {
-            return Err(self.at(
+            return Err(self.error_at(
                 span,
                 format!("target `{name}` needs a table [target.{name}]"),
             ));
         };
         if target.table.is_some() != kind.is_database() {
             let reason = "a database target needs a `table`; a folder target must not have one";
-            return Err(self.at(span, reason));
+            return Err(self.error_at(span, reason));
         }
         if kind.is_service() && target.settings.is_none() {
             let reason =
                 format!("[target.{name}] needs `settings`, the query that reads them back");
-            return Err(self.at(span, reason));
+            return Err(self.error_at(span, reason));
         }
         self.check_needs(&target.needs)?;
         Ok(Target {
@@ -361,26 +361,26 @@ impl ExperimentReader<'_> {
     /// Returns the indices of the named targets, or of all targets if `named` is empty.
     ///
     /// An experiment without targets has a single implicit target for its points.
-    fn places(
+    fn named_targets(
         &self,
         named: &[Spanned<TargetKind>],
         kinds: &[TargetKind],
     ) -> Result<Vec<TargetId>, PlanError> {
         if named.is_empty() {
-            return Ok(all_places(kinds).collect());
+            return Ok(all_targets(kinds).collect());
         }
-        let place = |named: &Spanned<TargetKind>| {
-            let place = kinds.iter().position(|k| k == named.get_ref());
-            let place = place.map(TargetId::from_index);
-            place.ok_or_else(|| self.no_target(named.span(), *named.get_ref(), kinds))
+        let target = |named: &Spanned<TargetKind>| {
+            let target = kinds.iter().position(|k| k == named.get_ref());
+            let target = target.map(TargetId::from_index);
+            target.ok_or_else(|| self.no_target(named.span(), *named.get_ref(), kinds))
         };
-        named.iter().map(place).collect()
+        named.iter().map(target).collect()
     }
 
     fn no_target(&self, span: Range<usize>, kind: TargetKind, kinds: &[TargetKind]) -> PlanError {
         let name = kind.name();
         let message = format!("`{name}` is not among the experiment's `targets`");
-        self.at(span, message)
+        self.error_at(span, message)
             .with_nearest(name, kinds.iter().map(|k| k.name()))
     }
 
@@ -395,7 +395,7 @@ impl ExperimentReader<'_> {
         for (name, values) in &case.factor {
             self.parameter(name, values.span())?;
             if case.sweep.contains_key(name) {
-                return Err(self.at(values.span(), format!("`{name}` is already the sweep")));
+                return Err(self.error_at(values.span(), format!("`{name}` is already the sweep")));
             }
             factors.push(self.factor(name, values, kinds)?);
         }
@@ -403,7 +403,7 @@ impl ExperimentReader<'_> {
             self.writes(writes, &sweep)?;
         }
         if (case.check == Check::Writes) != case.writes.is_some() {
-            return Err(self.at(
+            return Err(self.error_at(
                 case.name.span(),
                 "`check = \"writes\"` and `writes = …` belong together",
             ));
@@ -417,10 +417,10 @@ impl ExperimentReader<'_> {
             thin,
             check: case.check.clone(),
             empty: case.empty,
-            targets: self.places(&case.targets, kinds)?,
+            targets: self.named_targets(&case.targets, kinds)?,
             cores: case.cores,
             turn_ns: case.turn_ms.map(|ms| ms.saturating_mul(1_000_000)),
-            latencies: case.tells_latencies(),
+            latencies: case.reports_latencies(),
             rate: self.rate(case)?,
             default: case.default,
             quick: None,
@@ -445,9 +445,9 @@ impl ExperimentReader<'_> {
             return Ok(None);
         };
         match *rate.get_ref() {
-            1..=1_000_000 if case.tells_latencies() => Ok(Some(*rate.get_ref())),
-            1..=1_000_000 => Err(self.at(rate.span(), "`rate` needs `latencies = true`")),
-            _ => Err(self.at(rate.span(), "`rate` is from 1 to 1,000,000 per second")),
+            1..=1_000_000 if case.reports_latencies() => Ok(Some(*rate.get_ref())),
+            1..=1_000_000 => Err(self.error_at(rate.span(), "`rate` needs `latencies = true`")),
+            _ => Err(self.error_at(rate.span(), "`rate` is from 1 to 1,000,000 per second")),
         }
     }
 
@@ -462,7 +462,7 @@ impl ExperimentReader<'_> {
             let found = metrics.iter().find(|m| m.id == **name.get_ref());
             found.cloned().ok_or_else(|| {
                 let reason = format!("there is no [[metric]] `{}`", name.get_ref());
-                self.at(name.span(), reason)
+                self.error_at(name.span(), reason)
                     .with_nearest(name.get_ref(), ids())
             })
         };
@@ -483,19 +483,19 @@ impl ExperimentReader<'_> {
         let distinct: HashSet<_> = values.iter().collect();
         if values.len() < 2 || distinct.len() < values.len() {
             let reason = format!("factor `{name}` needs two or more different values");
-            return Err(self.at(span, reason));
+            return Err(self.error_at(span, reason));
         }
-        let place = |kind: &TargetKind| {
+        let target = |kind: &TargetKind| {
             let index = kinds.iter().position(|k| k == kind);
-            let place = index.map(TargetId::from_index);
-            place.ok_or_else(|| self.no_target(span.clone(), *kind, kinds))
+            let target = index.map(TargetId::from_index);
+            target.ok_or_else(|| self.no_target(span.clone(), *kind, kinds))
         };
-        let targets: Vec<TargetId> = targets.iter().map(place).collect::<Result<_, _>>()?;
+        let targets: Vec<TargetId> = targets.iter().map(target).collect::<Result<_, _>>()?;
         Ok(Factor {
             name: name.to_owned(),
             values: values.clone(),
             targets: if targets.is_empty() {
-                self.places(&[], kinds)?
+                self.named_targets(&[], kinds)?
             } else {
                 targets
             },
@@ -528,7 +528,7 @@ impl ExperimentReader<'_> {
     ) -> Result<(), PlanError> {
         match count {
             Count::Sweep(name) if sweep.as_ref().is_none_or(|(sweep, _)| sweep != name) => {
-                Err(self.at(span, format!("`{name}` is not the sweep of this case")))
+                Err(self.error_at(span, format!("`{name}` is not the sweep of this case")))
             }
             _ => Ok(()),
         }
@@ -540,7 +540,7 @@ impl ExperimentReader<'_> {
             return Ok(None);
         };
         if let Some((second, values)) = sweeps.next() {
-            return Err(self.at(
+            return Err(self.error_at(
                 values.span(),
                 format!("a case can have only one sweep; make `{second}` a factor"),
             ));
@@ -555,14 +555,14 @@ impl ExperimentReader<'_> {
     /// Returns an error if the name cannot be an argument of `open` (docs/protocol.md).
     fn parameter(&self, name: &str, span: Range<usize>) -> Result<(), PlanError> {
         if !metrics::is_key(name) {
-            return Err(self.at(
+            return Err(self.error_at(
                 span,
                 format!("invalid parameter name `{name}`: expected lowercase letters, digits and _, with a \
                      letter first"),
             ));
         }
         if ["case", "rate", "rows", "seed", "target"].contains(&name) {
-            return Err(self.at(
+            return Err(self.error_at(
                 span,
                 format!("`{name}` is reserved: benchlab itself sends it to subjects"),
             ));
@@ -578,7 +578,7 @@ impl ExperimentReader<'_> {
     ) -> Result<Vec<u64>, PlanError> {
         let wrong = || {
             let order = "each larger than the one before it";
-            self.at(
+            self.error_at(
                 span.clone(),
                 format!("`{name}` needs whole numbers of {least} or more, {order}"),
             )
@@ -603,7 +603,7 @@ impl ExperimentReader<'_> {
             return Ok(BTreeMap::new());
         };
         let Some((_, sweep)) = sweep else {
-            return Err(self.at(thin.span(), "`thin` needs a sweep"));
+            return Err(self.error_at(thin.span(), "`thin` needs a sweep"));
         };
         let names = || factors.iter().map(|f| f.name.as_str());
         let each: Vec<(&str, &[i64])> = match thin.get_ref() {
@@ -615,14 +615,18 @@ impl ExperimentReader<'_> {
         let one = |(name, values): (&str, &[i64])| {
             if !names().any(|factor| factor == name) {
                 let reason = format!("`{name}` is not a factor of this case");
-                return Err(self.at(thin.span(), reason).with_nearest(name, names()));
+                return Err(self
+                    .error_at(thin.span(), reason)
+                    .with_nearest(name, names()));
             }
             let numbers = match values {
                 [] => Vec::new(),
                 values => self.numbers(values, thin.span(), ("thin", 0))?,
             };
             match numbers.iter().find(|v| !sweep.contains(v)) {
-                Some(v) => Err(self.at(thin.span(), format!("{v} is not a value of the sweep"))),
+                Some(v) => {
+                    Err(self.error_at(thin.span(), format!("{v} is not a value of the sweep")))
+                }
                 None => Ok((name.to_owned(), numbers)),
             }
         };
@@ -650,7 +654,7 @@ impl ExperimentReader<'_> {
     ) -> Result<Vec<Subject>, PlanError> {
         let tables = TargetKind::ALL
             .into_iter()
-            .filter_map(|k| Some((k, subject.on(k)?)));
+            .filter_map(|k| Some((k, subject.overrides_for(k)?)));
         let tables: Vec<_> = tables.collect();
         if let Some((kind, table)) = tables.iter().find(|(k, _)| !kinds.contains(k)) {
             return Err(self.no_target(table.span(), *kind, kinds));
@@ -667,7 +671,7 @@ impl ExperimentReader<'_> {
             self.subject(subject, &overrides, target, needs.unwrap_or_default())
                 .map(Some)
         };
-        let subjects = all_places(kinds).map(on).collect::<Result<Vec<_>, _>>()?;
+        let subjects = all_targets(kinds).map(on).collect::<Result<Vec<_>, _>>()?;
         Ok(subjects.into_iter().flatten().collect())
     }
 
@@ -676,7 +680,7 @@ impl ExperimentReader<'_> {
         match needs.iter().find(unknown) {
             None => Ok(()),
             Some(need) => Err(self
-                .at(
+                .error_at(
                     need.span(),
                     format!("experiments/toolchains.toml has no `{}`", need.get_ref()),
                 )
@@ -693,7 +697,7 @@ impl ExperimentReader<'_> {
             None => Ok(()),
             Some(unknown) => {
                 let reason = format!("there is no case `{}`", unknown.get_ref());
-                let error = self.at(unknown.span(), reason);
+                let error = self.error_at(unknown.span(), reason);
                 Err(error.with_nearest(unknown.get_ref(), names()))
             }
         }
@@ -749,7 +753,7 @@ impl ExperimentReader<'_> {
         let exists = |path: &str| self.project.folder().join(path).exists();
         if let Some(source) = sources.iter().find(|s| !exists(s.get_ref())) {
             let reason = format!("there is no `{}` in the project", source.get_ref());
-            return Err(self.at(source.span(), reason));
+            return Err(self.error_at(source.span(), reason));
         }
         Ok(Recipe {
             needs: words(needs),
@@ -776,9 +780,9 @@ impl ExperimentReader<'_> {
         let mut fixture = |fixture: &file::Fixture| {
             if file.server.is_some() {
                 let reason = "fixtures are for subjects that run batches, not for servers";
-                return Err(self.at(fixture.name.span(), reason));
+                return Err(self.error_at(fixture.name.span(), reason));
             }
-            let at = |span, reason: String| self.at(span, reason);
+            let at = |span, reason: String| self.error_at(span, reason);
             let model = fixtures::validate(fixture, cases, &subjects, &at)?;
             let observed = self.named_metrics(&fixture.metrics, &metrics)?;
             fixtures::add_metrics(fixture, &model, &observed, cases, &at)?;
@@ -809,7 +813,7 @@ impl ExperimentReader<'_> {
         let program = program.map(|p| p.get_ref().clone()).unwrap_or_default();
         match program.first() {
             Some(word) if !word.is_empty() => Ok(program),
-            _ => Err(self.at(
+            _ => Err(self.error_at(
                 span.unwrap_or(name.span()),
                 "`program` needs the name of a program",
             )),
@@ -820,7 +824,9 @@ impl ExperimentReader<'_> {
         let pair = |word: &Spanned<String>| {
             let pair = word.get_ref().split_once('=');
             pair.map(|(name, value)| (name.to_owned(), value.to_owned()))
-                .ok_or_else(|| self.at(word.span(), "expected NAME=VALUE, such as statement=text"))
+                .ok_or_else(|| {
+                    self.error_at(word.span(), "expected NAME=VALUE, such as statement=text")
+                })
         };
         words.iter().map(pair).collect()
     }
@@ -838,20 +844,20 @@ impl ExperimentReader<'_> {
                     .bytes()
                     .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"-_".contains(&b));
             if !form {
-                return Err(self.at(
+                return Err(self.error_at(
                     name.span(),
                     format!("invalid name `{word}`: expected lowercase letters, digits, - and _, with a letter first"),
                 ));
             }
             if !names_before.insert(word) {
-                return Err(self.at(name.span(), format!("two {kind}s are named `{word}`")));
+                return Err(self.error_at(name.span(), format!("two {kind}s are named `{word}`")));
             }
         }
         Ok(())
     }
 
-    fn at(&self, span: Range<usize>, message: impl Into<String>) -> PlanError {
-        PlanError::at(self.path, self.text, span, message)
+    fn error_at(&self, span: Range<usize>, message: impl Into<String>) -> PlanError {
+        PlanError::at_position(self.path, self.text, span, message)
     }
 }
 

@@ -147,7 +147,7 @@ pub struct Case {
 
 impl Case {
     /// Returns true if subjects report the latency of each operation.
-    pub fn tells_latencies(&self) -> bool {
+    pub fn reports_latencies(&self) -> bool {
         self.latencies.unwrap_or(self.cores == Cores::All)
     }
 }
@@ -302,7 +302,7 @@ pub struct TargetOverrides {
 
 impl Subject {
     /// Returns the table for a target.
-    pub fn on(&self, kind: TargetKind) -> Option<&Spanned<TargetOverrides>> {
+    pub fn overrides_for(&self, kind: TargetKind) -> Option<&Spanned<TargetOverrides>> {
         match kind {
             TargetKind::Sqlite => self.sqlite.as_ref(),
             TargetKind::Postgresql => self.postgresql.as_ref(),

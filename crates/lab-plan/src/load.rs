@@ -80,7 +80,7 @@ impl Loading {
         let mut origins: Vec<&str> = origins.collect();
         let name = match &self.name {
             Some(name) => name::checked(name)?,
-            None => name::made_of(&place(origins[0]), "load"),
+            None => name::made_of(&origin_name(origins[0]), "load"),
         };
         origins.dedup();
         let mut plan = Plan {
@@ -226,22 +226,22 @@ impl Loading {
 
     fn times(&self, points: usize) -> Times {
         let staged: Duration = self.stages.iter().map(length).sum();
-        let places = points * self.servers.len();
+        let cells = points * self.servers.len();
         // With multiple servers, a block contains a pass and its mirror.
         let visits = if self.servers.len() > 1 { 2 } else { 1 };
         // With many agents, slices are longer, to limit the size of the run file.
-        let parts = self.agents.saturating_mul(places * visits as usize);
+        let parts = self.agents.saturating_mul(cells * visits as usize);
         let parts = u32::try_from(parts).unwrap_or(u32::MAX);
         let slice =
             |loaded: Duration| SLICE_LENGTH.max(loaded.saturating_mul(parts) / MAX_AGENT_SLICES);
         let is_staged = !staged.is_zero();
-        let usual = if is_staged && places == 1 {
+        let default_length = if is_staged && cells == 1 {
             staged
         } else {
             DEFAULT_LENGTH
         };
-        let length = self.length.unwrap_or(usual);
-        if is_staged && places > 1 {
+        let length = self.length.unwrap_or(default_length);
+        if is_staged && cells > 1 {
             // Each visit goes through all stages.
             let blocks = fitting(length, staged * visits).max(MIN_BLOCKS);
             return Times {
@@ -250,7 +250,7 @@ impl Loading {
                 blocks,
             };
         }
-        match places {
+        match cells {
             1 => Times::plain(length, slice(length)),
             _ => Times::turns(length, visits, slice(length)),
         }
@@ -320,7 +320,7 @@ fn length(stage: &Stage) -> Duration {
 }
 
 /// Returns the host and port of an origin as part of a file name, such as `127.0.0.1-8080`.
-fn place(origin: &str) -> String {
-    let place = origin.rsplit("//").next().unwrap_or(origin);
-    place.replace(':', "-")
+fn origin_name(origin: &str) -> String {
+    let host_and_port = origin.rsplit("//").next().unwrap_or(origin);
+    host_and_port.replace(':', "-")
 }

@@ -41,7 +41,7 @@ pub fn with_workload(experiment: Experiment, workload: &Workload) -> Result<Expe
 
 fn case(workload: &Workload, case: &OwnCase, kinds: &[TargetKind]) -> Case {
     let on = |(index, kind): (usize, &TargetKind)| {
-        Some((TargetId::from_index(index), case.work.on(*kind)?.clone()))
+        Some((TargetId::from_index(index), case.work.find(*kind)?.clone()))
     };
     let sql: Vec<(TargetId, SqlWork)> = kinds.iter().enumerate().filter_map(on).collect();
     let targets: Vec<TargetId> = sql.iter().map(|(target, _)| *target).collect();

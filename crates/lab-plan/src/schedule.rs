@@ -34,9 +34,9 @@ impl Schedule {
         let mut order: Vec<PointId> = targets.ids().collect();
         order.shuffle(&mut generator);
         let last = targets.iter().max().map_or(0, |target| target.0);
-        let mut places: IdVec<TargetId, u32> = (0..=last).collect();
-        places.shuffle(&mut generator);
-        order.sort_by_key(|&point| places[targets[point]]);
+        let mut ranks: IdVec<TargetId, u32> = (0..=last).collect();
+        ranks.shuffle(&mut generator);
+        order.sort_by_key(|&point| ranks[targets[point]]);
         order
     }
 

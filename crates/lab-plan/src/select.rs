@@ -3,7 +3,7 @@
 
 use crate::PlanError;
 use crate::case::{Case, Extent, Factor};
-use crate::experiment::all_places;
+use crate::experiment::all_targets;
 use crate::experiment::{self, Experiment};
 use crate::file::Count;
 use crate::own_sql;
@@ -39,7 +39,7 @@ pub struct Selection {
     /// Values of factors that this machine does not support, such as `link=cable_netem`.
     pub absent: Vec<(String, String)>,
     /// Directories for subjects that need a working directory.
-    pub on: Vec<FolderPlace>,
+    pub on: Vec<SubjectDirectory>,
     /// The baseline. `None` selects the experiment's default.
     pub baseline: Option<String>,
     /// True to measure a second copy of the baseline.
@@ -57,7 +57,7 @@ pub struct Selection {
 
 /// A directory in which subjects get a working directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FolderPlace {
+pub struct SubjectDirectory {
     /// The path of an existing directory.
     pub folder: String,
     /// True if the directory is in memory and serves as the reference.
@@ -72,44 +72,46 @@ impl Selection {
     pub fn plan(&self, experiment: &Experiment) -> Result<Plan, PlanError> {
         self.check_parameters(experiment)?;
         let cases = self.cases(experiment)?;
-        with_one_answer(&cases)?;
+        check_same_metric(&cases)?;
         let names = self.subject_names(experiment)?;
         let chosen = |s: &&experiment::Subject| names.contains(&s.model.name);
         let chosen: Vec<_> = experiment.subjects.iter().filter(chosen).collect();
-        let mut places: IdVec<TargetId, TargetId> = IdVec::new();
+        let mut selected_targets: IdVec<TargetId, TargetId> = IdVec::new();
         let mut points: IdVec<PointId, Point> = IdVec::new();
-        for place in self.places(experiment, &cases, &chosen)? {
+        for selected in self.requested_targets(experiment, &cases, &chosen)? {
             let before = points.len();
             for (index, case) in (0..).map(CaseId).zip(&cases) {
-                if case.targets.contains(&place) {
+                if case.targets.contains(&selected) {
                     points.extend(self.points(
                         experiment,
                         case,
                         index,
-                        TargetId::from_index(places.len()),
-                        place,
+                        TargetId::from_index(selected_targets.len()),
+                        selected,
                     )?);
                 }
             }
             if points.len() > before {
-                places.push(place);
+                selected_targets.push(selected);
             }
         }
-        if places.is_empty() {
+        if selected_targets.is_empty() {
             return Err(PlanError::of_request(nothing_in_common(experiment)));
         }
         let mut plan = Plan {
             experiment: experiment.name.clone(),
             title: experiment.title.clone(),
             question: experiment.question.clone(),
-            subjects: self.placed(subjects(&chosen, &places), experiment)?.into(),
+            subjects: self
+                .assign_directories(subjects(&chosen, &selected_targets), experiment)?
+                .into(),
             cases: cases.into_iter().map(|case| self.model(case)).collect(),
             points,
             measure: self.measure.clone(),
             proof: experiment.proof.clone(),
-            targets: places
+            targets: selected_targets
                 .iter()
-                .filter_map(|&place| experiment.targets.get(place))
+                .filter_map(|&selected| experiment.targets.get(selected))
                 .map(|target| self.target(target, experiment))
                 .collect(),
             seed: self.seed,
@@ -123,8 +125,8 @@ impl Selection {
         serving::check(&plan)?;
         plan.baseline = self.baseline(experiment, &plan.subjects)?;
         if self.control {
-            for target in places.ids() {
-                let original = plan.baseline_on(target);
+            for target in selected_targets.ids() {
+                let original = plan.baseline_for(target);
                 plan.subjects
                     .push(control(&plan.subjects[original], original));
             }
@@ -134,7 +136,7 @@ impl Selection {
 
     /// Assigns the subjects that need a working directory to all directories, or only to the first
     /// one.
-    fn placed(
+    fn assign_directories(
         &self,
         subjects: Vec<Subject>,
         experiment: &Experiment,
@@ -152,26 +154,27 @@ impl Selection {
                 "`{name}` needs a directory to work in"
             )));
         };
-        let at = |subject: &Subject, place: &FolderPlace| Subject {
-            place: Some(place.folder.clone()),
+        let at = |subject: &Subject, directory: &SubjectDirectory| Subject {
+            place: Some(directory.folder.clone()),
             ..subject.clone()
         };
-        if !experiment.each_place {
+        if !experiment.each_directory {
             return Ok(subjects.iter().map(|subject| at(subject, first)).collect());
         }
         let alone = subjects.len() == 1;
-        let named = |subject: &Subject, place: &FolderPlace| Subject {
+        let named = |subject: &Subject, directory: &SubjectDirectory| Subject {
             name: if alone {
-                place.folder.clone()
+                directory.folder.clone()
             } else {
-                format!("{} {}", subject.name, place.folder)
+                format!("{} {}", subject.name, directory.folder)
             },
             origin: Some(subject.name.clone()),
-            reference: place.in_memory,
-            ..at(subject, place)
+            reference: directory.in_memory,
+            ..at(subject, directory)
         };
-        let places = self.on.iter();
-        let subjects = places.flat_map(|place| subjects.iter().map(move |s| named(s, place)));
+        let directories = self.on.iter();
+        let subjects =
+            directories.flat_map(|directory| subjects.iter().map(move |s| named(s, directory)));
         Ok(subjects.collect())
     }
 
@@ -205,7 +208,7 @@ impl Selection {
 
     /// Returns the requested targets that have at least one case and one subject, as indices into
     /// the experiment's targets.
-    fn places(
+    fn requested_targets(
         &self,
         experiment: &Experiment,
         cases: &[&Case],
@@ -224,20 +227,20 @@ impl Selection {
                 format!("no subject of `{name}` is selected; select some with --subjects");
             return Err(PlanError::of_request(message));
         }
-        let is_requested = |place: TargetId| {
-            let kind = kinds.get(place.index());
+        let is_requested = |target: TargetId| {
+            let kind = kinds.get(target.index());
             self.targets.is_empty() || kind.is_some_and(|k| self.targets.contains(k))
         };
-        let all = all_places(&kinds);
-        let places: Vec<TargetId> = all
-            .filter(|&place| is_requested(place))
-            .filter(|place| cases.iter().any(|c| c.targets.contains(place)))
-            .filter(|&place| subjects.iter().any(|s| s.model.target == place))
+        let all = all_targets(&kinds);
+        let targets: Vec<TargetId> = all
+            .filter(|&target| is_requested(target))
+            .filter(|target| cases.iter().any(|c| c.targets.contains(target)))
+            .filter(|&target| subjects.iter().any(|s| s.model.target == target))
             .collect();
-        if places.is_empty() {
+        if targets.is_empty() {
             Err(PlanError::of_request(nothing_in_common(experiment)))
         } else {
-            Ok(places)
+            Ok(targets)
         }
     }
 
@@ -339,17 +342,17 @@ impl Selection {
         case: &Case,
         index: CaseId,
         target: TargetId,
-        place: TargetId,
+        selected: TargetId,
     ) -> Result<Vec<Point>, PlanError> {
         let mut points = Vec::new();
-        let kind = experiment.targets.get(place).map(|target| target.kind);
-        for factors in self.factor_choices(case, place)? {
+        let kind = experiment.targets.get(selected).map(|target| target.kind);
+        for factors in self.factor_choices(case, selected)? {
             for x in self.measured_values(case, &factors)? {
                 let mut point = Point {
                     target,
                     ..point(case, index, &factors, x)
                 };
-                if let Some((_, work)) = case.sql.iter().find(|(on, _)| *on == place) {
+                if let Some((_, work)) = case.sql.iter().find(|(on, _)| *on == selected) {
                     own_sql::describe_point(&mut point, work, kind);
                 }
                 points.push(point);
@@ -435,10 +438,10 @@ impl Selection {
     fn factor_choices(
         &self,
         case: &Case,
-        place: TargetId,
+        target: TargetId,
     ) -> Result<Vec<Vec<(String, String)>>, PlanError> {
         let mut choices = vec![Vec::new()];
-        let on_target = case.factors.iter().filter(|f| f.targets.contains(&place));
+        let on_target = case.factors.iter().filter(|f| f.targets.contains(&target));
         for factor in on_target {
             let Factor { name, values, .. } = factor;
             let chosen: Vec<String> =
@@ -459,7 +462,7 @@ impl Selection {
                     }
                 };
             let is_present = |value: &&String| {
-                !factor.absent.contains(&(place, (*value).clone()))
+                !factor.absent.contains(&(target, (*value).clone()))
                     && !self.absent.contains(&(name.clone(), (*value).clone()))
             };
             choices = choices
@@ -512,7 +515,7 @@ impl Selection {
 /// Checks that either all cases have a rate or none has one.
 ///
 /// Cases with a rate are compared by latency. Other cases are compared by time.
-fn with_one_answer(cases: &[&Case]) -> Result<(), PlanError> {
+fn check_same_metric(cases: &[&Case]) -> Result<(), PlanError> {
     let of = |has_rate: bool| cases.iter().find(|case| case.rate.is_some() == has_rate);
     of(true).zip(of(false)).map_or(Ok(()), |(due, other)| {
         Err(PlanError::of_request(format!(
@@ -581,16 +584,19 @@ fn point(case: &Case, index: CaseId, factors: &[(String, String)], x: Option<u64
 }
 
 /// Returns the subjects grouped by target, in the order of the experiment within each target.
-fn subjects(chosen: &[&experiment::Subject], places: &IdVec<TargetId, TargetId>) -> Vec<Subject> {
-    let on = |(target, place): (TargetId, &TargetId)| {
-        let on_place = chosen.iter().filter(|s| s.model.target == *place);
+fn subjects(
+    chosen: &[&experiment::Subject],
+    selected_targets: &IdVec<TargetId, TargetId>,
+) -> Vec<Subject> {
+    let on = |(target, selected): (TargetId, &TargetId)| {
+        let on_target = chosen.iter().filter(|s| s.model.target == *selected);
         let subject = |s: &&experiment::Subject| Subject {
             target,
             ..s.model.clone()
         };
-        on_place.map(subject).collect::<Vec<_>>()
+        on_target.map(subject).collect::<Vec<_>>()
     };
-    places.enumerated().flat_map(on).collect()
+    selected_targets.enumerated().flat_map(on).collect()
 }
 
 /// Removes subjects for which no case remains.

@@ -129,7 +129,7 @@ pub fn visit_ns(plan: &Plan, visits_each: u32, is_quick: bool) -> u64 {
 /// Returns an error if a fraction of a peak is requested without the load that finds the peak.
 pub fn check(plan: &Plan) -> Result<(), PlanError> {
     let has_no_peak = |&point: &PointId| {
-        plan.part_of_peak(point).is_some() && plan.peak_points(point).next().is_none()
+        plan.fraction_of_peak(point).is_some() && plan.peak_points(point).next().is_none()
     };
     match plan.points.ids().find(has_no_peak) {
         None => Ok(()),
@@ -261,7 +261,7 @@ impl RequestContext<'_> {
             method,
             path,
             status: request.status,
-            answer: self.answer(written, &body)?,
+            answer: self.parse_required_body(written, &body)?,
             headers: request
                 .headers
                 .iter()
@@ -316,7 +316,7 @@ impl RequestContext<'_> {
             .map_err(|e| (self.at)(name.span(), format!("`{}`: {e}", name.get_ref())))
     }
 
-    fn answer(
+    fn parse_required_body(
         &self,
         written: &Spanned<file::Request>,
         body: &Option<String>,

@@ -4,7 +4,7 @@
 //! A toolchain has probes that check whether it is installed, and instructions for installing it.
 
 use crate::PlanError;
-use crate::place::Project;
+use crate::project::Project;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::io::ErrorKind;

@@ -70,11 +70,11 @@ impl ServiceAddress {
         }
         let (rest, parameters) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
-        let (login, place) = authority
+        let (login, host_port) = authority
             .rsplit_once('@')
             .ok_or("the user is missing: put `USER:PASSWORD@` before the host, percent-encoded")?;
         let (user, password) = login.split_once(':').unwrap_or((login, ""));
-        let (host, port) = host_and_port(place)?;
+        let (host, port) = host_and_port(host_port)?;
         let mut address = ServiceAddress {
             software,
             user: decoded(user)?,
@@ -138,13 +138,13 @@ pub(crate) fn random() -> io::Result<String> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-fn host_and_port(place: &str) -> Result<(Option<&str>, Option<u16>), String> {
-    let (host, port) = match place.strip_prefix('[') {
+fn host_and_port(host_port: &str) -> Result<(Option<&str>, Option<u16>), String> {
+    let (host, port) = match host_port.strip_prefix('[') {
         Some(rest) => {
             let (host, rest) = rest.split_once(']').ok_or("a `]` is missing")?;
             (host, rest.strip_prefix(':').unwrap_or(""))
         }
-        None => place.split_once(':').unwrap_or((place, "")),
+        None => host_port.split_once(':').unwrap_or((host_port, "")),
     };
     let port = (!port.is_empty()).then(|| number(port)).transpose()?;
     Ok(((!host.is_empty()).then_some(host), port))

@@ -184,29 +184,29 @@ pub(crate) enum ConnectionRefusal {
 impl ConnectionRefusal {
     pub fn with_address(self, address: &ServiceAddress, hint: &'static str) -> ServiceError {
         let software = address.software;
-        let (place, user) = (address.to_string(), address.user.clone());
+        let (address, user) = (address.to_string(), address.user.clone());
         match self {
             ConnectionRefusal::Unreachable(reason) => ServiceError::Unreachable {
                 software,
-                place,
+                address,
                 reason,
             },
             ConnectionRefusal::Login(message) => ServiceError::Login {
                 software,
-                place,
+                address,
                 user,
                 message,
                 hint,
             },
             ConnectionRefusal::Tls(message) => ServiceError::Tls {
                 software,
-                place,
+                address,
                 user,
                 message,
             },
             ConnectionRefusal::Other(reason) => ServiceError::Rights {
                 software,
-                place,
+                address,
                 reason,
             },
         }
@@ -234,7 +234,7 @@ pub(crate) fn check_version(
     };
     Err(ServiceError::Version {
         software,
-        place: address.to_string(),
+        address: address.to_string(),
         version: format!("{make}{banner}"),
     })
 }

@@ -7,9 +7,9 @@ use crate::{LogTail, MissingSoftware, ServiceError};
 use nix::sys::wait::WaitStatus;
 
 /// The free space below which a disk counts as full, in bytes.
-const ROOM: u64 = 1 << 20;
+const MIN_FREE_BYTES: u64 = 1 << 20;
 /// Error messages of servers about a full disk. 28 is ENOSPC.
-const NO_ROOM: [&str; 5] = [
+const DISK_FULL_MESSAGES: [&str; 5] = [
     "No space left on device",
     "Disk full",
     "disk full",
@@ -40,8 +40,8 @@ impl Folder {
     /// Returns an error if the server's disk is full.
     pub fn no_space_error(&self) -> Option<ServiceError> {
         let free_bytes = self.free_bytes();
-        let is_logged = || NO_ROOM.iter().any(|words| self.logged(words));
-        (free_bytes < ROOM || is_logged()).then(|| ServiceError::Full {
+        let is_logged = || DISK_FULL_MESSAGES.iter().any(|words| self.logged(words));
+        (free_bytes < MIN_FREE_BYTES || is_logged()).then(|| ServiceError::Full {
             software: self.software,
             folder: self.path.clone(),
             free_bytes,

@@ -87,22 +87,22 @@ pub enum ServiceError {
         reason: String,
     },
     /// No server of this kind responds at the address.
-    #[error("no {software} server at {place}: {reason}")]
+    #[error("no {software} server at {address}: {reason}")]
     Unreachable {
         /// The daemon's software.
         software: &'static Software,
         /// The server's address.
-        place: String,
+        address: String,
         /// The connection error.
         reason: String,
     },
     /// The server rejected the user or the password.
-    #[error("{software} at {place} rejected the login of `{user}`: {message}{hint}")]
+    #[error("{software} at {address} rejected the login of `{user}`: {message}{hint}")]
     Login {
         /// The daemon's software.
         software: &'static Software,
         /// The server's address.
-        place: String,
+        address: String,
         /// The user.
         user: String,
         /// The server's message.
@@ -112,7 +112,7 @@ pub enum ServiceError {
     },
     /// The server requires TLS, which the subjects do not use.
     #[error(
-        "{software} at {place} requires TLS, but the experiment measures without TLS: \
+        "{software} at {address} requires TLS, but the experiment measures without TLS: \
          allow user `{user}` to connect without TLS, or omit `--service` to use a private server \
          ({message})"
     )]
@@ -120,29 +120,29 @@ pub enum ServiceError {
         /// The daemon's software.
         software: &'static Software,
         /// The server's address.
-        place: String,
+        address: String,
         /// The user.
         user: String,
         /// The server's message.
         message: String,
     },
     /// The server is another product, or its version is too old.
-    #[error("the server at {place} is {version}: benchlab needs {}", software.needed())]
+    #[error("the server at {address} is {version}: benchlab needs {}", software.needed())]
     Version {
         /// The required software.
         software: &'static Software,
         /// The server's address.
-        place: String,
+        address: String,
         /// The version that the server reports, with the product.
         version: String,
     },
     /// The user lacks a right that the experiment needs.
-    #[error("{software} at {place}: {reason}")]
+    #[error("{software} at {address}: {reason}")]
     Rights {
         /// The daemon's software.
         software: &'static Software,
         /// The server's address.
-        place: String,
+        address: String,
         /// The missing permission, and how to grant it.
         reason: String,
     },

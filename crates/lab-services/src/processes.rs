@@ -106,7 +106,7 @@ impl Processes {
                     }
                 };
                 let mut counted = self.counted.borrow_mut();
-                counted.leave_out(lab_process);
+                counted.exclude(lab_process);
                 Some(counted.read_with(&[self.main], children))
             }
         }

@@ -68,7 +68,7 @@ impl RunningDaemon {
     }
 
     /// Returns a description of where the data is: `in memory` or `on a disk`.
-    pub(crate) fn data_place(&self) -> &'static str {
+    pub(crate) fn data_storage(&self) -> &'static str {
         if self.launch.folder.in_memory() {
             "in memory"
         } else {

@@ -42,7 +42,10 @@ impl Service {
         let (mut database, running) = starting.finish()?;
         let processes = running.pid().map(|main| database.processes(main));
         let mut facts = vec![("server".to_owned(), "private".to_owned())];
-        facts.push(("data directory".to_owned(), running.data_place().to_owned()));
+        facts.push((
+            "data directory".to_owned(),
+            running.data_storage().to_owned(),
+        ));
         facts.extend(database.read_back(&running.launch.request.settings)?);
         Ok(Service {
             database,
@@ -73,11 +76,11 @@ impl Service {
         let mut database = (kind.connect)(address)?;
         database.check_rights()?;
         let processes = external::processes(database.as_mut());
-        let place = match processes {
+        let location = match processes {
             Some(_) => "on this machine",
             None => "not known to be on this machine",
         };
-        let mut facts = vec![("server".to_owned(), format!("the user's own, {place}"))];
+        let mut facts = vec![("server".to_owned(), format!("the user's own, {location}"))];
         facts.extend(database.read_back(&[])?);
         Ok(Service {
             database,

@@ -69,7 +69,7 @@ pub fn read(file: &Reading, read: ReadFile, hash: &mut Sha256) -> Result<FileWor
             .into_iter()
             .filter(|kind| kind.is_database())
         {
-            if let Some(text) = texts.on(kind) {
+            if let Some(text) = texts.find(kind) {
                 workload.schema.insert(kind, file.schema(text)?);
             }
         }
@@ -139,7 +139,7 @@ fn table(
     let name = table.name.get_ref().clone();
     if !is_name(&name) {
         let reason = format!("`{name}` is not the name of a table: expected letters, digits and _");
-        return Err(file.at(table.name.span(), reason));
+        return Err(file.error_at(table.name.span(), reason));
     }
     let origin = file.origin(table.name.span().start);
     let data = match (&table.csv, &table.rows) {
@@ -149,12 +149,12 @@ fn table(
             for (column, source) in &table.columns {
                 if !is_name(column.get_ref()) {
                     let reason = format!("`{}` is not the name of a column", column.get_ref());
-                    return Err(file.at(column.span(), reason));
+                    return Err(file.error_at(column.span(), reason));
                 }
                 let parsed = Source::parse(source.get_ref());
-                let parsed = parsed.map_err(|e| file.at(source.span(), e))?;
+                let parsed = parsed.map_err(|e| file.error_at(source.span(), e))?;
                 if source.get_ref().contains('\0') {
-                    return Err(file.at(source.span(), "a value must not contain a NUL"));
+                    return Err(file.error_at(source.span(), "a value must not contain a NUL"));
                 }
                 columns.push((column.get_ref().clone(), parsed));
             }
@@ -166,7 +166,7 @@ fn table(
         _ => {
             let reason =
                 "a table has either `csv`, the name of a file, or `rows` and `columns` to generate";
-            return Err(file.at(table.name.span(), reason));
+            return Err(file.error_at(table.name.span(), reason));
         }
     };
     Ok(Table { name, origin, data })
@@ -182,16 +182,17 @@ fn csv_data(
     let path = file.sibling(csv.get_ref());
     let bytes = read(&path, *left).map_err(|e| {
         let message = cannot_read(&path, &e).to_string();
-        file.at(csv.span(), message)
+        file.error_at(csv.span(), message)
     })?;
     *left = left.saturating_sub(bytes.len() as u64);
     hash.update((bytes.len() as u64).to_le_bytes());
     hash.update(&bytes);
     let text = String::from_utf8(bytes);
-    let text = text.map_err(|_| file.at(csv.span(), format!("{} is not UTF-8", path.display())))?;
+    let text =
+        text.map_err(|_| file.error_at(csv.span(), format!("{} is not UTF-8", path.display())))?;
     let table = csv::parse(&text);
     let table = table.map_err(|(line, message)| {
-        file.at(csv.span(), format!("{}:{line}: {message}", path.display()))
+        file.error_at(csv.span(), format!("{}:{line}: {message}", path.display()))
     })?;
     Ok(Data::Csv(table))
 }

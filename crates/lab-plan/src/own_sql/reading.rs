@@ -52,7 +52,7 @@ pub enum PerTarget<T> {
 
 impl<T> PerTarget<T> {
     /// Returns the text for a target.
-    pub fn on(&self, kind: TargetKind) -> Option<&T> {
+    pub fn find(&self, kind: TargetKind) -> Option<&T> {
         match self {
             PerTarget::All(text) => Some(text),
             PerTarget::Each(each) => each.get(&kind),
@@ -115,8 +115,8 @@ pub fn cannot_read(path: &Path, error: &std::io::Error) -> PlanError {
 }
 
 impl Reading<'_> {
-    pub fn at(&self, span: Range<usize>, message: impl Into<String>) -> PlanError {
-        PlanError::at(self.path, self.text, span, message)
+    pub fn error_at(&self, span: Range<usize>, message: impl Into<String>) -> PlanError {
+        PlanError::at_position(self.path, self.text, span, message)
     }
 
     /// Returns the name of the file without its extension.
@@ -150,7 +150,7 @@ impl Reading<'_> {
     fn statements(&self, text: &Text) -> Result<Vec<sql_text::Found>, PlanError> {
         sql_text::statements(&text.text).map_err(|(span, what)| {
             let start = span.start..span.start + 1;
-            self.at(
+            self.error_at(
                 self.range_in_file(text, &start),
                 format!("{what} begins here and does not end"),
             )
@@ -173,20 +173,21 @@ impl Reading<'_> {
                 "invalid name `{}`: expected at most 40 lowercase letters, digits, - and _, with a letter first",
                 case.name
             );
-            return Err(self.at(case.name_span, reason));
+            return Err(self.error_at(case.name_span, reason));
         }
         let mut parameters: Vec<SqlParameter> = Vec::new();
         for parameter in &case.parameters {
             if !is_name(&parameter.name) || parameters.iter().any(|p| p.name == parameter.name) {
                 let reason = format!("`{}` is not a new name of a parameter", parameter.name);
-                return Err(self.at(parameter.span.clone(), reason));
+                return Err(self.error_at(parameter.span.clone(), reason));
             }
-            Source::parse(&parameter.source).map_err(|e| self.at(parameter.span.clone(), e))?;
+            Source::parse(&parameter.source)
+                .map_err(|e| self.error_at(parameter.span.clone(), e))?;
             let has_control = parameter.source.chars().any(char::is_control);
             if has_control {
                 let reason =
                     "a value must not contain control characters, such as a tab or a line break";
-                return Err(self.at(parameter.span.clone(), reason));
+                return Err(self.error_at(parameter.span.clone(), reason));
             }
             parameters.push(SqlParameter {
                 name: parameter.name.clone(),
@@ -211,7 +212,7 @@ impl Reading<'_> {
         };
         if let Some(unused) = case.parameters.iter().find(|p| !used(&p.name)) {
             let reason = format!("no statement of `{}` uses `:{}`", case.name, unused.name);
-            return Err(self.at(unused.span.clone(), reason));
+            return Err(self.error_at(unused.span.clone(), reason));
         }
         Ok(OwnCase {
             name: case.name,
@@ -235,7 +236,7 @@ impl Reading<'_> {
         let commits = is(found.last(), &["commit", "end"]);
         if begins != commits {
             let reason = "a transaction begins with BEGIN and ends with COMMIT, around all statements of the case";
-            return Err(self.at(text.span.clone(), reason));
+            return Err(self.error_at(text.span.clone(), reason));
         }
         if begins {
             found.remove(0);
@@ -243,7 +244,7 @@ impl Reading<'_> {
         }
         if found.is_empty() {
             let reason = format!("`{}` has no statement", case.name);
-            return Err(self.at(text.span.clone(), reason));
+            return Err(self.error_at(text.span.clone(), reason));
         }
         let length: usize = found.iter().map(|f| f.span.len()).sum();
         if found.len() > MAX_STATEMENTS || length > MAX_TEXT {
@@ -252,12 +253,12 @@ impl Reading<'_> {
                 case.name,
                 found.len()
             );
-            return Err(self.at(text.span.clone(), reason));
+            return Err(self.error_at(text.span.clone(), reason));
         }
         if found.iter().map(|f| f.parameters.len()).sum::<usize>() > MAX_PARAMETERS {
             let reason =
                 format!("the statements of a case have at most {MAX_PARAMETERS} parameters");
-            return Err(self.at(text.span.clone(), reason));
+            return Err(self.error_at(text.span.clone(), reason));
         }
         let mut work = SqlWork {
             transaction: begins,
@@ -270,10 +271,10 @@ impl Reading<'_> {
                     RUN.map(str::to_uppercase).join(", "),
                     found.first_word
                 );
-                return Err(self.at(self.range_in_file(text, &found.span), reason));
+                return Err(self.error_at(self.range_in_file(text, &found.span), reason));
             }
             if text.text[found.span.clone()].contains('\0') {
-                return Err(self.at(
+                return Err(self.error_at(
                     self.range_in_file(text, &found.span),
                     "a statement must not contain a NUL",
                 ));
@@ -287,7 +288,7 @@ impl Reading<'_> {
                         "`:{name}` has no values: add it to the parameters of `{}`",
                         case.name
                     );
-                    let error = self.at(self.range_in_file(text, span), reason);
+                    let error = self.error_at(self.range_in_file(text, span), reason);
                     return Err(
                         error.with_nearest(name, parameters.iter().map(|p| p.name.as_str()))
                     );

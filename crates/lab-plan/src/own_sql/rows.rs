@@ -63,11 +63,11 @@ fn generated(
     row: u64,
     seed: u64,
 ) -> Option<String> {
-    let place = format!("{}.{name}", table.name);
-    let place = place
+    let key = format!("{}.{name}", table.name);
+    let key = key
         .bytes()
         .fold(seed, |state, byte| mix(state ^ u64::from(byte)));
-    let bits = mix(place.wrapping_add(row.wrapping_mul(0x9E37_79B9_7F4A_7C15)));
+    let bits = mix(key.wrapping_add(row.wrapping_mul(0x9E37_79B9_7F4A_7C15)));
     let Source::Column(other, column) = source else {
         return source.value(bits, row);
     };

@@ -49,7 +49,7 @@ fn message(name: &str, text: &str) -> String {
 
 fn on_sqlite<'w>(workload: &'w Workload, case: &str) -> &'w SqlWork {
     let case = workload.cases.iter().find(|c| c.name == case).unwrap();
-    case.work.on(TargetKind::Sqlite).unwrap()
+    case.work.find(TargetKind::Sqlite).unwrap()
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn a_shop_is_read() {
     assert!(buy.transaction && buy.writes());
     let words: Vec<String> = buy.statements.iter().map(|s| s.first_word()).collect();
     assert_eq!(words, ["insert", "update"]);
-    assert!(shop.cases[1].work.on(TargetKind::Mariadb).is_none());
+    assert!(shop.cases[1].work.find(TargetKind::Mariadb).is_none());
     let setup = shop.setup(TargetKind::Sqlite, 7);
     assert_eq!(setup.statements[0].origin, "shop.toml:4");
     let inserts: Vec<&str> = setup.statements[2..]

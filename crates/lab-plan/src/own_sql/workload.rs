@@ -70,7 +70,7 @@ impl Workload {
     ) -> Result<Workload, PlanError> {
         let text = std::str::from_utf8(bytes).map_err(|e| {
             let valid = String::from_utf8_lossy(&bytes[..e.valid_up_to()]).into_owned();
-            PlanError::at(
+            PlanError::at_position(
                 path,
                 &valid,
                 valid.len()..valid.len(),
@@ -112,7 +112,7 @@ impl Workload {
             )));
         }
         if cases.len() > MAX_CASES {
-            return Err(file.at(
+            return Err(file.error_at(
                 cases[MAX_CASES].name_span.clone(),
                 format!("a workload has at most {MAX_CASES} cases"),
             ));
@@ -120,7 +120,7 @@ impl Workload {
         let mut names = HashSet::new();
         for case in cases {
             if !names.insert(case.name.clone()) {
-                return Err(file.at(
+                return Err(file.error_at(
                     case.name_span,
                     format!("two cases are named `{}`", case.name),
                 ));

@@ -104,7 +104,7 @@ fn visits_are_shorter_if_a_block_has_many() {
 }
 
 #[test]
-fn several_points_and_servers_take_turns_in_ten_blocks_at_the_least() {
+fn multiple_points_and_servers_take_turns_in_at_least_ten_blocks() {
     let sweep = Loading {
         sweeps: vec![("connections".into(), ["8", "1"].map(String::from).into())],
         ..loading(1)
@@ -137,7 +137,7 @@ fn stages_are_gone_through_as_a_whole() {
 }
 
 #[test]
-fn what_does_not_go_together_is_refused() {
+fn contradictory_options_are_rejected() {
     let refused = |loading: Loading, reason: &str| {
         let error = loading.plan().expect_err(reason).to_string();
         assert!(error.contains(reason), "{error}");

@@ -500,7 +500,10 @@ fn subjects_and_points_belong_to_targets() {
         (vec![0], vec![1, 3], vec![1, 2, 3])
     );
     assert_eq!(
-        (plan.baseline_on(TargetId(0)), plan.baseline_on(TargetId(1))),
+        (
+            plan.baseline_for(TargetId(0)),
+            plan.baseline_for(TargetId(1))
+        ),
         (SubjectId(0), SubjectId(2))
     );
 }

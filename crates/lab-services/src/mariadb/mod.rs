@@ -382,10 +382,10 @@ impl Database for Mariadb {
     }
 
     fn statement_totals(&mut self) -> Result<Rows, ServiceError> {
-        let (place, user) = (self.lab.to_string(), quoted(&self.lab.user));
+        let (address, user) = (self.lab.to_string(), quoted(&self.lab.user));
         let rights = |reason: String| ServiceError::Rights {
             software: &MARIADB.software,
-            place,
+            address,
             reason,
         };
         if self.value("SELECT @@performance_schema")? != "1" {
@@ -413,7 +413,7 @@ impl Database for Mariadb {
         let _ = self.drop_schema(&name);
         created.map_err(|error| ServiceError::Rights {
             software: &MARIADB.software,
-            place: self.lab.to_string(),
+            address: self.lab.to_string(),
             reason: format!(
                 "user `{0}` may not create databases ({error}): GRANT ALL ON *.* TO {0}",
                 self.lab.user

@@ -415,10 +415,10 @@ impl Database for Postgresql {
     }
 
     fn statement_totals(&mut self) -> Result<Rows, ServiceError> {
-        let place = self.lab.to_string();
+        let address = self.lab.to_string();
         let rights = |reason: String| ServiceError::Rights {
             software: &POSTGRESQL.software,
-            place,
+            address,
             reason,
         };
         let query = format!(
@@ -455,10 +455,10 @@ impl Database for Postgresql {
     /// Checks that the user may create schemas, and that statements are counted.
     fn check_rights(&mut self) -> Result<(), ServiceError> {
         let (user, database) = (self.lab.user.clone(), self.lab.database.clone());
-        let place = self.lab.to_string();
+        let address = self.lab.to_string();
         let rights_error = |reason: String| ServiceError::Rights {
             software: &POSTGRESQL.software,
-            place: place.clone(),
+            address: address.clone(),
             reason,
         };
         let can_create = "SELECT has_database_privilege(current_database(), 'CREATE')";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Checks that a server's counters match the work of its clients.
 
-use crate::common::{Fixture, installed, is_installed, settled};
+use crate::common::{Fixture, counters_when_idle, installed, is_installed};
 use lab_services::{Counters, POSTGRESQL, Service, Transport};
 use nix::time::{clock_getcpuclockid, clock_gettime};
 use nix::unistd::Pid;
@@ -12,7 +12,7 @@ fn during(fixture: &mut Fixture, action: impl FnOnce(&Fixture)) -> (Counters, u6
     let before = fixture.service.counters().unwrap();
     let cpu = fixture.service.cpu_ns().unwrap();
     action(fixture);
-    let after = settled(&mut fixture.service, &before);
+    let after = counters_when_idle(&mut fixture.service, &before);
     (
         after.work_since(&before),
         fixture.service.cpu_ns().unwrap() - cpu,
@@ -140,7 +140,7 @@ fn many_different_statements_are_counted() {
 }
 
 #[test]
-fn connections_are_counted_when_they_are_gone() {
+fn closed_connections_are_counted() {
     for kind in installed() {
         let mut fixture = Fixture::new(kind);
         let mut idle_client = fixture.client(Transport::Tcp);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Tests that error messages say what is wrong and what to do.
 
-use crate::common::{Client, Fixture, Small, installed, is_installed, request, settled};
+use crate::common::{Client, Fixture, Small, counters_when_idle, installed, is_installed, request};
 use lab_services::{DatabaseKind, MARIADB, POSTGRESQL, Service, ServiceError, Transport};
 use std::fs;
 use std::net::TcpListener;
@@ -257,7 +257,7 @@ fn the_readers_own_server_is_measured_and_left_alone() {
             kind,
             &service.target(Transport::Tcp, "tests").unwrap(),
         ));
-        let counted = settled(&mut service, &before).work_since(&before);
+        let counted = counters_when_idle(&mut service, &before).work_since(&before);
         let expected = [("select".to_owned(), 3)];
         assert_eq!(
             counted.statements.into_iter().collect::<Vec<_>>(),

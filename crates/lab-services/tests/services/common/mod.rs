@@ -51,7 +51,7 @@ impl Fixture {
 }
 
 /// Waits until there are at most as many open connections as before, and then reads the counters.
-pub fn settled(service: &mut Service, before: &Counters) -> Counters {
+pub fn counters_when_idle(service: &mut Service, before: &Counters) -> Counters {
     let deadline = Instant::now() + Duration::from_secs(10);
     while service.counters().unwrap().open > before.open && Instant::now() < deadline {
         std::thread::sleep(Duration::from_millis(1));
