@@ -5,7 +5,7 @@
 use crate::exit::Exit;
 use crate::output::say;
 use crate::ready::build_programs;
-use lab_bench::{Checked, Fault, FixturePlace, check_states};
+use lab_bench::{Checked, Fault, FixtureDirectory, check_states};
 use lab_document::clean;
 use lab_model::{Failure, Fixture, FixtureState, Host, Plan, Selector, SubjectId, distinct};
 use lab_plan::{Experiment, Project, Selection};
@@ -147,7 +147,7 @@ impl Fixtures<'_> {
         let (results, over) = (lab_stats::results::results(&run), Over::all(&points));
         let mut rankings = results.rankings.iter();
         let ranking =
-            rankings.find(|ranking| ranking.over == over && ranking.metric == *plan.answer());
+            rankings.find(|ranking| ranking.over == over && ranking.metric == *plan.main_metric());
         let is_compared = |subject| plan.compared().any(|compared| compared == subject);
         // If there is no ranking, no subjects were compared.
         let Some(ranking) = ranking else {
@@ -192,7 +192,7 @@ impl Fixtures<'_> {
         for fixture in plan.fixtures.iter().filter(|f| f.is_by_subject()) {
             let subjects = plan.subjects.ids();
             let selected = subjects.filter_map(|subject| {
-                let place = FixturePlace::new(plan.subjects[subject].place.as_deref());
+                let place = FixtureDirectory::new(plan.subjects[subject].place.as_deref());
                 Some((subject, plan.state_of_subject(fixture, subject)?, place))
             });
             let selected: Vec<_> = selected.collect();
@@ -219,7 +219,7 @@ impl Fixtures<'_> {
             return Ok(());
         };
         let states = states(plan, fixture);
-        let place = FixturePlace::default();
+        let place = FixtureDirectory::default();
         let checked = self.check(fixture, states.iter().map(|state| (*state, &place)))?;
         let requested = selection.set.iter().find(|(key, _)| key == factor);
         for (state, checked) in states.iter().zip(checked) {
@@ -239,7 +239,7 @@ impl Fixtures<'_> {
     fn check<'s>(
         self,
         fixture: &Fixture,
-        states: impl IntoIterator<Item = (&'s FixtureState, &'s FixturePlace)>,
+        states: impl IntoIterator<Item = (&'s FixtureState, &'s FixtureDirectory)>,
     ) -> Result<Vec<Checked>, Exit> {
         let checked = check_states(fixture, self.project.folder(), states);
         checked.map_err(|fault| match fault {

@@ -5,7 +5,7 @@ use crate::cli::{RunArgs, RunOn};
 use crate::exit::Exit;
 use crate::measuring;
 use crate::output::say;
-use lab_bench::Place;
+use lab_bench::MountedDirectory;
 use lab_host::not_a_disk;
 use lab_model::host::HostFinding;
 use lab_model::{Host, Plan, TargetKind};
@@ -20,7 +20,10 @@ use std::process::{Command, Stdio};
 /// # Errors
 /// Returns an error if a directory cannot be used or is specified twice, or if the experiment does not use
 /// directories.
-pub fn working_directories(experiment: &Experiment, args: &RunArgs) -> Result<Vec<Place>, Exit> {
+pub fn working_directories(
+    experiment: &Experiment,
+    args: &RunArgs,
+) -> Result<Vec<MountedDirectory>, Exit> {
     let in_folder = experiment
         .targets
         .iter()
@@ -37,11 +40,12 @@ pub fn working_directories(experiment: &Experiment, args: &RunArgs) -> Result<Ve
         };
     }
     let error = |reason| Exit::invalid(format!("--on {reason}"));
-    let mut directories: Vec<Place> = if requested.is_empty() {
-        Place::all()
+    let mut directories: Vec<MountedDirectory> = if requested.is_empty() {
+        MountedDirectory::all()
     } else {
         let directories = requested.iter();
-        let directories = directories.map(|folder| Place::examine(folder).map_err(error));
+        let directories =
+            directories.map(|folder| MountedDirectory::examine(folder).map_err(error));
         directories.collect::<Result<_, _>>()?
     };
     if let Some(duplicate) =
@@ -50,7 +54,7 @@ pub fn working_directories(experiment: &Experiment, args: &RunArgs) -> Result<Ve
         let folder = directories[duplicate].folder.display().to_string();
         return Err(error(format!("{folder} is specified twice")));
     }
-    if !experiment.each_place {
+    if !experiment.each_directory {
         if directories.len() > 1 && !requested.is_empty() {
             return Err(error(format!(
                 "…: `{}` uses only one directory",
@@ -80,7 +84,7 @@ pub fn working_directories(experiment: &Experiment, args: &RunArgs) -> Result<Ve
 const SAME_DISK_ADVICE: &str = "a disk is compared with itself";
 
 /// Returns a phrase for each disk with more than one of the directories, such as `/a and /c are on vda`.
-fn on_one_disk(directories: &[Place]) -> Vec<String> {
+fn on_one_disk(directories: &[MountedDirectory]) -> Vec<String> {
     let mut disks: Vec<(&str, Vec<String>)> = Vec::new();
     for directory in directories {
         let Some(disk) = directory.disk.as_deref() else {
@@ -100,7 +104,7 @@ fn on_one_disk(directories: &[Place]) -> Vec<String> {
 
 /// Adds a fact to the host for each directory, and findings about directories that are not on a
 /// real disk or that are on the same disk.
-pub fn with_directories(mut host: Host, directories: &[Place]) -> Host {
+pub fn with_directories(mut host: Host, directories: &[MountedDirectory]) -> Host {
     for directory in directories {
         let folder = directory.folder.display().to_string();
         host.facts.push((folder.clone(), directory.description()));
@@ -175,7 +179,7 @@ mod tests {
 
     #[test]
     fn folders_on_one_disk_are_named_together() {
-        let directory = |folder: &str, disk: Option<&str>| Place {
+        let directory = |folder: &str, disk: Option<&str>| MountedDirectory {
             folder: folder.into(),
             filesystem: "ext4".into(),
             disk: disk.map(str::to_owned),

@@ -5,7 +5,7 @@
 //! on its own, and together with waking and freezing the process. Usage: round_trip PROGRAM
 //! [ARGUMENT…]
 
-use lab_bench::{SubjectProcess, monotonic_ns, share_core};
+use lab_bench::{SubjectProcess, monotonic_ns, pin_to_core};
 use lab_host::allowed_cores;
 use lab_model::{Case, Subject};
 use std::time::Duration;
@@ -26,7 +26,7 @@ fn main() {
     let noop = Case::default();
     let folder = std::env::current_dir().expect("there is a current folder");
     for core in allowed_cores().expect("the cores can be listed") {
-        share_core(core);
+        pin_to_core(core);
         let limit = Duration::from_secs(10);
         let temporary = std::env::temp_dir();
         let mut process = SubjectProcess::start(&subject, &folder, &temporary, limit)

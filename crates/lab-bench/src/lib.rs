@@ -39,13 +39,13 @@ pub use driver::workload::{Done, Opening, StepError, Turn, TurnResult, Workload}
 pub use explain::{
     CommandExplainer, Explainer, ServerExplainer, TraceError, read_trace, tracer, unit_costs,
 };
-pub use fixture::process::{Checked, FixturePlace, check_states};
+pub use fixture::process::{Checked, FixtureDirectory, check_states};
 pub use fixture::record::{DIRECTORY as RECORDS_VARIABLE, undo_abandoned};
+pub use host::directories::MountedDirectory;
 pub use host::hardware::unavailable as hardware_counters;
 pub use host::interrupt;
-pub use host::places::Place;
 pub use host::scratch::Scratch;
-pub use host::sys::{keep_to_part, monotonic_ns, pin, share_core, unix_seconds};
+pub use host::sys::{keep_to_part, monotonic_ns, pin, pin_to_core, unix_seconds};
 pub use load::{
     Generator, Generators, LoadFault, LoadWorkload, LoadedServers, LocalGenerators, Piece, Watches,
     first_errors,

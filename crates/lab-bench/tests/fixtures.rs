@@ -2,7 +2,7 @@
 //! Tests fixtures that violate the protocol. benchlab reports the violation, and no process keeps
 //! running.
 
-use lab_bench::{Checked, Fault, FixturePlace, SubjectResult, check_states};
+use lab_bench::{Checked, Fault, FixtureDirectory, SubjectResult, check_states};
 use lab_model::{Fixture, FixtureState};
 use std::path::Path;
 
@@ -22,7 +22,7 @@ fn ask(script: &str) -> SubjectResult<Vec<Checked>> {
         args: vec![("value".into(), "a b".into())],
         ..FixtureState::default()
     };
-    let place = FixturePlace {
+    let place = FixtureDirectory {
         folder: Some("/mnt/a b".into()),
         disk: Some("vda".into()),
     };

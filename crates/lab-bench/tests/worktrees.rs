@@ -134,7 +134,7 @@ fn program(revision: &Revision) -> String {
 }
 
 #[test]
-fn each_revision_is_checked_out_and_gone_afterwards() {
+fn each_revision_is_checked_out_and_removed_afterwards() {
     let place = Repository::new();
     let worktrees = place
         .worktrees(&place.repository(), &["HEAD~1", "main", "main"])
@@ -246,7 +246,7 @@ fn what_is_no_repository() {
         &place.repository(),
         &["HEAD".into()],
     );
-    assert!(matches!(error, Err(WorktreeError::Place(..))));
+    assert!(matches!(error, Err(WorktreeError::Parent(..))));
 }
 
 /// A commit message can contain control characters from anyone. They do not reach the terminal.

@@ -16,7 +16,7 @@ use crate::verbs::list::missing;
 use crate::verbs::{experiment, explain, forecast::forecast, report};
 use crate::working_directories;
 use lab_bench::{
-    BatchWorkload, LocalExecutor, Place, Scratch, ServerWorkload, Servers, Workload,
+    BatchWorkload, LocalExecutor, MountedDirectory, Scratch, ServerWorkload, Servers, Workload,
     generator_threads, interrupt, unix_seconds,
 };
 use lab_document::say;
@@ -370,8 +370,8 @@ fn points(plan: &Plan) -> HashSet<PointKey<'_>> {
         .collect()
 }
 
-fn selection(args: &RunArgs, directories: &[Place]) -> Result<Selection, Exit> {
-    let to_folder = |directory: &Place| lab_plan::FolderPlace {
+fn selection(args: &RunArgs, directories: &[MountedDirectory]) -> Result<Selection, Exit> {
+    let to_folder = |directory: &MountedDirectory| lab_plan::SubjectDirectory {
         folder: directory.folder.display().to_string(),
         in_memory: directory.is_in_memory(),
     };

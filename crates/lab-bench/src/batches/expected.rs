@@ -50,14 +50,14 @@ impl Expected {
 
     /// Compares the outcome of a subject's first operation on a fresh target with the expected one.
     pub fn compare_first(&self, point: PointId, found: Checked) -> SubjectResult<()> {
-        let wanted = self.firsts.get(&point);
-        wanted.map_or(Ok(()), |&wanted| compare(wanted, found, 1))
+        let expected = self.firsts.get(&point);
+        expected.map_or(Ok(()), |&expected| compare(expected, found, 1))
     }
 
     /// Compares the content that a subject's first operation left in its target with the expected content.
     pub fn compare_content(&self, point: PointId, found: Option<String>) -> SubjectResult<()> {
         match (self.contents.get(&point), found) {
-            (Some(wanted), Some(found)) if *wanted != found => Err(Fault::Failed(
+            (Some(expected), Some(found)) if *expected != found => Err(Fault::Failed(
                 "writes",
                 "after its first operation the table has other values than with the other subjects"
                     .into(),
@@ -69,23 +69,25 @@ impl Expected {
     /// Compares a batch with the expected outcome.
     pub fn compare(&self, point: PointId, result: &BatchResult) -> SubjectResult<()> {
         match self.outcomes.get(&(point, result.operations)) {
-            Some(&wanted) => compare(wanted, (result.check, result.units), result.operations),
+            Some(&expected) => compare(expected, (result.check, result.units), result.operations),
             None => Ok(()),
         }
     }
 }
 
 /// Returns a fault if an outcome differs from the expected one.
-pub fn compare(wanted: Checked, found: Checked, operations: u64) -> SubjectResult<()> {
-    let differ = |key: &str, wanted: u64, found: u64| {
+pub fn compare(expected: Checked, found: Checked, operations: u64) -> SubjectResult<()> {
+    let differ = |key: &str, expected: u64, found: u64| {
         Err(Fault::Failed(
             "check",
-            format!("{key}={found} for {operations} operations; the other subjects have {wanted}"),
+            format!(
+                "{key}={found} for {operations} operations; the other subjects have {expected}"
+            ),
         ))
     };
-    match (wanted.0 == found.0, wanted.1 == found.1) {
-        (false, _) => differ("check", wanted.0, found.0),
-        (_, false) => differ("units", wanted.1, found.1),
+    match (expected.0 == found.0, expected.1 == found.1) {
+        (false, _) => differ("check", expected.0, found.0),
+        (_, false) => differ("units", expected.1, found.1),
         _ => Ok(()),
     }
 }
@@ -112,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn most_subjects_are_believed_and_the_baseline_breaks_a_tie() {
+    fn the_majority_wins_and_the_baseline_breaks_ties() {
         assert_eq!(majority(&[], SubjectId(0)), None);
         assert_eq!(
             majority(

@@ -12,7 +12,7 @@ pub mod surroundings;
 mod thread_spread;
 mod yardstick;
 
-use crate::driver::context::{BlockContext, Progress, RunContext, Stop, TurnRecord, keep_log};
+use crate::driver::context::{BlockContext, Progress, RunContext, Stop, TurnRecord, record_log};
 use crate::driver::session::{BenchError, usable_cores};
 use crate::driver::workload::{Done, Opening, Turn, TurnResult, Workload};
 use crate::host::scratch::Scratch;
@@ -172,11 +172,11 @@ impl<'a> BatchWorkload<'a> {
             && time.is_none_or(|time| !time.is_used_up(earlier));
         let mut kept: HashMap<SubjectId, SubjectProcess> = HashMap::new();
         for point in points {
-            self.place_server(point, self.cores[0]);
+            self.pin_server(point, self.cores[0]);
             let mut outcomes = Vec::new();
             let target = plan.points[point].target;
             kept.retain(|&subject, _| plan.subjects[subject].target == target);
-            let baseline = plan.baseline_on(target);
+            let baseline = plan.baseline_for(target);
             let mut subjects: Vec<SubjectId> = participants(plan, point).collect();
             // Pilot the baseline first, because the other subjects alternate with it.
             subjects.sort_by_key(|&subject| subject != baseline);
@@ -190,10 +190,11 @@ impl<'a> BatchWorkload<'a> {
                 });
                 let left = of - done;
                 done += 1;
-                let share = time.map(|time| time.share(spent(), left));
+                let max_time = time.map(|time| time.max_time(spent(), left));
                 let found = self.pilots.get(&(subject, point));
                 if !run.participants.takes_part(subject, point)
-                    || found.is_some_and(|found| !may_repeat || !pilot::is_repeated(found, share))
+                    || found
+                        .is_some_and(|found| !may_repeat || !pilot::is_repeated(found, max_time))
                 {
                     continue;
                 }
@@ -204,7 +205,13 @@ impl<'a> BatchWorkload<'a> {
                 }
                 let yardstick_in_turns = yardstick.as_mut().filter(|_| has_turns);
                 let process = kept.remove(&subject);
-                match self.pilot_one(run, (subject, point), process, share, yardstick_in_turns)? {
+                match self.pilot_one(
+                    run,
+                    (subject, point),
+                    process,
+                    max_time,
+                    yardstick_in_turns,
+                )? {
                     Ok((outcome, process)) => {
                         outcomes.push((subject, outcome));
                         kept.extend(process.map(|process| (subject, process)));
@@ -215,8 +222,8 @@ impl<'a> BatchWorkload<'a> {
             let core = (plan.case(point).cores == Cores::All).then_some(self.cores[0]);
             let process = yardstick.and_then(|yardstick| yardstick.close(core));
             if let Some(process) = process.or_else(|| kept.remove(&baseline)) {
-                let share = time.map(|time| time.share(spent(), of - done));
-                match end_or_keep(process, share) {
+                let max_time = time.map(|time| time.max_time(spent(), of - done));
+                match end_or_keep(process, max_time) {
                     Ok(process) => kept.extend(process.map(|process| (baseline, process))),
                     Err(fault) => drop(run.fail(fault, baseline, Some(point), None)?),
                 }
@@ -237,7 +244,7 @@ impl<'a> BatchWorkload<'a> {
 
     /// Keeps a point's server and the fixtures off the measured core, unless the point's case runs
     /// on all cores.
-    fn place_server(&self, point: PointId, core: usize) {
+    fn pin_server(&self, point: PointId, core: usize) {
         let target = self
             .surroundings
             .targets
@@ -309,7 +316,7 @@ impl<'a> BatchWorkload<'a> {
         run: &mut RunContext,
         (subject, point): (SubjectId, PointId),
         process: Option<SubjectProcess>,
-        share: Option<Duration>,
+        max_time: Option<Duration>,
         yardstick: Option<&mut Yardstick>,
     ) -> Result<Result<(Checked, Option<SubjectProcess>), Failure>, Stop> {
         let is_fresh = process.is_none();
@@ -324,7 +331,13 @@ impl<'a> BatchWorkload<'a> {
             Ok(process) => process,
             Err(fault) => return Ok(Err(run.fail(fault, subject, None, None)?)),
         };
-        let trial = self.try_point(&mut process, (subject, point), is_fresh, share, yardstick);
+        let trial = self.try_point(
+            &mut process,
+            (subject, point),
+            is_fresh,
+            max_time,
+            yardstick,
+        );
         let (pilot, outcome, settings) = match trial {
             Ok(trial) => trial,
             Err(fault) => {
@@ -337,18 +350,18 @@ impl<'a> BatchWorkload<'a> {
                 )?));
             }
         };
-        keep_log(&run.writer, &mut process, subject, None)?;
+        record_log(&run.writer, &mut process, subject, None)?;
         for setting in settings {
             run.setting(setting)?;
         }
         self.pilots.insert((subject, point), pilot.clone());
         run.pilot(pilot)?;
-        let is_baseline = subject == self.plan.baseline_on(self.plan.points[point].target);
+        let is_baseline = subject == self.plan.baseline_for(self.plan.points[point].target);
         let ended = if is_baseline {
             // The other subjects' pilots alternate with this process.
             process.freeze().map(|()| Some(process))
         } else {
-            end_or_keep(process, share)
+            end_or_keep(process, max_time)
         };
         match ended {
             Ok(kept) => Ok(Ok((outcome, kept))),
@@ -363,7 +376,7 @@ impl<'a> BatchWorkload<'a> {
         process: &mut SubjectProcess,
         (subject, point): (SubjectId, PointId),
         is_fresh: bool,
-        share: Option<Duration>,
+        max_time: Option<Duration>,
         yardstick: Option<&mut Yardstick>,
     ) -> SubjectResult<(Pilot, Checked, Vec<Setting>)> {
         let plan = self.plan;
@@ -372,10 +385,10 @@ impl<'a> BatchWorkload<'a> {
         // A control repeats exactly what its original subject did.
         let original = plan.subjects[subject].control_of;
         let original = original.and_then(|original| self.pilots.get(&(original, point)));
-        let longest = original.map(|_| Duration::ZERO).or(share);
-        let (mut pilot, _) = pilot(process, &mut visit, plan, (subject, point), longest)?;
+        let pilot_time = original.map(|_| Duration::ZERO).or(max_time);
+        let (mut pilot, _) = pilot(process, &mut visit, plan, (subject, point), pilot_time)?;
         if let Some(yardstick) = yardstick {
-            yardstick.compare(plan, process, &mut visit, &mut pilot, longest)?;
+            yardstick.compare(plan, process, &mut visit, &mut pilot, pilot_time)?;
         }
         let outcome = visit.verify(process, plan, TRIAL)?;
         visit.check_work(plan)?;
@@ -445,8 +458,8 @@ impl<'a> BatchWorkload<'a> {
         let (same, other): (Vec<&Pilot>, Vec<&Pilot>) =
             fresh.partition(|p| case(p.point) == case(pilot.point));
         let known = if same.is_empty() { other } else { same };
-        let longest = known.iter().map(|p| p.warmup_batches).max();
-        longest.unwrap_or(1)
+        let max_batches = known.iter().map(|p| p.warmup_batches).max();
+        max_batches.unwrap_or(1)
     }
 
     /// Returns the pilot that shows the subject in its warm state. For a control, this is the
@@ -461,7 +474,7 @@ impl<'a> BatchWorkload<'a> {
     fn expect_outcomes(&mut self, run: &mut RunContext) -> Result<(), Stop> {
         let plan = self.plan;
         for point in plan.points.ids() {
-            let baseline = plan.baseline_on(plan.points[point].target);
+            let baseline = plan.baseline_for(plan.points[point].target);
             let candidates = [baseline].into_iter().chain(participants(plan, point));
             for trusted in candidates {
                 if !run.participants.takes_part(trusted, point) {
@@ -522,13 +535,13 @@ impl<'a> BatchWorkload<'a> {
     }
 }
 
-/// Shuts down a pilot's process, or freezes it for reuse by the next pilot, which may take `share`.
+/// Shuts down a pilot's process, or freezes it for reuse by the next pilot, which may take `max_time`.
 fn end_or_keep(
     mut process: SubjectProcess,
-    share: Option<Duration>,
+    max_time: Option<Duration>,
 ) -> SubjectResult<Option<SubjectProcess>> {
     process.wake()?;
-    if pilot::keeps_process(process.startup_ns, share) {
+    if pilot::keeps_process(process.startup_ns, max_time) {
         process.freeze()?;
         return Ok(Some(process));
     }
@@ -560,7 +573,7 @@ impl Workload for BatchWorkload<'_> {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(), Stop> {
         let began = Instant::now();
-        sys::share_core(self.cores[0]);
+        sys::pin_to_core(self.cores[0]);
         for (target, server) in self.servers() {
             server.keep_off(Some(self.cores[0]));
             run.service(target, server.facts())?;
@@ -590,7 +603,7 @@ impl Workload for BatchWorkload<'_> {
         self.running.clear();
         self.surroundings.fixtures.borrow_mut().begin_block();
         self.core = core;
-        sys::share_core(core);
+        sys::pin_to_core(core);
     }
 
     fn opening(&self) -> Opening {
@@ -609,7 +622,7 @@ impl Workload for BatchWorkload<'_> {
     /// Keeps the server and the fixtures off the measured core, unless the point's case runs on all
     /// cores.
     fn begin_point(&mut self, _: &mut BlockContext, point: PointId) {
-        self.place_server(point, self.core);
+        self.pin_server(point, self.core);
     }
 
     fn warm_up(&mut self, _: &mut BlockContext, subject: SubjectId, point: PointId) -> Done<()> {

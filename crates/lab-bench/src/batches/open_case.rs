@@ -107,7 +107,7 @@ impl OpenCase {
         plan: &Plan,
         operations: u64,
     ) -> SubjectResult<(u64, u64)> {
-        self.begin_anew()?;
+        self.exclude_past_work()?;
         let case = plan.case(self.point);
         self.fixtures.begin(None)?;
         let verified = process.verify(case, operations)?;
@@ -144,7 +144,7 @@ impl OpenCase {
         let expected_ns = self.operation_ns.map(|ns| (ns * operations as f64) as u64);
         let turn_ns = expected_ns.map_or(planned_ns, |ns| ns.min(planned_ns));
         let turn = Duration::from_nanos(turn_ns);
-        self.begin_anew()?;
+        self.exclude_past_work()?;
         let server_before = self.server().and_then(Server::cpu_ns);
         let result = self.run_expected(process, plan, operations, Some(turn));
         let server_after = self.server().and_then(Server::cpu_ns);
@@ -163,7 +163,7 @@ impl OpenCase {
         operations: u64,
         expected: Option<Duration>,
     ) -> SubjectResult<BatchResult> {
-        self.begin_anew()?;
+        self.exclude_past_work()?;
         let (database, case) = (self.database.as_ref(), plan.case(self.point));
         let outage = self.fixtures.begin(expected)?;
         let result = process.run_while(case, operations, |process| {
@@ -173,7 +173,7 @@ impl OpenCase {
         })?;
         let observed = self.fixtures.end(case, operations)?;
         if let Some(server) = database.and_then(VisitTarget::server) {
-            server.settle();
+            server.wait_until_idle();
         }
         if let Some(spread) = &mut self.spread {
             spread.after_run(
@@ -247,9 +247,9 @@ impl OpenCase {
     }
 
     /// Excludes all work so far from the next check.
-    fn begin_anew(&mut self) -> SubjectResult<()> {
+    fn exclude_past_work(&mut self) -> SubjectResult<()> {
         match (&mut self.database, self.reported.operations) {
-            (Some(database), 0) => database.begin_anew(),
+            (Some(database), 0) => database.exclude_past_work(),
             _ => Ok(()),
         }
     }

@@ -8,7 +8,7 @@ use crate::subject::process::{BatchResult, SubjectProcess};
 use lab_host::procfs;
 use lab_model::{Batch, Check, Pilot, Plan, PointId, SubjectId, WarmUp};
 use lab_stats::helpers::{self, STILL_COMPILING, cores_used};
-use lab_stats::pilot_time::{SHARES, part_of_budget};
+use lab_stats::pilot_time::{MAX_FRACTIONS, part_of_budget};
 use lab_stats::warmup;
 use nix::unistd::Pid;
 use std::time::{Duration, Instant};
@@ -57,7 +57,7 @@ const MAX_FITTINGS: u32 = 8;
 
 /// The minimum time for repeating a truncated pilot, as a multiple of the time that its batches
 /// took.
-const LONGER: u32 = 2;
+const MIN_REPEAT_FACTOR: u32 = 2;
 
 /// Returns a note if the pilots exceeded their fraction of the budget although each was as short as
 /// possible.
@@ -76,20 +76,22 @@ pub fn overrun(plan: &Plan, pilots: usize, took: Duration) -> Option<String> {
 
 /// Returns true if the pilot of an earlier session must be repeated, because it was truncated and
 /// now has more time.
-pub fn is_repeated(earlier: &Pilot, share: Option<Duration>) -> bool {
+pub fn is_repeated(earlier: &Pilot, max_time: Option<Duration>) -> bool {
     let took_ns = earlier.own_batches().iter().map(|b| b.wall_ns).sum();
     let took = Duration::from_nanos(took_ns);
-    earlier.class == WarmUp::CutShort && share.is_none_or(|share| share > took * LONGER)
+    earlier.class == WarmUp::CutShort
+        && max_time.is_none_or(|max_time| max_time > took * MIN_REPEAT_FACTOR)
 }
 
 /// Returns true if the next pilots reuse a process because starting another one takes too long:
-/// more than a quarter of `share`, the time that each of these pilots may take.
-pub fn keeps_process(startup_ns: u64, share: Option<Duration>) -> bool {
-    share.is_some_and(|share| Duration::from_nanos(startup_ns) > share / (2 * SHARES))
+/// more than a quarter of `max_time`, the time that each of these pilots may take.
+pub fn keeps_process(startup_ns: u64, max_time: Option<Duration>) -> bool {
+    max_time
+        .is_some_and(|max_time| Duration::from_nanos(startup_ns) > max_time / (2 * MAX_FRACTIONS))
 }
 
 /// Runs batches of a point until the subject is steady, the maximum number of batches is reached,
-/// or the time `longest` has passed.
+/// or the time `max_time` has passed.
 ///
 /// Returns the pilot and its last batch.
 pub fn pilot(
@@ -97,7 +99,7 @@ pub fn pilot(
     visit: &mut OpenCase,
     plan: &Plan,
     (subject, point): (SubjectId, PointId),
-    longest: Option<Duration>,
+    max_time: Option<Duration>,
 ) -> SubjectResult<(Pilot, BatchResult)> {
     let began = Instant::now();
     let cold = visit.run(process, plan, 1)?;
@@ -118,14 +120,14 @@ pub fn pilot(
         return Ok((pilot, cold));
     }
     let mut last = cold;
-    let mut next_look = FIRST_CHECK;
+    let mut next_check = FIRST_CHECK;
     let max_batches = (plan.measure.max_warmup as usize).max(FIRST_CHECK);
     // A subject with concurrent compiler threads needs at least this many batches.
     let min_with_helpers = plan.min_pilot_with_helpers();
     let mut times = Vec::new();
     let turn_ns = plan.turn_ns(point);
     let brief_ns = turn_ns.min(MAX_PILOT_BATCH_NS);
-    let longest_ns = plan.longest_pilot_ns(point);
+    let max_pilot_ns = plan.max_pilot_ns(point);
     let checks_each = plan.case(point).check == Check::Opens;
     let (mut spent_ns, mut is_cut, mut is_helped) = (0, false, false);
     let workers = plan.workers(point);
@@ -140,11 +142,11 @@ pub fn pilot(
     // A process with long operations is classified by fewer batches, unless it compiles.
     let goes_on = |batches: &[Batch], spent_ns: u64, times: &[ThreadTimes]| {
         batches.len() < Pilot::MIN_BATCHES
-            || spent_ns < longest_ns
+            || spent_ns < max_pilot_ns
             || (batches.len() < min_with_helpers && ThreadTimes::had_busy_helpers(times))
     };
     while batches.len() < max_batches && goes_on(&batches, spent_ns, &thread_times) {
-        let is_late = longest.is_some_and(|longest| began.elapsed() >= longest);
+        let is_late = max_time.is_some_and(|max_time| began.elapsed() >= max_time);
         if is_late && batches.len() >= MIN_BATCHES_WITHOUT_TIME {
             let needed = if may_compile(process) {
                 min_with_helpers
@@ -152,7 +154,7 @@ pub fn pilot(
                 Pilot::MIN_BATCHES
             };
             // Only the busy helper threads prolonged the pilot.
-            is_helped = batches.len() >= Pilot::MIN_BATCHES && spent_ns >= longest_ns;
+            is_helped = batches.len() >= Pilot::MIN_BATCHES && spent_ns >= max_pilot_ns;
             is_cut = !is_helped && batches.len() < needed;
             break;
         }
@@ -160,7 +162,7 @@ pub fn pilot(
         last = visit.run(process, plan, operations)?;
         batches.push(batch(&last));
         spent_ns += last.wall_ns;
-        if can_compile && last.wall_ns * min_with_helpers as u64 > longest_ns {
+        if can_compile && last.wall_ns * min_with_helpers as u64 > max_pilot_ns {
             thread_times.extend(ThreadTimes::read(process.pid(), workers));
         }
         times.push(last.wall_ns as f64 / last.operations as f64);
@@ -168,13 +170,13 @@ pub fn pilot(
         if checks_each || batches.len().is_multiple_of(CHECKED_TOGETHER) {
             visit.check_work(plan)?;
         }
-        if batches.len() >= next_look {
+        if batches.len() >= next_check {
             let compiles = may_compile(process);
             if compiles && batches.len() < min_with_helpers {
-                next_look = min_with_helpers;
+                next_check = min_with_helpers;
                 continue;
             }
-            next_look += next_look / 2;
+            next_check += next_check / 2;
             let part = if compiles {
                 UNSTEADY_DIVISOR_WITH_HELPERS
             } else {
@@ -413,9 +415,9 @@ mod tests {
     #[test]
     fn processes_are_kept_only_where_starting_them_takes_most_of_the_time() {
         let ms = |ms: u64| ms * 1_000_000;
-        let share = Some(Duration::from_millis(480));
-        assert!(!keeps_process(ms(2), share) && !keeps_process(ms(100), share));
-        assert!(keeps_process(ms(150), share));
+        let max_time = Some(Duration::from_millis(480));
+        assert!(!keeps_process(ms(2), max_time) && !keeps_process(ms(100), max_time));
+        assert!(keeps_process(ms(150), max_time));
         assert!(!keeps_process(ms(5000), None));
     }
 }

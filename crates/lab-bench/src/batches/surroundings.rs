@@ -70,15 +70,15 @@ fn targets(
 
 /// Creates a scratch directory in each directory that subjects work in.
 fn folders(plan: &Plan) -> Result<TargetMaker, BenchError> {
-    let places = plan.subjects.iter().filter_map(|s| s.place.as_ref());
+    let directories = plan.subjects.iter().filter_map(|s| s.place.as_ref());
     let mut folders = HashMap::new();
-    for place in places {
-        if !folders.contains_key(place) {
-            let scratch = Scratch::new(Some(Path::new(place)));
+    for directory in directories {
+        if !folders.contains_key(directory) {
+            let scratch = Scratch::new(Some(Path::new(directory)));
             let scratch = scratch.map_err(|e| {
-                BenchError::System(format!("cannot create a directory in {place}"), e)
+                BenchError::System(format!("cannot create a directory in {directory}"), e)
             })?;
-            folders.insert(place.clone(), scratch);
+            folders.insert(directory.clone(), scratch);
         }
     }
     Ok(TargetMaker::Folders(folders))

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 
 /// The minimum CPU time of a working thread, as a fraction of the busiest thread's CPU time. Helper
 /// threads use less.
-const WORKS: f64 = 0.5;
+const MIN_WORKING_FRACTION: f64 = 0.5;
 
 /// The minimum CPU time of the busiest thread, in ns. Below it, working threads cannot be
 /// distinguished from the thread that waits for them.
@@ -73,7 +73,7 @@ impl ThreadSpread {
         if most < MIN_NS {
             return None;
         }
-        let works = |thread: &&Pid| used(thread) as f64 >= WORKS * most as f64;
+        let works = |thread: &&Pid| used(thread) as f64 >= MIN_WORKING_FRACTION * most as f64;
         let mut working: Vec<Pid> = self.ran_ns.keys().filter(works).copied().collect();
         working.sort();
         Some(working)

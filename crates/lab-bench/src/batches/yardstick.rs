@@ -36,18 +36,18 @@ impl Yardstick {
     }
 
     /// Runs turns of a warm subject alternately with turns of the baseline, and adds the subject's
-    /// turns to its pilot. Does nothing if `longest` is too short.
+    /// turns to its pilot. Does nothing if `max_time` is too short.
     pub fn compare(
         &mut self,
         plan: &Plan,
         process: &mut SubjectProcess,
         visit: &mut OpenCase,
         pilot: &mut Pilot,
-        longest: Option<Duration>,
+        max_time: Option<Duration>,
     ) -> SubjectResult<()> {
         let turn = Duration::from_nanos(plan.turn_ns(pilot.point));
-        let least = turn * 2 * MIN_PAIRS as u32;
-        if self.is_broken || longest.is_some_and(|longest| least > longest) {
+        let min_time = turn * 2 * MIN_PAIRS as u32;
+        if self.is_broken || max_time.is_some_and(|max_time| min_time > max_time) {
             return Ok(());
         }
         let began = Instant::now();
@@ -56,7 +56,8 @@ impl Yardstick {
         let mut last_was_baseline = None;
         let (mut own, mut baseline) = (Vec::new(), Vec::new());
         for pair in 0..PAIRS {
-            if pair >= MIN_PAIRS && longest.is_some_and(|longest| began.elapsed() > longest / 2) {
+            if pair >= MIN_PAIRS && max_time.is_some_and(|max_time| began.elapsed() > max_time / 2)
+            {
                 break;
             }
             for is_baseline in [pair % 2 == 1, pair % 2 == 0] {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The commits of a range, in order, and the changes of a commit.
 
-use super::worktree::{Commit, GitFault, WorktreeError, answer, clean, git, repository, resolve};
+use super::worktree::{Commit, GitFault, WorktreeError, clean, git, repository, resolve, run_git};
 use std::path::Path;
 
 /// The commits of a range, from a good commit to a bad one.
@@ -30,7 +30,7 @@ pub fn commit_range(folder: &Path, good: &str, bad: &str) -> Result<CommitRange,
     }
     let mut is_ancestor = git(&top);
     is_ancestor.args(["merge-base", "--is-ancestor", &first.id, &last.id]);
-    match answer(&mut is_ancestor) {
+    match run_git(&mut is_ancestor) {
         Ok(_) => {}
         Err(GitFault::Refused(_)) => {
             return Err(WorktreeError::NotAnAncestor(clean(good), clean(bad)));
@@ -41,7 +41,7 @@ pub fn commit_range(folder: &Path, good: &str, bad: &str) -> Result<CommitRange,
     list.args(["log", "--first-parent", "--reverse", "--encoding=UTF-8"])
         .args(["--no-show-signature", "-z", "--format=%H%n%h%n%s"])
         .arg(format!("{}..{}", first.id, last.id));
-    let output = answer(&mut list).map_err(|fault| match fault {
+    let output = run_git(&mut list).map_err(|fault| match fault {
         GitFault::Refused(message) => WorktreeError::Refused(format!("{good}..{bad}"), message),
         GitFault::Other(e) => e,
     })?;
@@ -78,7 +78,7 @@ pub fn commit_stat(folder: &Path, id: &str) -> Vec<String> {
         "--diff-merges=first-parent",
     ])
     .args(["--encoding=UTF-8", id, "--"]);
-    match answer(&mut show) {
+    match run_git(&mut show) {
         Ok(output) => {
             let text = String::from_utf8_lossy(&output);
             text.lines().map(|line| clean(line.trim_end())).collect()
@@ -92,7 +92,7 @@ pub fn commit_stat(folder: &Path, id: &str) -> Vec<String> {
 pub fn parent_count(folder: &Path, id: &str) -> usize {
     let mut list = git(folder);
     list.args(["rev-list", "--parents", "--max-count=1", id, "--"]);
-    let words = answer(&mut list).unwrap_or_default();
+    let words = run_git(&mut list).unwrap_or_default();
     let words = String::from_utf8_lossy(&words);
     words.split_whitespace().count().saturating_sub(1)
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The merge base: the commit where a change began.
 
-use super::worktree::{Commit, GitFault, WorktreeError, answer, git, repository, resolve};
+use super::worktree::{Commit, GitFault, WorktreeError, git, repository, resolve, run_git};
 use std::path::Path;
 
 /// The reason why the base of a change is unknown.
@@ -36,7 +36,7 @@ pub enum BaseError {
 /// Returns an error if no candidate is a revision, or if the common commit is not in the clone.
 pub fn merge_base(folder: &Path, candidates: &[String]) -> Result<Commit, BaseError> {
     let (top, _) = repository(folder)?;
-    let ask = |words: &[&str]| match answer(git(&top).args(words)) {
+    let ask = |words: &[&str]| match run_git(git(&top).args(words)) {
         Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).trim().to_owned())),
         Err(GitFault::Refused(_)) => Ok(None),
         Err(GitFault::Other(e)) => Err(e),

@@ -345,7 +345,7 @@ fn stopped() -> Unready {
 /// Groups subjects whose builds may share files. These are subjects in the same language, and
 /// subjects with a common build command.
 fn sharing_files(subjects: &[&Subject]) -> Vec<Vec<usize>> {
-    let share = |a: usize, b: usize| {
+    let overlap = |a: usize, b: usize| {
         let [a, b] = [a, b].map(|i| subjects[i]);
         a.model.language == b.model.language
             || a.recipe
@@ -355,7 +355,7 @@ fn sharing_files(subjects: &[&Subject]) -> Vec<Vec<usize>> {
     };
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for i in 0..subjects.len() {
-        let shares_files = |group: &mut Vec<usize>| group.iter().any(|&other| share(i, other));
+        let shares_files = |group: &mut Vec<usize>| group.iter().any(|&other| overlap(i, other));
         let mut group: Vec<usize> = groups.extract_if(.., shares_files).flatten().collect();
         group.push(i);
         groups.push(group);

@@ -87,7 +87,7 @@ pub enum WorktreeError {
     NoFolder(String, PathBuf),
     /// The parent directory for worktrees cannot be used.
     #[error("{0}: {1}; set TMPDIR to use another directory for worktrees")]
-    Place(PathBuf, io::Error),
+    Parent(PathBuf, io::Error),
     /// git cannot check out the revision. Contains the revision and git's error message.
     #[error("git cannot check out revision `{0}`: {1}")]
     Refused(String, String),
@@ -176,7 +176,7 @@ impl Worktrees {
             top,
             created: Vec::new(),
             added: 0,
-            scratch: scratch.map_err(|e| WorktreeError::Place(parent.into(), e))?,
+            scratch: scratch.map_err(|e| WorktreeError::Parent(parent.into(), e))?,
         };
         worktrees.forget_abandoned();
         for (index, (written, commit)) in revisions.iter().zip(commits).enumerate() {
@@ -205,12 +205,12 @@ impl Worktrees {
 
     /// Removes the worktree that contains a directory, if this object created it.
     pub fn release(&mut self, folder: &Path) {
-        let is_inside = |place: &PathBuf| folder.starts_with(place);
+        let is_inside = |directory: &PathBuf| folder.starts_with(directory);
         if let Some(index) = self.created.iter().position(is_inside) {
-            let place = self.created.swap_remove(index);
-            self.remove(&place);
+            let directory = self.created.swap_remove(index);
+            self.remove(&directory);
             // Untracked files may be left.
-            let _ = std::fs::remove_dir_all(&place);
+            let _ = std::fs::remove_dir_all(&directory);
         }
     }
 
@@ -226,12 +226,12 @@ impl Worktrees {
         commit: Option<Commit>,
         prefix: &Path,
     ) -> Result<Revision, WorktreeError> {
-        let place = match &commit {
+        let directory = match &commit {
             Some(commit) => self.add(name, written, commit)?,
             None => self.top.clone(),
         };
         // Use components because `join` with an empty prefix would append a slash.
-        let folder: PathBuf = place.components().chain(prefix.components()).collect();
+        let folder: PathBuf = directory.components().chain(prefix.components()).collect();
         if !folder.is_dir() {
             return Err(WorktreeError::NoFolder(written.into(), prefix.into()));
         }
@@ -249,12 +249,12 @@ impl Worktrees {
         written: &str,
         commit: &Commit,
     ) -> Result<PathBuf, WorktreeError> {
-        let place = self.scratch.folder().join(name);
-        self.created.push(place.clone());
+        let directory = self.scratch.folder().join(name);
+        self.created.push(directory.clone());
         let mut add = git(&self.top);
         add.args(["worktree", "add", "--quiet", "--detach"]);
-        match answer(add.arg(&place).arg(&commit.id)) {
-            Ok(_) => Ok(place),
+        match run_git(add.arg(&directory).arg(&commit.id)) {
+            Ok(_) => Ok(directory),
             Err(GitFault::Refused(message)) => Err(WorktreeError::Refused(written.into(), message)),
             Err(GitFault::Other(e)) => Err(e),
         }
@@ -264,11 +264,13 @@ impl Worktrees {
     ///
     /// `git worktree prune` would also forget worktrees on a disk that is not mounted.
     fn forget_abandoned(&self) {
-        let list = answer(git(&self.top).args(["worktree", "list", "--porcelain"]));
+        let list = run_git(git(&self.top).args(["worktree", "list", "--porcelain"]));
         for line in list.unwrap_or_default().split(|&byte| byte == b'\n') {
-            let place = line.strip_prefix(b"worktree ").map(path);
-            if let Some(place) = place.filter(|place| self.scratch.is_abandoned(place)) {
-                self.remove(place);
+            let directory = line.strip_prefix(b"worktree ").map(path);
+            if let Some(directory) =
+                directory.filter(|directory| self.scratch.is_abandoned(directory))
+            {
+                self.remove(directory);
             }
         }
     }
@@ -278,18 +280,20 @@ impl Worktrees {
     /// Passes `--force` twice: once because the worktree contains built files, and once because git
     /// locks a worktree whose creation was interrupted. git runs in its own process group, so that
     /// Ctrl-C does not interrupt the removal.
-    fn remove(&self, place: &Path) {
+    fn remove(&self, directory: &Path) {
         let mut remove = git(&self.top);
         remove.args(["worktree", "remove", "--force", "--force"]);
         // If git cannot remove it, it is deleted with the scratch directory, and git forgets it the
         // next time.
-        let _ = answer(remove.arg(place).process_group(0));
+        let _ = run_git(remove.arg(directory).process_group(0));
     }
 }
 
 impl Drop for Worktrees {
     fn drop(&mut self) {
-        self.created.iter().for_each(|place| self.remove(place));
+        self.created
+            .iter()
+            .for_each(|directory| self.remove(directory));
     }
 }
 
@@ -319,7 +323,7 @@ pub fn resolve_revisions(
 ///
 /// Returns `None` outside of a repository.
 pub fn commit_of(folder: &Path) -> Option<String> {
-    let ask = |words: &[&str]| answer(git(folder).args(words)).ok();
+    let ask = |words: &[&str]| run_git(git(folder).args(words)).ok();
     let id = ask(&["rev-parse", "--verify", "--quiet", "HEAD"])?;
     let changed = ask(&["status", "--porcelain", "--untracked-files=no"])?;
     let id = String::from_utf8_lossy(&id).trim().to_owned();
@@ -332,7 +336,7 @@ pub fn commit_of(folder: &Path) -> Option<String> {
 
 /// Returns the root of the working tree that contains a directory, and the directory's path relative to the root.
 pub(super) fn repository(folder: &Path) -> Result<(PathBuf, PathBuf), WorktreeError> {
-    let ask = |option| match answer(git(folder).args(["rev-parse", option])) {
+    let ask = |option| match run_git(git(folder).args(["rev-parse", option])) {
         Ok(line) => Ok(path(line.strip_suffix(b"\n").unwrap_or(&line)).to_path_buf()),
         Err(GitFault::Refused(message)) => Err(WorktreeError::NoRepository(folder.into(), message)),
         Err(GitFault::Other(e)) => Err(e),
@@ -345,7 +349,7 @@ pub(super) fn resolve(top: &Path, written: &str) -> Result<Option<Commit>, Workt
     if written == WORKING_TREE {
         return Ok(None);
     }
-    let text = |call: &mut Command| match answer(call) {
+    let text = |call: &mut Command| match run_git(call) {
         Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
         Err(GitFault::Refused(_)) if is_shallow(top) => Err(WorktreeError::Shallow(clean(written))),
         Err(GitFault::Refused(_)) => Err(WorktreeError::Unknown(clean(written))),
@@ -369,7 +373,7 @@ pub(super) fn resolve(top: &Path, written: &str) -> Result<Option<Commit>, Workt
 
 /// Returns true if the repository lacks older commits, as in most CI jobs.
 fn is_shallow(top: &Path) -> bool {
-    let shallow = answer(git(top).args(["rev-parse", "--is-shallow-repository"]));
+    let shallow = run_git(git(top).args(["rev-parse", "--is-shallow-repository"]));
     shallow.is_ok_and(|line| line.starts_with(b"true"))
 }
 
@@ -420,7 +424,7 @@ pub(super) fn git(folder: &Path) -> Command {
 }
 
 /// Runs git and returns its output.
-pub(super) fn answer(git: &mut Command) -> Result<Vec<u8>, GitFault> {
+pub(super) fn run_git(git: &mut Command) -> Result<Vec<u8>, GitFault> {
     let output = git.output().map_err(|e| match e.kind() {
         io::ErrorKind::NotFound => GitFault::Other(WorktreeError::NoGit),
         _ => GitFault::Refused(e.to_string()),

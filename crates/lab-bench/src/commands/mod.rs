@@ -227,10 +227,9 @@ impl<'a> CommandWorkload<'a> {
         let mut batches: Vec<Batch> = Vec::new();
         // Check whether the baseline's output changes before blaming other commands for differences.
         let runs_twice = self.outputs.is_some() && cell.subject == self.plan.baseline;
-        let least_runs = if runs_twice { 2 } else { 1 };
+        let min_runs = if runs_twice { 2 } else { 1 };
         let spent = |batches: &[Batch]| batches.iter().map(|b| b.wall_ns).sum::<u64>();
-        while batches.len() < least_runs
-            || (batches.len() < PILOT_RUNS && spent(&batches) < PILOT_NS)
+        while batches.len() < min_runs || (batches.len() < PILOT_RUNS && spent(&batches) < PILOT_NS)
         {
             let (ended, ..) = self.execute(cell, &cores)?;
             batches.push(batch(&ended));
@@ -378,7 +377,7 @@ impl Workload for CommandWorkload<'_> {
         run: &mut RunContext,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(), Stop> {
-        sys::share_core(self.cores[0]);
+        sys::pin_to_core(self.cores[0]);
         self.pilot_all(run, progress)?;
         let cores = match self.cores_of_commands() {
             Cores::One => "one",
@@ -401,7 +400,7 @@ impl Workload for CommandWorkload<'_> {
 
     fn begin_block(&mut self, number: u32, core: usize) {
         self.build = number as usize % self.plan.builds();
-        sys::share_core(core);
+        sys::pin_to_core(core);
         self.block_cores = match self.cores_of_commands() {
             Cores::One => vec![core],
             Cores::All => self.cores.clone(),
@@ -519,7 +518,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn several_things_at_once_use_more_cpu_time_than_wall_time() {
+    fn concurrent_work_uses_more_cpu_time_than_wall_time() {
         let run = |wall_ns, cpu_ns| Batch {
             operations: 1,
             wall_ns,

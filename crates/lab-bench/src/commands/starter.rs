@@ -82,7 +82,7 @@ pub struct Ended {
 pub struct Starter {
     process: Child,
     orders: Option<ChildStdin>,
-    answers: ChildStdout,
+    responses: ChildStdout,
     /// True if commands run to completion even if the user stops benchlab.
     pub undisturbed: bool,
 }
@@ -104,7 +104,7 @@ impl Starter {
             .spawn()?;
         Ok(Starter {
             orders: process.stdin.take(),
-            answers: process.stdout.take().expect("stdout is piped"),
+            responses: process.stdout.take().expect("stdout is piped"),
             process,
             undisturbed: false,
         })
@@ -120,9 +120,11 @@ impl Starter {
         let orders = self.orders.as_mut().expect("it is open until the end");
         orders.write_all(&order.message()?).map_err(starter_lost)?;
         self.wait(Instant::now() + order.time_limit + TIMEOUT)?;
-        let mut answer = [0; 8 * NUMBERS];
-        self.answers.read_exact(&mut answer).map_err(starter_lost)?;
-        parse_answer(&answer).map_err(|error| {
+        let mut response = [0; 8 * NUMBERS];
+        self.responses
+            .read_exact(&mut response)
+            .map_err(starter_lost)?;
+        parse_response(&response).map_err(|error| {
             let program = order.program.first().map_or("", String::as_str);
             Fault::Failed("start", format!("cannot start `{program}`: {error}"))
         })
@@ -131,17 +133,17 @@ impl Starter {
     fn wait(&self, deadline: Instant) -> SubjectResult<()> {
         loop {
             let remaining = deadline.saturating_duration_since(Instant::now());
-            let answers = [self.answers.as_fd()];
-            let answered = if self.undisturbed {
-                sys::readable(answers, remaining)
+            let responses = [self.responses.as_fd()];
+            let is_ready = if self.undisturbed {
+                sys::readable(responses, remaining)
             } else {
-                let answered = interrupt::readable(&answers, remaining);
+                let is_ready = interrupt::readable(&responses, remaining);
                 if interrupt::requested() {
                     return Err(Fault::Interrupted);
                 }
-                answered
+                is_ready
             };
-            if answered == Ok(true) {
+            if is_ready == Ok(true) {
                 return Ok(());
             }
             if Instant::now() > deadline {
@@ -195,8 +197,8 @@ impl StartRequest {
 }
 
 /// Parses a response of `starter.c`. Returns an error with the reason if no process was started.
-fn parse_answer(answer: &[u8; 8 * NUMBERS]) -> Result<Ended, io::Error> {
-    let mut numbers = answer.chunks_exact(8).map(|bytes| {
+fn parse_response(response: &[u8; 8 * NUMBERS]) -> Result<Ended, io::Error> {
+    let mut numbers = response.chunks_exact(8).map(|bytes| {
         let bytes = bytes.try_into().expect("each chunk has 8 bytes");
         i64::from_ne_bytes(bytes)
     });

@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shims_are_told_from_scripts_that_work() {
+    fn shims_are_distinguished_from_other_scripts() {
         let folder = tempfile::tempdir().expect("a folder");
         let found = |name: &str, text: &str| {
             std::fs::write(folder.path().join(name), text).expect("a file");

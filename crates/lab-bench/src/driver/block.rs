@@ -65,10 +65,10 @@ impl<'a, 'b> BlockRun<'a, 'b> {
 
     /// Abandons the block as soon as it is too disturbed to count.
     ///
-    /// `usual_ns` is the usual duration of such a block, in ns.
-    pub fn watching(self, host: &'a dyn HostWatch, usual_ns: u64) -> BlockRun<'a, 'b> {
+    /// `typical_ns` is the usual duration of such a block, in ns.
+    pub fn watching(self, host: &'a dyn HostWatch, typical_ns: u64) -> BlockRun<'a, 'b> {
         BlockRun {
-            host: Some((host, usual_ns)),
+            host: Some((host, typical_ns)),
             ..self
         }
     }
@@ -81,13 +81,13 @@ impl<'a, 'b> BlockRun<'a, 'b> {
     /// Returns true if the block is already so disturbed that it cannot count, even if no further
     /// disturbances occur.
     fn is_lost(&self, done: usize, of: usize) -> bool {
-        let Some((host, usual_ns)) = self.host.filter(|_| (MIN_POINTS_SEEN..of).contains(&done))
+        let Some((host, typical_ns)) = self.host.filter(|_| (MIN_POINTS_SEEN..of).contains(&done))
         else {
             return false;
         };
         let so_far = host.disturbance(self.workload.outside_cpu_ns(self.block.block));
         let elapsed_ns = (self.machine.now_ns() - self.began_ns) as f64;
-        let fraction = elapsed_ns / elapsed_ns.max(usual_ns as f64);
+        let fraction = elapsed_ns / elapsed_ns.max(typical_ns as f64);
         so_far.spread_over(fraction).disturbed()
     }
 
@@ -130,7 +130,7 @@ impl<'a, 'b> BlockRun<'a, 'b> {
         for &subject in &order {
             if self.takes_part(subject, target) {
                 let opened = self.workload.open(&mut self.block, subject);
-                self.settle(opened, subject, None)?;
+                self.finish_step(opened, subject, None)?;
             }
         }
         order.sort_by_key(|&subject| subject != self.plan.baseline);
@@ -142,7 +142,7 @@ impl<'a, 'b> BlockRun<'a, 'b> {
                     } else {
                         self.workload.warm_up_opened(&mut self.block, subject)
                     };
-                    self.settle(done, subject, None)?;
+                    self.finish_step(done, subject, None)?;
                 }
             }
         }
@@ -187,7 +187,7 @@ impl<'a, 'b> BlockRun<'a, 'b> {
         for subject in subjects {
             if self.block.participants.takes_part(subject, point) {
                 let closed = self.workload.close(&mut self.block, subject, point);
-                self.settle(closed, subject, Some(point))?;
+                self.finish_step(closed, subject, Some(point))?;
             }
         }
         Ok(())
@@ -195,9 +195,9 @@ impl<'a, 'b> BlockRun<'a, 'b> {
 
     fn prepare(&mut self, subject: SubjectId, point: PointId) -> Result<(), Stop> {
         let opened = self.workload.open(&mut self.block, subject);
-        if self.settle(opened, subject, None)?.is_some() {
+        if self.finish_step(opened, subject, None)?.is_some() {
             let warm = self.workload.warm_up(&mut self.block, subject, point);
-            self.settle(warm, subject, Some(point))?;
+            self.finish_step(warm, subject, Some(point))?;
         }
         Ok(())
     }
@@ -224,11 +224,13 @@ impl<'a, 'b> BlockRun<'a, 'b> {
                 let prepared = run
                     .workload
                     .before_pass(&mut run.block, turn, of - turn.pass);
-                run.settle(prepared, turn.subject, Some(point)).map(drop)
+                run.finish_step(prepared, turn.subject, Some(point))
+                    .map(drop)
             })?;
             self.for_each_participant(&turns, |run, turn| {
                 let outcome = run.turn(turn);
-                run.settle(outcome, turn.subject, Some(point)).map(drop)
+                run.finish_step(outcome, turn.subject, Some(point))
+                    .map(drop)
             })?;
         }
         Ok(())
@@ -259,7 +261,7 @@ impl<'a, 'b> BlockRun<'a, 'b> {
                 Some(record)
                     if result.disturbed && record.is_repeatable() && self.may_redo(tries) =>
                 {
-                    self.block.keep_redone(&record, tries)?;
+                    self.block.record_redone(&record, tries)?;
                 }
                 record => break record,
             }
@@ -267,14 +269,14 @@ impl<'a, 'b> BlockRun<'a, 'b> {
         self.workload.end_turn(&mut self.block, turn)?;
         self.counted_turns += 1;
         if let Some(record) = final_record {
-            self.block.keep(record)?;
+            self.block.record(record)?;
         }
         Ok(())
     }
 
     fn may_redo(&self, tries: u32) -> bool {
-        let most_redone = MAX_REDONE_FRACTION * f64::from(self.counted_turns + 1);
-        tries <= self.plan.measure.redo && self.block.block.redone_visits() < most_redone as u32
+        let max_redone = MAX_REDONE_FRACTION * f64::from(self.counted_turns + 1);
+        tries <= self.plan.measure.redo && self.block.block.redone_visits() < max_redone as u32
     }
 
     /// Shuts down all subjects.
@@ -290,7 +292,7 @@ impl<'a, 'b> BlockRun<'a, 'b> {
     }
 
     /// Returns the result of a step. If the subject failed, excludes it and returns `None`.
-    fn settle<T>(
+    fn finish_step<T>(
         &mut self,
         step: Done<T>,
         subject: SubjectId,

@@ -95,7 +95,7 @@ pub struct RunContext<'a> {
 impl<'a> RunContext<'a> {
     /// Creates the context of a new or resumed run.
     pub fn new(plan: &'a Plan, writer: RunWriter, mut run: Run) -> RunContext<'a> {
-        run.blocks.iter_mut().for_each(Block::forget_slices);
+        run.blocks.iter_mut().for_each(Block::drop_slices);
         RunContext {
             participants: Participants::new(plan, &run.failures),
             spent_ns: 0,
@@ -122,8 +122,8 @@ impl<'a> RunContext<'a> {
     /// Records the result of a pilot.
     pub fn pilot(&mut self, pilot: Pilot) -> Result<(), StoreError> {
         self.writer.pilot(&pilot)?;
-        let place = (pilot.subject, pilot.point);
-        self.run.pilots.retain(|p| (p.subject, p.point) != place);
+        let cell = (pilot.subject, pilot.point);
+        self.run.pilots.retain(|p| (p.subject, p.point) != cell);
         self.run.pilots.push(pilot);
         Ok(())
     }
@@ -230,7 +230,7 @@ impl BlockContext<'_> {
     }
 
     /// Records the result of a turn.
-    pub fn keep(&mut self, record: TurnRecord) -> Result<(), StoreError> {
+    pub fn record(&mut self, record: TurnRecord) -> Result<(), StoreError> {
         let (writer, block) = (self.writer, &mut *self.block);
         match record {
             TurnRecord::Batch {
@@ -276,7 +276,7 @@ impl BlockContext<'_> {
     }
 
     /// Records the result of a turn that will be repeated, without counting it. Attempts are numbered from 1.
-    pub fn keep_redone(&mut self, record: &TurnRecord, attempt: u32) -> Result<(), StoreError> {
+    pub fn record_redone(&mut self, record: &TurnRecord, attempt: u32) -> Result<(), StoreError> {
         match record {
             TurnRecord::Slice(slice) => {
                 let slice = self.writer.move_to_file(slice.clone(), true)?;
@@ -311,7 +311,7 @@ impl BlockContext<'_> {
         process: &mut SubjectProcess,
         subject: SubjectId,
     ) -> Result<(), StoreError> {
-        keep_log(self.run, process, subject, Some(self.block.number))
+        record_log(self.run, process, subject, Some(self.block.number))
     }
 }
 
@@ -340,7 +340,7 @@ fn failure(
     };
     let mut log = Vec::new();
     if let Some(process) = process {
-        keep_log(run, process, subject, block)?;
+        record_log(run, process, subject, block)?;
         log = process.last_log();
     }
     let (message, rest) = message.split_once('\n').unwrap_or((&message, ""));
@@ -358,7 +358,7 @@ fn failure(
 }
 
 /// Records the lines that a process has logged since the last call.
-pub fn keep_log(
+pub fn record_log(
     run: &RunWriter,
     process: &mut SubjectProcess,
     subject: SubjectId,

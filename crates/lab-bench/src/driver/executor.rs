@@ -153,16 +153,16 @@ impl<'a> LocalExecutor<'a> {
         let (machine, workload) = (&*self.machine, &mut *self.workload);
         let mut running = BlockRun::new(plan, workload, measuring, self.pace, machine);
         // The first block is shorter than the others, so its duration is not used.
-        let usual = context.run.complete_blocks().skip(1).last();
-        if let Some(usual) = usual.filter(|_| is_redone) {
-            running = running.watching(&*host, usual.duration_ns);
+        let typical = context.run.complete_blocks().skip(1).last();
+        if let Some(typical) = typical.filter(|_| is_redone) {
+            running = running.watching(&*host, typical.duration_ns);
         }
         let measured = running.measure();
         let (passes_ns, is_given_up) = (running.passes_ns(), running.is_given_up());
         if let Err(stop) = measured {
             context.run.failures.append(&mut failures);
             block.duration_ns = self.machine.now_ns() - began_ns;
-            block.forget_slices();
+            block.drop_slices();
             context.run.blocks.push(block);
             return Err(stop);
         }
@@ -189,7 +189,7 @@ impl<'a> LocalExecutor<'a> {
         context.run.failures.append(&mut failures);
         block.duration_ns = self.machine.now_ns() - began_ns;
         writer.finish(block.state, block.duration_ns, &block.disturbance)?;
-        block.forget_slices();
+        block.drop_slices();
         let (state, took) = (block.state, Duration::from_nanos(block.duration_ns));
         let times = BlockTimes {
             total_ns: block.duration_ns,

@@ -53,7 +53,7 @@ impl Explainer<'_> {
             let result = run(process)?;
             let after = library.read()?;
             if has_own_heap {
-                allocation_figures(result.allocated)
+                allocation_values(result.allocated)
             } else {
                 Ok(after.iter().zip(before).map(|(a, b)| a - b).collect())
             }
@@ -61,9 +61,9 @@ impl Explainer<'_> {
         process.close()?;
         process.quit()?;
         match rows.first().map_or(0, Vec::len) {
-            2 => counted.figures([Metric::ALLOCATED_BYTES, Metric::ALLOCATIONS].iter(), &rows),
+            2 => counted.add_metrics([Metric::ALLOCATED_BYTES, Metric::ALLOCATIONS].iter(), &rows),
             _ => {
-                counted.figures([Metric::ALLOCATED_BYTES].iter(), &rows);
+                counted.add_metrics([Metric::ALLOCATED_BYTES].iter(), &rows);
                 return Err(missing("its runtime counts only bytes"));
             }
         }
@@ -72,7 +72,7 @@ impl Explainer<'_> {
 }
 
 /// Returns the number of allocated bytes, and the number of blocks if the runtime counts them.
-fn allocation_figures(allocated: Allocated) -> SubjectResult<Vec<f64>> {
+fn allocation_values(allocated: Allocated) -> SubjectResult<Vec<f64>> {
     let bytes = allocated.bytes;
     let bytes = bytes
         .ok_or_else(|| missing("its runtime has its own heap and does not report allocations"))?;

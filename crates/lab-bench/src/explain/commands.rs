@@ -3,9 +3,12 @@
 //! each tool.
 
 use super::allocations::{CountingLibrary, has_own_heap};
-use super::counting::{Adding, REPEATS, USED, missing, read_events, read_trace_file, tracing};
+use super::counting::{
+    Adding, REPEATS, USAGE_METRICS, missing, read_events, read_trace_file, tracing,
+};
 use super::simulated::{
-    FIGURES, by_function, by_library, most_costly, read_profile, under_callgrind,
+    SIMULATED_METRICS, callgrind_command, cost_by_function, cost_by_library, read_profile,
+    select_costliest,
 };
 use super::trace::read_all_calls;
 use crate::build::in_path;
@@ -24,7 +27,7 @@ const UNDER_TOOLS: usize = 2;
 
 /// The maximum duration of a command for the full number of runs without a tracer. Longer commands
 /// run less often.
-const LONG: Duration = Duration::from_secs(2);
+const LONG_COMMAND: Duration = Duration::from_secs(2);
 
 /// Counts the events of a plan's commands.
 pub struct CommandExplainer<'a> {
@@ -105,7 +108,7 @@ impl<'a> CommandExplainer<'a> {
     fn count_usage(&mut self, counted: &mut Counted) -> SubjectResult<()> {
         // Load the files into memory.
         let first = self.run(counted, &[])?;
-        let repeats = if Duration::from_nanos(first.wall_ns) > LONG {
+        let repeats = if Duration::from_nanos(first.wall_ns) > LONG_COMMAND {
             UNDER_TOOLS
         } else {
             REPEATS
@@ -131,7 +134,7 @@ impl<'a> CommandExplainer<'a> {
             );
             rows.push(row);
         }
-        counted.figures(USED.iter().chain(&COUNTED), &rows);
+        counted.add_metrics(USAGE_METRICS.iter().chain(&COUNTED), &rows);
         Ok(())
     }
 
@@ -161,7 +164,7 @@ impl<'a> CommandExplainer<'a> {
                 "it does not allocate memory through a shared C library",
             ));
         }
-        counted.figures([Metric::ALLOCATED_BYTES, Metric::ALLOCATIONS].iter(), &rows);
+        counted.add_metrics([Metric::ALLOCATED_BYTES, Metric::ALLOCATIONS].iter(), &rows);
         Ok(())
     }
 
@@ -179,19 +182,19 @@ impl<'a> CommandExplainer<'a> {
             ));
         }
         let file = self.scratch.folder().join("callgrind");
-        self.run(counted, &under_callgrind(&file))?;
+        self.run(counted, &callgrind_command(&file))?;
         let profile = read_profile(&file)?;
-        let figures = FIGURES.iter();
+        let figures = SIMULATED_METRICS.iter();
         let figures =
             figures.filter_map(|(metric, event)| Some((metric, profile.total_of(event)? as f64)));
         let (metrics, row): (Vec<&Metric>, Vec<f64>) = figures.unzip();
-        counted.figures(metrics.into_iter(), &[row]);
+        counted.add_metrics(metrics.into_iter(), &[row]);
         let largest = |by: HashMap<String, u64>| {
             let costs = by.into_iter();
-            most_costly(costs.map(|(name, cost)| (name, cost as f64)))
+            select_costliest(costs.map(|(name, cost)| (name, cost as f64)))
         };
-        counted.functions = largest(by_function(&profile));
-        counted.libraries = largest(by_library(&profile));
+        counted.functions = largest(cost_by_function(&profile));
+        counted.libraries = largest(cost_by_library(&profile));
         Ok(())
     }
 }

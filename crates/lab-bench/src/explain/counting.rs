@@ -6,7 +6,7 @@ use crate::host::hardware::HardwareCounters;
 use crate::subject::dialog::connection_lost;
 use crate::subject::fault::{Fault, SubjectResult};
 use lab_host::procfs::ProcessUsage;
-use lab_model::{Counted, CountedFigure, Direction, Metric, Unit};
+use lab_model::{Counted, CountedValue, Direction, Metric, Unit};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::BufReader;
@@ -68,8 +68,8 @@ pub(super) fn read_events(counters: Option<&HardwareCounters>) -> SubjectResult<
     }
 }
 
-/// The metrics of a process's resource usage: the wall time, followed by the metrics of [`used`].
-pub(super) static USED: [Metric; 6] = [
+/// The metrics of a process's resource usage: the wall time, followed by the metrics of [`usage_between`].
+pub(super) static USAGE_METRICS: [Metric; 6] = [
     Metric::MEAN_WALL,
     Metric::MEAN_CPU,
     Metric::VOLUNTARY_SWITCHES,
@@ -78,9 +78,9 @@ pub(super) static USED: [Metric; 6] = [
     Metric::MAJOR_FAULTS,
 ];
 
-/// Returns the CPU time, context switches and page faults between two readings, in the order of [`USED`] without
+/// Returns the CPU time, context switches and page faults between two readings, in the order of [`USAGE_METRICS`] without
 /// the wall time.
-pub(super) fn used(cpu_ns: u64, before: &ProcessUsage, after: &ProcessUsage) -> [f64; 5] {
+pub(super) fn usage_between(cpu_ns: u64, before: &ProcessUsage, after: &ProcessUsage) -> [f64; 5] {
     // The switches of threads that have exited are no longer included.
     let increase =
         |figure: fn(&ProcessUsage) -> u64| figure(after).saturating_sub(figure(before)) as f64;
@@ -101,7 +101,7 @@ pub(super) trait Adding {
 
     /// Adds values of metrics. Each row contains the values from one pair of batches, in the order
     /// of `metrics`.
-    fn figures<'m>(&mut self, metrics: impl Iterator<Item = &'m Metric>, rows: &[Vec<f64>]);
+    fn add_metrics<'m>(&mut self, metrics: impl Iterator<Item = &'m Metric>, rows: &[Vec<f64>]);
 
     /// Adds the system calls of all batches. The last batch has a single operation.
     fn add(&mut self, batches: ExplainedBatches, calls: Vec<SystemCalls>);
@@ -125,10 +125,10 @@ impl Adding for Counted {
         Ok(())
     }
 
-    fn figures<'m>(&mut self, metrics: impl Iterator<Item = &'m Metric>, rows: &[Vec<f64>]) {
+    fn add_metrics<'m>(&mut self, metrics: impl Iterator<Item = &'m Metric>, rows: &[Vec<f64>]) {
         let width = rows.first().map_or(0, Vec::len);
         for (i, metric) in metrics.take(width).enumerate() {
-            self.figures.push(CountedFigure {
+            self.figures.push(CountedValue {
                 metric: metric.clone(),
                 differences: rows.iter().map(|row| row[i]).collect(),
             });
@@ -148,7 +148,7 @@ impl Adding for Counted {
             let each = counted
                 .iter()
                 .map(|(calls, operations)| value(calls) as f64 / operations);
-            self.figures.push(CountedFigure {
+            self.figures.push(CountedValue {
                 metric,
                 differences: each.collect(),
             });

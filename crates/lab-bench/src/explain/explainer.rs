@@ -2,7 +2,8 @@
 //! Counts the events of subjects that run batches.
 
 use super::counting::{
-    Adding, ExplainedBatches, REPEATS, USED, missing, read_events, read_trace_file, tracing, used,
+    Adding, ExplainedBatches, REPEATS, USAGE_METRICS, missing, read_events, read_trace_file,
+    tracing, usage_between,
 };
 use super::trace::read_trace;
 use crate::batches::open_case::OpenCase;
@@ -132,13 +133,13 @@ impl<'a> Explainer<'a> {
             let result = run(process)?;
             let (events_after, after) = (events()?, usage(process)?);
             let mut cost = vec![result.wall_ns as f64];
-            cost.extend(used(result.cpu_ns, &before, &after));
+            cost.extend(usage_between(result.cpu_ns, &before, &after));
             cost.extend(events_after.iter().zip(&events_before).map(|(a, b)| a - b));
             Ok(cost)
         })?;
         process.close()?;
         process.quit()?;
-        counted.figures(USED.iter().chain(&COUNTED), &rows);
+        counted.add_metrics(USAGE_METRICS.iter().chain(&COUNTED), &rows);
         Ok(batches)
     }
 

@@ -3,7 +3,7 @@
 
 use super::allocations::{CountingLibrary, has_own_heap};
 use super::counting::{
-    Adding, REPEATS, USED, missing, read_events, read_trace_file, tracing, used,
+    Adding, REPEATS, USAGE_METRICS, missing, read_events, read_trace_file, tracing, usage_between,
 };
 use super::trace::read_windows;
 use crate::driver::session::{BenchError, usable_cores};
@@ -15,7 +15,7 @@ use crate::subject::dialog::connection_lost;
 use crate::subject::fault::{Fault, SubjectResult};
 use lab_host::procfs::{self, ProcessUsage};
 use lab_load::Engine;
-use lab_model::{Counted, CountedFigure, Metric, Plan, PointId, Serving, SubjectId};
+use lab_model::{Counted, CountedValue, Metric, Plan, PointId, Serving, SubjectId};
 use std::path::Path;
 use std::time::Duration;
 
@@ -71,7 +71,7 @@ impl<'a> ServerExplainer<'a> {
         point: PointId,
         tracer: Option<&Path>,
     ) -> SubjectResult<Counted> {
-        if self.plan.part_of_peak(point).is_some() {
+        if self.plan.fraction_of_peak(point).is_some() {
             let reason = "the peak is known only during a run, so a fraction of it cannot be offered; use \
                  load=closed";
             return Err(Fault::Failed("load", reason.into()));
@@ -117,15 +117,15 @@ impl<'a> ServerExplainer<'a> {
             let served = loaded.served()?;
             let (events_after, after) = (events()?, usage(&loaded.server));
             let cpu_ns = loaded.server.read()?.cpu_ns.saturating_sub(cpu_before);
-            let mut cost = used(cpu_ns, &before, &after).to_vec();
+            let mut cost = usage_between(cpu_ns, &before, &after).to_vec();
             cost.extend(events_after.iter().zip(&events_before).map(|(a, b)| a - b));
             counted.operations = counted.operations.max(served);
             Ok(cost.into_iter().map(|cost| cost / served as f64).collect())
         })?;
         // The wall time of a request depends on the load.
-        counted.figures(USED[1..].iter().chain(&COUNTED), &rows);
+        counted.add_metrics(USAGE_METRICS[1..].iter().chain(&COUNTED), &rows);
         if let Some(bytes) = loaded.server.read()?.bytes {
-            counted.figures([Metric::MEMORY].iter(), &[vec![bytes as f64]]);
+            counted.add_metrics([Metric::MEMORY].iter(), &[vec![bytes as f64]]);
         }
         loaded.end(self.serving)?;
         Ok(proven)
@@ -157,7 +157,7 @@ impl<'a> ServerExplainer<'a> {
         // Each request consists of one receive and one send, so a client's connection has no round trips.
         counted
             .figures
-            .retain(|figure: &CountedFigure| figure.metric != Metric::ROUND_TRIPS);
+            .retain(|figure: &CountedValue| figure.metric != Metric::ROUND_TRIPS);
         Ok(())
     }
 
@@ -182,13 +182,13 @@ impl<'a> ServerExplainer<'a> {
                 .map(|(after, before)| (after - before) / served as f64)
                 .collect())
         })?;
-        counted.figures([Metric::ALLOCATED_BYTES, Metric::ALLOCATIONS].iter(), &rows);
+        counted.add_metrics([Metric::ALLOCATED_BYTES, Metric::ALLOCATIONS].iter(), &rows);
         loaded.end(self.serving)
     }
 
     fn setup<'p>(&'p self, plan: &'p Plan) -> SubjectResult<ServerSetup<'p>> {
-        let place = self.scratch.folder().join("files");
-        let files = ServedFiles::make(place, &self.serving.files, self.plan.seed);
+        let directory = self.scratch.folder().join("files");
+        let files = ServedFiles::make(directory, &self.serving.files, self.plan.seed);
         Ok(ServerSetup {
             plan,
             serving: self.serving,

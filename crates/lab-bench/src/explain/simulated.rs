@@ -23,7 +23,7 @@ const WARM_UP: u64 = 1;
 const FUNCTIONS: usize = 20;
 
 /// The metrics, each with Callgrind's event or sum of events.
-pub(super) static FIGURES: [(Metric, &str); 3] = [
+pub(super) static SIMULATED_METRICS: [(Metric, &str); 3] = [
     (Metric::SIMULATED_INSTRUCTIONS, "Ir"),
     (Metric::SIMULATED_D1_MISSES, "D1"),
     (Metric::SIMULATED_LL_MISSES, "LL"),
@@ -49,21 +49,21 @@ impl Explainer<'_> {
         let [once, twice] = [1, 2].map(|times| self.run_under_callgrind(counted, batches, times));
         let (once, twice) = (once?, twice?);
         let each = |twice: u64, once: u64| (twice as f64 - once as f64) / batches.operations as f64;
-        let figures = FIGURES.iter().filter_map(|(metric, event)| {
+        let figures = SIMULATED_METRICS.iter().filter_map(|(metric, event)| {
             let [once, twice] = [&once, &twice].map(|profile| profile.total_of(event));
             Some((metric, each(twice?, once?)))
         });
         let (metrics, row): (Vec<&Metric>, Vec<f64>) = figures.unzip();
-        counted.figures(metrics.into_iter(), &[row]);
+        counted.add_metrics(metrics.into_iter(), &[row]);
         let differences = |by: fn(&CostProfile) -> HashMap<String, u64>| {
             let once = by(&once);
-            most_costly(by(&twice).into_iter().map(|(name, cost)| {
+            select_costliest(by(&twice).into_iter().map(|(name, cost)| {
                 let before = once.get(&name).copied().unwrap_or(0);
                 (name, each(cost, before))
             }))
         };
-        counted.functions = differences(by_function);
-        counted.libraries = differences(by_library);
+        counted.functions = differences(cost_by_function);
+        counted.libraries = differences(cost_by_library);
         Ok(())
     }
 
@@ -79,7 +79,7 @@ impl Explainer<'_> {
             warm_up: WARM_UP,
             ..batches
         };
-        let (mut process, mut visit) = self.warm(counted, warm_up, &under_callgrind(&file))?;
+        let (mut process, mut visit) = self.warm(counted, warm_up, &callgrind_command(&file))?;
         visit.run(&mut process, self.plan, times * batches.operations)?;
         visit.check_work(self.plan)?;
         process.close()?;
@@ -95,7 +95,7 @@ pub(super) fn read_profile(file: &Path) -> SubjectResult<CostProfile> {
     read_callgrind(BufReader::new(file)).map_err(|e| failure(e.to_string()))
 }
 
-pub(super) fn under_callgrind(file: &Path) -> Vec<String> {
+pub(super) fn callgrind_command(file: &Path) -> Vec<String> {
     let words = [
         "valgrind".into(),
         "-q".into(),
@@ -108,7 +108,9 @@ pub(super) fn under_callgrind(file: &Path) -> Vec<String> {
 }
 
 /// Returns the most expensive functions, with their costs.
-pub(super) fn most_costly(functions: impl Iterator<Item = (String, f64)>) -> Vec<(String, f64)> {
+pub(super) fn select_costliest(
+    functions: impl Iterator<Item = (String, f64)>,
+) -> Vec<(String, f64)> {
     let mut functions: Vec<(String, f64)> = functions.filter(|(_, cost)| *cost > 0.0).collect();
     functions.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     functions.truncate(FUNCTIONS);
@@ -117,7 +119,7 @@ pub(super) fn most_costly(functions: impl Iterator<Item = (String, f64)>) -> Vec
 
 /// Returns the number of instructions in the program and in each library, by the last component of
 /// its path.
-pub(super) fn by_library(profile: &CostProfile) -> HashMap<String, u64> {
+pub(super) fn cost_by_library(profile: &CostProfile) -> HashMap<String, u64> {
     let mut sums: HashMap<String, u64> = HashMap::new();
     for (object, cost) in profile.objects() {
         let name = Path::new(object).file_name();
@@ -129,7 +131,7 @@ pub(super) fn by_library(profile: &CostProfile) -> HashMap<String, u64> {
 }
 
 /// Returns the number of instructions in each function's own code.
-pub(super) fn by_function(profile: &CostProfile) -> HashMap<String, u64> {
+pub(super) fn cost_by_function(profile: &CostProfile) -> HashMap<String, u64> {
     let mut sums: HashMap<String, u64> = HashMap::new();
     for function in profile.functions() {
         let cost = profile.value("Ir", function.costs).unwrap_or(0);

@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn interrupted_calls_of_several_threads_are_put_together() {
+    fn interrupted_calls_of_multiple_threads_are_joined() {
         let calls = one(
             "7 futex(0x1, FUTEX_WAIT_PRIVATE, 2, NULL <unfinished ...>\n\
              8 write(5<socket:[9]>, \"abc\", 3 <unfinished ...>\n\

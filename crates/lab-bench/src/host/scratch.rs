@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_in_a_folder_that_is_gone_is_told_from_the_rest() {
+    fn paths_in_removed_directories_are_abandoned() {
         let parent = tempfile::tempdir().unwrap();
         let scratch = Scratch::new(Some(parent.path())).unwrap();
         let is_abandoned = |path: &str| scratch.is_abandoned(&parent.path().join(path));

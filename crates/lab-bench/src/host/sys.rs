@@ -92,7 +92,7 @@ pub fn pin_all(process: Pid, cores: &[usize]) -> io::Result<()> {
 /// benchlab sleeps while a batch runs, and the subject sleeps while benchlab works, so the two
 /// never compete. Switching between processes on one core takes a fifth of the time that it takes
 /// to wake another core.
-pub fn share_core(core: usize) {
+pub fn pin_to_core(core: usize) {
     // Without permission, the scheduler decides. benchlab then responds more slowly, but results stay correct.
     let _ = pin(Pid::from_raw(0), &[core]);
 }

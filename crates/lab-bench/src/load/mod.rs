@@ -107,7 +107,7 @@ impl<'a> LoadWorkload<'a> {
     }
 
     fn slices_of_a_block(&self) -> u32 {
-        if self.plan.is_one_stretch() {
+        if self.plan.is_uninterrupted() {
             return 1;
         }
         let subjects: Vec<SubjectId> = self.plan.subjects.ids().collect();
@@ -217,7 +217,7 @@ impl<'a> LoadWorkload<'a> {
         let loaded = generator.load(length, slice, &mut |piece| {
             let accepted = self.accept(block, turn, piece);
             outcome =
-                accepted.and_then(|slice| slice.map_or(Ok(()), |slice| self.keep(block, slice)));
+                accepted.and_then(|slice| slice.map_or(Ok(()), |slice| self.record(block, slice)));
             outcome.is_ok() && !interrupt::requested()
         });
         outcome?;
@@ -230,8 +230,8 @@ impl<'a> LoadWorkload<'a> {
         }
     }
 
-    fn keep(&mut self, block: &mut BlockContext, slice: Slice) -> Result<(), StoreError> {
-        block.keep(TurnRecord::Slice(slice.clone()))?;
+    fn record(&mut self, block: &mut BlockContext, slice: Slice) -> Result<(), StoreError> {
+        block.record(TurnRecord::Slice(slice.clone()))?;
         self.done += 1;
         (block.progress)(Progress::Slice {
             slice: &slice,
@@ -312,9 +312,9 @@ impl Workload for LoadWorkload<'_> {
     }
 
     fn take_turn(&mut self, block: &mut BlockContext, turn: Turn) -> Done<TurnResult> {
-        if self.plan.is_one_stretch() {
+        if self.plan.is_uninterrupted() {
             let slice = self.next_slice(block, turn)?;
-            self.keep(block, slice)?;
+            self.record(block, slice)?;
         } else {
             self.visit(block, turn)?;
         }
@@ -379,12 +379,12 @@ impl ServerUsage<'_> {
             return Ok(None);
         };
         let usage = watch.read();
-        if let Err(gone) = &usage {
-            (block.progress)(Progress::Note(gone));
+        if let Err(reason) = &usage {
+            (block.progress)(Progress::Note(reason));
             block.run.log(&LogLine {
                 subject,
                 block: Some(block.block.number),
-                line: LogLine::server_unknown(gone),
+                line: LogLine::server_unknown(reason),
             })?;
             self.watches[subject] = None;
         }

@@ -3,7 +3,7 @@
 
 use super::generator::{Generator, Generators, LoadFault, Piece, first_errors};
 use crate::host::interrupt;
-use lab_load::{Engine, JobError, LoadJob, LoadShare, Request, SliceRecord};
+use lab_load::{Engine, GeneratorLoad, JobError, LoadJob, Request, SliceRecord};
 use lab_model::{IdVec, LoadSpec, Plan, PointId, SubjectId};
 use std::time::Duration;
 
@@ -43,8 +43,12 @@ impl LoadedServers {
 
     /// Creates a load generator with open connections to a server. Returns an error if the
     /// generator cannot be started.
-    pub fn open(&self, server: SubjectId, share: &LoadShare) -> Result<Engine, String> {
-        let job = self.job(server)?.with_share(share);
+    pub fn open(
+        &self,
+        server: SubjectId,
+        generator_load: &GeneratorLoad,
+    ) -> Result<Engine, String> {
+        let job = self.job(server)?.with_generator_load(generator_load);
         Engine::start(job).map_err(|e| e.to_string())
     }
 
@@ -85,8 +89,8 @@ impl Generators for LocalGenerators<'_> {
         point: PointId,
         block: u32,
     ) -> Result<Box<dyn Generator>, LoadFault> {
-        let share = LoadShare::all(self.plan, self.load, point, block);
-        let engine = self.servers.open(subject, &share);
+        let generator_load = GeneratorLoad::all(self.plan, self.load, point, block);
+        let engine = self.servers.open(subject, &generator_load);
         let mut engine = engine.map_err(LoadFault::Failed)?;
         engine.stop_when(interrupt::requested);
         Ok(Box::new(engine))

@@ -12,7 +12,7 @@ mod sockets;
 mod split;
 pub mod usage;
 
-use crate::driver::context::{BlockContext, Progress, RunContext, Stop, TurnRecord, keep_log};
+use crate::driver::context::{BlockContext, Progress, RunContext, Stop, TurnRecord, record_log};
 use crate::driver::session::{BenchError, usable_cores};
 use crate::driver::workload::{Done, Turn, TurnResult, Workload};
 use crate::host::scratch::Scratch;
@@ -67,7 +67,7 @@ pub struct ServerWorkload<'a> {
 /// Returns true if some points depend on peaks that have not been found yet.
 pub fn finds_peaks(plan: &Plan, run: &Run) -> bool {
     let mut points = plan.points.ids();
-    let has_parts = points.any(|point| plan.part_of_peak(point).is_some());
+    let has_parts = points.any(|point| plan.fraction_of_peak(point).is_some());
     has_parts && run.complete_blocks().count() < calibrating_blocks(plan) as usize
 }
 
@@ -82,8 +82,8 @@ impl<'a> ServerWorkload<'a> {
         scratch: Scratch,
     ) -> Result<ServerWorkload<'a>, BenchError> {
         let cores = usable_cores()?;
-        let place = scratch.folder().join("files");
-        let files = ServedFiles::make(place, &serving.files, plan.seed)
+        let directory = scratch.folder().join("files");
+        let files = ServedFiles::make(directory, &serving.files, plan.seed)
             .map_err(BenchError::system("cannot create the files to serve"))?;
         let pilots = run.pilots.iter();
         let by_case = |p: &Pilot| ((p.subject, plan.points[p.point].case), p.clone());
@@ -216,16 +216,16 @@ impl<'a> ServerWorkload<'a> {
                 done: subject.index() * plan.cases.len() + case.index(),
                 of: plan.subjects.len() * plan.cases.len(),
             });
-            let place = (&*split.server, point);
-            let mut warming = self.warming((subject, server), place, baseline.as_deref_mut())?;
+            let cell = (&*split.server, point);
+            let mut warming = self.warming((subject, server), cell, baseline.as_deref_mut())?;
             match self.pilots.get(&(subject, case)) {
                 Some(pilot) => warming.reach(server, pilot)?,
                 None => {
-                    let longest = self.pilot_length(&pilots);
+                    let max_time = self.pilot_length(&pilots);
                     pilots.push(Pilot {
                         subject,
                         cold_ns: self.proven[&subject].first_ns,
-                        ..pilot::pilot(server, warming, point, longest)?
+                        ..pilot::pilot(server, warming, point, max_time)?
                     });
                 }
             }
@@ -343,11 +343,11 @@ impl ServerWorkload<'_> {
                 done: 0,
                 of: plan.points.len(),
             });
-            let place = (&*self.split.server, pilot.point);
+            let cell = (&*self.split.server, pilot.point);
             let baseline = baseline
                 .as_deref_mut()
                 .filter(|_| plan.measure.age.is_none());
-            let mut warming = self.warming((subject, server), place, baseline)?;
+            let mut warming = self.warming((subject, server), cell, baseline)?;
             match plan.measure.age {
                 Some(age) => warming.reach_age(server, age)?,
                 None if refresh => warming.refresh(server, pilot)?,
@@ -367,7 +367,7 @@ impl ServerWorkload<'_> {
         let plan = self.setup.plan;
         let proven = &self.proven[&subject];
         let rate = match (
-            plan.part_of_peak(point),
+            plan.fraction_of_peak(point),
             self.peaks.peak(plan, subject, point),
         ) {
             (None, _) => plan.rate(point),
@@ -460,7 +460,7 @@ impl Workload for ServerWorkload<'_> {
             return None;
         }
         if !self.set.goes_on() {
-            for subject in self.costs.left_out(plan, context) {
+            for subject in self.costs.excluded_subjects(plan, context) {
                 context.participants.exclude(subject, None);
             }
             self.set = self.costs.next_set(plan, context);
@@ -501,7 +501,7 @@ impl Workload for ServerWorkload<'_> {
 
     /// Returns true for load at a fraction of a peak, because the peak must be found first.
     fn comes_last(&self, point: PointId) -> bool {
-        self.is_calibrating && self.setup.plan.part_of_peak(point).is_some()
+        self.is_calibrating && self.setup.plan.fraction_of_peak(point).is_some()
     }
 
     fn begin_point(&mut self, block: &mut BlockContext, point: PointId) {
@@ -518,7 +518,7 @@ impl Workload for ServerWorkload<'_> {
     fn has_turns(&self, subject: SubjectId, point: PointId) -> bool {
         let plan = self.setup.plan;
         let peak = || self.peaks.peak(plan, subject, point);
-        plan.part_of_peak(point).is_none() || !matches!(peak(), None | Some(Peak::Generator))
+        plan.fraction_of_peak(point).is_none() || !matches!(peak(), None | Some(Peak::Generator))
     }
 
     /// Starts a server, unless it is still running from the previous block.
@@ -586,7 +586,7 @@ impl Workload for ServerWorkload<'_> {
         let (before, others_before) = (server.read()?, others.read());
         let record = server.load(engine, stretch)?;
         let (others_after, after) = (others.read(), server.read()?);
-        let used_ns = others_after.most_since(&others_before);
+        let used_ns = others_after.max_since(&others_before);
         let slice = record.slice(point, subject, pass);
         let disturbed = others::disturbs(used_ns, slice.wall_ns);
         let slice = lab_model::Slice {
@@ -623,7 +623,7 @@ impl Workload for ServerWorkload<'_> {
             metric: metric.id.to_string(),
             value,
         };
-        Ok(block.keep(TurnRecord::Readings(values.map(reading).collect()))?)
+        Ok(block.record(TurnRecord::Readings(values.map(reading).collect()))?)
     }
 
     /// Excludes a faulty server. A server that cannot be loaded at a point is excluded only from
@@ -656,7 +656,7 @@ fn shut_down(
     block: Option<u32>,
 ) -> Result<SubjectResult<Vec<f64>>, StoreError> {
     let closed = server.close(&serving.metrics);
-    keep_log(run, &mut server.process, subject, block)?;
+    record_log(run, &mut server.process, subject, block)?;
     Ok(closed.and_then(|values| server.quit().map(|()| values)))
 }
 
@@ -697,6 +697,6 @@ fn settings(
     if split.server == split.generator {
         settings.push(setting("cores shared", "yes".into()));
     }
-    settings.push(setting("verified responses", proven.answers.to_string()));
+    settings.push(setting("verified responses", proven.responses.to_string()));
     settings
 }

@@ -56,7 +56,7 @@ impl CpuReading {
     ///
     /// The sum over all processes would be misleading, because many processes with a little CPU
     /// time each cause no pause.
-    pub fn most_since(&self, earlier: &CpuReading) -> u64 {
+    pub fn max_since(&self, earlier: &CpuReading) -> u64 {
         let pairs = self.0.iter().zip(&earlier.0);
         let used = pairs.filter_map(|(now, before)| Some((*now)?.saturating_sub((*before)?)));
         used.max().unwrap_or(0)
@@ -92,7 +92,7 @@ mod tests {
         while now(clocks[1]) < of_other + 50_000_000 && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(5));
         }
-        assert!(of_others.read().most_since(&before) >= 50_000_000);
+        assert!(of_others.read().max_since(&before) >= 50_000_000);
         let listed = |others: &Clocks, pid: usize| {
             let clock = format!("{:?}", clocks[pid]);
             others.0.iter().any(|c| format!("{c:?}") == clock)
@@ -104,7 +104,7 @@ mod tests {
             child.wait().unwrap();
         }
         // A process that has exited uses no CPU time.
-        of_others.read().most_since(&before);
+        of_others.read().max_since(&before);
     }
 
     #[test]
@@ -112,8 +112,8 @@ mod tests {
         let reading = |clocks: &[Option<u64>]| CpuReading(clocks.to_vec());
         let before = reading(&[Some(1_000), Some(70), Some(5), None]);
         let after = reading(&[Some(1_300), Some(570), None, Some(9_000)]);
-        assert_eq!(after.most_since(&before), 500);
-        assert_eq!(reading(&[]).most_since(&reading(&[])), 0);
+        assert_eq!(after.max_since(&before), 500);
+        assert_eq!(reading(&[]).max_since(&reading(&[])), 0);
         assert!(!disturbs(500_000, 50_000_000) && disturbs(500_001, 50_000_000));
     }
 }

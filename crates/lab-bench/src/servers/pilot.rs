@@ -100,7 +100,7 @@ pub fn point(plan: &Plan, case: CaseId) -> Option<PointId> {
 }
 
 /// Returns the maximum length of a pilot regardless of the budget.
-pub fn most(plan: &Plan) -> Duration {
+pub fn max_pilot(plan: &Plan) -> Duration {
     ROUND * plan.measure.max_warmup
 }
 
@@ -110,11 +110,11 @@ pub fn most(plan: &Plan) -> Duration {
 /// time that the earlier pilots took. A pilot may use the time that other pilots do not need.
 pub fn max_length(plan: &Plan, spent: Duration, left: usize, pilots: usize) -> Duration {
     let Some(budget_ns) = plan.measure.budget_ns else {
-        return most(plan);
+        return max_pilot(plan);
     };
     let all = Duration::from_nanos(budget_ns) / PILOTS_DIVISOR;
-    let share = PilotTime::divide(all, pilots).share(spent, left);
-    share.max(MIN_PILOT).min(most(plan))
+    let max_time = PilotTime::divide(all, pilots).max_time(spent, left);
+    max_time.max(MIN_PILOT).min(max_pilot(plan))
 }
 
 /// The baseline's server, which shows the speed of the machine.
@@ -165,7 +165,7 @@ pub struct Warming<'a, 'y> {
     /// The last round, counted from 1, at whose end the server was busy. 0 if there was none.
     last_busy: usize,
     /// True if the server has finished compiling and runs on its own cores.
-    settled: bool,
+    has_compiled: bool,
 }
 
 impl<'a, 'y> Warming<'a, 'y> {
@@ -195,27 +195,27 @@ impl<'a, 'y> Warming<'a, 'y> {
             began: Instant::now(),
             cpu_before_ns: server.read()?.cpu_ns,
             last_busy: 0,
-            settled: false,
+            has_compiled: false,
         })
     }
 
-    /// Runs rounds until the server is steady or the time `longest` has passed. The server may use
+    /// Runs rounds until the server is steady or the time `max_time` has passed. The server may use
     /// all cores while it compiles.
     pub fn find_level(
         &mut self,
         server: &mut RunningServer,
-        longest: Duration,
+        max_time: Duration,
     ) -> SubjectResult<Option<Steady>> {
         server.free()?;
         loop {
             self.round(server)?;
             let level = steady_rounds(&self.batches, &self.ages);
-            let steady = self.settled && level.is_some_and(|level| level.reached);
+            let steady = self.has_compiled && level.is_some_and(|level| level.reached);
             let elapsed = self.began.elapsed();
             // If there is enough time, continue until the cost of the first 100,000 requests is known.
             let served = self.ages.last().map_or(0, |age| age.requests);
-            let is_old = served >= REPORTED_REQUESTS || elapsed >= longest / REPORTED_DIVISOR;
-            if steady && is_old || elapsed >= longest {
+            let is_old = served >= REPORTED_REQUESTS || elapsed >= max_time / REPORTED_DIVISOR;
+            if steady && is_old || elapsed >= max_time {
                 server.keep_on(self.cores)?;
                 return Ok(level);
             }
@@ -235,15 +235,15 @@ impl<'a, 'y> Warming<'a, 'y> {
             let served = self.ages.last().map_or(0, |age| age.requests);
             let elapsed = self.began.elapsed();
             let is_over = if level.reached {
-                let longest = Duration::from_nanos(level.age.wall_ns) * MAX_FACTOR + MAX_EXTRA;
+                let max_time = Duration::from_nanos(level.age.wall_ns) * MAX_FACTOR + MAX_EXTRA;
                 let needed = level.age.requests;
-                let is_old = self.settled && served >= needed;
-                let is_too_old = served >= u64::from(MAX_FACTOR) * needed && elapsed >= longest;
-                is_old && self.is_at(&level, LAST_ROUNDS) || is_too_old || elapsed >= 2 * longest
+                let is_old = self.has_compiled && served >= needed;
+                let is_too_old = served >= u64::from(MAX_FACTOR) * needed && elapsed >= max_time;
+                is_old && self.is_at(&level, LAST_ROUNDS) || is_too_old || elapsed >= 2 * max_time
             } else {
                 // Measure the server at the age that it had at the end of the pilot.
-                let longest = Duration::from_nanos(end.wall_ns) + MAX_EXTRA;
-                self.settled && served >= end.requests || elapsed >= longest
+                let max_time = Duration::from_nanos(end.wall_ns) + MAX_EXTRA;
+                self.has_compiled && served >= end.requests || elapsed >= max_time
             };
             if is_over {
                 break;
@@ -259,7 +259,7 @@ impl<'a, 'y> Warming<'a, 'y> {
     pub fn refresh(&mut self, server: &mut RunningServer, pilot: &Pilot) -> SubjectResult<()> {
         let level = lab_stats::steady::steady(pilot);
         server.keep_on(self.cores)?;
-        self.settled = true;
+        self.has_compiled = true;
         for _ in 0..MAX_REFRESHING {
             self.round(server)?;
             let is_at = |level: Steady| self.is_at(&level, 1);
@@ -287,7 +287,7 @@ impl<'a, 'y> Warming<'a, 'y> {
     fn is_at(&self, level: &Steady, last_rounds: usize) -> bool {
         let rounds = self.batches.len();
         let from = rounds.saturating_sub(last_rounds);
-        let wanted = match (level.ratio, &self.yardstick) {
+        let expected = match (level.ratio, &self.yardstick) {
             (Some(ratio), Some(_)) => ratio,
             // Without a baseline, the machine may be slower than it was during the pilot.
             (None, None) => MACHINE_FACTOR * level.cost_ns,
@@ -295,12 +295,12 @@ impl<'a, 'y> Warming<'a, 'y> {
             _ => return true,
         };
         let last = log_levels(&self.batches[from..], &self.ages[from..]);
-        order::median(&last).is_some_and(|last| last <= wanted.ln() + TOLERANCE)
+        order::median(&last).is_some_and(|last| last <= expected.ln() + TOLERANCE)
     }
 
     fn round(&mut self, server: &mut RunningServer) -> SubjectResult<()> {
         let before = server.read()?;
-        let length = if self.settled { LOADED } else { CROWDED };
+        let length = if self.has_compiled { LOADED } else { CROWDED };
         let record = server.load(&mut self.crowded, length)?;
         let after = server.read()?;
         let mut requests = record.served;
@@ -308,7 +308,7 @@ impl<'a, 'y> Warming<'a, 'y> {
             Some(yardstick) => yardstick.read()?,
             None => (0, 0),
         };
-        if !self.settled {
+        if !self.has_compiled {
             let each = ALONE / self.alone.len() as u32;
             for alone in &mut self.alone {
                 requests += server.load(alone, each)?.served;
@@ -324,7 +324,7 @@ impl<'a, 'y> Warming<'a, 'y> {
                 QUIET
             };
             if round >= self.last_busy + calm {
-                self.settled = true;
+                self.has_compiled = true;
                 server.keep_on(self.cores)?;
             }
         }
@@ -351,9 +351,9 @@ pub fn pilot(
     server: &mut RunningServer,
     mut warming: Warming,
     point: PointId,
-    longest: Duration,
+    max_time: Duration,
 ) -> SubjectResult<Pilot> {
-    let level = warming.find_level(server, longest)?;
+    let level = warming.find_level(server, max_time)?;
     let logs = log_levels(&warming.batches, &warming.ages);
     let class = match level {
         Some(level) if !level.reached => WarmUp::NoSteadyState,

@@ -12,7 +12,7 @@ use std::time::Instant;
 
 /// The number of sets that must fit into the time of a run. Servers whose warm-up is too long for
 /// this are excluded.
-const WANTED_SETS: f64 = 4.0;
+const MIN_SETS_IN_BUDGET: f64 = 4.0;
 
 /// The assumed time from the start of a process until it listens, in seconds, if it is unknown.
 const START_S: f64 = 0.5;
@@ -112,7 +112,7 @@ impl SetCosts {
     ///
     /// A subject is excluded if its pilot did not find a steady level in time, or if its warm-up
     /// would make the warm-up of all processes too long.
-    pub fn left_out(&self, plan: &Plan, context: &RunContext) -> Vec<SubjectId> {
+    pub fn excluded_subjects(&self, plan: &Plan, context: &RunContext) -> Vec<SubjectId> {
         let remaining_s = remaining_s(plan, context).filter(|_| plan.measure.age.is_none());
         let Some(remaining_s) = remaining_s else {
             return Vec::new();
@@ -155,12 +155,12 @@ impl SetCosts {
             // that it was not steady.
             let is_steady = |p: &Pilot| {
                 let length = p.ages.last().map_or(0, |age| age.wall_ns);
-                let is_cut = length < pilot::most(plan).as_nanos() as u64;
+                let is_cut = length < pilot::max_pilot(plan).as_nanos() as u64;
                 steady(p).is_none_or(|s| s.reached) || !is_cut
             };
             let is_steady = pilots(context, subject).all(is_steady);
             let block_s = turns_s(plan, 1);
-            let all_s = WANTED_SETS * (sum_s + subject_s + block_s);
+            let all_s = MIN_SETS_IN_BUDGET * (sum_s + subject_s + block_s);
             if can_go && (!is_steady || all_s > remaining_s) {
                 out.push(subject);
             } else {
@@ -232,8 +232,8 @@ impl SetCosts {
             .starts_ns
             .get(&subject)
             .map_or(START_S, |&ns| ns as f64 / 1e9);
-        let least_s = MIN_WARM_UP_S * plan.cases.len() as f64;
-        start_s + plan.measure.age.map_or(warm_s.max(least_s), |_| 0.1)
+        let min_s = MIN_WARM_UP_S * plan.cases.len() as f64;
+        start_s + plan.measure.age.map_or(warm_s.max(min_s), |_| 0.1)
     }
 }
 

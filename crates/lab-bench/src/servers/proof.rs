@@ -31,7 +31,7 @@ const DATE_ADVANCE: Duration = Duration::from_millis(2_500);
 const MAX_PLAIN: u64 = 64 << 20;
 
 /// The maximum time for which the kernel may still count closed connections.
-const SETTLING: Duration = Duration::from_secs(2);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The result of a successful verification.
 #[derive(Debug, Default)]
@@ -41,7 +41,7 @@ pub struct Proven {
     /// The time from connecting to the end of the first response, in ns.
     pub first_ns: u64,
     /// The number of correct responses.
-    pub answers: u32,
+    pub responses: u32,
 }
 
 impl Proven {
@@ -49,8 +49,8 @@ impl Proven {
     /// was not sent.
     pub fn body(&self, example: &Example) -> &[u8] {
         let mut bodies = self.bodies.iter();
-        let answer = bodies.find(|(request, _)| request == example);
-        answer.map_or(&[], |(_, body)| body)
+        let response = bodies.find(|(request, _)| request == example);
+        response.map_or(&[], |(_, body)| body)
     }
 
     /// Returns the first request to which the two servers respond differently, among the requests
@@ -98,7 +98,7 @@ pub fn prove(
         tls,
         loaded: plan.loaded_examples(),
         all_examples: plan.all_examples(),
-        most_connections: plan.most_connections(),
+        max_connections: plan.max_connections(),
         serving,
         files,
         proven: Proven::default(),
@@ -120,7 +120,7 @@ struct Prover<'a> {
     loaded: Vec<Example>,
     all_examples: Vec<Example>,
     /// The maximum number of concurrent connections.
-    most_connections: usize,
+    max_connections: usize,
     serving: &'a Serving,
     files: &'a ServedFiles,
     proven: Proven,
@@ -135,7 +135,7 @@ impl Prover<'_> {
         let first_date = self.first()?;
         self.over_one_connection(Self::examples)?;
         self.over_one_connection(Self::heads)?;
-        self.over_one_connection(Self::refusals)?;
+        self.over_one_connection(Self::unsupported_requests)?;
         self.over_one_connection(Self::split)?;
         self.over_one_connection(Self::pipelined)?;
         self.over_one_connection(Self::closing)?;
@@ -149,9 +149,9 @@ impl Prover<'_> {
         let example = self.loaded.first().ok_or("there is no case")?.clone();
         let mut date = None;
         self.over_one_connection(|prover, connection| {
-            let answer = prover.exchange(connection, &example)?;
+            let response = prover.exchange(connection, &example)?;
             prover.proven.first_ns = began.elapsed().as_nanos() as u64;
-            date = Some(self::date(&answer)?);
+            date = Some(self::date(&response)?);
             Ok(())
         })?;
         Ok(date.expect("it was read, or there was an error"))
@@ -172,9 +172,9 @@ impl Prover<'_> {
     /// Sends the examples of all cases over one connection.
     fn examples(&mut self, connection: &mut ProofConnection) -> Checked {
         for example in self.all_examples.clone() {
-            let answer = self.exchange(connection, &example)?;
+            let response = self.exchange(connection, &example)?;
             if self.loaded.contains(&example) {
-                self.proven.bodies.push((example, answer.body));
+                self.proven.bodies.push((example, response.body));
             }
         }
         Ok(())
@@ -187,21 +187,22 @@ impl Prover<'_> {
         for example in gets.filter(|e| e.method == "GET" && e.headers.is_empty()) {
             let path = &example.path;
             connection.send(&rendered("HEAD", path, None, false))?;
-            let head = connection.answer(true)?;
+            let head = connection.read_response(true)?;
             self.stays_open(&head, &format!("HEAD {path}"))?;
-            self.reconnect_if_refused(connection, &head)?;
-            let get_answer = self.exchange(connection, &example)?;
-            if head.status != get_answer.status {
+            self.reconnect_after_error(connection, &head)?;
+            let get_response = self.exchange(connection, &example)?;
+            if head.status != get_response.status {
                 return Err(format!(
                     "HEAD {path}: status {}, and GET {}",
-                    head.status, get_answer.status
+                    head.status, get_response.status
                 ));
             }
             for name in ["content-type", "content-length"] {
-                let [head, get_answer] = [&head, &get_answer].map(|answer| answer.header(name));
-                if head != get_answer && !(name == "content-length" && head.is_none()) {
+                let [head, get_response] =
+                    [&head, &get_response].map(|response| response.header(name));
+                if head != get_response && !(name == "content-length" && head.is_none()) {
                     return Err(format!(
-                        "HEAD {path}: {name} is {head:?}, but for GET {get_answer:?}"
+                        "HEAD {path}: {name} is {head:?}, but for GET {get_response:?}"
                     ));
                 }
             }
@@ -210,19 +211,19 @@ impl Prover<'_> {
     }
 
     /// Requests a missing path, and paths with methods that they do not support.
-    fn refusals(&mut self, connection: &mut ProofConnection) -> Checked {
+    fn unsupported_requests(&mut self, connection: &mut ProofConnection) -> Checked {
         let missing = &self.serving.missing;
         connection.send(&rendered("GET", missing, None, false))?;
-        let answer = connection.answer(false)?;
-        expect_status(&answer, 404, &format!("GET {missing}"))?;
-        self.reconnect_if_refused(connection, &answer)?;
+        let response = connection.read_response(false)?;
+        expect_status(&response, 404, &format!("GET {missing}"))?;
+        self.reconnect_after_error(connection, &response)?;
         let loaded = self.loaded.clone();
         for example in loaded {
             let request = format!("DELETE {}", example.path);
             connection.send(&rendered("DELETE", &example.path, None, false))?;
-            let answer = connection.answer(false)?;
-            expect_status(&answer, 405, &request)?;
-            let allowed = answer.header("allow").unwrap_or("");
+            let response = connection.read_response(false)?;
+            expect_status(&response, 405, &request)?;
+            let allowed = response.header("allow").unwrap_or("");
             if !allowed
                 .split(',')
                 .any(|method| method.trim() == example.method)
@@ -232,7 +233,7 @@ impl Prover<'_> {
                     example.method
                 ));
             }
-            self.reconnect_if_refused(connection, &answer)?;
+            self.reconnect_after_error(connection, &response)?;
         }
         Ok(())
     }
@@ -242,8 +243,8 @@ impl Prover<'_> {
         let loaded = self.loaded.clone();
         for example in loaded {
             connection.send_split(&render(&example, false), BETWEEN_BYTES)?;
-            let answer = connection.answer(false)?;
-            self.check_answer(&example, &answer, "sent a byte at a time")?;
+            let response = connection.read_response(false)?;
+            self.check_response(&example, &response, "sent a byte at a time")?;
         }
         Ok(())
     }
@@ -255,8 +256,8 @@ impl Prover<'_> {
         let requests: Vec<u8> = twice().flat_map(|example| render(example, false)).collect();
         connection.send(&requests)?;
         for example in twice() {
-            let answer = connection.answer(false)?;
-            self.check_answer(example, &answer, "pipelined")?;
+            let response = connection.read_response(false)?;
+            self.check_response(example, &response, "pipelined")?;
         }
         Ok(())
     }
@@ -265,8 +266,8 @@ impl Prover<'_> {
     fn closing(&mut self, connection: &mut ProofConnection) -> Checked {
         let example = self.loaded.first().expect("there is a case").clone();
         connection.send(&render(&example, true))?;
-        let answer = connection.answer(false)?;
-        self.check_content(&example, &answer, "with Connection: close")?;
+        let response = connection.read_response(false)?;
+        self.check_content(&example, &response, "with Connection: close")?;
         if connection.ends() {
             Ok(())
         } else {
@@ -277,7 +278,7 @@ impl Prover<'_> {
     /// Checks that many concurrent connections stay open, according to the kernel's count.
     fn many_connections(&mut self) -> Checked {
         let example = self.loaded.first().expect("there is a case").clone();
-        let count = self.most_connections;
+        let count = self.max_connections;
         lab_load::allow_files(count as u64).map_err(|e| e.to_string())?;
         let mut connections = Vec::new();
         for _ in 0..count {
@@ -292,7 +293,7 @@ impl Prover<'_> {
             }
         }
         // Connections of earlier checks may still be closing.
-        let deadline = Instant::now() + SETTLING;
+        let deadline = Instant::now() + CLOSE_TIMEOUT;
         while let Some(established) =
             sockets::established(self.address).filter(|&established| established != count)
         {
@@ -311,8 +312,8 @@ impl Prover<'_> {
         let example = self.loaded.first().expect("there is a case").clone();
         self.over_one_connection(|prover, connection| {
             loop {
-                let answer = prover.exchange(connection, &example)?;
-                if date(&answer)? > first {
+                let response = prover.exchange(connection, &example)?;
+                if date(&response)? > first {
                     return Ok(());
                 }
                 if began.elapsed() > DATE_ADVANCE {
@@ -333,31 +334,36 @@ impl Prover<'_> {
         example: &Example,
     ) -> Result<ProofResponse, String> {
         connection.send(&render(example, false))?;
-        let answer = connection.answer(false)?;
-        self.check_answer(example, &answer, "")?;
-        self.reconnect_if_refused(connection, &answer)?;
-        Ok(answer)
+        let response = connection.read_response(false)?;
+        self.check_response(example, &response, "")?;
+        self.reconnect_after_error(connection, &response)?;
+        Ok(response)
     }
 
     /// Reopens the connection if the server closed it with an error response, which is allowed.
-    fn reconnect_if_refused(
+    fn reconnect_after_error(
         &mut self,
         connection: &mut ProofConnection,
-        answer: &ProofResponse,
+        response: &ProofResponse,
     ) -> Checked {
-        if answer.status >= 400 && answer.closes() {
+        if response.status >= 400 && response.closes() {
             *connection = ProofConnection::open(self.address, self.tls)?;
         }
         Ok(())
     }
 
-    fn check_answer(&mut self, example: &Example, answer: &ProofResponse, manner: &str) -> Checked {
-        self.check_content(example, answer, manner)?;
-        self.stays_open(answer, &request_line(example, manner))
+    fn check_response(
+        &mut self,
+        example: &Example,
+        response: &ProofResponse,
+        manner: &str,
+    ) -> Checked {
+        self.check_content(example, response, manner)?;
+        self.stays_open(response, &request_line(example, manner))
     }
 
-    fn stays_open(&mut self, answer: &ProofResponse, request: &str) -> Checked {
-        if answer.closes() && answer.status < 400 {
+    fn stays_open(&mut self, response: &ProofResponse, request: &str) -> Checked {
+        if response.closes() && response.status < 400 {
             Err(format!(
                 "{request}: the server closes the connection without being asked to"
             ))
@@ -370,12 +376,12 @@ impl Prover<'_> {
     fn check_content(
         &mut self,
         example: &Example,
-        answer: &ProofResponse,
+        response: &ProofResponse,
         manner: &str,
     ) -> Checked {
         let request = request_line(example, manner);
-        expect_status(answer, example.status, &request)?;
-        let date = date(answer).map_err(|reason| format!("{request}: {reason}"))?;
+        expect_status(response, example.status, &request)?;
+        let date = date(response).map_err(|reason| format!("{request}: {reason}"))?;
         let now = SystemTime::now();
         let difference = now
             .duration_since(date)
@@ -390,7 +396,7 @@ impl Prover<'_> {
             RequiredBody::Text(_) | RequiredBody::Json(_) => Some("application/json"),
             RequiredBody::File(_) => Some("application/octet-stream"),
         };
-        let content_type = answer.header("content-type").unwrap_or("");
+        let content_type = response.header("content-type").unwrap_or("");
         let content_type = content_type.split(';').next().unwrap_or("").trim();
         if expected.is_some_and(|expected| !content_type.eq_ignore_ascii_case(expected)) {
             let expected = expected.unwrap_or_default();
@@ -398,14 +404,14 @@ impl Prover<'_> {
                 "{request}: Content-Type is `{content_type}` instead of `{expected}`"
             ));
         }
-        self.check_body(example, answer)
+        self.check_body(example, response)
             .map_err(|reason| format!("{request}: {reason}"))?;
-        self.proven.answers += 1;
+        self.proven.responses += 1;
         Ok(())
     }
 
-    fn check_body(&self, example: &Example, answer: &ProofResponse) -> Checked {
-        let body = &answer.body;
+    fn check_body(&self, example: &Example, response: &ProofResponse) -> Checked {
+        let body = &response.body;
         match &example.answer {
             RequiredBody::Any => Ok(()),
             RequiredBody::Text(text) if body == text.as_bytes() => Ok(()),
@@ -457,19 +463,21 @@ fn request_line(example: &Example, manner: &str) -> String {
     }
 }
 
-fn expect_status(answer: &ProofResponse, expected: u16, request: &str) -> Checked {
-    if answer.status == expected {
+fn expect_status(response: &ProofResponse, expected: u16, request: &str) -> Checked {
+    if response.status == expected {
         Ok(())
     } else {
         Err(format!(
             "{request}: status {} instead of {expected}",
-            answer.status
+            response.status
         ))
     }
 }
 
-fn date(answer: &ProofResponse) -> Result<SystemTime, String> {
-    let date = answer.header("date").ok_or("the response has no `Date`")?;
+fn date(response: &ProofResponse) -> Result<SystemTime, String> {
+    let date = response
+        .header("date")
+        .ok_or("the response has no `Date`")?;
     httpdate::parse_http_date(date)
         .map_err(|_| format!("`Date: {date}` is not a valid date (RFC 9110, 5.6.7)"))
 }

@@ -160,23 +160,23 @@ impl ProofConnection {
 
     /// Reads the next response. `head` is true for a response to HEAD, which has no body whatever
     /// its headers say.
-    pub fn answer(&mut self, head: bool) -> Result<ProofResponse, String> {
+    pub fn read_response(&mut self, head: bool) -> Result<ProofResponse, String> {
         if interrupt::requested() {
             return Err("benchlab was stopped".into());
         }
-        let answer = self.read(head);
-        match &answer {
-            Ok(answer) => {
-                let line = format!("< {} {:?}", answer.status, answer.headers);
+        let parsed = self.read(head);
+        match &parsed {
+            Ok(parsed) => {
+                let line = format!("< {} {:?}", parsed.status, parsed.headers);
                 self.keep(line);
-                self.note("< ", &answer.body);
+                self.note("< ", &parsed.body);
             }
             Err(_) => {
                 let rest = std::mem::take(&mut self.received);
                 self.note("< ", &rest);
             }
         }
-        answer
+        parsed
     }
 
     /// Returns true if the server now closes the connection without sending more data.
@@ -185,13 +185,13 @@ impl ProofConnection {
     }
 
     fn read(&mut self, head: bool) -> Result<ProofResponse, String> {
-        let mut answer = self.head()?;
-        if head || answer.status == 204 || answer.status == 304 {
-            return Ok(answer);
+        let mut parsed = self.head()?;
+        if head || parsed.status == 204 || parsed.status == 304 {
+            return Ok(parsed);
         }
-        answer.body = match (
-            answer.header("content-length"),
-            answer.has_word("transfer-encoding", "chunked"),
+        parsed.body = match (
+            parsed.header("content-length"),
+            parsed.has_word("transfer-encoding", "chunked"),
         ) {
             (Some(_), true) => {
                 return Err("a response has both Content-Length and Transfer-Encoding".into());
@@ -207,7 +207,7 @@ impl ProofConnection {
                 return Err("a response has neither Content-Length nor chunked encoding".into());
             }
         };
-        Ok(answer)
+        Ok(parsed)
     }
 
     fn head(&mut self) -> Result<ProofResponse, String> {
@@ -216,12 +216,12 @@ impl ProofConnection {
             let mut response = httparse::Response::new(&mut headers);
             match response.parse(&self.received) {
                 Ok(httparse::Status::Complete(length)) => {
-                    let answer = answer(&response);
+                    let parsed = proof_response(&response);
                     self.received.drain(..length);
                     // 100 Continue and similar statuses precede the actual response (RFC 9110, 15.2).
-                    match answer.status {
+                    match parsed.status {
                         100..=199 => continue,
-                        _ => return Ok(answer),
+                        _ => return Ok(parsed),
                     }
                 }
                 Ok(httparse::Status::Partial) if self.received.len() < MAX_HEAD => {
@@ -320,7 +320,7 @@ impl ProofConnection {
     }
 }
 
-fn answer(response: &httparse::Response) -> ProofResponse {
+fn proof_response(response: &httparse::Response) -> ProofResponse {
     let headers = response.headers.iter().map(|header| {
         let value = String::from_utf8_lossy(header.value);
         (header.name.to_ascii_lowercase(), value.trim().to_owned())

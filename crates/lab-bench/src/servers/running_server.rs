@@ -28,8 +28,8 @@ const BUSY: f64 = 0.2;
 
 /// The interval between checks of whether a server has become idle after its turn. It may still be
 /// closing connections.
-const WATCH: Duration = Duration::from_millis(1);
-const MAX_WATCHES: usize = 10;
+const IDLE_CHECK_INTERVAL: Duration = Duration::from_millis(1);
+const MAX_IDLE_CHECKS: usize = 10;
 
 /// The parameters for starting servers.
 pub struct ServerSetup<'a> {
@@ -76,7 +76,7 @@ impl ServerSetup<'_> {
             tls,
             watch: match served_by.as_slice() {
                 [] => Watch::new(process.pid().as_raw()),
-                several => Watch::start_all(several),
+                pids => Watch::start_all(pids),
             },
             served_by,
             process,
@@ -241,8 +241,8 @@ impl RunningServer {
     /// An idle server is not frozen. When it wakes, all of its threads would compete for the next
     /// connection, which costs more than in normal use.
     pub fn rest(&mut self) -> SubjectResult<()> {
-        for _ in 0..MAX_WATCHES {
-            if !self.is_busy(WATCH)? {
+        for _ in 0..MAX_IDLE_CHECKS {
+            if !self.is_busy(IDLE_CHECK_INTERVAL)? {
                 return Ok(());
             }
         }
@@ -291,10 +291,10 @@ fn listening_address(opened: &Reply) -> SubjectResult<(SocketAddr, Option<Tls>)>
     let nonsense = |message: String| Fault::Failed("nonsense", message);
     let url = opened.get("url").map_err(nonsense)?;
     let secure = url.starts_with("https://");
-    let place = url
+    let authority = url
         .strip_prefix(if secure { "https://" } else { "http://" })
-        .map(|place| place.trim_end_matches('/'));
-    let address = place.and_then(|place| place.parse::<SocketAddr>().ok());
+        .map(|authority| authority.trim_end_matches('/'));
+    let address = authority.and_then(|authority| authority.parse::<SocketAddr>().ok());
     let Some(address) = address.filter(|address| address.ip().is_loopback()) else {
         return Err(nonsense(format!(
             "`url={url}` is neither http://127.0.0.1:PORT nor https://127.0.0.1:PORT: a subject must listen only on this machine"

@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn they_change_places_from_block_to_block() {
+    fn they_swap_cores_from_block_to_block() {
         let [first, second] = [0, 1].map(|block| Split::new(&[0, 1], 7, block));
         assert_eq!(
             (first.server, first.generator),

@@ -22,7 +22,7 @@ pub struct Usage {
 
 /// The error for a server process that does not exist.
 #[derive(Clone, Copy, Debug)]
-pub struct ProcessGone {
+pub struct ProcessMissing {
     pid: Pid,
     /// True if the process existed at an earlier reading, so that it has exited since.
     has_existed: bool,
@@ -47,7 +47,7 @@ pub trait ServerWatch {
 
 impl ServerWatch for Watch {
     fn read(&mut self) -> Result<Usage, String> {
-        Watch::read(self).map_err(|gone| gone.to_string())
+        Watch::read(self).map_err(|missing| missing.to_string())
     }
 }
 
@@ -77,15 +77,15 @@ impl Watch {
     }
 
     /// Returns the usage so far. Returns an error if a process does not exist or has exited.
-    pub fn read(&mut self) -> Result<Usage, ProcessGone> {
+    pub fn read(&mut self) -> Result<Usage, ProcessMissing> {
         for (pid, known_start) in &mut self.mains {
-            let gone = ProcessGone {
+            let missing = ProcessMissing {
                 pid: *pid,
                 has_existed: known_start.is_some(),
             };
-            let start_ticks = procfs::start_ticks(*pid).ok_or(gone)?;
+            let start_ticks = procfs::start_ticks(*pid).ok_or(missing)?;
             if *known_start.get_or_insert(start_ticks) != start_ticks {
-                return Err(gone);
+                return Err(missing);
             }
         }
         let mut processes: Vec<Pid> = self.mains.iter().map(|(pid, _)| *pid).collect();
@@ -106,11 +106,11 @@ impl Watch {
 fn bytes(processes: &[Pid]) -> Option<u64> {
     match processes {
         [one] => procfs::resident_bytes(*one),
-        several => procfs::shared_bytes(several),
+        pids => procfs::shared_bytes(pids),
     }
 }
 
-impl fmt::Display for ProcessGone {
+impl fmt::Display for ProcessMissing {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let pid = self.pid;
         if self.has_existed {
@@ -165,17 +165,17 @@ mod tests {
         assert!(reading.bytes.expect("own processes may be read") > 100_000);
         server.kill().unwrap();
         server.wait().unwrap();
-        let gone = watch.read().expect_err("it has exited").to_string();
-        assert!(gone.contains("has exited; from here on"), "{gone}");
+        let missing = watch.read().expect_err("it has exited").to_string();
+        assert!(missing.contains("has exited; from here on"), "{missing}");
     }
 
     #[test]
-    fn a_process_that_never_was_is_told_apart_from_one_that_ended() {
+    fn a_missing_process_differs_from_an_exited_one() {
         let mut server = shell(":");
         server.wait().unwrap();
-        let gone = Watch::new(server.id() as i32)
+        let missing = Watch::new(server.id() as i32)
             .read()
             .expect_err("it has exited");
-        assert!(gone.to_string().contains("there is no such process"));
+        assert!(missing.to_string().contains("there is no such process"));
     }
 }

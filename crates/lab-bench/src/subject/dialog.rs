@@ -415,7 +415,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn java_is_told_where_temporary_files_go() {
+    fn java_gets_the_temporary_directory() {
         let words = |text: &str| {
             let words: Vec<String> = text.split(' ').map(str::to_owned).collect();
             with_temporary(&words, Path::new("/t")).join(" ")

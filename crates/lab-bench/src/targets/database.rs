@@ -26,9 +26,9 @@ const EFFECT: &str = "effect";
 const TIMEOUT_S: u32 = 10;
 
 /// The time without CPU usage after which a server counts as idle.
-const STANDSTILL: Duration = Duration::from_micros(300);
+const IDLE_AFTER: Duration = Duration::from_micros(300);
 /// The maximum wait for a server to become idle.
-const MAX_SETTLING: Duration = Duration::from_millis(100);
+const IDLE_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// The servers of a plan's targets.
 #[derive(Default)]
@@ -142,7 +142,7 @@ impl Server {
         self.create_empty(schema)?;
         let mut service = self.service.borrow_mut();
         let admin = service.admin();
-        for statement in setup.on(variant) {
+        for statement in setup.statements_for(variant) {
             let run = admin.run_in(schema, &statement.text);
             run.map_err(|error| error.in_workload(&statement.origin, &statement.text))?;
         }
@@ -321,17 +321,17 @@ impl Server {
 
     /// Waits until the server is idle if batches close connections, because closing them is part of
     /// a batch.
-    pub fn settle(&self) {
+    pub fn wait_until_idle(&self) {
         if self.closes_connections.get() {
             self.stand_still();
         }
     }
 
     fn stand_still(&self) {
-        let deadline = Instant::now() + MAX_SETTLING;
+        let deadline = Instant::now() + IDLE_TIMEOUT;
         while Instant::now() < deadline {
             let before = self.cpu_ns();
-            std::thread::sleep(STANDSTILL);
+            std::thread::sleep(IDLE_AFTER);
             if self.cpu_ns() == before {
                 return;
             }
@@ -432,7 +432,7 @@ impl VisitTable {
     /// Nothing else happens on a private server between turns. Everything that a subject causes
     /// after its reply therefore still counts as its work. A server run by the user has other
     /// clients, such as monitoring, so only events during a turn count.
-    pub fn begin_anew(&mut self) -> SubjectResult<()> {
+    pub fn exclude_past_work(&mut self) -> SubjectResult<()> {
         if self.server.is_current.get() && self.server.request.is_some() {
             return Ok(());
         }

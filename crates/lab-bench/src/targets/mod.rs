@@ -68,8 +68,8 @@ impl TargetMaker {
                 return Err(Fault::Failed("target", message));
             }
             TargetMaker::Folders(folders) => {
-                let place = plan.subjects[subject].place.as_ref();
-                let folder = place.and_then(|place| folders.get(place));
+                let directory = plan.subjects[subject].place.as_ref();
+                let folder = directory.and_then(|directory| folders.get(directory));
                 let no_folder =
                     || Fault::Failed("target", "it has no directory to work in".to_owned());
                 VisitTarget::Folder(folder.ok_or_else(no_folder)?.folder().to_path_buf())
@@ -162,10 +162,10 @@ impl VisitTarget {
     }
 
     /// Excludes a server's work so far from the next check, because it is not the subject's work.
-    pub fn begin_anew(&mut self) -> SubjectResult<()> {
+    pub fn exclude_past_work(&mut self) -> SubjectResult<()> {
         match self {
             VisitTarget::File(..) | VisitTarget::Folder(_) => Ok(()),
-            VisitTarget::Table(table) => table.begin_anew(),
+            VisitTarget::Table(table) => table.exclude_past_work(),
         }
     }
 

@@ -44,7 +44,7 @@ pub fn create<'s>(
 ) -> Result<(), SetupError<'s>> {
     let failed = |statement| move |error| SetupError { statement, error };
     db.execute_batch("BEGIN").map_err(failed(None))?;
-    for statement in setup.on(variant) {
+    for statement in setup.statements_for(variant) {
         let executed = db.execute_batch(&statement.text);
         executed.map_err(failed(Some(statement)))?;
     }
@@ -252,14 +252,18 @@ fn study_work(
         let own: Vec<Vec<String>> = rows.iter().map(|row| row[at..end].to_vec()).collect();
         let own_kinds: Vec<SqlType> = statement.uses.iter().map(|&i| kinds[i]).collect();
         let written = shortened(&statement.written(&parameters));
-        let told = |reason: String| format!("{reason}\n  {written}");
-        statement.columns = probe.columns(statement, &own_kinds, &own).map_err(told)?;
+        let with_statement = |reason: String| format!("{reason}\n  {written}");
+        statement.columns = probe
+            .columns(statement, &own_kinds, &own)
+            .map_err(with_statement)?;
         let first = own.first().cloned().unwrap_or_default();
         let value = |n: usize| match own_kinds[n] {
             SqlType::Integer | SqlType::Float => first[n].clone(),
             _ => literal(&first[n], target),
         };
-        statement.explanation = probe.explain(&statement.with(value, false)).map_err(told)?;
+        statement.explanation = probe
+            .explain(&statement.render_with(value, false))
+            .map_err(with_statement)?;
         at = end;
     }
     work.inputs = rows.into();

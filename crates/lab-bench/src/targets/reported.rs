@@ -18,10 +18,10 @@ pub struct Reported {
 impl Reported {
     /// Compares the added rows and their sum with the requirements of the point. Returns a fault if they differ.
     pub fn compare_rows(&self, writes: Writes, rows: u64, sum: u64) -> SubjectResult<()> {
-        let wanted = writes.rows * self.operations;
-        if rows != wanted {
+        let expected = writes.rows * self.operations;
+        if rows != expected {
             return Err(wrong_writes(format!(
-                "{} operations must add {wanted} rows; it added {rows}",
+                "{} operations must add {expected} rows; it added {rows}",
                 self.operations
             )));
         }

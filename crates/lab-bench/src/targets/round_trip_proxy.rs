@@ -31,7 +31,7 @@ struct ProxiedConnection {
     client: TcpStream,
     server: TcpStream,
     /// True if the client has sent something since the last response.
-    awaits_answer: AtomicBool,
+    awaits_response: AtomicBool,
 }
 
 impl RoundTripProxy {
@@ -107,7 +107,7 @@ impl ProxyState {
         let connection = Arc::new(ProxiedConnection {
             client,
             server,
-            awaits_answer: AtomicBool::new(false),
+            awaits_response: AtomicBool::new(false),
         });
         self.connections().push(connection.clone());
         let (up, down) = (connection.clone(), connection);
@@ -130,9 +130,9 @@ impl ProxyState {
             if length == 0 {
                 return Ok(());
             }
-            let is_answer = connection.awaits_answer.swap(false, Ordering::AcqRel);
+            let is_response = connection.awaits_response.swap(false, Ordering::AcqRel);
             self.round_trips
-                .fetch_add(u64::from(is_answer), Ordering::Relaxed);
+                .fetch_add(u64::from(is_response), Ordering::Relaxed);
             (&connection.client).write_all(&piece[..length])?;
         }
     }
@@ -147,7 +147,7 @@ impl ProxiedConnection {
             if length == 0 {
                 return Ok(());
             }
-            self.awaits_answer.store(true, Ordering::Release);
+            self.awaits_response.store(true, Ordering::Release);
             (&self.server).write_all(&piece[..length])?;
         }
     }

@@ -11,7 +11,7 @@ use lab_services::Counters;
 ///
 /// PostgreSQL plans the first five executions of a prepared statement (PostgreSQL documentation,
 /// PREPARE, Notes), and some drivers send the first five executions as text.
-const ENOUGH: u64 = 24;
+const MIN_OPERATIONS: u64 = 24;
 
 /// The statements that a server must have counted for a subject's operations.
 pub struct ExpectedStatements<'a> {
@@ -203,7 +203,7 @@ impl PlannedStatements {
         self.operations += expected.reported.operations;
         self.executions += expected.preparable();
         self.times += times;
-        if self.operations < ENOUGH {
+        if self.operations < MIN_OPERATIONS {
             return Ok(());
         }
         let PlannedStatements {
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn prepared_is_told_from_text() {
+    fn prepared_statements_are_distinguished_from_text() {
         let select = owned(&[("select", 1)]);
         let counters = |prepared, plans| Counters {
             prepared_executions: prepared,
@@ -348,7 +348,7 @@ mod tests {
         assert_eq!(compare(true, repeated(1)), Ok(()));
         assert!(compare(true, repeated(0)).is_err());
         let mut planned = PlannedStatements::default();
-        let added = (0..ENOUGH)
+        let added = (0..MIN_OPERATIONS)
             .try_for_each(|_| planned.add(&expected(&select, 20, Some(true)), &repeated(20)));
         assert!(added.is_err());
         assert!(compare(true, counters(Some(0), None)).is_err());
@@ -369,7 +369,7 @@ mod tests {
         };
         for batch in [1, 5, 24, 1000] {
             let mut planned = PlannedStatements::default();
-            let added = (0..ENOUGH).try_for_each(|_| add(&mut planned, batch, batch));
+            let added = (0..MIN_OPERATIONS).try_for_each(|_| add(&mut planned, batch, batch));
             assert!(added.is_err(), "{batch}");
         }
         // Ten plans at the start: five statements sent as text, and the first five executions of the prepared

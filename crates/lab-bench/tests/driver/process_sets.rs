@@ -47,7 +47,7 @@ fn processes_serve_their_blocks_and_end_then() {
 }
 
 #[test]
-fn whoever_was_warmed_up_serves_all_its_blocks() {
+fn a_warm_set_serves_all_its_blocks() {
     // After two blocks, the budget allows a third one. It begins a new set, which also serves a fourth block.
     let plan = nested(3);
     let file = File::new(&plan);

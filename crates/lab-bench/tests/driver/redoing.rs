@@ -73,7 +73,7 @@ fn a_block_is_given_up_once_its_rest_cannot_save_it() {
 }
 
 #[test]
-fn a_host_that_always_disturbs_is_believed_after_three_attempts() {
+fn a_permanently_disturbed_host_counts_after_three_attempts() {
     let plan = plan(2, 3);
     let file = File::new(&plan);
     let fake = Fake::steady(&[1000, 1000]);

@@ -34,7 +34,7 @@ fn after_as_many_blocks_as_were_asked_for() {
 }
 
 #[test]
-fn at_the_look_that_decides() {
+fn at_the_interim_analysis_that_decides() {
     let plan = plan_with(Measure {
         max_blocks: 80,
         looks: vec![10, 20, 40],
@@ -45,7 +45,7 @@ fn at_the_look_that_decides() {
 }
 
 #[test]
-fn a_look_that_decides_nothing_is_noted_and_the_last_one_ends_the_run() {
+fn an_inconclusive_interim_analysis_is_noted_and_the_last_one_ends_the_run() {
     let plan = plan_with(Measure {
         max_blocks: 80,
         looks: vec![2, 4, 6],

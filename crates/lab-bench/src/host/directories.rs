@@ -15,7 +15,7 @@ const MIN_FREE: u64 = 2 << 30;
 
 /// A directory, with its filesystem and disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct MountedDirectory {
     /// The directory.
     pub folder: PathBuf,
     /// The type of the filesystem, such as `ext4`.
@@ -24,12 +24,12 @@ pub struct Place {
     pub disk: Option<String>,
 }
 
-impl Place {
+impl MountedDirectory {
     /// Examines a directory, which must be writable. For a block device, finds a writable directory
     /// on one of its filesystems.
     ///
     /// Returns an error with the reason if no writable directory is found.
-    pub fn examine(path: &Path) -> Result<Place, String> {
+    pub fn examine(path: &Path) -> Result<MountedDirectory, String> {
         let with_path = |e: io::Error| format!("{}: {e}", path.display());
         let folder = path.canonicalize().map_err(with_path)?;
         let text = fs::read_to_string("/proc/self/mountinfo").map_err(with_path)?;
@@ -44,7 +44,7 @@ impl Place {
                     path.display()
                 )
             })?;
-            return Place::examine(&folder);
+            return MountedDirectory::examine(&folder);
         }
         mounts.retain(|mount| folder.starts_with(&mount.folder));
         // If multiple filesystems are mounted on one directory, only the last is visible.
@@ -56,7 +56,7 @@ impl Place {
         if !is_writable(&folder) {
             return Err(format!("{}: not writable", folder.display()));
         }
-        Ok(Place {
+        Ok(MountedDirectory {
             disk: disk_below(&folder, &mount.source),
             filesystem: mount.kind.clone(),
             folder,
@@ -65,18 +65,20 @@ impl Place {
 
     /// Returns a directory on every disk with a writable filesystem, and a directory in memory as
     /// the reference.
-    pub fn all() -> Vec<Place> {
+    pub fn all() -> Vec<MountedDirectory> {
         let text = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let on_disks = mounts(&text);
         let on_disks = on_disks.iter().filter(|m| m.source.starts_with("/dev/"));
-        let mut places: Vec<Place> = Vec::new();
-        for place in on_disks.filter_map(|mount| usable(&mount.folder)) {
-            if place.disk.is_some() && !places.iter().any(|other| other.disk == place.disk) {
-                places.push(place);
+        let mut directories: Vec<MountedDirectory> = Vec::new();
+        for directory in on_disks.filter_map(|mount| usable(&mount.folder)) {
+            if directory.disk.is_some()
+                && !directories.iter().any(|other| other.disk == directory.disk)
+            {
+                directories.push(directory);
             }
         }
-        places.extend(usable(Path::new("/dev/shm")).filter(Place::is_in_memory));
-        places
+        directories.extend(usable(Path::new("/dev/shm")).filter(MountedDirectory::is_in_memory));
+        directories
     }
 
     /// Returns true if the directory is in memory.
@@ -144,12 +146,12 @@ fn unescaped(word: &str) -> String {
 }
 
 /// Returns a directory on the filesystem mounted at `mounted`, if the filesystem has enough space.
-fn usable(mounted: &Path) -> Option<Place> {
+fn usable(mounted: &Path) -> Option<MountedDirectory> {
     let folder = writable_inside(mounted)?;
     let free = nix::sys::statvfs::statvfs(&folder).ok()?;
     let free = free.blocks_available() * free.fragment_size();
-    let place = Place::examine(&folder).ok()?;
-    (free >= MIN_FREE).then_some(place)
+    let directory = MountedDirectory::examine(&folder).ok()?;
+    (free >= MIN_FREE).then_some(directory)
 }
 
 /// Returns a writable directory on the filesystem mounted at `mounted`. For `/`, this is the directory for large
@@ -225,8 +227,8 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_not_there_has_no_place() {
-        assert!(Place::examine(Path::new("/nonexistent/folder")).is_err());
-        assert!(Place::examine(Path::new("/proc/version")).is_err());
+    fn a_missing_directory_is_an_error() {
+        assert!(MountedDirectory::examine(Path::new("/nonexistent/folder")).is_err());
+        assert!(MountedDirectory::examine(Path::new("/proc/version")).is_err());
     }
 }
