@@ -3,7 +3,7 @@
 
 use crate::completion;
 use crate::gate::InconclusiveArg;
-use crate::option_values::{ExpectedStatuses, expected_statuses, part, rate, stage, time};
+use crate::option_values::{ExpectedStatuses, expected_statuses, fraction, rate, stage, time};
 use crate::options::formats;
 pub use crate::options::{
     AgentLoss, AgentPlacement, Color, DisplayArgs, ListingArgs, NamedLauncher,
@@ -230,10 +230,10 @@ pub struct RunArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub pairs: Option<u32>,
     /// Treat ratios within ± PERCENT of 1 as equivalent [default: 2%; --quick: 10%]
-    #[arg(long, value_name = "PERCENT", value_parser = part)]
+    #[arg(long, value_name = "PERCENT", value_parser = fraction)]
     pub margin: Option<f64>,
     /// Stop when every ratio is known to within ± PERCENT
-    #[arg(long, value_name = "PERCENT", value_parser = part)]
+    #[arg(long, value_name = "PERCENT", value_parser = fraction)]
     pub precision: Option<f64>,
     /// Exit with code 3 if a subject is slower than the baseline by more than the margin, and with code 4 if that
     /// is inconclusive: short for --fail-if 'any>+MARGIN'
@@ -375,14 +375,14 @@ pub struct CompareArgs {
     #[arg(long, value_name = "WHERE")]
     pub cores: Option<CommandCores>,
     /// Treat ratios within ± PERCENT of 1 as equivalent
-    #[arg(long, default_value = "2%", value_name = "PERCENT", value_parser = part)]
+    #[arg(long, default_value = "2%", value_name = "PERCENT", value_parser = fraction)]
     pub margin: f64,
     /// Time limit for measuring, such as 10s; stops earlier if the result is clear [default: 30s,
     /// or 120s with --precision; longer if the confidence level requires more blocks]
     #[arg(long = "for", value_name = "TIME", value_parser = time)]
     pub budget: Option<Duration>,
     /// Stop when every ratio is known to within ± PERCENT
-    #[arg(long, value_name = "PERCENT", value_parser = part)]
+    #[arg(long, value_name = "PERCENT", value_parser = fraction)]
     pub precision: Option<f64>,
     /// Measure exactly this many blocks, regardless of the results
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
@@ -475,7 +475,7 @@ pub struct BisectArgs {
     pub metric: MetricName,
     /// Ignore changes by less than this percentage. If the two ends differ by less than three times
     /// this, the search finds changes down to a third of their difference
-    #[arg(long, default_value = "2%", value_name = "PERCENT", value_parser = part)]
+    #[arg(long, default_value = "2%", value_name = "PERCENT", value_parser = fraction)]
     pub margin: f64,
     /// Time limit for measuring each commit, such as 5m; most commits need far less
     #[arg(long = "for", default_value = "10m", value_name = "TIME", value_parser = time)]
@@ -607,7 +607,7 @@ pub struct LoadArgs {
     #[arg(long)]
     pub gate: bool,
     /// Treat ratios of servers within ± PERCENT of 1 as equivalent
-    #[arg(long, default_value = "2%", value_name = "PERCENT", value_parser = part)]
+    #[arg(long, default_value = "2%", value_name = "PERCENT", value_parser = fraction)]
     pub margin: f64,
     /// A name for each server, in order [default: its scheme, host and port]
     #[arg(long, short, value_name = "NAME")]

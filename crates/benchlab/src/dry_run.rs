@@ -67,7 +67,7 @@ pub fn print(plan: &Plan, more: Vec<Line>, runs: &Path) -> Result<(), Exit> {
 
 fn noun(plan: &Plan) -> &'static str {
     match () {
-        () if plan.of_revisions() => "revision",
+        () if plan.compares_revisions() => "revision",
         () if plan.commands().is_some() => "command",
         () if plan.load().is_some() => "server",
         () => "subject",

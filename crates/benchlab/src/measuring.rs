@@ -60,7 +60,7 @@ pub fn measure<'a>(
     match ending? {
         Ending::Interrupted => {
             report::print_result_so_far(&path)?;
-            let next = if plan.of_revisions() {
+            let next = if plan.compares_revisions() {
                 "show the results so far with `benchlab report"
             } else {
                 "continue with `benchlab resume"

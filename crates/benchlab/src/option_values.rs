@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Parses option values.
 
-pub use lab_model::option_value::{part, rate, stage, time};
+pub use lab_model::option_value::{fraction, rate, stage, time};
 
 /// The nonzero exit statuses that are allowed for a command. Empty means any.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

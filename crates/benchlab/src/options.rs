@@ -62,7 +62,7 @@ impl AgentLoss {
             launcher: launcher.clone(),
             lost_after: self.lost_after.unwrap_or(LOST_AFTER),
             stops: interrupt::requested,
-            tells: |line| eprintln!("benchlab: {}", lab_document::clean(line)),
+            on_obstacle: |line| eprintln!("benchlab: {}", lab_document::clean(line)),
         }
     }
 }

@@ -77,7 +77,7 @@ fn gate(
     state: &str,
 ) -> Gate {
     let count = counted.len() as f64;
-    let decision = Decision::of_value(relation, count, bound);
+    let decision = Decision::for_value(relation, count, bound);
     let unit = || Unit::Count("findings".into());
     Gate::new(text, name, decision, &wording::counted(counted, state))
         .with_value(Quantity::exact(count, unit()))

@@ -3,7 +3,7 @@
 
 use lab_stats::bisection::{
     BisectedMetric, BisectionSearch, Ends, FoundChange, Judgment, LogInterval, NextStep, Segment,
-    error_parts, least_change,
+    error_parts, min_change,
 };
 use serde::{Deserialize, Serialize};
 
@@ -260,7 +260,7 @@ impl Bisection {
             return NextMeasurement::Done;
         };
         if let NextStep::Probe { segment, at, alpha } = search.next_step() {
-            let min_change = least_change(ends.log_ratio.estimate, self.request.margin);
+            let min_change = min_change(ends.log_ratio.estimate, self.request.margin);
             return NextMeasurement::Probe {
                 segment,
                 at,

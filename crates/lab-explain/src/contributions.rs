@@ -89,7 +89,7 @@ pub fn time_differences(
     counted: &[&Counted],
     costs: Option<UnitCosts>,
 ) -> Vec<TimeDifference> {
-    let baseline = plan.baseline_on(plan.points[point].target);
+    let baseline = plan.baseline_for(plan.points[point].target);
     let base = counted.iter().find(|c| c.subject == baseline);
     let Some(base) = base.or(counted.first()) else {
         return Vec::new();

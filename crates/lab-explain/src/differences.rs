@@ -2,7 +2,7 @@
 //! Differences between subjects and their baseline, as data for the report.
 
 use crate::figures::{differ, figure, median};
-use lab_model::{Counted, CountedFigure, Metric, Plan, PointId};
+use lab_model::{Counted, CountedValue, Metric, Plan, PointId};
 
 /// The minimum difference to report, in events per operation.
 pub const MIN_EVENTS: f64 = 0.05;
@@ -127,7 +127,7 @@ impl Difference {
 ///
 /// If the baseline was not counted, the first subject replaces it. `counted` contains the counts at this point.
 pub fn differences(plan: &Plan, point: PointId, counted: &[&Counted]) -> Vec<Difference> {
-    let baseline = plan.baseline_on(plan.points[point].target);
+    let baseline = plan.baseline_for(plan.points[point].target);
     let base = counted.iter().find(|c| c.subject == baseline);
     let Some(base) = base.or(counted.first()) else {
         return Vec::new();
@@ -170,7 +170,7 @@ fn subject_differences(plan: &Plan, other: &Counted, base: &Counted) -> Vec<Diff
 
 /// Returns the medians of a metric if both subjects have values and their ranges do not overlap.
 fn differing_medians(metric: &Metric, other: &Counted, base: &Counted) -> Option<[f64; 2]> {
-    let figures: [&CountedFigure; 2] = [figure(other, metric)?, figure(base, metric)?];
+    let figures: [&CountedValue; 2] = [figure(other, metric)?, figure(base, metric)?];
     differ(figures[0], figures[1]).then(|| figures.map(median))
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Fuzz targets for values of command-line options.
 
-use option_values::{expected_statuses, part, rate, stage, time};
+use option_values::{expected_statuses, fraction, rate, stage, time};
 use std::time::Duration;
 
 #[path = "../../benchlab/src/option_values.rs"]
@@ -29,9 +29,9 @@ pub fn option_value(bytes: &[u8]) {
         let length = Duration::from_nanos(stage.length_ns);
         assert!(durations.contains(&length), "{stage:?}");
     }
-    if let Ok(fraction) = part(text) {
-        assert!(fraction > 0.0 && fraction < 1.0, "{text}: {fraction}");
-        assert_eq!(part(&fraction.to_string()), Ok(fraction), "{text}");
+    if let Ok(parsed) = fraction(text) {
+        assert!(parsed > 0.0 && parsed < 1.0, "{text}: {parsed}");
+        assert_eq!(fraction(&parsed.to_string()), Ok(parsed), "{text}");
     }
     if let Ok(statuses) = expected_statuses(text) {
         let words: Vec<String> = statuses.0.iter().map(i32::to_string).collect();

@@ -12,7 +12,7 @@ use lab_document::{Document, Gate};
 use lab_import::report::{BetweenImports, ImportReport};
 use lab_logs::gates::judge_changes;
 use lab_logs::report::{ComparisonReport, LogsReport};
-use lab_model::{Audit, ConditionError, Content, KeptProfile, OnInconclusive, Run};
+use lab_model::{Audit, ConditionError, Content, OnInconclusive, Run, StoredProfile};
 use lab_profile::ProfiledPrograms;
 use lab_profile::report::ProfileReport;
 use lab_report::{BetweenReport, Report};
@@ -54,7 +54,7 @@ fn document_of_content(report: &Report) -> Document {
 }
 
 /// Builds the report of profiled programs, with their times if these were also measured.
-fn profile_document(report: &Report, profile: &KeptProfile) -> Document {
+fn profile_document(report: &Report, profile: &StoredProfile) -> Document {
     let run = report.run;
     let measured = || lab_report::document(report);
     match ProfiledPrograms::read(profile) {

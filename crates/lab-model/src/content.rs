@@ -24,15 +24,15 @@ pub struct Measured {
     /// The plan of the run.
     pub plan: Plan,
     /// Values without noise. Each is counted once per subject, separately from the blocks.
-    pub figures: Vec<Figure>,
+    pub figures: Vec<NoiseFreeValue>,
     /// The output of profilers, if the programs were profiled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub profile: Option<KeptProfile>,
+    pub profile: Option<StoredProfile>,
 }
 
 /// The output of Valgrind's tools, from which the report of a profile is computed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct KeptProfile {
+pub struct StoredProfile {
     /// Names, source lines and other facts that are missing from the output, as JSON in the format
     /// of `lab-profile`.
     pub notes: String,
@@ -53,7 +53,7 @@ pub struct ToolOutput {
 
 /// A value that was counted once per subject, such as its peak heap under Massif.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Figure {
+pub struct NoiseFreeValue {
     /// The subject.
     pub subject: SubjectId,
     /// The ID of a metric in [`crate::Run::metrics`].

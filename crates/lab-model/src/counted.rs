@@ -13,7 +13,7 @@ pub struct Counted {
     /// The number of operations in the smaller batch. The larger batch has twice as many.
     pub operations: u64,
     /// Events per operation.
-    pub figures: Vec<CountedFigure>,
+    pub figures: Vec<CountedValue>,
     /// The functions with the most instructions of their own, excluding callees, in descending
     /// order.
     ///
@@ -35,7 +35,7 @@ pub struct Counted {
 /// It is estimated from multiple pairs of batches, where the second batch is twice as long as the
 /// first.
 #[derive(Clone, Debug)]
-pub struct CountedFigure {
+pub struct CountedValue {
     /// The metric that was counted.
     pub metric: Metric,
     /// One difference per pair of batches, divided by the operations: events, bytes or ns per

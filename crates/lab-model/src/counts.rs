@@ -58,17 +58,17 @@ impl Counts {
 
     /// Returns the median: the smallest value that at least half of the values do not exceed.
     pub fn median(&self) -> Option<u64> {
-        self.of_rank(self.total().div_ceil(2))
+        self.value_at_rank(self.total().div_ceil(2))
     }
 
-    /// Returns the quantile for the fraction `part`, from 0 to 1.
-    pub fn quantile(&self, part: f64) -> Option<u64> {
-        let rank = (self.total() as f64 * part).ceil() as u64;
-        self.of_rank(rank.max(1))
+    /// Returns the quantile for `fraction`, from 0 to 1.
+    pub fn quantile(&self, fraction: f64) -> Option<u64> {
+        let rank = (self.total() as f64 * fraction).ceil() as u64;
+        self.value_at_rank(rank.max(1))
     }
 
     /// Returns the value at a rank, counted from 1 in ascending order.
-    fn of_rank(&self, rank: u64) -> Option<u64> {
+    fn value_at_rank(&self, rank: u64) -> Option<u64> {
         let mut cumulative = 0_u64;
         let value = self.0.iter().find(|(_, count)| {
             cumulative = cumulative.saturating_add(*count);

@@ -49,7 +49,7 @@ pub enum GateEffect {
 ///
 /// These are the gates on logs, audits, profiles and counted instructions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct KeptGate {
+pub struct StoredGate {
     /// The condition as the user wrote it.
     pub condition: String,
     /// The subject, page or rule that was judged. Empty for the whole run.
@@ -72,7 +72,7 @@ impl Decision {
     /// The condition holds if every value in the interval satisfies it, and does not hold if no
     /// value does. Otherwise, or if the interval's level is below the requested level, the decision
     /// is inconclusive.
-    pub fn of_interval(
+    pub fn for_interval(
         relation: Relation,
         interval: &Interval,
         bound: f64,
@@ -88,7 +88,7 @@ impl Decision {
     }
 
     /// Decides whether a value without an interval has a relation to a bound.
-    pub fn of_value(relation: Relation, value: f64, bound: f64) -> Decision {
+    pub fn for_value(relation: Relation, value: f64, bound: f64) -> Decision {
         if value.is_nan() {
             Decision::Inconclusive
         } else if relation.holds(value, bound) {
@@ -146,7 +146,7 @@ mod tests {
                 high,
                 level,
             };
-            Decision::of_interval(Relation::Above, &interval, 1.05, 0.95)
+            Decision::for_interval(Relation::Above, &interval, 1.05, 0.95)
         };
         assert_eq!(decide(1.06, 1.10, 0.95), Decision::Failed);
         assert_eq!(decide(0.99, 1.05, 0.95), Decision::Passed);

@@ -23,7 +23,7 @@ pub struct Interval {
 impl Interval {
     /// Creates the interval of a single block's value. Its level is 0, because one block shows no
     /// variance.
-    pub fn alone(value: f64) -> Interval {
+    pub fn from_single_block(value: f64) -> Interval {
         Interval {
             estimate: value,
             low: value,
@@ -36,7 +36,7 @@ impl Interval {
     /// `alpha`.
     ///
     /// Returns 0 if `alpha` is outside 0 to 1, as in a file that was tampered with.
-    pub fn level_of(alpha: f64) -> f64 {
+    pub fn confidence_level(alpha: f64) -> f64 {
         if (0.0..=1.0).contains(&alpha) {
             1.0 - alpha
         } else {

@@ -38,12 +38,13 @@ pub use agent::{Agent, ClockOffset};
 pub use audit::{Audit, AuditKind};
 pub use condition::{Comparison, ConditionError, ConditionProblem, Dimension, Relation};
 pub use content::{
-    Content, Figure, Imported, ImportedSeries, ImportedTime, KeptProfile, Measured, ToolOutput,
+    Content, Imported, ImportedSeries, ImportedTime, Measured, NoiseFreeValue, StoredProfile,
+    ToolOutput,
 };
-pub use counted::{Counted, CountedFigure, Message, UnitCosts};
+pub use counted::{Counted, CountedValue, Message, UnitCosts};
 pub use counts::Counts;
 pub use fixture::{Fixture, FixtureStart, FixtureState, Selector};
-pub use gate::{Decision, GateEffect, KeptGate, OnInconclusive};
+pub use gate::{Decision, GateEffect, OnInconclusive, StoredGate};
 pub use host::{Disturbance, Host};
 pub use id_vec::IdVec;
 pub use ids::{AgentId, CaseId, Id, PointId, SubjectId, SubjectPoint, TargetId};

@@ -64,7 +64,7 @@ pub struct LoadSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost_after_ns: Option<u64>,
     /// The process IDs of the servers, if specified: one for all subjects, or one for each.
-    #[serde(default, rename = "server_pid", deserialize_with = "one_or_several")]
+    #[serde(default, rename = "server_pid", deserialize_with = "one_or_many")]
     pub server_pids: Vec<i32>,
     /// The machine on which an agent reads the servers' resource usage. `None` means this machine,
     /// or no machine if the usage is not read.
@@ -76,15 +76,15 @@ pub struct LoadSpec {
 }
 
 /// Deserializes process IDs, which older run files store as one number or null.
-fn one_or_several<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<i32>, D::Error> {
+fn one_or_many<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<i32>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum Pids {
-        Several(Vec<i32>),
+        Many(Vec<i32>),
         One(Option<i32>),
     }
     Ok(match Pids::deserialize(from)? {
-        Pids::Several(pids) => pids,
+        Pids::Many(pids) => pids,
         Pids::One(pid) => pid.into_iter().collect(),
     })
 }
@@ -208,14 +208,14 @@ impl Arrivals {
             return Arrivals::Closed;
         };
         let part = 1.0 / generators.max(1) as f64;
-        let share = |stage: &Stage| Stage {
+        let fraction = |stage: &Stage| Stage {
             from: stage.from * part,
             to: stage.to * part,
             ..*stage
         };
         Arrivals::Open {
             poisson: *poisson,
-            stages: stages.iter().map(share).collect(),
+            stages: stages.iter().map(fraction).collect(),
         }
     }
 
@@ -373,8 +373,8 @@ mod tests {
 
     #[test]
     fn shares_add_up_to_the_whole() {
-        let share = ramp().divided(4);
-        assert!((4.0 * share.due(2_700_000_000) - ramp().due(2_700_000_000)).abs() < 1e-6);
+        let fraction = ramp().divided(4);
+        assert!((4.0 * fraction.due(2_700_000_000) - ramp().due(2_700_000_000)).abs() < 1e-6);
         assert_eq!(Arrivals::Closed.divided(3), Arrivals::Closed);
     }
 }

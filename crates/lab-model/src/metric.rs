@@ -156,19 +156,19 @@ known! {
     /// The maximum service time.
     SERVICE_MAX = Metric::time("service_max", "service max");
     /// The median send delay of the load generator in an open loop.
-    LAG_P50 = Metric::describing("lag_p50", "send delay p50");
+    SEND_DELAY_P50 = Metric::describing("lag_p50", "send delay p50");
     /// The 75th percentile of the send delay.
-    LAG_P75 = Metric::describing("lag_p75", "send delay p75");
+    SEND_DELAY_P75 = Metric::describing("lag_p75", "send delay p75");
     /// The 90th percentile of the send delay.
-    LAG_P90 = Metric::describing("lag_p90", "send delay p90");
+    SEND_DELAY_P90 = Metric::describing("lag_p90", "send delay p90");
     /// The 99th percentile of the send delay.
-    LAG_P99 = Metric::describing("lag_p99", "send delay p99");
+    SEND_DELAY_P99 = Metric::describing("lag_p99", "send delay p99");
     /// The 99.9th percentile of the send delay.
-    LAG_P999 = Metric::describing("lag_p99.9", "send delay p99.9");
+    SEND_DELAY_P999 = Metric::describing("lag_p99.9", "send delay p99.9");
     /// The 99.99th percentile of the send delay.
-    LAG_P9999 = Metric::describing("lag_p99.99", "send delay p99.99");
+    SEND_DELAY_P9999 = Metric::describing("lag_p99.99", "send delay p99.99");
     /// The maximum send delay.
-    LAG_MAX = Metric::describing("lag_max", "send delay max");
+    SEND_DELAY_MAX = Metric::describing("lag_max", "send delay max");
     /// The maximum time from the end of the load to the last response.
     DRAIN = Metric::describing("drain", "drain");
     /// The maximum number of requests that were due but had no response at the end of the load.
@@ -219,7 +219,7 @@ known! {
     /// The number of service times that were recorded.
     SERVICES = Metric::count("services", "service times", "requests");
     /// The number of requests whose send delay is known.
-    LAGS = Metric::count("lags", "lags", "requests");
+    SEND_DELAYS = Metric::count("lags", "lags", "requests");
     /// The number of requests that were due or sent.
     REQUESTS = Metric::count("requests", "requests", "requests");
     /// Requests with the expected response.
@@ -372,9 +372,9 @@ pub fn grouped(number: impl ToString) -> String {
     let mut text = number.to_string();
     let point = text.find('.').unwrap_or(text.len());
     let first = usize::from(text.starts_with('-')) + 1;
-    let places = (first..point).rev();
-    for place in places.filter(|place| (point - place).is_multiple_of(3)) {
-        text.insert(place, ',');
+    let positions = (first..point).rev();
+    for position in positions.filter(|position| (point - position).is_multiple_of(3)) {
+        text.insert(position, ',');
     }
     text
 }

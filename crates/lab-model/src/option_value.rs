@@ -53,13 +53,13 @@ pub fn stage(text: &str) -> Result<Stage, String> {
 }
 
 /// Parses a fraction between 0 and 1, exclusive, such as `2%` or `0.02`.
-pub fn part(text: &str) -> Result<f64, String> {
+pub fn fraction(text: &str) -> Result<f64, String> {
     let number = match text.strip_suffix('%') {
         Some(percent) => percent.parse::<f64>().map(|p| p / 100.0),
         None => text.parse(),
     };
-    let part = number.ok().filter(|p| *p > 0.0 && *p < 1.0);
-    part.ok_or("expected a percentage such as 2% or a fraction such as 0.02".into())
+    let fraction = number.ok().filter(|p| *p > 0.0 && *p < 1.0);
+    fraction.ok_or("expected a percentage such as 2% or a fraction such as 0.02".into())
 }
 
 #[cfg(test)]
@@ -67,11 +67,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_and_parts_are_read() {
+    fn times_and_fractions_are_read() {
         assert_eq!(time("1.5s"), Ok(Duration::from_millis(1500)));
         assert_eq!(time("2m"), Ok(Duration::from_secs(120)));
-        assert_eq!(part("2%"), Ok(0.02));
-        assert_eq!(part("0.02"), Ok(0.02));
+        assert_eq!(fraction("2%"), Ok(0.02));
+        assert_eq!(fraction("0.02"), Ok(0.02));
         let stage = |text| stage(text).map(|s| (s.from, s.to, s.length_ns));
         assert_eq!(stage("0:1000:5s"), Ok((0.0, 1000.0, 5_000_000_000)));
         for bad in [
@@ -83,7 +83,7 @@ mod tests {
             assert!(time(bad).is_err(), "{bad}");
         }
         for bad in ["", "%", "0", "-1%", "100%", "nan"] {
-            assert!(part(bad).is_err(), "{bad}");
+            assert!(fraction(bad).is_err(), "{bad}");
         }
     }
 }

@@ -160,7 +160,7 @@ pub enum Placeholder {
 impl SqlStatement {
     /// Returns the text with parameters in a driver's syntax.
     pub fn render(&self, placeholder: Placeholder) -> String {
-        self.with(
+        self.render_with(
             |n| match placeholder {
                 Placeholder::Question => "?".into(),
                 Placeholder::Numbered => format!("${}", n + 1),
@@ -172,7 +172,7 @@ impl SqlStatement {
 
     /// Returns the text as the user wrote it, with named parameters.
     pub fn written(&self, parameters: &[SqlParameter]) -> String {
-        self.with(
+        self.render_with(
             |n| {
                 let parameter = self.uses.get(n).and_then(|&i| parameters.get(i));
                 format!(":{}", parameter.map_or("", |p| &p.name))
@@ -185,7 +185,11 @@ impl SqlStatement {
     /// parameter's index, from 0.
     ///
     /// If `doubles_percent` is true, each `%` of the text is doubled.
-    pub fn with(&self, parameter: impl Fn(usize) -> String, doubles_percent: bool) -> String {
+    pub fn render_with(
+        &self,
+        parameter: impl Fn(usize) -> String,
+        doubles_percent: bool,
+    ) -> String {
         let mut text = String::new();
         for (n, piece) in self.pieces.iter().enumerate() {
             if n > 0 {
@@ -226,7 +230,7 @@ impl SqlStatement {
 impl SqlSetup {
     /// Returns the statements for a variant. Without a variant, returns the statements for the
     /// schema as the workload creates it.
-    pub fn on(&self, variant: Option<&str>) -> impl Iterator<Item = &SetupStatement> {
+    pub fn statements_for(&self, variant: Option<&str>) -> impl Iterator<Item = &SetupStatement> {
         let of_variant = self
             .variants
             .iter()

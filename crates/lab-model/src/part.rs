@@ -129,7 +129,7 @@ fn block_part(block: &mut Block, numbers: &Numbers) {
 }
 
 fn plan_part(mut plan: Plan, target: TargetId, numbers: &Numbers) -> Plan {
-    let mut baseline = plan.baseline_on(target);
+    let mut baseline = plan.baseline_for(target);
     numbers.subject(&mut baseline);
     plan.baseline = baseline;
     plan.subjects.retain_mut(|s| {

@@ -29,7 +29,7 @@ pub struct Plan {
     /// The subjects, including the baseline and the control.
     pub subjects: IdVec<SubjectId, Subject>,
     /// The subject that the others are compared with, on the first target; see
-    /// [`Plan::baseline_on`].
+    /// [`Plan::baseline_for`].
     pub baseline: SubjectId,
     /// The cases, in the experiment's order.
     pub cases: IdVec<CaseId, Case>,
@@ -421,7 +421,7 @@ impl Plan {
     }
 
     /// Returns true if the plan has only one server and one point, so that the load has no pauses.
-    pub fn is_one_stretch(&self) -> bool {
+    pub fn is_uninterrupted(&self) -> bool {
         self.points.len() * self.subjects.len() == 1
     }
 
@@ -431,7 +431,7 @@ impl Plan {
     /// different load.
     pub fn can_resume(&self) -> bool {
         match &self.work {
-            Work::Load(load) => !(self.is_one_stretch() && load.arrivals.changes()),
+            Work::Load(load) => !(self.is_uninterrupted() && load.arrivals.changes()),
             Work::Batches | Work::Commands(_) | Work::Servers(_) => true,
         }
     }
@@ -470,7 +470,7 @@ impl Plan {
 
     /// Returns the maximum total time of a pilot's batches at a point, in ns. The run's budget can
     /// reduce it further.
-    pub fn longest_pilot_ns(&self, point: PointId) -> u64 {
+    pub fn max_pilot_ns(&self, point: PointId) -> u64 {
         let all_ns = u64::from(self.measure.max_warmup) * self.measure.turn_ns;
         // Turns are long if their operations run concurrently.
         let is_long = self.turn_ns(point) > self.measure.turn_ns;
@@ -480,7 +480,7 @@ impl Plan {
     /// Returns the minimum number of batches in the pilot of a subject with compiling helper
     /// threads.
     pub fn min_pilot_with_helpers(&self) -> usize {
-        Pilot::FIRST_LOOK_WITH_HELPERS.min(self.measure.max_warmup as usize)
+        Pilot::MIN_BATCHES_WITH_HELPERS.min(self.measure.max_warmup as usize)
     }
 
     /// Returns the number of threads or connections that a subject uses at a point, as defined by
@@ -495,10 +495,10 @@ impl Plan {
     ///
     /// This is the time of an operation, or the 99th percentile of its latency if operations are
     /// due at a fixed rate.
-    pub fn answer(&self) -> &'static Metric {
-        static ANSWERS: [Metric; 2] = [Metric::WALL, Metric::P99];
+    pub fn main_metric(&self) -> &'static Metric {
+        static MAIN_METRICS: [Metric; 2] = [Metric::WALL, Metric::P99];
         let at_a_rate = self.cases.iter().any(|case| case.rate.is_some());
-        &ANSWERS[usize::from(at_a_rate)]
+        &MAIN_METRICS[usize::from(at_a_rate)]
     }
 
     /// Returns the number of mirrored pairs of passes over a point in a block, if each pair takes
@@ -643,8 +643,11 @@ impl Plan {
 
     /// Returns a target's kind if there are multiple targets.
     fn target_named(&self, target: TargetId) -> Option<TargetKind> {
-        let several = self.targets.len() > 1;
-        self.targets.get(target).filter(|_| several).map(|t| t.kind)
+        let has_multiple = self.targets.len() > 1;
+        self.targets
+            .get(target)
+            .filter(|_| has_multiple)
+            .map(|t| t.kind)
     }
 
     /// Returns the subject that measures the overhead of starting a process, or of starting a
@@ -667,7 +670,7 @@ impl Plan {
     }
 
     /// Returns true if the plan compares revisions, whose directories are removed after the run.
-    pub fn of_revisions(&self) -> bool {
+    pub fn compares_revisions(&self) -> bool {
         let revision = |s: &Subject| s.command.as_ref().is_some_and(|c| c.revision.is_some());
         self.subjects.iter().any(revision)
     }
@@ -681,12 +684,12 @@ impl Plan {
         let (Some(a), Some(b)) = (a, b) else {
             return false;
         };
-        let is_same_place = match (&a.revision, &b.revision) {
+        let is_same_source = match (&a.revision, &b.revision) {
             (None, None) => a.folder == b.folder,
             (a, b) => a == b,
         };
         let hooks = |c: &Command| (c.setup.clone(), c.prepare.clone(), c.cleanup.clone());
-        is_same_place && a.line == b.line && hooks(a) == hooks(b)
+        is_same_source && a.line == b.line && hooks(a) == hooks(b)
     }
 
     /// Returns the number of builds of each revision, which alternate from block to block. It is 1
@@ -717,7 +720,7 @@ impl Plan {
     /// Returns the subject that the others on a target are compared with.
     ///
     /// This is the subject with the name of [`Plan::baseline`], or else the target's first subject.
-    pub fn baseline_on(&self, target: TargetId) -> SubjectId {
+    pub fn baseline_for(&self, target: TargetId) -> SubjectId {
         let mut on_target = self
             .subjects
             .enumerated()

@@ -27,7 +27,7 @@ impl Plan {
     }
 
     /// Returns the maximum number of connections at any point.
-    pub fn most_connections(&self) -> usize {
+    pub fn max_connections(&self) -> usize {
         let points = self.points.ids();
         points
             .map(|point| self.connections(point))
@@ -43,7 +43,7 @@ impl Plan {
     /// Returns the load at a point as a fraction of the subject's peak throughput, 0 to 1.
     ///
     /// Returns `None` if the load is not defined as a fraction.
-    pub fn part_of_peak(&self, point: PointId) -> Option<f64> {
+    pub fn fraction_of_peak(&self, point: PointId) -> Option<f64> {
         match self.points[point].load?.traffic {
             Traffic::PartOfPeak(part) => Some(part),
             _ => None,

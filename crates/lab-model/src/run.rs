@@ -2,8 +2,8 @@
 //! One execution of an experiment with all of its results, as loaded from a run file.
 
 use crate::{
-    Agent, AgentId, Block, BlockState, Content, Failure, Host, IdVec, Imported, KeptGate,
-    LogAnalysis, LogLine, Measured, Metric, Pilot, Plan, Setting, TargetId, distinct,
+    Agent, AgentId, Block, BlockState, Content, Failure, Host, IdVec, Imported, LogAnalysis,
+    LogLine, Measured, Metric, Pilot, Plan, Setting, StoredGate, TargetId, distinct,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -49,7 +49,7 @@ pub struct Run {
     pub agents: IdVec<AgentId, Agent>,
     /// The decisions of gates that the run's content does not contain.
     #[serde(default)]
-    pub gates: Vec<KeptGate>,
+    pub gates: Vec<StoredGate>,
 }
 
 /// A server that subjects used, with the facts that it reported.
@@ -229,7 +229,7 @@ impl Run {
     }
 
     /// Returns the names of agents that the user excluded, without duplicates.
-    pub fn left_out(&self) -> Vec<&str> {
+    pub fn excluded_agents(&self) -> Vec<&str> {
         let is_left_out = |name: &&str| {
             let mut agents = self.agents.iter();
             agents.any(|agent| agent.is_left_out && agent.name == *name)
@@ -240,15 +240,15 @@ impl Run {
     /// Returns the number of connections, out of `all`, that belong to agents included in the
     /// results.
     pub fn connections_in_figures(&self, all: usize) -> usize {
-        let (names, left_out) = (self.load_agents(), self.left_out());
-        let shares = names.iter().enumerate().filter_map(|(i, name)| {
+        let (names, excluded) = (self.load_agents(), self.excluded_agents());
+        let connections = names.iter().enumerate().filter_map(|(i, name)| {
             let rest = usize::from(i < all % names.len());
-            (!left_out.contains(name)).then_some(all / names.len() + rest)
+            (!excluded.contains(name)).then_some(all / names.len() + rest)
         });
-        if names.is_empty() || left_out.is_empty() {
+        if names.is_empty() || excluded.is_empty() {
             all
         } else {
-            shares.sum()
+            connections.sum()
         }
     }
 
@@ -259,7 +259,7 @@ impl Run {
     ///
     /// # Errors
     /// Returns an error if no agent has one of the names, or if no agent would be left.
-    pub fn leave_out(&mut self, names: &[String]) -> Result<(), String> {
+    pub fn exclude_agents(&mut self, names: &[String]) -> Result<(), String> {
         for name in names {
             if !self.agents.iter().any(|agent| agent.name == *name) {
                 let existing = self.agent_names().join(", ");
@@ -274,21 +274,21 @@ impl Run {
                 });
             }
         }
-        let mut left_out = Vec::new();
+        let mut excluded = Vec::new();
         for (id, agent) in self.agents.enumerated_mut() {
             agent.is_left_out = names.contains(&agent.name);
-            left_out.extend(agent.is_left_out.then_some(id));
+            excluded.extend(agent.is_left_out.then_some(id));
         }
-        if !left_out.is_empty() && left_out.len() == self.agents.len() {
+        if !excluded.is_empty() && excluded.len() == self.agents.len() {
             return Err("no agent would be left".into());
         }
         self.blocks
-            .retain(|block| !block.agent.is_some_and(|agent| left_out.contains(&agent)));
+            .retain(|block| !block.agent.is_some_and(|agent| excluded.contains(&agent)));
         for block in &mut self.blocks {
             for slices in [&mut block.slices, &mut block.redone_slices] {
                 *slices = slices
                     .iter()
-                    .filter_map(|s| s.without_agents(&left_out))
+                    .filter_map(|s| s.without_agents(&excluded))
                     .collect();
             }
         }
@@ -301,7 +301,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_machine_elsewhere_has_one_agent_and_one_that_is_not_told_its_own() {
+    fn each_other_machine_has_one_agent() {
         let agent = |(name, id): (&str, Option<&str>)| {
             let id = id.map(|id| (Host::MACHINE_ID.to_owned(), id.to_owned()));
             Agent {
@@ -332,12 +332,12 @@ mod tests {
             machines.map(|a| a.name.clone()).collect::<Vec<_>>()
         };
         assert_eq!(names(&run), ["a", "d", "e"]);
-        run.leave_out(&["a".into(), "d".into()]).unwrap();
+        run.exclude_agents(&["a".into(), "d".into()]).unwrap();
         assert_eq!(names(&run), ["c", "e"]);
     }
 
     #[test]
-    fn agents_of_a_run_that_was_resumed_have_one_share_and_names_apart() {
+    fn resumed_agents_share_connections_and_have_distinct_names() {
         let agent = |name: &&str| Agent {
             name: (*name).into(),
             ..Agent::default()
@@ -353,9 +353,9 @@ mod tests {
         let names = [1, 3, 6].map(|id| run.agent_name(AgentId(id)));
         assert_eq!(names, ["b", "a, resumed", "a, resumed 2 times"]);
         assert_eq!(run.connections_in_figures(5), 5);
-        run.leave_out(&["c".into()]).unwrap();
+        run.exclude_agents(&["c".into()]).unwrap();
         assert_eq!(
-            (run.left_out(), run.connections_in_figures(5)),
+            (run.excluded_agents(), run.connections_in_figures(5)),
             (vec!["c"], 4)
         );
     }

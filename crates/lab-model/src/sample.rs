@@ -108,7 +108,7 @@ impl Block {
     }
 
     /// Drops the slices of a load, because they can be large and are stored in the run file.
-    pub fn forget_slices(&mut self) {
+    pub fn drop_slices(&mut self) {
         self.slices = Vec::new();
         self.redone_slices = Vec::new();
     }
@@ -293,7 +293,7 @@ impl Pilot {
     ///
     /// A Java subject that inserts 1,000 rows per operation looks steady for its first 60 batches
     /// and then becomes a third faster.
-    pub const FIRST_LOOK_WITH_HELPERS: usize = 120;
+    pub const MIN_BATCHES_WITH_HELPERS: usize = 120;
 
     /// The minimum number of batches of a pilot with long operations. Other pilots end when their
     /// time is used up.
@@ -309,10 +309,10 @@ impl Pilot {
     /// much.
     pub fn batch_ns(&self) -> Option<u64> {
         let last = self.batches.iter().rev().take(Pilot::LAST_BATCHES);
-        let wanted = self.operations.max(1);
+        let requested = self.operations.max(1);
         let is_alike =
-            |b: &&Batch| b.operations >= wanted.div_ceil(2) && b.operations / 2 <= wanted;
-        let scaled = |b: &Batch| (b.wall_ns as f64 * wanted as f64 / b.operations as f64) as u64;
+            |b: &&Batch| b.operations >= requested.div_ceil(2) && b.operations / 2 <= requested;
+        let scaled = |b: &Batch| (b.wall_ns as f64 * requested as f64 / b.operations as f64) as u64;
         let mut times: Vec<u64> = last.filter(is_alike).map(scaled).collect();
         times.sort();
         times.get(times.len() / 2).copied()

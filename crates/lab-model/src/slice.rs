@@ -138,7 +138,7 @@ impl Slice {
     }
 
     /// Returns the time from the start of the slice to the last response, in ns.
-    pub fn taken_ns(&self) -> u64 {
+    pub fn elapsed_ns(&self) -> u64 {
         self.wall_ns.saturating_add(self.drain_ns)
     }
 

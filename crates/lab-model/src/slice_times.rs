@@ -85,7 +85,7 @@ impl SliceTimes {
 }
 
 impl TimesInFile {
-    fn is_same_place(&self, other: &TimesInFile) -> bool {
+    fn is_same_cell(&self, other: &TimesInFile) -> bool {
         let columns = [&self.column, &other.column].map(Arc::as_ptr);
         std::ptr::addr_eq(columns[0], columns[1]) && self.row == other.row
     }
@@ -115,7 +115,7 @@ impl From<SliceTimes> for Counts {
 impl PartialEq for SliceTimes {
     fn eq(&self, other: &SliceTimes) -> bool {
         match (self, other) {
-            (SliceTimes::InFile(a), SliceTimes::InFile(b)) if a.is_same_place(b) => true,
+            (SliceTimes::InFile(a), SliceTimes::InFile(b)) if a.is_same_cell(b) => true,
             (SliceTimes::Packed(a), SliceTimes::Packed(b)) if a.blob == b.blob => true,
             _ => self.counts() == other.counts(),
         }

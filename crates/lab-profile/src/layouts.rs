@@ -106,7 +106,7 @@ impl CountRange {
 
     /// Decides whether the change from an earlier range satisfies a condition in all layouts.
     pub fn judge(self, before: CountRange, relation: Relation, bound: f64) -> Decision {
-        Decision::of_interval(relation, &self.change_from(before), bound, 1.0)
+        Decision::for_interval(relation, &self.change_from(before), bound, 1.0)
     }
 
     /// Decides whether the count satisfies a condition in all layouts.
@@ -117,7 +117,7 @@ impl CountRange {
             high: self.most as f64,
             level: 1.0,
         };
-        Decision::of_interval(relation, &interval, bound, 1.0)
+        Decision::for_interval(relation, &interval, bound, 1.0)
     }
 
     fn middle(self) -> u64 {

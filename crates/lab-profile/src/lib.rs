@@ -25,5 +25,5 @@ pub use layouts::{CountRange, EventRanges, Layouts};
 pub use profile::Profile;
 pub use runs::{ProgramRuns, RunRecord, RunWarning};
 pub use source::{HOTTEST, Sources};
-pub use stored::{Caveat, ProfiledPrograms, to_kept_profile};
+pub use stored::{Caveat, ProfiledPrograms, to_stored_profile};
 pub use valgrind::{Ending, Profiled, Step, Tool, ValgrindRun, runs_of, valgrind};

@@ -10,7 +10,7 @@ use crate::{Sources, wording};
 use flate2::Compression;
 use flate2::bufread::GzEncoder;
 use flate2::read::GzDecoder;
-use lab_model::{KeptProfile, ToolOutput};
+use lab_model::{StoredProfile, ToolOutput};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -68,10 +68,10 @@ struct Notes {
 ///
 /// # Errors
 /// Returns an error if an output file cannot be read.
-pub fn to_kept_profile(
+pub fn to_stored_profile(
     programs: &ProfiledPrograms,
     runs: &[ValgrindRun],
-) -> io::Result<KeptProfile> {
+) -> io::Result<StoredProfile> {
     let notes = Notes {
         names: programs.names.clone(),
         sources: programs.sources.clone(),
@@ -91,7 +91,7 @@ pub fn to_kept_profile(
             })
         }))
     });
-    Ok(KeptProfile {
+    Ok(StoredProfile {
         notes: serde_json::to_string(&notes)?,
         outputs: outputs.collect::<io::Result<_>>()?,
     })
@@ -105,7 +105,7 @@ impl ProfiledPrograms {
     ///
     /// # Errors
     /// Returns the reason if the notes cannot be read, or if they do not match the output.
-    pub fn read(kept: &KeptProfile) -> Result<ProfiledPrograms, String> {
+    pub fn read(kept: &StoredProfile) -> Result<ProfiledPrograms, String> {
         let Notes {
             names,
             sources,

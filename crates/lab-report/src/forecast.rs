@@ -15,19 +15,19 @@ const LISTED: usize = 3;
 
 /// Builds the one-screen forecast of the time and blocks that a run of `plan` would need.
 pub fn document(forecast: &Forecast, plan: &Plan) -> Document {
-    let most = &forecast.places[0];
+    let most = &forecast.comparisons[0];
     let mut section = Section::new("Blocks and time");
     section.text(format!(
         "{} varies by {} between blocks.{}",
         comparison_name(most, plan),
         say::figure(&most.scatter, &Unit::Share, LEVEL),
-        match forecast.places.len() {
+        match forecast.comparisons.len() {
             1 => "",
             _ => " No other needs more blocks.",
         },
     ));
     section.push(differences(forecast, most, plan));
-    if forecast.places.len() > 1 {
+    if forecast.comparisons.len() > 1 {
         section.push(places(forecast, plan));
     }
     section.text(format!(
@@ -107,7 +107,7 @@ fn sentence(forecast: &Forecast, plan: &Plan) -> String {
     let is_enough = |d: &f64| *d >= plan.measure.margin - 1e-9;
     let last = DIFFERENCES.len() - 1;
     let at = DIFFERENCES.iter().position(is_enough).unwrap_or(last);
-    let need = &forecast.places[0].differences[at][0].there;
+    let need = &forecast.comparisons[0].differences[at][0].different;
     let (difference, power) = (say::percent(DIFFERENCES[at]), say::percent(POWERS[0]));
     match need.estimate {
         Some(_) => format!(
@@ -135,18 +135,18 @@ fn differences(forecast: &Forecast, place: &PlannedComparison, plan: &Plan) -> T
         let beyond = Some(&usual.beyond).filter(|_| *difference > plan.measure.margin + 1e-9);
         table.row(vec![
             say::percent(*difference).into(),
-            blocks(&usual.there).into(),
-            times(forecast, &usual.there).into(),
-            blocks(&high.there).into(),
+            blocks(&usual.different).into(),
+            times(forecast, &usual.different).into(),
+            blocks(&high.different).into(),
             beyond.map_or(Cell::from("–"), |beyond| blocks(beyond).into()),
         ]);
     }
     let [usual, high] = &place.equivalent;
     table.row(vec![
         format!("none (±{margin})").into(),
-        blocks(&usual.there).into(),
-        times(forecast, &usual.there).into(),
-        blocks(&high.there).into(),
+        blocks(&usual.different).into(),
+        times(forecast, &usual.different).into(),
+        blocks(&high.different).into(),
         "–".into(),
     ]);
     table
@@ -160,18 +160,18 @@ fn places(forecast: &Forecast, plan: &Plan) -> Table {
     let title = format!("Blocks at {power} power, by comparison");
     let mut table = Table::new(title, first.into_iter().chain(differences))
         .with_caption("The number of blocks that detect a difference of this size.");
-    for place in forecast.places.iter().take(LISTED) {
+    for place in forecast.comparisons.iter().take(LISTED) {
         let needs = place
             .differences
             .iter()
-            .map(|[usual, _]| block_count(usual.there.estimate));
+            .map(|[usual, _]| block_count(usual.different.estimate));
         let cells = [
             comparison_name(place, plan),
             say::percent(round(place.scatter.estimate)),
         ];
         table.row(cells.into_iter().chain(needs).map(Cell::from).collect());
     }
-    if let Some(more) = forecast.places.len().checked_sub(LISTED + 1) {
+    if let Some(more) = forecast.comparisons.len().checked_sub(LISTED + 1) {
         let more = count(more + 1, "comparison");
         table
             .notes

@@ -47,10 +47,10 @@ pub fn compare_runs(first: Recorded, second: Recorded) -> Result<Between, Incomp
     Ok(between)
 }
 
-/// Calls `look` for each target that both runs have. Returns the targets that only one run has.
+/// Calls `visit` for each target that both runs have. Returns the targets that only one run has.
 fn each_target(
     [first, second]: [Recorded; 2],
-    mut look: impl FnMut(&Sides),
+    mut visit: impl FnMut(&Sides),
 ) -> Result<Vec<NotCompared>, Incomparable> {
     one_experiment(
         [checked_plan(first.run)?, checked_plan(second.run)?],
@@ -59,14 +59,14 @@ fn each_target(
     let mut parts = [first, second].map(|recorded| parts(recorded.run));
     give_one_name(&mut parts);
     let common = common_parts(&parts);
-    let several = common.len() > 1;
+    let has_multiple = common.len() > 1;
     for [a, b] in &common {
         let sides = Sides([
-            RunSide::new(first, a, several)?,
-            RunSide::new(second, b, several)?,
+            RunSide::new(first, a, has_multiple)?,
+            RunSide::new(second, b, has_multiple)?,
         ]);
         same_work(sides.0[0].plan, sides.0[1].plan)?;
-        look(&sides);
+        visit(&sides);
     }
     Ok(targets_of_one_run(&parts))
 }
@@ -126,7 +126,7 @@ fn on_target(sides: &Sides) -> Option<Between> {
             .each_ref()
             .map(|side| side.run.complete_blocks().count() as u32),
         level: 1.0 - sides.alpha(),
-        times_level: 1.0 - sides.by_itself().alpha,
+        times_level: 1.0 - sides.level_without_verdict().alpha,
         margin: sides.margin(),
         changes,
         controls,

@@ -46,7 +46,7 @@ pub fn change(first: &[f64], second: &[f64], level: Level) -> Option<Ratio> {
     let family = level.family.max(1) as u32;
     Some(Ratio {
         interval,
-        certainty: Certainty::of_interval(&interval, values, family, level.alpha),
+        certainty: Certainty::for_interval(&interval, values, family, level.alpha),
         p: shift.p,
         values,
         width,

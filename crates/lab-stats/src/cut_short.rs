@@ -30,14 +30,14 @@ pub(crate) fn exclusions(run: &Run, plan: &Plan) -> Vec<Exclusion> {
     let budget_s = needed_budget_s(run, plan);
     let mut exclusions = Vec::new();
     for (subject, pilots) in by_subject {
-        let longest_ns = pilots.iter().map(|p| wall_ns(p.own_batches())).max();
+        let max_pilot_ns = pilots.iter().map(|p| wall_ns(p.own_batches())).max();
         let reason = |baseline| ExclusionReason::PilotCutShort {
             baseline,
             at: FirstPoint {
                 first: plan.label(pilots[0].point),
                 more: pilots.len() - 1,
             },
-            pilot_ns: longest_ns.unwrap_or(0),
+            pilot_ns: max_pilot_ns.unwrap_or(0),
             budget_s,
         };
         for pilot in &pilots {
@@ -48,7 +48,7 @@ pub(crate) fn exclusions(run: &Run, plan: &Plan) -> Vec<Exclusion> {
                     reason,
                 })
             };
-            if subject == plan.baseline_on(plan.points[pilot.point].target) {
+            if subject == plan.baseline_for(plan.points[pilot.point].target) {
                 let name = &plan.subjects[subject].name;
                 for other in others(plan, subject, pilot.point) {
                     exclude(other, reason(Some(name.clone())));
@@ -65,7 +65,7 @@ pub(crate) fn exclusions(run: &Run, plan: &Plan) -> Vec<Exclusion> {
 ///
 /// All other subjects are then excluded there.
 fn has_cold_baseline(run: &Run, plan: &Plan, point: PointId) -> bool {
-    let baseline = plan.baseline_on(plan.points[point].target);
+    let baseline = plan.baseline_for(plan.points[point].target);
     let mut pilots = run.pilots.iter();
     pilots.any(|p| (p.subject, p.point, p.class) == (baseline, point, WarmUp::CutShort))
 }
@@ -111,7 +111,7 @@ fn lacking_ns(plan: &Plan, pilot: &Pilot) -> u64 {
         most
     } else {
         // A subject that uses a server waits most of the time, even while it compiles.
-        let fitting = plan.longest_pilot_ns(pilot.point) / batch_ns.max(1);
+        let fitting = plan.max_pilot_ns(pilot.point) / batch_ns.max(1);
         (fitting as usize).clamp(Pilot::MIN_BATCHES.min(most), most)
     };
     needed.saturating_sub(own.len()) as u64 * batch_ns

@@ -76,14 +76,18 @@ pub fn deciding_of(
         return None;
     }
     let most = allowed.max(MAX_PROPOSED);
-    let chance = |blocks: u32, wanted: usize| {
+    let chance = |blocks: u32, required: usize| {
         let each = open
             .iter()
             .map(|open| open.map_or(0.0, |open| outlook.chance(open, blocks)));
-        chance_of_at_least(&each.collect::<Vec<f64>>(), wanted)
+        chance_of_at_least(&each.collect::<Vec<f64>>(), required)
     };
     let half = open.len().div_ceil(2);
-    let enough = |wanted| first(2, most, |blocks| chance(blocks, wanted) >= DECIDING_CHANCE);
+    let enough = |required| {
+        first(2, most, |blocks| {
+            chance(blocks, required) >= DECIDING_CHANCE
+        })
+    };
     Some(match enough(open.len()) {
         Some(all) => Deciding::All(all),
         None => match enough(half) {
@@ -95,10 +99,10 @@ pub fn deciding_of(
     })
 }
 
-/// Returns the probability that at least `wanted` of some partly dependent events happen.
+/// Returns the probability that at least `required` of some partly dependent events happen.
 ///
 /// The result is interpolated between independent events and completely dependent events.
-fn chance_of_at_least(chances: &[f64], wanted: usize) -> f64 {
+fn chance_of_at_least(chances: &[f64], required: usize) -> f64 {
     let mut counts = vec![0.0; chances.len() + 1];
     counts[0] = 1.0;
     for (known, chance) in chances.iter().enumerate() {
@@ -107,9 +111,9 @@ fn chance_of_at_least(chances: &[f64], wanted: usize) -> f64 {
             counts[count] *= 1.0 - chance;
         }
     }
-    let independent: f64 = counts[wanted..].iter().sum();
+    let independent: f64 = counts[required..].iter().sum();
     let mut descending = chances.to_vec();
     descending.sort_unstable_by(|a, b| b.total_cmp(a));
-    let together = descending[wanted - 1];
+    let together = descending[required - 1];
     (1.0 - DEPENDENCE) * independent + DEPENDENCE * together
 }

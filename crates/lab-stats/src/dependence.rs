@@ -13,7 +13,7 @@ pub struct Merged {
     pub width: u32,
     /// The distance in blocks at which blocks show no dependence beyond chance, or 1 if none were
     /// merged.
-    pub apart: u32,
+    pub independence_distance: u32,
     /// True if the values still depend on each other, but merging once more would leave fewer than
     /// `enough`.
     pub unresolved: bool,
@@ -22,7 +22,7 @@ pub struct Merged {
 impl Merged {
     /// Returns true if adjacent blocks depend on each other by more than chance explains.
     pub fn is_dependent(&self) -> bool {
-        self.apart > 1
+        self.independence_distance > 1
     }
 }
 
@@ -41,7 +41,7 @@ pub fn merge(values: &[f64], enough: u32) -> Merged {
     let mut merged = Merged {
         values: values.to_vec(),
         width: 1,
-        apart: 1,
+        independence_distance: 1,
         unresolved: false,
     };
     loop {
@@ -49,7 +49,7 @@ pub fn merge(values: &[f64], enough: u32) -> Merged {
         let errors = autocorrelation(&merged.values).unwrap_or(0.0) * (n as f64).sqrt();
         let significant = errors > 2.0;
         if significant {
-            merged.apart = 2 * merged.width;
+            merged.independence_distance = 2 * merged.width;
         }
         if !significant && (n < MANY_VALUES || errors <= 0.5) {
             return merged;

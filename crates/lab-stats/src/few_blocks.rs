@@ -88,7 +88,7 @@ struct Possible {
 
 impl Deviation {
     /// Estimates the deviation only from the comparison's own blocks.
-    pub const BY_ITSELF: Deviation = Deviation(Vec::new());
+    pub const FROM_OWN_BLOCKS: Deviation = Deviation(Vec::new());
 
     /// Returns the variance of at least two values and its degrees of freedom.
     pub(crate) fn moments(&self, values: &[f64]) -> (f64, f64) {
@@ -173,7 +173,7 @@ pub fn interval(values: &[f64], alpha: f64, deviation: &Deviation, floor: f64) -
         estimate: mean,
         low: mean - half,
         high: mean + half,
-        level: Interval::level_of(alpha),
+        level: Interval::confidence_level(alpha),
     };
     let p = if mean == 0.0 {
         1.0
@@ -194,7 +194,7 @@ pub(crate) fn deviations(samples: &[Option<Sample>]) -> Vec<Deviation> {
     for member in members.iter_mut().flatten() {
         member.variance = member.variance.max(least);
     }
-    let by_themselves = || vec![Deviation::BY_ITSELF; samples.len()];
+    let by_themselves = || vec![Deviation::FROM_OWN_BLOCKS; samples.len()];
     let known: Vec<&Member> = members.iter().flatten().collect();
     let predicting = known.iter().filter(|m| m.subject.is_some()).count();
     if predicting < MIN_POOLED || !least.is_finite() {
@@ -203,7 +203,7 @@ pub(crate) fn deviations(samples: &[Option<Sample>]) -> Vec<Deviation> {
     let mut found = Pool::new(&known).deviations().into_iter();
     let each = members.iter().map(|member| {
         let found = member.as_ref().and_then(|_| found.next());
-        found.unwrap_or(Deviation::BY_ITSELF)
+        found.unwrap_or(Deviation::FROM_OWN_BLOCKS)
     });
     each.collect()
 }
@@ -475,7 +475,7 @@ impl<'m> Pool<'m> {
     fn deviation(&self, posterior: &[f64]) -> Deviation {
         let all: f64 = posterior.iter().sum();
         if !(all > 0.0 && all.is_finite()) {
-            return Deviation::BY_ITSELF;
+            return Deviation::FROM_OWN_BLOCKS;
         }
         let possible = self.grid.iter().zip(posterior).map(|(log, p)| Possible {
             deviation: (0.5 * log).exp(),
@@ -601,7 +601,7 @@ mod tests {
     #[test]
     fn a_comparison_by_itself_has_students_t() {
         let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-9 * b.abs().max(1.0), "{a} {b}");
-        let (found, p) = interval(&[0.1, 0.2, 0.4], 0.05, &Deviation::BY_ITSELF, 0.0);
+        let (found, p) = interval(&[0.1, 0.2, 0.4], 0.05, &Deviation::FROM_OWN_BLOCKS, 0.0);
         close(found.low, -0.146_124_970_026_342_46);
         close(found.high, 0.612_791_636_693_009_4);
         close(p, 0.118_082_896_311_803_13);
@@ -617,7 +617,7 @@ mod tests {
             (Scatter::Own, blocks(2, 0.1)),
         ];
         for deviation in deviations(&samples(&with_pair)) {
-            assert_eq!(deviation, Deviation::BY_ITSELF);
+            assert_eq!(deviation, Deviation::FROM_OWN_BLOCKS);
         }
     }
 
@@ -630,16 +630,19 @@ mod tests {
             .map(|s| (Scatter::Subject(SubjectId(s)), blocks(s as usize, 0.1)))
             .collect();
         let alike = deviations(&samples(&all));
-        let by_itself = half(&Deviation::BY_ITSELF, &all[0].1);
+        let from_own_blocks = half(&Deviation::FROM_OWN_BLOCKS, &all[0].1);
         let with_others = half(&alike[0], &all[0].1);
-        assert!(with_others < 0.7 * by_itself, "{with_others} {by_itself}");
+        assert!(
+            with_others < 0.7 * from_own_blocks,
+            "{with_others} {from_own_blocks}"
+        );
         all[7].1 = blocks(7, 3.0);
         let found = deviations(&samples(&all));
-        let by_itself = half(&Deviation::BY_ITSELF, &all[7].1);
+        let from_own_blocks = half(&Deviation::FROM_OWN_BLOCKS, &all[7].1);
         let with_others = half(&found[7], &all[7].1);
         assert!(
-            (0.6..1.1).contains(&(with_others / by_itself)),
-            "{with_others} {by_itself}"
+            (0.6..1.1).contains(&(with_others / from_own_blocks)),
+            "{with_others} {from_own_blocks}"
         );
     }
 
@@ -658,14 +661,14 @@ mod tests {
                 .collect();
             half(&deviations(&samples(&all))[0], &all[0].1)
         };
-        let by_itself = half(&Deviation::BY_ITSELF, &blocks(0, 0.1));
+        let from_own_blocks = half(&Deviation::FROM_OWN_BLOCKS, &blocks(0, 0.1));
         let together = at_points([0, 0, 0]);
         assert!(
-            (together / by_itself - 1.0).abs() < 0.05,
-            "{together} {by_itself}"
+            (together / from_own_blocks - 1.0).abs() < 0.05,
+            "{together} {from_own_blocks}"
         );
         let apart = at_points([0, 1, 2]);
-        assert!(apart < 0.7 * by_itself, "{apart} {by_itself}");
+        assert!(apart < 0.7 * from_own_blocks, "{apart} {from_own_blocks}");
     }
 
     /// A few rounded values may all be equal.
@@ -680,8 +683,8 @@ mod tests {
         let equal: Vec<(Scatter, [f64; 4])> = (1..9)
             .map(|s| (Scatter::Subject(SubjectId(s)), [0.5; 4]))
             .collect();
-        assert_eq!(deviations(&samples(&equal))[0], Deviation::BY_ITSELF);
-        assert_eq!(half(&Deviation::BY_ITSELF, &equal[0].1), 0.0);
+        assert_eq!(deviations(&samples(&equal))[0], Deviation::FROM_OWN_BLOCKS);
+        assert_eq!(half(&Deviation::FROM_OWN_BLOCKS, &equal[0].1), 0.0);
     }
 
     fn of_subjects(all: &[[f64; 3]]) -> Vec<Deviation> {
@@ -710,7 +713,7 @@ mod tests {
             "{}",
             half(&found[2], &all[2])
         );
-        assert_eq!(of_subjects(&[[0.1; 3]; 8])[0], Deviation::BY_ITSELF);
-        assert_eq!(half(&Deviation::BY_ITSELF, &[0.1; 3]), 0.0);
+        assert_eq!(of_subjects(&[[0.1; 3]; 8])[0], Deviation::FROM_OWN_BLOCKS);
+        assert_eq!(half(&Deviation::FROM_OWN_BLOCKS, &[0.1; 3]), 0.0);
     }
 }

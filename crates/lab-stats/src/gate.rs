@@ -22,7 +22,7 @@ use serde::Serialize;
 pub struct GateCondition {
     /// The condition as written, without surrounding whitespace.
     text: String,
-    figure: GateFigure,
+    figure: GateMetric,
     relation: Relation,
     bound: Bound,
 }
@@ -37,10 +37,10 @@ enum Bound {
 
 /// The quantity that a condition limits.
 #[derive(Clone, Debug, PartialEq)]
-enum GateFigure {
+enum GateMetric {
     Metric(Metric),
     /// The fraction of errors among all requests that ended.
-    ErrorShare,
+    ErrorFraction,
     /// Every metric with a verdict. A positive change is a change for the worse.
     Any,
 }
@@ -164,9 +164,9 @@ impl GateCondition {
     pub fn parse(text: &str, plan: &Plan) -> Result<GateCondition, ConditionError> {
         Condition::resolve(text, |condition| {
             condition.without_argument()?;
-            let figure = GateFigure::parse(&condition, plan)?;
+            let figure = GateMetric::parse(&condition, plan)?;
             let bound = match figure {
-                GateFigure::Any => Bound::Change(Dimension::Change.parse(condition.bound)?),
+                GateMetric::Any => Bound::Change(Dimension::Change.parse(condition.bound)?),
                 _ => Bound::parse(condition.bound, &figure)?,
             };
             Ok(GateCondition {
@@ -196,13 +196,13 @@ impl GateCondition {
             return None;
         };
         let is_meant = match &self.figure {
-            GateFigure::Metric(metric) => *metric == comparison.key.metric,
-            GateFigure::Any => comparison.verdict.is_some(),
-            GateFigure::ErrorShare => false,
+            GateMetric::Metric(metric) => *metric == comparison.key.metric,
+            GateMetric::Any => comparison.verdict.is_some(),
+            GateMetric::ErrorFraction => false,
         };
         let ratio = self.oriented(&comparison.key.metric, &comparison.ratio);
         is_meant.then(|| {
-            let decision = Decision::of_interval(self.relation, &ratio, 1.0 + change, level);
+            let decision = Decision::for_interval(self.relation, &ratio, 1.0 + change, level);
             supported(decision, comparison)
         })
     }
@@ -210,7 +210,7 @@ impl GateCondition {
     /// Returns the metric whose change the condition limits. `None` for other conditions.
     pub(crate) fn changed_metric(&self) -> Option<&Metric> {
         match (&self.figure, self.bound) {
-            (GateFigure::Metric(metric), Bound::Change(_)) => Some(metric),
+            (GateMetric::Metric(metric), Bound::Change(_)) => Some(metric),
             _ => None,
         }
     }
@@ -221,7 +221,7 @@ impl GateCondition {
     /// throughput limits its inverse.
     fn oriented(&self, metric: &Metric, ratio: &Interval) -> Interval {
         let is_rate = *metric == Metric::THROUGHPUT;
-        if !is_rate || self.figure == GateFigure::Any {
+        if !is_rate || self.figure == GateMetric::Any {
             return *ratio;
         }
         inverse(ratio)
@@ -237,14 +237,14 @@ impl std::fmt::Display for GateCondition {
 impl Bound {
     /// Parses a bound. A signed percentage is a change. The unit of a bound on errors determines
     /// whether it limits their number or their fraction.
-    fn parse(text: &str, figure: &GateFigure) -> Result<Bound, ConditionProblem> {
+    fn parse(text: &str, figure: &GateMetric) -> Result<Bound, ConditionProblem> {
         if text.starts_with(['+', '-']) {
             return Ok(Bound::Change(Dimension::Change.parse(text)?));
         }
         let dimension = match figure {
-            GateFigure::ErrorShare => Dimension::Fraction,
-            GateFigure::Any => Dimension::Change,
-            GateFigure::Metric(metric) => match metric.unit {
+            GateMetric::ErrorFraction => Dimension::Fraction,
+            GateMetric::Any => Dimension::Change,
+            GateMetric::Metric(metric) => match metric.unit {
                 Unit::Nanoseconds => Dimension::Time,
                 Unit::Bytes => Dimension::Size,
                 Unit::PerSecond(_) => Dimension::Rate,
@@ -256,21 +256,21 @@ impl Bound {
     }
 }
 
-impl GateFigure {
-    fn parse(condition: &Condition, plan: &Plan) -> Result<GateFigure, ConditionProblem> {
+impl GateMetric {
+    fn parse(condition: &Condition, plan: &Plan) -> Result<GateMetric, ConditionProblem> {
         let Condition { name, bound, .. } = *condition;
         let known = names(plan);
         let found = known.iter().find(|(known, _)| known == name);
         match found {
-            _ if name == ANY => Ok(GateFigure::Any),
+            _ if name == ANY => Ok(GateMetric::Any),
             Some((_, metric))
                 if *metric == Metric::ERRORS
                     && bound.ends_with('%')
                     && !bound.starts_with(['+', '-']) =>
             {
-                Ok(GateFigure::ErrorShare)
+                Ok(GateMetric::ErrorFraction)
             }
-            Some((_, metric)) => Ok(GateFigure::Metric(metric.clone())),
+            Some((_, metric)) => Ok(GateMetric::Metric(metric.clone())),
             None => {
                 let mut known: Vec<&str> = known.iter().map(|(known, _)| known.as_str()).collect();
                 known.push(ANY);
@@ -281,9 +281,9 @@ impl GateFigure {
 
     fn metric(&self) -> Metric {
         match self {
-            GateFigure::Metric(metric) => metric.clone(),
-            GateFigure::ErrorShare => Metric::ERRORS,
-            GateFigure::Any => Metric::WALL,
+            GateMetric::Metric(metric) => metric.clone(),
+            GateMetric::ErrorFraction => Metric::ERRORS,
+            GateMetric::Any => Metric::WALL,
         }
     }
 }
@@ -299,7 +299,7 @@ fn names(plan: &Plan) -> Vec<(String, Metric)> {
             .collect()
     } else {
         let names = [
-            ("time", plan.answer().clone()),
+            ("time", plan.main_metric().clone()),
             ("mean", Metric::MEAN_WALL),
             ("cpu", Metric::MEAN_CPU),
             ("memory", Metric::PEAK_MEMORY),
@@ -326,7 +326,7 @@ pub fn judge(conditions: &[GateCondition], results: &Results, plan: &Plan) -> Ve
 
 fn is_baseline(plan: &Plan, subject: SubjectId) -> bool {
     let target = plan.subjects[subject].target;
-    plan.baseline_on(target) == subject
+    plan.baseline_for(target) == subject
 }
 
 /// Returns the subjects other than the baselines.
@@ -386,8 +386,8 @@ fn judge_value(
         Err(reason) => return unknown(reason),
     };
     let decision = match value.interval().filter(|interval| interval.level > 0.0) {
-        Some(interval) => Decision::of_interval(relation, interval, bound, 0.0),
-        None => Decision::of_value(relation, value.value(), bound),
+        Some(interval) => Decision::for_interval(relation, interval, bound, 0.0),
+        None => Decision::for_value(relation, value.value(), bound),
     };
     if decision != Decision::Failed
         && let Some(reason) = server.reason_hidden(figure)
@@ -395,7 +395,7 @@ fn judge_value(
         return unknown(reason);
     }
     let unit = match figure {
-        GateFigure::ErrorShare => Unit::Share,
+        GateMetric::ErrorFraction => Unit::Share,
         figure => figure.metric().unit,
     };
     let limit = bound;
@@ -427,15 +427,15 @@ fn judge_changes(
     let mut all = Vec::new();
     for &subject in &others {
         let points = plan.points.ids().filter(|&p| plan.takes_part(subject, p));
-        let places: Vec<Option<PointId>> = points.map(Some).collect();
-        let GateFigure::Metric(metric) = &condition.figure else {
-            for point in places.into_iter().chain([None]) {
+        let scopes: Vec<Option<PointId>> = points.map(Some).collect();
+        let GateMetric::Metric(metric) = &condition.figure else {
+            for point in scopes.into_iter().chain([None]) {
                 let comparisons = results.comparisons_at(subject, point).iter();
                 let compared: Vec<_> = comparisons.filter(|c| c.verdict.is_some()).collect();
                 let hidden = point.is_some_and(|p| hides_percentiles(results, subject, p, plan));
                 if point.is_some() && (compared.is_empty() || hidden) {
                     let none = unknown(UndecidedReason::NotCompared);
-                    all.push(judged(subject, point, plan.answer(), none));
+                    all.push(judged(subject, point, plan.main_metric(), none));
                 }
                 all.extend(
                     compared
@@ -449,16 +449,16 @@ fn judge_changes(
             all.push(judged(subject, None, metric, ratio(whole)));
             continue;
         }
-        for point in places {
+        for point in scopes {
             let found = match results.comparison(subject, point, metric) {
                 Some(comparison) => ratio(comparison),
                 None => match counted_ratio(results, plan, subject, point, metric) {
                     Some(counted) => {
                         let limit = 1.0 + change;
                         let decision =
-                            Decision::of_value(condition.relation, counted.estimate, limit);
+                            Decision::for_value(condition.relation, counted.estimate, limit);
                         let found = GateFound::Ratio {
-                            baseline: plan.baseline_on(plan.subjects[subject].target),
+                            baseline: plan.baseline_for(plan.subjects[subject].target),
                             ratio: counted,
                             limit,
                             raised_from: None,
@@ -506,7 +506,7 @@ fn judge_ratio(
         requested
     };
     let ratio = condition.oriented(&comparison.key.metric, &comparison.ratio);
-    let decision = Decision::of_interval(condition.relation, &ratio, limit, results.level);
+    let decision = Decision::for_interval(condition.relation, &ratio, limit, results.level);
     let decision = supported(decision, comparison);
     let found = GateFound::Ratio {
         baseline: comparison.baseline,
@@ -525,14 +525,14 @@ fn counted_ratio(
     point: Option<PointId>,
     metric: &Metric,
 ) -> Option<Interval> {
-    let baseline = plan.baseline_on(plan.subjects[subject].target);
+    let baseline = plan.baseline_for(plan.subjects[subject].target);
     let value = |subject| match results.value(subject, point, metric)? {
         Value::Reading(value) => Some(value),
         // Estimates are compared with an interval or not at all.
         Value::Estimate(_) => None,
     };
     let (mine, base) = (value(subject)?, value(baseline)?);
-    (base > 0.0).then(|| Interval::alone(mine / base))
+    (base > 0.0).then(|| Interval::from_single_block(mine / base))
 }
 
 /// A condition on the change from one run to another.
@@ -610,7 +610,7 @@ impl ChangeCondition {
             };
             JudgedChange {
                 condition: self.text.clone(),
-                decision: Decision::of_interval(self.relation, &ratio, limit, between.level),
+                decision: Decision::for_interval(self.relation, &ratio, limit, between.level),
                 found: Some((changed, ratio)),
                 limit,
             }
@@ -673,8 +673,8 @@ impl Measurement<'_> {
     }
 
     /// Returns true for a response time of a server that could not keep up with the offered rate.
-    fn grows_without_limit(&self, figure: &GateFigure) -> bool {
-        let GateFigure::Metric(metric) = figure else {
+    fn grows_without_limit(&self, figure: &GateMetric) -> bool {
+        let GateMetric::Metric(metric) = figure else {
             return false;
         };
         self.is_load
@@ -685,11 +685,11 @@ impl Measurement<'_> {
     }
 
     /// Returns the value with its interval, if any, or the reason why it is missing.
-    fn value_of(&self, figure: &GateFigure) -> Result<Value, UndecidedReason> {
+    fn value_of(&self, figure: &GateMetric) -> Result<Value, UndecidedReason> {
         let (errors, served) = (self.count(&Metric::ERRORS), self.count(&Metric::SERVED));
-        let GateFigure::Metric(metric) = figure else {
-            let share = error_fraction(errors, served).map(Value::Reading);
-            return share.ok_or(UndecidedReason::NothingEnded);
+        let GateMetric::Metric(metric) = figure else {
+            let fraction = error_fraction(errors, served).map(Value::Reading);
+            return fraction.ok_or(UndecidedReason::NothingEnded);
         };
         let reason = || match part_of_10_000(metric) {
             _ if !self.is_load => UndecidedReason::NotMeasured,
@@ -707,8 +707,8 @@ impl Measurement<'_> {
 
     /// Returns the reason why a response time within its bound is undecided, if failed requests
     /// hide it.
-    fn reason_hidden(&self, figure: &GateFigure) -> Option<UndecidedReason> {
-        let GateFigure::Metric(metric) = figure else {
+    fn reason_hidden(&self, figure: &GateMetric) -> Option<UndecidedReason> {
+        let GateMetric::Metric(metric) = figure else {
             return None;
         };
         let (failed, served) = (self.count(&Metric::ERRORS), self.count(&Metric::SERVED));

@@ -149,24 +149,24 @@ pub fn effects(run: &Run) -> Vec<HostEffect> {
         .complete_blocks()
         .map(|block| host_of(run, &hosts, block))
         .collect();
-    let places = places(plan);
-    let compared: Vec<(ComparedScope, Vec<Vec<f64>>)> = places
+    let scopes = scopes(plan);
+    let compared: Vec<(ComparedScope, Vec<Vec<f64>>)> = scopes
         .into_iter()
-        .map(|place| {
-            let logs = place.logs(plan, &measured);
+        .map(|scope| {
+            let logs = scope.logs(plan, &measured);
             let mut by_host = vec![Vec::new(); hosts.len()];
             for (host, log) in blocks.iter().zip(logs) {
                 if let (Some(host), Some(log)) = (host, log) {
                     by_host[*host].push(log);
                 }
             }
-            (place, by_host)
+            (scope, by_host)
         })
         .collect();
     let alpha = spending::alpha(run, plan);
     let family = alpha / compared.len().max(1) as f64;
     let kinds = kinds(&hosts);
-    let effect = |(place, by_host): (ComparedScope, Vec<Vec<f64>>)| {
+    let effect = |(scope, by_host): (ComparedScope, Vec<Vec<f64>>)| {
         let between = random_effect::estimate(&by_host, family)?;
         let on_kind = |kind: &HostKind| {
             let logs = kind.hosts.iter().flat_map(|&host| &by_host[host]);
@@ -174,9 +174,9 @@ pub fn effects(run: &Run) -> Vec<HostEffect> {
         };
         let kinds_p = chance_of_kinds(&kinds, &by_host);
         Some(HostEffect {
-            subject: place.subject,
-            target: plan.subjects[place.subject].target,
-            point: place.point,
+            subject: scope.subject,
+            target: plan.subjects[scope.subject].target,
+            point: scope.point,
             ratios: by_host.iter().map(|logs| ratio(logs, alpha)).collect(),
             on_kinds: kinds.iter().map(on_kind).collect(),
             kinds_p,
@@ -251,8 +251,8 @@ struct ComparedScope {
 }
 
 /// Returns the scopes of comparison: all points, and each point.
-fn places(plan: &Plan) -> Vec<ComparedScope> {
-    let mut places = Vec::new();
+fn scopes(plan: &Plan) -> Vec<ComparedScope> {
+    let mut scopes = Vec::new();
     for subject in plan.compared() {
         let target = plan.subjects[subject].target;
         let counts = |p: &PointId| {
@@ -264,29 +264,29 @@ fn places(plan: &Plan) -> Vec<ComparedScope> {
                 && !case.uncompared
         };
         let points: Vec<PointId> = plan.points.ids().filter(counts).collect();
-        if subject == plan.baseline_on(target) {
+        if subject == plan.baseline_for(target) {
             continue;
         }
         if points.len() > 1 {
-            places.push(ComparedScope {
+            scopes.push(ComparedScope {
                 subject,
                 point: None,
                 points: points.clone(),
             });
         }
-        places.extend(points.into_iter().map(|point| ComparedScope {
+        scopes.extend(points.into_iter().map(|point| ComparedScope {
             subject,
             point: Some(point),
             points: vec![point],
         }));
     }
-    places
+    scopes
 }
 
 impl ComparedScope {
     /// Returns the logarithm of the ratio in each block, or `None` for a block that lacks a point.
     fn logs(&self, plan: &Plan, measured: &BlockValues) -> Vec<Option<f64>> {
-        let baseline = plan.baseline_on(plan.subjects[self.subject].target);
+        let baseline = plan.baseline_for(plan.subjects[self.subject].target);
         let each = self.points.iter();
         let each = each.map(|&point| measured.log_ratios(self.subject, baseline, point));
         let each: Vec<Vec<Option<f64>>> = each.collect();
@@ -305,7 +305,7 @@ fn ratio(logs: &[f64], alpha: f64) -> Option<Interval> {
     if logs.len() < 2 {
         return None;
     }
-    let (of_logs, _) = few_blocks::interval(logs, alpha, &Deviation::BY_ITSELF, 0.0);
+    let (of_logs, _) = few_blocks::interval(logs, alpha, &Deviation::FROM_OWN_BLOCKS, 0.0);
     Some(Interval {
         estimate: of_logs.estimate.exp(),
         low: of_logs.low.exp(),

@@ -27,7 +27,7 @@ pub fn ratio_of_means(above: &[f64], below: &[f64], seed: u64, alpha: f64) -> Op
     if above.len().min(below.len()) < MIN_BLOCKS {
         let blocks = moments(above, below);
         let estimate = Estimate::new(blocks.iter().sum(), blocks.len())?;
-        return Some(Interval::alone(estimate.log.exp()));
+        return Some(Interval::from_single_block(estimate.log.exp()));
     }
     ratio_of_means_seen(above, below, seed, alpha)
 }
@@ -49,7 +49,7 @@ pub fn ratio_of_means_seen(
     let blocks = moments(above, below);
     let count = blocks.len();
     let estimate = Estimate::new(blocks.iter().sum(), count)?;
-    let level = Interval::level_of(alpha);
+    let level = Interval::confidence_level(alpha);
     let interval = |low: f64, high: f64, level: f64| Interval {
         estimate: estimate.log.exp(),
         low: (estimate.log - low * estimate.error)

@@ -60,7 +60,7 @@ impl Certainty {
     ///
     /// The interval comes from `values` normally distributed values. It is one of a family of
     /// `family` intervals with a simultaneous level of 1 - `alpha`.
-    pub(crate) fn of_interval(
+    pub(crate) fn for_interval(
         interval: &Interval,
         values: u32,
         family: u32,

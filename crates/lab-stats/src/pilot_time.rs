@@ -19,7 +19,7 @@ const RESERVE_DIVISOR: u32 = 10;
 
 /// A pilot may take up to this many times its equal fraction of the remaining time, because other
 /// pilots need less than theirs.
-pub const SHARES: u32 = 2;
+pub const MAX_FRACTIONS: u32 = 2;
 
 /// Each pilot is guaranteed 1/RESERVED of its equal fraction of the total time.
 const RESERVED: u32 = 2;
@@ -58,20 +58,20 @@ impl PilotTime {
 
     /// Returns the maximum time of the next of `left` remaining pilots, after the earlier pilots
     /// took `spent`.
-    pub fn share(self, spent: Duration, left: usize) -> Duration {
+    pub fn max_time(self, spent: Duration, left: usize) -> Duration {
         let left = left.max(1) as u32;
         let rest = self.all.saturating_sub(spent);
         let free = rest.saturating_sub(self.reserved * (left - 1));
-        (rest * SHARES / left).min(free).max(self.reserved)
+        (rest * MAX_FRACTIONS / left).min(free).max(self.reserved)
     }
 
     /// Returns true if there is enough time for pilots that need these times, in this order.
     pub(crate) fn suffices(self, needed: &[Duration]) -> bool {
         let mut spent = Duration::ZERO;
         needed.iter().enumerate().all(|(done, &time)| {
-            let share = self.share(spent, needed.len() - done);
+            let max_time = self.max_time(spent, needed.len() - done);
             spent += time;
-            time <= share
+            time <= max_time
         })
     }
 }
@@ -105,9 +105,9 @@ mod tests {
         let (mut spent, mut cut) = (Duration::ZERO, 0);
         let time = PilotTime::divide(all, needs.len());
         for (done, &need) in needs.iter().enumerate() {
-            let longest = time.share(spent, needs.len() - done);
-            cut += usize::from(need > longest);
-            spent += need.min(longest);
+            let max_time = time.max_time(spent, needs.len() - done);
+            cut += usize::from(need > max_time);
+            spent += need.min(max_time);
         }
         (spent, cut)
     }
@@ -139,16 +139,16 @@ mod tests {
             let time = PilotTime::divide(all, pilots);
             let mut spent = Duration::ZERO;
             for done in 0..pilots {
-                let share = time.share(spent, pilots - done);
+                let max_time = time.max_time(spent, pilots - done);
                 assert!(
-                    share >= all / (2 * pilots as u32),
-                    "{done} of {pilots}: {share:?}"
+                    max_time >= all / (2 * pilots as u32),
+                    "{done} of {pilots}: {max_time:?}"
                 );
-                spent += share;
+                spent += max_time;
             }
             assert!(spent <= all, "{spent:?}");
             // This holds even if starts took longer than the remaining time.
-            assert_eq!(time.share(all + SECOND, 1), all / (2 * pilots as u32));
+            assert_eq!(time.max_time(all + SECOND, 1), all / (2 * pilots as u32));
         }
     }
 
@@ -183,7 +183,7 @@ mod tests {
                 assert!(time.suffices(&order), "{pilots} {turned} {budget:?}");
             }
             // A pilot that needs more than twice an equal fraction requires a longer total time.
-            let least = all.max(ms(long_ms) * pilots as u32 / SHARES);
+            let least = all.max(ms(long_ms) * pilots as u32 / MAX_FRACTIONS);
             let part = part_of_budget(budget, pilots);
             assert!(part < least * 2, "{pilots} {long} {part:?} {least:?}");
         }

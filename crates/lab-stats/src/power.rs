@@ -39,7 +39,7 @@ pub struct Forecast {
     /// The time before the first block, in s.
     pub start_s: f64,
     /// The comparisons at all points, starting with the one that needs the most blocks.
-    pub places: Vec<PlannedComparison>,
+    pub comparisons: Vec<PlannedComparison>,
     /// The subjects whose spread may include a warm-up, each with a reason. A run does not compare
     /// such a subject, but its spread can be measured.
     pub unsteady: Vec<NamedReason>,
@@ -90,7 +90,7 @@ pub struct PlannedComparison {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BlocksNeeded {
     /// The number of blocks needed to show that the ratio is not 1.
-    pub there: Blocks,
+    pub different: Blocks,
     /// The number of blocks needed to show that the difference exceeds the margin. Empty if the
     /// difference does not exceed the margin.
     pub beyond: Blocks,
@@ -134,8 +134,8 @@ pub fn forecast(pilot: &Run, plan: &Plan) -> Result<Forecast, NoForecast> {
     let first = pilot.blocks.first();
     let start_s = first.map_or(0.0, |first| first.started_unix_s - pilot.started_unix_s);
     let parts = parts(pilot);
-    let share = 1.0 / parts.len().max(1) as f64;
-    let (mut places, mut unsteady, mut excluded) = (Vec::new(), Vec::new(), Vec::new());
+    let alpha_fraction = 1.0 / parts.len().max(1) as f64;
+    let (mut comparisons, mut unsteady, mut excluded) = (Vec::new(), Vec::new(), Vec::new());
     for part in &parts {
         let Some(part_plan) = sound_plan(&part.run) else {
             continue;
@@ -152,17 +152,17 @@ pub fn forecast(pilot: &Run, plan: &Plan) -> Result<Forecast, NoForecast> {
         unsteady.extend(warming.iter().map(named));
         excluded.extend(others.iter().map(named));
         basis.exclusions = others;
-        places.extend(planned(&basis, target, plan, share));
+        comparisons.extend(planned(&basis, target, plan, alpha_fraction));
     }
-    if places.is_empty() {
+    if comparisons.is_empty() {
         return Err(NoForecast::NothingCompared(excluded));
     }
-    places.sort_by(|a, b| b.scatter.estimate.total_cmp(&a.scatter.estimate));
+    comparisons.sort_by(|a, b| b.scatter.estimate.total_cmp(&a.scatter.estimate));
     Ok(Forecast {
         blocks,
         block_s: all / f64::from(blocks),
         start_s: start_s.max(0.0),
-        places,
+        comparisons,
         unsteady,
     })
 }
@@ -172,7 +172,7 @@ fn planned(
     basis: &Basis,
     target: Option<TargetKind>,
     whole_plan: &Plan,
-    share: f64,
+    alpha_fraction: f64,
 ) -> Vec<PlannedComparison> {
     let (run, plan) = (basis.run, basis.plan);
     let (table, observed) = (BatchTable::new(run, plan), calls::observed(run));
@@ -183,8 +183,8 @@ fn planned(
         .map(|logs| MergedValues::new(&logs.by_block, u32::MAX))
         .collect();
     let deviations = sign_flip::deviations(&family.members, &values);
-    let simulated = Simulated::as_planned_and_counted(&family.members, whole_plan, share);
-    let place = |pending: &crate::results::compare::PendingComparison| {
+    let simulated = Simulated::as_planned_and_counted(&family.members, whole_plan, alpha_fraction);
+    let planned_comparison = |pending: &crate::results::compare::PendingComparison| {
         let ComparisonSource::Member(member) = pending.ratio else {
             return None;
         };
@@ -201,7 +201,11 @@ fn planned(
             equivalent,
         })
     };
-    family.pending.iter().filter_map(place).collect()
+    family
+        .pending
+        .iter()
+        .filter_map(planned_comparison)
+        .collect()
 }
 
 /// Estimates the spread of a comparison's blocks with the help of the other comparisons.
@@ -242,7 +246,7 @@ fn needs([planned, counted]: &[Simulated; 2], scatter: &Interval, margin: f64) -
         POWERS.map(|power| BlocksNeeded {
             // A run with interim analyses may stop because a difference within the margin counts as
             // equivalent, before the difference itself is detected.
-            there: if beyond(difference) < -1e-9 {
+            different: if beyond(difference) < -1e-9 {
                 blocks(counted, (1.0 + difference).ln(), power)
             } else {
                 blocks(planned, (1.0 + difference).ln(), power)
@@ -255,7 +259,7 @@ fn needs([planned, counted]: &[Simulated; 2], scatter: &Interval, margin: f64) -
     });
     // Both ends of the interval must lie within the margin.
     let equivalent = POWERS.map(|power| BlocksNeeded {
-        there: blocks(planned, (1.0 + margin).ln(), 0.5 * (1.0 + power)),
+        different: blocks(planned, (1.0 + margin).ln(), 0.5 * (1.0 + power)),
         beyond: Blocks::default(),
     });
     (differences.into(), equivalent)

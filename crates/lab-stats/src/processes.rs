@@ -40,7 +40,7 @@ pub fn typical(series: &ImportedSeries) -> Option<Interval> {
     if values.len() > 1 && values.iter().all(|value| *value > 0.0) {
         return ratio(&logs(&values), level).map(|found| found.interval);
     }
-    order::median(&values).map(Interval::alone)
+    order::median(&values).map(Interval::from_single_block)
 }
 
 /// The change from one series to another.
@@ -88,7 +88,7 @@ pub fn changed(
     let found = change::change(&costs[0], &costs[1], level)?;
     let cost = match has_processes {
         true => found.interval,
-        false => Interval::alone(found.interval.estimate),
+        false => Interval::from_single_block(found.interval.estimate),
     };
     let is_judged = has_processes && first.metric.better != Direction::Neither;
     Some(ProcessChange {

@@ -70,7 +70,7 @@ pub fn estimate(groups: &[Vec<f64>], alpha: f64) -> Option<GroupEffects> {
             } else {
                 deviation(quantile(1.0 - alpha / 2.0))
             },
-            level: Interval::level_of(alpha),
+            level: Interval::confidence_level(alpha),
         },
         within: within.sqrt(),
         p: upper_tail(f(0.0), freedom),
@@ -84,8 +84,8 @@ pub fn estimate(groups: &[Vec<f64>], alpha: f64) -> Option<GroupEffects> {
 fn by_chance(means: &[(f64, f64)], quantile: f64) -> f64 {
     let all: f64 = means.iter().map(|(n, _)| n).sum();
     let squares: f64 = means.iter().map(|(n, _)| n * n).sum();
-    let usual = (all - squares / all) / (means.len() as f64 - 1.0);
-    (1.0 / quantile - 1.0).max(0.0) / usual
+    let mean_size = (all - squares / all) / (means.len() as f64 - 1.0);
+    (1.0 / quantile - 1.0).max(0.0) / mean_size
 }
 
 fn size(group: &[f64]) -> f64 {

@@ -66,7 +66,7 @@ impl Ratio {
             sufficient: interval.level > 0.0,
             assumed: false,
             needed: 0,
-            certainty: Certainty::of_interval(&interval, blocks, 1, 1.0 - interval.level),
+            certainty: Certainty::for_interval(&interval, blocks, 1, 1.0 - interval.level),
         }
     }
 
@@ -74,7 +74,7 @@ impl Ratio {
     /// `alpha`.
     pub(crate) fn of_family(mut self, alpha: f64) -> Ratio {
         if self.interval.level > 0.0 {
-            self.interval.level = Interval::level_of(alpha);
+            self.interval.level = Interval::confidence_level(alpha);
         }
         self
     }
@@ -100,15 +100,15 @@ pub fn ratio(logs: &[f64], level: Level) -> Option<Ratio> {
             (center.interval, center.p)
         }
         [] => return None,
-        &[only] => (Interval::alone(only), 1.0),
-        few => few_blocks::interval(few, level.each(), &Deviation::BY_ITSELF, 0.0),
+        &[only] => (Interval::from_single_block(only), 1.0),
+        few => few_blocks::interval(few, level.each(), &Deviation::FROM_OWN_BLOCKS, 0.0),
     };
     let interval = exponentiate(log, level);
     let family = level.members() as u32;
     let certainty = match values {
-        1 => Certainty::of_interval(&interval, 1, family, level.alpha),
+        1 => Certainty::for_interval(&interval, 1, family, level.alpha),
         _ => Certainty {
-            error: Deviation::BY_ITSELF.error(&merged.values, 0.0),
+            error: Deviation::FROM_OWN_BLOCKS.error(&merged.values, 0.0),
             freedom: f64::from(values) - 1.0,
             borrowed: 0.0,
             family,

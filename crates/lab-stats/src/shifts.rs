@@ -133,7 +133,7 @@ pub struct HistoryShift {
 ///
 /// If nothing changed, the probability that any series shows a change is at most `alpha`.
 pub fn of_history(series: &[Vec<f64>], alpha: f64) -> Vec<Vec<HistoryShift>> {
-    let alpha = share(series, alpha);
+    let alpha = alpha_per_series(series, alpha);
     let of = |values: &Vec<f64>| {
         let logs: Vec<f64> = values.iter().map(|v| v.ln()).collect();
         let found = shifts(&logs, alpha);
@@ -176,7 +176,7 @@ pub fn of_history(series: &[Vec<f64>], alpha: f64) -> Vec<Vec<HistoryShift>> {
 
 /// Returns the minimum number of runs for finding a change, if all series are shorter.
 pub fn too_few(series: &[Vec<f64>], alpha: f64) -> Option<usize> {
-    let needed = runs_needed(share(series, alpha));
+    let needed = runs_needed(alpha_per_series(series, alpha));
     series
         .iter()
         .all(|values| values.len() < needed)
@@ -184,6 +184,6 @@ pub fn too_few(series: &[Vec<f64>], alpha: f64) -> Option<usize> {
 }
 
 /// Returns the alpha of each series (Bonferroni).
-fn share(series: &[Vec<f64>], alpha: f64) -> f64 {
+fn alpha_per_series(series: &[Vec<f64>], alpha: f64) -> f64 {
     alpha / series.len().max(1) as f64
 }

@@ -99,13 +99,13 @@ fn of_different(comparisons: &[Logs], alpha: f64, seed: u64) -> Vec<Option<Ratio
     let has_enough = |m: &&MergedValues| m.values.len() >= needed as usize;
     let enough: Vec<&MergedValues> = merged.iter().flatten().filter(has_enough).collect();
     let blocks = comparisons.iter().map(|c| c.by_block.len()).max();
-    let share = alpha * enough.len() as f64 / all;
+    let fraction = alpha * enough.len() as f64 / all;
     let flips = Flips::new(blocks.unwrap_or(0), seed);
-    let limits = FlipLimits::new(flips, &enough, share);
+    let limits = FlipLimits::new(flips, &enough, fraction);
     let mut index = 0..enough.len();
     let deviations = match enough.len() < merged.iter().flatten().count() {
         true => deviations(comparisons, &merged),
-        false => vec![Deviation::BY_ITSELF; comparisons.len()],
+        false => vec![Deviation::FROM_OWN_BLOCKS; comparisons.len()],
     };
     let each = comparisons.iter().zip(&merged).zip(&deviations);
     let each = each.map(|((comparison, merged), deviation)| {
@@ -122,8 +122,8 @@ fn of_different(comparisons: &[Logs], alpha: f64, seed: u64) -> Vec<Option<Ratio
             }
         };
         let (log, p) = match (exact, values.len()) {
-            (Some(limits), _) => limits.interval(index.next()?, merged, share)?,
-            (None, 1) => (Interval::alone(values[0]), 1.0),
+            (Some(limits), _) => limits.interval(index.next()?, merged, fraction)?,
+            (None, 1) => (Interval::from_single_block(values[0]), 1.0),
             (None, _) => {
                 let (log, p) =
                     few_blocks::interval(values, alpha / all, deviation, comparison.error);
@@ -136,7 +136,7 @@ fn of_different(comparisons: &[Logs], alpha: f64, seed: u64) -> Vec<Option<Ratio
                 low: log.low.exp(),
                 high: log.high.exp(),
                 level: if log.level > 0.0 {
-                    Interval::level_of(alpha)
+                    Interval::confidence_level(alpha)
                 } else {
                     0.0
                 },
@@ -486,14 +486,14 @@ fn scores(values: &[f64], center: f64) -> Vec<f64> {
 
 /// Converts Student's t of `n` values to the scale of a normal value.
 ///
-/// `share`, from 0 to 1, is the fraction of the sum of squares that is due to the mean: (Σx)² / (n
+/// `fraction`, from 0 to 1, is the fraction of the sum of squares that is due to the mean: (Σx)² / (n
 /// Σx²).
 ///
 /// Source: Wallace, *Bounds on normal approximations to Student's and the chi-square
 /// distributions*, Annals of Mathematical Statistics 30 (1959).
-fn statistic(share: f64, n: usize) -> f64 {
+fn statistic(fraction: f64, n: usize) -> f64 {
     let freedom = n as f64 - 1.0;
     // For equal values, the fraction is 1 except for rounding.
-    let rest = (1.0 - share).clamp(1e-12, 1.0);
+    let rest = (1.0 - fraction).clamp(1e-12, 1.0);
     (8.0 * freedom + 1.0) / (8.0 * freedom + 3.0) * (-freedom * rest.ln()).sqrt()
 }

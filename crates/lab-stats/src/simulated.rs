@@ -21,7 +21,7 @@ const BLOCKS: [u32; 24] = [
 ];
 
 /// From this number of blocks on, the critical values, which are on a normal scale, hardly change.
-const SETTLED_BLOCKS: usize = 24;
+const STABLE_BLOCKS: usize = 24;
 
 /// The maximum difference that is tried, in units of a block's standard deviation.
 const MAX_DIFFERENCE: f64 = 10.0;
@@ -37,16 +37,20 @@ impl Simulated {
     /// Simulates runs with the comparisons of a pilot, first with the plan's stopping rules, then
     /// with a fixed number of blocks.
     ///
-    /// `share` is the fraction of the plan's alpha available to these comparisons.
-    pub fn as_planned_and_counted(pilot: &[Logs], plan: &Plan, share: f64) -> [Simulated; 2] {
+    /// `alpha_fraction` is the fraction of the plan's alpha available to these comparisons.
+    pub fn as_planned_and_counted(
+        pilot: &[Logs],
+        plan: &Plan,
+        alpha_fraction: f64,
+    ) -> [Simulated; 2] {
         let others = Correlated::new(pilot);
-        let mut settled = None;
+        let mut stable = None;
         let mut computed: Vec<(u32, f64, Vec<f64>)> = Vec::new();
         let alphas: [&dyn Fn(u32) -> f64; 2] =
             [&|blocks| alpha_at(plan, blocks), &|_| plan.measure.alpha];
         alphas.map(|alpha| {
             let by_blocks = BLOCKS.iter().map(|&blocks| {
-                let alpha = share * alpha(blocks);
+                let alpha = alpha_fraction * alpha(blocks);
                 let earlier = computed
                     .iter()
                     .find(|(n, a, _)| (*n, *a) == (blocks, alpha));
@@ -54,7 +58,7 @@ impl Simulated {
                     return earlier.clone();
                 }
                 let differences =
-                    others.differences(blocks as usize, alpha, plan.seed, &mut settled);
+                    others.differences(blocks as usize, alpha, plan.seed, &mut stable);
                 computed.push((blocks, alpha, differences));
                 computed[computed.len() - 1].clone()
             });
@@ -103,7 +107,7 @@ struct Correlated {
     /// add up to 1.
     deviations: Vec<Vec<f64>>,
     /// The fraction of the pilot's correlations that remains after shrinking, from 0 to 1.
-    correlated_share: f64,
+    correlated_fraction: f64,
 }
 
 impl Correlated {
@@ -114,7 +118,7 @@ impl Correlated {
         let different = pilot.iter().filter(|logs| distinct.insert(bits(logs)));
         let deviations: Vec<Vec<f64>> = different.map(deviations).collect();
         Correlated {
-            correlated_share: 1.0 - shrinkage(&deviations),
+            correlated_fraction: 1.0 - shrinkage(&deviations),
             deviations,
         }
     }
@@ -124,8 +128,8 @@ impl Correlated {
         let pilot = self.deviations.first().map_or(0, Vec::len);
         let common: Vec<Vec<f64>> = (0..blocks).map(|_| random.many(pilot)).collect();
         let (common_weight, own_weight) = (
-            self.correlated_share.sqrt(),
-            (1.0 - self.correlated_share).sqrt(),
+            self.correlated_fraction.sqrt(),
+            (1.0 - self.correlated_fraction).sqrt(),
         );
         let others = self.deviations.iter().skip(1).filter_map(|deviations| {
             let of_block = |common: &Vec<f64>| -> Option<f64> {
@@ -157,24 +161,24 @@ impl Correlated {
         blocks: usize,
         alpha: f64,
         seed: u64,
-        settled: &mut Option<Vec<f64>>,
+        stable: &mut Option<Vec<f64>>,
     ) -> Vec<f64> {
         let needed = family::blocks_needed(alpha, 1).unwrap_or(u32::MAX);
         // All numbers of blocks use the same random values, so that more blocks never detect less.
         let mut random = Normal(SplitMix64::new(seed ^ 1));
         let runs: Vec<Vec<f64>> = (0..RUNS).map(|_| random.many(150)).collect();
-        let flips = Flips::new(blocks.min(SETTLED_BLOCKS), seed);
+        let flips = Flips::new(blocks.min(STABLE_BLOCKS), seed);
         let others = || {
             self.greatest(
                 &flips,
-                blocks.min(SETTLED_BLOCKS),
+                blocks.min(STABLE_BLOCKS),
                 &mut Normal(SplitMix64::new(seed)),
             )
         };
         let few = (blocks <= family::MAX_ENUMERATED_BLOCKS).then(others);
         let limit = match few {
             Some(_) => 0.0,
-            None => limit(settled, blocks, alpha, || pooled(others(), &flips, &runs)),
+            None => limit(stable, blocks, alpha, || pooled(others(), &flips, &runs)),
         };
         let most = (alpha * flips.count as f64 + 1e-9) as usize;
         let finds = |run: &[f64], others: Option<&Vec<f64>>, difference: f64| {
@@ -200,7 +204,7 @@ impl Correlated {
             .enumerate()
             .map(|(i, run)| {
                 let others = few.as_ref().map(|few| &few[i % few.len()]);
-                least_difference(|difference| finds(&run[..blocks], others, difference))
+                min_difference(|difference| finds(&run[..blocks], others, difference))
             })
             .collect();
         differences.sort_unstable_by(f64::total_cmp);
@@ -226,9 +230,9 @@ fn pooled(others: Vec<Vec<f64>>, flips: &Flips, runs: &[Vec<f64>]) -> Vec<f64> {
 
 /// Returns the critical value of a statistic.
 ///
-/// With at least [`SETTLED_BLOCKS`] blocks, the statistics are computed only once.
+/// With at least [`STABLE_BLOCKS`] blocks, the statistics are computed only once.
 fn limit(
-    settled: &mut Option<Vec<f64>>,
+    stable: &mut Option<Vec<f64>>,
     blocks: usize,
     alpha: f64,
     make: impl Fn() -> Vec<f64>,
@@ -237,15 +241,15 @@ fn limit(
         let rank = (alpha * all.len() as f64) as usize;
         all.get(rank).copied().unwrap_or(f64::INFINITY)
     };
-    if blocks < SETTLED_BLOCKS {
+    if blocks < STABLE_BLOCKS {
         of(&make())
     } else {
-        of(settled.get_or_insert_with(make))
+        of(stable.get_or_insert_with(make))
     }
 }
 
 /// Returns the smallest difference that `finds` accepts, or infinity if there is none.
-fn least_difference(finds: impl Fn(f64) -> bool) -> f64 {
+fn min_difference(finds: impl Fn(f64) -> bool) -> f64 {
     if !finds(MAX_DIFFERENCE) {
         return f64::INFINITY;
     }

@@ -24,7 +24,7 @@ use lab_model::{Ending, Plan, Run};
 pub fn alpha(run: &Run, plan: &Plan) -> f64 {
     let blocks = run.complete_blocks().count() as u32;
     match run.ending {
-        Some(Ending::Decided | Ending::Precise) => alpha_of_look(run, plan, blocks),
+        Some(Ending::Decided | Ending::Precise) => alpha_of_analysis(run, plan, blocks),
         _ => alpha_left(run, plan),
     }
 }
@@ -71,7 +71,7 @@ pub fn spent(plan: &Plan, blocks: u32) -> f64 {
 }
 
 /// Returns the alpha that an interim analysis spends: the increase over the previous analysis.
-pub(crate) fn alpha_of_look(run: &Run, plan: &Plan, blocks: u32) -> f64 {
+pub(crate) fn alpha_of_analysis(run: &Run, plan: &Plan, blocks: u32) -> f64 {
     let before = run
         .looks
         .iter()
@@ -90,6 +90,6 @@ fn alpha_left(run: &Run, plan: &Plan) -> f64 {
     let last = run.looks.iter().copied().max().unwrap_or(0);
     match 1.0 - spent(plan, last) {
         left if left > 0.0 => plan.measure.alpha * left,
-        _ => alpha_of_look(run, plan, last),
+        _ => alpha_of_analysis(run, plan, last),
     }
 }

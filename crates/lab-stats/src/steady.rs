@@ -105,8 +105,8 @@ pub fn steady_batches(pilot: &Pilot) -> Option<Steady> {
 /// batches has the length of the blocks' batches.
 fn first_steady(pilot: &Pilot, own: &[Batch]) -> usize {
     let times: Vec<f64> = own.iter().map(|b| b.wall_ns as f64).collect();
-    let [usual, last] = [order::median(&times), times.last().copied()].map(|ns| ns.unwrap_or(1.0));
-    let batches = (last / usual.max(1.0)).round().max(1.0);
+    let [median, last] = [order::median(&times), times.last().copied()].map(|ns| ns.unwrap_or(1.0));
+    let batches = (last / median.max(1.0)).round().max(1.0);
     (f64::from(pilot.warmup_batches) * batches) as usize
 }
 

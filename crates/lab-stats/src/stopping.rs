@@ -7,7 +7,7 @@ use crate::gate::GateCondition;
 use crate::results::compare::Pair;
 use crate::results::judge::Basis;
 use crate::results::{batches, calls};
-use crate::spending::alpha_of_look;
+use crate::spending::alpha_of_analysis;
 use crate::table::{BatchTable, sound_plan};
 use lab_model::{Decision, Ending, Measure, Plan, Run};
 
@@ -33,16 +33,16 @@ pub fn stop(run: &Run) -> Option<Ending> {
         return Some(Ending::Failed);
     }
     let due = plan.measure.looks.contains(&blocks) && !run.looks.contains(&blocks);
-    if due && let Some(ending) = look_at_all(run, blocks) {
+    if due && let Some(ending) = analyze_targets(run, blocks) {
         return Some(ending);
     }
-    let last_look = plan.measure.looks.iter().max();
-    let done = blocks >= plan.measure.max_blocks || last_look.is_some_and(|&n| blocks >= n);
+    let latest_analysis = plan.measure.looks.iter().max();
+    let done = blocks >= plan.measure.max_blocks || latest_analysis.is_some_and(|&n| blocks >= n);
     done.then_some(Ending::Blocks)
 }
 
 /// Runs an interim analysis of all targets that have something left to compare.
-fn look_at_all(run: &Run, blocks: u32) -> Option<Ending> {
+fn analyze_targets(run: &Run, blocks: u32) -> Option<Ending> {
     let compares = |run: &Run, plan: &Plan| {
         let alone = plan.compared().count() < 2 || exclusions::is_alone(run, plan);
         !alone && !exclusions::nothing_left(run, plan)
@@ -52,17 +52,21 @@ fn look_at_all(run: &Run, blocks: u32) -> Option<Ending> {
         .into_iter()
         .filter(|p| compares(&p.run));
     let parts: Vec<_> = parts.collect();
-    let share = 1.0 / parts.len().max(1) as f64;
+    let alpha_fraction = 1.0 / parts.len().max(1) as f64;
     let endings: Option<Vec<Ending>> = parts
         .iter()
-        .map(|part| look(&part.run, sound_plan(&part.run)?, blocks, share))
+        .map(|part| analyze(&part.run, sound_plan(&part.run)?, blocks, alpha_fraction))
         .collect();
     endings?.first().copied()
 }
 
-fn look(run: &Run, plan: &Plan, blocks: u32, share: f64) -> Option<Ending> {
+fn analyze(run: &Run, plan: &Plan, blocks: u32, alpha_fraction: f64) -> Option<Ending> {
     let table = BatchTable::new(run, plan);
-    let basis = Basis::new(run, plan, share * alpha_of_look(run, plan, blocks));
+    let basis = Basis::new(
+        run,
+        plan,
+        alpha_fraction * alpha_of_analysis(run, plan, blocks),
+    );
     let observed = calls::observed(run);
     let mut pairs = batches::compared(&basis, &table, &observed).pairs;
     let gates = GateCondition::of_plan(plan).unwrap_or_default();
@@ -73,7 +77,7 @@ fn look(run: &Run, plan: &Plan, blocks: u32, share: f64) -> Option<Ending> {
     // The experiment's own metrics do not prolong a run, unless a gate depends on them. They are compared at its end.
     pairs.retain(|pair| {
         let answers =
-            pair.comparison.verdict.is_some() && pair.comparison.key.metric == *plan.answer();
+            pair.comparison.verdict.is_some() && pair.comparison.key.metric == *plan.main_metric();
         answers || is_gated(pair)
     });
     let level = 1.0 - basis.alpha;

@@ -105,23 +105,23 @@ fn off_levels(run: &Run, plan: &Plan) -> Vec<OffLevel> {
     let pilots = run.pilots.iter().filter(known);
     let all: Vec<Distances> = pilots.filter_map(|p| distances(plan, &table, p)).collect();
     let scatters: Vec<f64> = all.iter().map(|d| d.scatter).collect();
-    let usual = order::median(&scatters).unwrap_or(0.0).max(MIN_SCATTER);
+    let median = order::median(&scatters).unwrap_or(0.0).max(MIN_SCATTER);
     let certain = upper_quantile(ALPHA / all.len().max(1) as f64);
     all.iter()
-        .filter_map(|d| d.deviation(usual, certain))
+        .filter_map(|d| d.deviation(median, certain))
         .collect()
 }
 
 fn distances<'r>(plan: &Plan, table: &BatchTable, pilot: &'r Pilot) -> Option<Distances<'r>> {
     let (subject, point) = (pilot.subject, pilot.point);
     let level = steady_batches(pilot)?;
-    let baseline = plan.baseline_on(plan.points[point].target);
+    let baseline = plan.baseline_for(plan.points[point].target);
     let logs = table.log_ratios(subject, baseline, point);
-    let wanted = level.ratio?.ln();
+    let expected = level.ratio?.ln();
     let falls = table.falls(subject, baseline, point);
     let known = logs.into_iter().zip(falls);
     let (distances, falls): (Vec<f64>, Vec<Option<f64>>) = known
-        .filter_map(|(log, fall)| Some((log? - wanted, fall)))
+        .filter_map(|(log, fall)| Some((log? - expected, fall)))
         .unzip();
     let times = table.visits(subject, point).flatten().map(|v| v.wall_ns);
     let center = order::median(&distances)?;
@@ -140,12 +140,12 @@ impl Distances<'_> {
     /// Returns the deviation of the turns from the pilot's level, or `None` if it is within the
     /// tolerance.
     ///
-    /// `usual` is the spread of all subjects. `certain` is the number of standard deviations beyond
+    /// `median` is the spread of all subjects. `certain` is the number of standard deviations beyond
     /// which a difference is not due to chance.
-    fn deviation(&self, usual: f64, certain: f64) -> Option<OffLevel> {
+    fn deviation(&self, median: f64, certain: f64) -> Option<OffLevel> {
         let scatter = self
             .scatter
-            .clamp(usual, MAX_SCATTER.max(MAX_OF_MEDIAN * usual));
+            .clamp(median, MAX_SCATTER.max(MAX_OF_MEDIAN * median));
         // The variation of the pilot's process and of the blocks' processes, and the error of the
         // pilot's level.
         let luck = certain * (2.0 * scatter * scatter + self.level.error.powi(2)).sqrt();
@@ -167,7 +167,7 @@ impl Distances<'_> {
         if off.len() < least {
             return None;
         }
-        let usual = order::median(&self.distances)?;
+        let median = order::median(&self.distances)?;
         let distance = order::median(&off)?;
         let others: Vec<f64> = all().filter(|d| !is_off(*d)).collect();
         let falls = self.distances.iter().zip(&self.falls);
@@ -180,10 +180,10 @@ impl Distances<'_> {
             subject: self.pilot.subject,
             point: self.pilot.point,
             distance,
-            turns_ns: self.turns_ns * (distance - usual).exp(),
+            turns_ns: self.turns_ns * (distance - median).exp(),
             processes,
             processes_off: off.len(),
-            other_level_ns: other_level.map(|other| self.turns_ns * (other - usual).exp()),
+            other_level_ns: other_level.map(|other| self.turns_ns * (other - median).exp()),
             level: self.level,
         })
     }

@@ -5,19 +5,19 @@ use lab_model::{ProcessExit, Run, SubjectPoint};
 use std::collections::HashMap;
 
 /// Returns the exits of each subject at each point, grouped by block.
-pub(crate) fn by_place(run: &Run) -> HashMap<SubjectPoint, Vec<Vec<&ProcessExit>>> {
-    let mut places: HashMap<SubjectPoint, Vec<Vec<&ProcessExit>>> = HashMap::new();
+pub(crate) fn exits_by_cell(run: &Run) -> HashMap<SubjectPoint, Vec<Vec<&ProcessExit>>> {
+    let mut cells: HashMap<SubjectPoint, Vec<Vec<&ProcessExit>>> = HashMap::new();
     for block in run.complete_blocks() {
         let mut in_block: HashMap<SubjectPoint, Vec<&ProcessExit>> = HashMap::new();
         for exit in &block.exits {
-            let place = (exit.subject, exit.point);
-            in_block.entry(place).or_default().push(exit);
+            let cell = (exit.subject, exit.point);
+            in_block.entry(cell).or_default().push(exit);
         }
-        for (place, exits) in in_block {
-            places.entry(place).or_default().push(exits);
+        for (cell, exits) in in_block {
+            cells.entry(cell).or_default().push(exits);
         }
     }
-    places
+    cells
 }
 
 /// Returns the mean over the processes of a block.

@@ -66,20 +66,20 @@ pub struct Margin {
     /// if that is larger. Differences within this margin do not count as real.
     pub wide: f64,
     /// The requested margin, where 0.02 means 1 ± 2%.
-    pub wanted: f64,
+    pub requested: f64,
 }
 
 impl Margin {
     /// Creates a margin as requested.
-    pub fn plain(wanted: f64) -> Margin {
+    pub fn plain(requested: f64) -> Margin {
         Margin {
-            wide: wanted,
-            wanted,
+            wide: requested,
+            requested,
         }
     }
 
     fn is_raised(self) -> bool {
-        self.wide > self.wanted
+        self.wide > self.requested
     }
 
     /// Returns the range of log ratios that count as equivalent.

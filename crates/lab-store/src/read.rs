@@ -10,9 +10,9 @@ use crate::values::{json, meta, rows, word};
 use lab_model::audit::{AuditFinding, AuditKind};
 use lab_model::{
     Age, Agent, AgentId, AgentSlice, Audit, Batch, Block, ClockOffset, Content, Disturbance,
-    Failure, Imported, KeptProfile, Latencies, Measured, Metric, Pilot, PointId, ProcessExit,
-    ProcessStart, Reading, Resources, Run, Sample, Service, Slice, SliceTimes, SubjectId, TargetId,
-    Timeline, ToolOutput,
+    Failure, Imported, Latencies, Measured, Metric, Pilot, PointId, ProcessExit, ProcessStart,
+    Reading, Resources, Run, Sample, Service, Slice, SliceTimes, StoredProfile, SubjectId,
+    TargetId, Timeline, ToolOutput,
 };
 use nix::fcntl::{Flock, FlockArg};
 use rusqlite::config::DbConfig;
@@ -443,7 +443,7 @@ fn agents(db: &Connection) -> rusqlite::Result<Vec<Agent>> {
 
 /// Reads the output of profilers, or returns `None` for a file without it. Such a file may be older
 /// than the table.
-fn profile(db: &Connection) -> rusqlite::Result<Option<KeptProfile>> {
+fn profile(db: &Connection) -> rusqlite::Result<Option<StoredProfile>> {
     let Some(notes) = meta(db, "profile")? else {
         return Ok(None);
     };
@@ -458,7 +458,7 @@ fn profile(db: &Connection) -> rusqlite::Result<Option<KeptProfile>> {
             })
         },
     )?;
-    Ok(Some(KeptProfile { notes, outputs }))
+    Ok(Some(StoredProfile { notes, outputs }))
 }
 
 /// Reads the audit, or returns `None` for a file without one. Such a file may be older than the

@@ -3,7 +3,8 @@
 //! reading and writing.
 
 use lab_model::{
-    Figure, LogLine, PointId, ProcessExit, ProcessStart, Reading, Resources, Setting, SubjectId,
+    LogLine, NoiseFreeValue, PointId, ProcessExit, ProcessStart, Reading, Resources, Setting,
+    SubjectId,
 };
 use rusqlite::types::{ToSqlOutput, Value};
 use rusqlite::{Row, ToSql};
@@ -113,7 +114,7 @@ macro_rules! record {
 }
 
 record!(Setting: setting [] subject point key value);
-record!(Figure: figure [] subject metric value);
+record!(NoiseFreeValue: figure [] subject metric value);
 record!(LogLine: log [] subject block line);
 record!(ProcessStart: process [block] subject startup_ns startup_cpu_ns);
 record!(Resources: resource [block] subject point rss_bytes peak_rss_bytes threads user_ns sys_ns

@@ -8,10 +8,10 @@ use crate::record::StoredRow;
 use crate::schema;
 use crate::values::{as_json, as_word};
 use lab_model::{
-    Agent, AgentId, AgentSlice, Audit, Batch, BlockState, Disturbance, Ending, Failure, Figure,
-    Host, Imported, KeptGate, KeptProfile, Latencies, LogAnalysis, LogLine, Metric, Outcome, Pilot,
-    Plan, PointId, ProcessExit, ProcessStart, Reading, Resources, Run, Sample, Service, Setting,
-    Slice, TargetId, Timeline,
+    Agent, AgentId, AgentSlice, Audit, Batch, BlockState, Disturbance, Ending, Failure, Host,
+    Imported, Latencies, LogAnalysis, LogLine, Metric, NoiseFreeValue, Outcome, Pilot, Plan,
+    PointId, ProcessExit, ProcessStart, Reading, Resources, Run, Sample, Service, Setting, Slice,
+    StoredGate, StoredProfile, TargetId, Timeline,
 };
 use nix::fcntl::{Flock, FlockArg};
 use rusqlite::{Connection, ToSql, params, params_from_iter};
@@ -90,7 +90,7 @@ impl RunWriter {
     ///
     /// # Errors
     /// Returns an error if the file cannot be written, or if another process is writing it.
-    pub fn add_gates(path: &Path, gates: &[KeptGate]) -> Result<()> {
+    pub fn add_gates(path: &Path, gates: &[StoredGate]) -> Result<()> {
         RunWriter::open_locked(path)?.gates(gates)
     }
 
@@ -230,12 +230,12 @@ impl RunWriter {
     }
 
     /// Stores a value that was counted once.
-    pub fn figure(&self, f: &Figure) -> Result<()> {
+    pub fn figure(&self, f: &NoiseFreeValue) -> Result<()> {
         self.record(&[], f)
     }
 
     /// Stores the output of profilers.
-    pub fn profile(&self, profile: &KeptProfile) -> Result<()> {
+    pub fn profile(&self, profile: &StoredProfile) -> Result<()> {
         self.in_transaction(|| {
             self.set("profile", &profile.notes)?;
             profile.outputs.iter().try_for_each(|output| {
@@ -246,7 +246,7 @@ impl RunWriter {
     }
 
     /// Stores decisions of gates, and replaces earlier ones.
-    pub fn gates(&self, gates: &[KeptGate]) -> Result<()> {
+    pub fn gates(&self, gates: &[StoredGate]) -> Result<()> {
         match gates {
             [] => Ok(()),
             gates => self.set("gates", as_json(&gates)),

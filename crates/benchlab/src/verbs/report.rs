@@ -172,7 +172,7 @@ fn with_report_without<T>(
     make: impl FnOnce(&Report) -> Result<T, Exit>,
 ) -> Result<T, Exit> {
     let mut run = load_any(path)?;
-    run.leave_out(agents)
+    run.exclude_agents(agents)
         .map_err(|reason| Exit::invalid(format!("--without: {reason}")))?;
     let file = path.display().to_string();
     make(&Report {

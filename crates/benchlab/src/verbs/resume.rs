@@ -78,7 +78,7 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
         }
         Ok(writer)
     };
-    if plan.of_revisions() {
+    if plan.compares_revisions() {
         return Err(Exit::invalid(format!(
             "{file} compared revisions, whose worktrees have been removed: compare them again"
         )));

@@ -321,7 +321,7 @@ fn assert_halves_of_peak(run: &Run, slices: &[&Slice]) {
     let halves = plan
         .points
         .ids()
-        .filter(|&p| plan.part_of_peak(p).is_some());
+        .filter(|&p| plan.fraction_of_peak(p).is_some());
     let mut half_points = 0;
     for half in halves {
         let peak = plan
@@ -359,7 +359,7 @@ fn parts_of_a_peak_are_offered_when_several_blocks_have_found_it() {
     let plan = run.plan().unwrap();
     for (number, block) in run.complete_blocks().enumerate() {
         let points = |is: &dyn Fn(PointId) -> bool| block.slices.iter().any(|s| is(s.point));
-        let offered = points(&|p| plan.part_of_peak(p).is_some());
+        let offered = points(&|p| plan.fraction_of_peak(p).is_some());
         assert_eq!(offered, number > 0, "block {number}");
         assert!(points(&|p| plan.rate(p).is_some()) && points(&|p| !plan.is_open(p)));
     }
@@ -633,7 +633,10 @@ fn peaks_are_found_across_an_interruption() {
 ///
 /// Returns the number of requests.
 fn offered_at_half_peak(run: &Run, plan: &Plan, from: u32) -> u64 {
-    let half = plan.points.ids().find(|&p| plan.part_of_peak(p).is_some());
+    let half = plan
+        .points
+        .ids()
+        .find(|&p| plan.fraction_of_peak(p).is_some());
     let half = half.unwrap();
     let Some(Peak::Rate(peak)) = Peaks::from_blocks(plan, run).peak(plan, SubjectId(0), half)
     else {

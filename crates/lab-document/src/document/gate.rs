@@ -4,7 +4,7 @@
 use super::{Quantity, Row, Tone};
 use crate::say;
 use lab_model::{
-    Decision, Direction, GateEffect, Interval, KeptGate, Metric, OnInconclusive, Unit, trimmed,
+    Decision, Direction, GateEffect, Interval, Metric, OnInconclusive, StoredGate, Unit, trimmed,
 };
 use serde::Serialize;
 
@@ -84,11 +84,11 @@ impl Gate {
     }
 
     /// Converts the gate for a run file.
-    pub fn to_kept(&self) -> KeptGate {
+    pub fn to_stored(&self) -> StoredGate {
         let is_finite = |quantity: &&Quantity| quantity.value.is_finite();
         let value = self.value.as_ref().filter(is_finite);
         let limit = self.limit.as_ref().filter(is_finite);
-        KeptGate {
+        StoredGate {
             condition: self.condition.clone(),
             name: self.name.clone(),
             decision: self.decision,
@@ -127,8 +127,8 @@ impl Gate {
     }
 }
 
-impl From<&KeptGate> for Gate {
-    fn from(kept: &KeptGate) -> Gate {
+impl From<&StoredGate> for Gate {
+    fn from(kept: &StoredGate) -> Gate {
         let quantity = |(interval, unit): &(Interval, Unit)| match interval.level {
             level if level > 0.0 => Quantity::estimate(interval, unit.clone()),
             _ => Quantity::exact(interval.estimate, unit.clone()),

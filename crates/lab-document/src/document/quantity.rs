@@ -85,7 +85,7 @@ impl Quantity {
                 high,
                 level,
             },
-            None => Interval::alone(self.value),
+            None => Interval::from_single_block(self.value),
         }
     }
 

@@ -497,7 +497,7 @@ fn gates_that_did_not_pass_are_problems_and_each_gate_is_a_test() {
     let kept: Vec<Gate> = judged
         .gates
         .iter()
-        .map(|gate| Gate::from(&gate.to_kept()))
+        .map(|gate| Gate::from(&gate.to_stored()))
         .collect();
     assert_eq!(kept, judged.gates);
 }

@@ -3,7 +3,7 @@
 
 use lab_explain::{Cause, OwnCount, SettingDifference, Source, differences, time_differences};
 use lab_model::{
-    Case, Counted, CountedFigure, Metric, Plan, Point, PointId, Subject, SubjectId, UnitCosts,
+    Case, Counted, CountedValue, Metric, Plan, Point, PointId, Subject, SubjectId, UnitCosts,
 };
 
 fn plan() -> Plan {
@@ -20,7 +20,7 @@ fn plan() -> Plan {
 }
 
 fn counted(subject: u32, figures: &[(Metric, f64)], threading: &str) -> Counted {
-    let figure = |(metric, value): &(Metric, f64)| CountedFigure {
+    let figure = |(metric, value): &(Metric, f64)| CountedValue {
         metric: metric.clone(),
         differences: vec![*value; 6],
     };

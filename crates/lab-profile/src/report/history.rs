@@ -4,7 +4,7 @@
 use crate::wording;
 use lab_document::say;
 use lab_document::{Answer, Cell, Column, Document, Finding, Quantity, Row, Section, Table, Tone};
-use lab_model::{Figure, Host, Measured, Metric, Run, Unit};
+use lab_model::{Host, Measured, Metric, NoiseFreeValue, Run, Unit};
 
 /// The metrics that get a column if they are known. The machine-readable rows contain all metrics.
 const COLUMNS: [&str; 8] = [
@@ -37,7 +37,7 @@ impl ProfileSummary {
     /// Creates the summary of a run. Returns `None` if the run has no profile metrics.
     pub fn new(run: &Run) -> Option<ProfileSummary> {
         let Measured { plan, figures, .. } = run.measured()?;
-        let figure = |figure: &Figure| {
+        let figure = |figure: &NoiseFreeValue| {
             let subject = plan.subjects.get(figure.subject)?;
             let mut metrics = run.metrics.iter();
             let metric = metrics.find(|metric| metric.id == figure.metric)?;

@@ -76,7 +76,7 @@ pub fn gates(
                     Gate::new(&condition.text, &latest.title, Decision::Passed, &statement)
                 }
                 Some((change, run)) => {
-                    let decision = Decision::of_interval(condition.relation, &change, limit, 0.0);
+                    let decision = Decision::for_interval(condition.relation, &change, limit, 0.0);
                     let statement = changes::changed_in_history(&latest.title, &change, &run);
                     Gate::new(&condition.text, &latest.title, decision, &statement)
                         .with_value(Quantity::ratio(&change))

@@ -50,7 +50,7 @@ pub fn connections(scope: &Scope, point: PointId) -> String {
     match run.load_agents().len() {
         0 => connections,
         all => {
-            let agents = say::count(all - run.left_out().len(), "agent");
+            let agents = say::count(all - run.excluded_agents().len(), "agent");
             format!("{connections} of {agents}")
         }
     }
@@ -61,7 +61,7 @@ pub fn generator(scope: &Scope, load: &LoadSpec) -> String {
     let threads = say::count(load.threads as usize, "thread");
     let all = scope.run.load_agents().len();
     let agents = say::count(all, "agent");
-    match (all, scope.run.left_out().len()) {
+    match (all, scope.run.excluded_agents().len()) {
         (0, _) => threads,
         (_, 0) => format!("{agents} with {threads} each"),
         (all, out) => format!(
@@ -136,7 +136,7 @@ fn row(scope: &Scope, result: &AgentResult) -> Vec<Cell> {
         time(result.p50),
         time(result.p99),
         result.path.as_ref().map(Quantity::ratio).into(),
-        time(result.lag_p99),
+        time(result.send_delay_p99),
         Quantity::exact(result.busy, Metric::GENERATOR_BUSY.unit).into(),
         Cell::from(marks.join(", ")).with_tone(tone),
     ]
@@ -147,7 +147,7 @@ fn word(mark: AgentTrouble) -> &'static str {
         AgentTrouble::Lost => "lost",
         AgentTrouble::BeganLate => "began late",
         AgentTrouble::Behind => "behind",
-        AgentTrouble::Limit => "the limit",
+        AgentTrouble::Saturated => "the limit",
         AgentTrouble::Path => "longer path",
         AgentTrouble::Errors => "more errors",
     }

@@ -208,13 +208,13 @@ fn can_continue(run: &Run, plan: &Plan) -> bool {
         run.ending,
         None | Some(Ending::Budget | Ending::Interrupted)
     );
-    has_time_left && plan.can_resume() && plan.load().is_none() && !plan.of_revisions()
+    has_time_left && plan.can_resume() && plan.load().is_none() && !plan.compares_revisions()
 }
 
 /// Describes why nothing was compared: a subject was measured alone, or has too few operations for the compared metric.
 fn nothing_compared(measured: &Measured) -> Option<String> {
     let Measured { run, plan, .. } = measured;
-    let answered = |c: &Comparison| c.key.metric == *plan.answer();
+    let answered = |c: &Comparison| c.key.metric == *plan.main_metric();
     let compares_answer = measured.traits.compares_answer;
     if compares_answer && measured.results.comparisons.iter().any(answered) {
         return None;
@@ -229,7 +229,7 @@ fn nothing_compared(measured: &Measured) -> Option<String> {
         let is_expected = compares_answer && !swept || plan.compared().count() > 1;
         return is_expected.then(|| wording::measured_alone(&name));
     }
-    if !compares_answer || *plan.answer() != Metric::P99 {
+    if !compares_answer || *plan.main_metric() != Metric::P99 {
         return None;
     }
     let cells = measured.results.cells.iter();

@@ -162,7 +162,10 @@ fn arrivals(scope: &Scope, load: &LoadSpec) -> String {
 
 /// Describes the fraction of the rate that the included agents sent. Empty if no agent is excluded.
 fn included_fraction(scope: &Scope, load: &LoadSpec) -> String {
-    let (all, out) = (scope.run.load_agents().len(), scope.run.left_out().len());
+    let (all, out) = (
+        scope.run.load_agents().len(),
+        scope.run.excluded_agents().len(),
+    );
     match (all, out, &load.arrivals) {
         (0, ..) | (_, 0, _) | (.., Arrivals::Closed) => String::new(),
         _ => format!(
@@ -174,7 +177,7 @@ fn included_fraction(scope: &Scope, load: &LoadSpec) -> String {
 
 /// Returns the offered fractions of a server's peak in ascending order.
 pub fn peak_fractions(scope: &Scope) -> Vec<f64> {
-    distinct_values(scope, |p| scope.plan.part_of_peak(p))
+    distinct_values(scope, |p| scope.plan.fraction_of_peak(p))
 }
 
 /// Returns the fixed rates, which all servers are offered, in ascending order.

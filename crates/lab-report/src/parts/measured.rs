@@ -164,7 +164,7 @@ impl<'a> Measured<'a> {
 
     /// Returns the baseline of a target.
     pub fn baseline(&self, target: TargetId) -> SubjectId {
-        self.plan.baseline_on(target)
+        self.plan.baseline_for(target)
     }
 }
 

@@ -3,7 +3,7 @@
 //! are counted.
 
 use lab_document::say::{self, count};
-use lab_stats::results::warning::Place;
+use lab_stats::results::warning::CellName;
 
 /// The maximum number of items that are listed by name. Further items are counted.
 const MAX_NAMED: usize = 3;
@@ -26,7 +26,7 @@ pub fn shortened<S: AsRef<str>>(items: impl IntoIterator<Item = S>) -> String {
 }
 
 /// Formats a subject and its point, such as `c at json connections=64`.
-pub fn name(place: &Place) -> String {
+pub fn name(place: &CellName) -> String {
     let names = [&place.subject, &place.point].into_iter().flatten();
     let names: Vec<&str> = names.map(String::as_str).collect();
     names.join(" at ")
@@ -36,7 +36,7 @@ pub fn name(place: &Place) -> String {
 ///
 /// Examples are ` at connections=8 and connections=16`, ` for A at connections=8` and ` for c at 20
 /// points and go at 1`. The text is empty for a run with one point.
-pub fn location(places: &[&Place]) -> String {
+pub fn location(places: &[&CellName]) -> String {
     let preposition = match places.iter().any(|place| place.subject.is_some()) {
         true => "for",
         false => "at",
@@ -48,8 +48,8 @@ pub fn location(places: &[&Place]) -> String {
 }
 
 /// Formats subjects and points without a preposition.
-fn names(places: &[&Place]) -> String {
-    let is_whole = |place: &&&Place| place.subject.is_some() && place.point.is_some();
+fn names(places: &[&CellName]) -> String {
+    let is_whole = |place: &&&CellName| place.subject.is_some() && place.point.is_some();
     if are_few(places.len()) || !places.iter().all(|place| is_whole(&place)) {
         return shortened(places.iter().map(|place| name(place)));
     }
@@ -75,7 +75,7 @@ pub fn are_few(places: usize) -> bool {
 /// `text` formats one value with its location.
 pub fn each<T>(
     all: &[T],
-    place: impl Fn(&T) -> &Place,
+    place: impl Fn(&T) -> &CellName,
     text: impl Fn(&T, &str) -> String,
 ) -> String {
     listed(all.iter().map(|one| text(one, &location(&[place(one)]))))

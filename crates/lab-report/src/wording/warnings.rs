@@ -367,7 +367,7 @@ fn error_kinds<'k>(kinds: impl Iterator<Item = (&'k ErrorKind, &'k u64)>) -> Str
     shortened(kinds)
 }
 
-fn places<'t, T>(all: &'t [T], place: impl Fn(&'t T) -> &'t Place) -> Vec<&'t Place> {
+fn places<'t, T>(all: &'t [T], place: impl Fn(&'t T) -> &'t CellName) -> Vec<&'t CellName> {
     all.iter().map(place).collect()
 }
 
@@ -502,7 +502,7 @@ fn connections_starved(all: &[StarvedAt], started: bool) -> String {
     format!("{fact} Rates cover only the duration of the load itself.{cause}")
 }
 
-fn cores_full(agents: &[String], cores: f64, all: &[Place]) -> String {
+fn cores_full(agents: &[String], cores: f64, all: &[CellName]) -> String {
     let machine = match agents {
         [] => "the generator's machine".into(),
         agents => format!("the machine of {}", shortened(agents)),
@@ -661,7 +661,7 @@ fn milliseconds(time: &Interval) -> String {
     format!("{estimate:.2} ms ({low:.2} to {high:.2})")
 }
 
-fn blocks_depend(all: &[Place], comparisons: Option<usize>, merged: bool) -> String {
+fn blocks_depend(all: &[CellName], comparisons: Option<usize>, merged: bool) -> String {
     let place = match comparisons {
         Some(n) if !are_few(all.len()) => format!(" in {} of {n} comparisons", all.len()),
         _ => location(&places(all, |place| place)),

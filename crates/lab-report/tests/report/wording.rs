@@ -26,9 +26,9 @@ fn interval(estimate: f64, low: f64, high: f64) -> Interval {
     }
 }
 
-fn place(subject: &str, point: &str) -> Place {
+fn place(subject: &str, point: &str) -> CellName {
     let filled = |text: &str| (!text.is_empty()).then(|| text.to_string());
-    Place {
+    CellName {
         subject: filled(subject),
         point: filled(point),
     }
@@ -36,8 +36,8 @@ fn place(subject: &str, point: &str) -> Place {
 
 /// Returns four lists of subjects and points: an unspecified one, a single one, three, and a list
 /// that is long enough to be counted.
-fn places() -> [Vec<Place>; 4] {
-    let points = |subject: &str, n: u32| -> Vec<Place> {
+fn places() -> [Vec<CellName>; 4] {
+    let points = |subject: &str, n: u32| -> Vec<CellName> {
         let points = (1..=n).map(|i| place(subject, &format!("json connections={i}")));
         points.collect()
     };
@@ -56,7 +56,7 @@ fn places() -> [Vec<Place>; 4] {
 }
 
 /// Creates values for each of the four lists of subjects and points, in increasing order.
-fn at_places<T>(make: impl Fn(Place, f64) -> T) -> [Vec<T>; 4] {
+fn at_places<T>(make: impl Fn(CellName, f64) -> T) -> [Vec<T>; 4] {
     places().map(|places| {
         let numbered = places.into_iter().zip(1..);
         let made = numbered.map(|(place, i)| make(place, f64::from(i)));
@@ -334,7 +334,7 @@ fn of_blocks() -> Vec<WarningFact> {
     };
     let many = ["json", "echo", "rows", "file"].map(|point| copy(point, 0.0392));
     let [nowhere, one, three, many_places] = places();
-    let depend = |at: Vec<Place>, comparisons, merged| WarningFact::BlocksDepend {
+    let depend = |at: Vec<CellName>, comparisons, merged| WarningFact::BlocksDepend {
         at,
         comparisons,
         merged,

@@ -38,18 +38,18 @@ impl Batches<'_> {
             let control = self.control(points);
             let margin = control.as_ref().map_or(self.sides.margin(), |c| c.margin);
             controls.extend(control);
-            let places = candidates(self.sides.0[0].plan)
-                .filter_map(|subject| self.sides.place(subject, points))
-                .filter(|place| self.sides.compares(place))
-                .filter(|place| self.log_ratios(place).iter().all(|logs| !logs.is_empty()));
-            compared.extend(places.map(|place| (place, margin)));
+            let pairs = candidates(self.sides.0[0].plan)
+                .filter_map(|subject| self.sides.find_pair(subject, points))
+                .filter(|pair| self.sides.compares(pair))
+                .filter(|pair| self.log_ratios(pair).iter().all(|logs| !logs.is_empty()));
+            compared.extend(pairs.map(|pair| (pair, margin)));
         }
         let level = Level {
             alpha: self.sides.alpha(),
             family: compared.len(),
         };
         let changes = compared.iter();
-        let changes = changes.filter_map(|(place, margin)| self.ratio(place, level, *margin));
+        let changes = changes.filter_map(|(pair, margin)| self.ratio(pair, level, *margin));
         (changes.collect(), controls)
     }
 
@@ -57,12 +57,12 @@ impl Batches<'_> {
     ///
     /// Changes of times have no verdict, because times include the speed of the machine.
     pub fn times(&self, points: &[[PointId; 2]]) -> Vec<Changed> {
-        let places = points.iter().flat_map(|&p| self.sides.measured(p));
-        places.filter_map(|place| self.time(&place)).collect()
+        let pairs = points.iter().flat_map(|&p| self.sides.measured(p));
+        pairs.filter_map(|pair| self.time(&pair)).collect()
     }
 
-    fn ratio(&self, place: &PointPair, level: Level, margin: f64) -> Option<Changed> {
-        let logs = self.log_ratios(place);
+    fn ratio(&self, pair: &PointPair, level: Level, margin: f64) -> Option<Changed> {
+        let logs = self.log_ratios(pair);
         let found = change(&logs[0], &logs[1], level)?;
         let values = [
             ratio(&logs[0], level)?.interval,
@@ -76,18 +76,18 @@ impl Batches<'_> {
                 &Outlook::new(SAME_ALPHA),
             )),
             margin,
-            ..self.sides.changed(place, Metric::WALL, values, &found)
+            ..self.sides.changed(pair, Metric::WALL, values, &found)
         })
     }
 
     fn control(&self, points: [PointId; 2]) -> Option<ControlChange> {
         let first = &self.sides.0[0];
-        let place = self.sides.place(first.plan.control()?, points)?;
-        if !self.sides.compares(&place) {
+        let pair = self.sides.find_pair(first.plan.control()?, points)?;
+        if !self.sides.compares(&pair) {
             return None;
         }
-        let logs = self.log_ratios(&place);
-        let found = change(&logs[0], &logs[1], self.sides.by_itself())?;
+        let logs = self.log_ratios(&pair);
+        let found = change(&logs[0], &logs[1], self.sides.level_without_verdict())?;
         let Interval { low, high, .. } = found.interval;
         let met = !found.supports_verdict() || (low <= 1.0 && high >= 1.0);
         let bound = (high - 1.0).max(1.0 - low);
@@ -100,24 +100,24 @@ impl Batches<'_> {
         })
     }
 
-    fn time(&self, place: &PointPair) -> Option<Changed> {
+    fn time(&self, pair: &PointPair) -> Option<Changed> {
         let times = [0, 1].map(|i| {
-            let visits = self.tables[i].visits(place.subjects[i], place.points[i]);
+            let visits = self.tables[i].visits(pair.subjects[i], pair.points[i]);
             visits.flatten().map(|v| v.wall_ns).collect::<Vec<f64>>()
         });
-        let level = self.sides.by_itself();
+        let level = self.sides.level_without_verdict();
         let logs = |times: &[f64]| times.iter().map(|t| t.ln()).collect::<Vec<f64>>();
         let found = change(&logs(&times[0]), &logs(&times[1]), level)?;
         let median = |times| order::median_interval(times, level.alpha);
         let values = [median(&times[0])?, median(&times[1])?];
-        Some(self.sides.changed(place, Metric::WALL, values, &found))
+        Some(self.sides.changed(pair, Metric::WALL, values, &found))
     }
 
     /// Returns, for each run, the logarithms of the subject's ratio to the baseline in the blocks
     /// that contain both.
-    fn log_ratios(&self, place: &PointPair) -> [Vec<f64>; 2] {
+    fn log_ratios(&self, pair: &PointPair) -> [Vec<f64>; 2] {
         [0, 1].map(|i| {
-            let (subject, point) = (place.subjects[i], place.points[i]);
+            let (subject, point) = (pair.subjects[i], pair.points[i]);
             let baseline = self.sides.0[i].plan.baseline;
             let logs = self.tables[i].log_ratios(subject, baseline, point);
             logs.into_iter().flatten().collect()

@@ -63,16 +63,16 @@ pub(crate) fn changes(sides: &Sides, points: &[[PointId; 2]]) -> Vec<Changed> {
     let mut compared: Vec<ComparablePair> = Vec::new();
     for &points in points {
         let metrics = metrics(sides.0[0].plan, points[0]);
-        for place in sides.measured(points) {
-            let of = |i: usize| visits[i].by_replicate(place.subjects[i], place.points[i]);
+        for pair in sides.measured(points) {
+            let of = |i: usize| visits[i].by_replicate(pair.subjects[i], pair.points[i]);
             let paired = [0, 1].map(|i| of(i).flatten().collect::<Vec<&Visit>>());
-            let over = |i: usize| is_overloaded(sides.0[i].plan, place.points[i], &paired[i]);
+            let over = |i: usize| is_overloaded(sides.0[i].plan, pair.points[i], &paired[i]);
             let overloaded = [0, 1].into_iter().any(over);
             let comparable = metrics.iter().filter(|m| {
                 let is_reported = !overloaded || per_10_000(m).is_none();
-                is_reported && paired.iter().all(|visits| has(visits, m))
+                is_reported && paired.iter().all(|visits| is_comparable(visits, m))
             });
-            compared.extend(comparable.map(|metric| (place, paired.clone(), metric)));
+            compared.extend(comparable.map(|metric| (pair, paired.clone(), metric)));
         }
     }
     let level = Level {
@@ -87,10 +87,10 @@ pub(crate) fn changes(sides: &Sides, points: &[[PointId; 2]]) -> Vec<Changed> {
 
 fn changed(
     sides: &Sides,
-    (place, visits, metric): &ComparablePair,
+    (pair, visits, metric): &ComparablePair,
     level: Level,
 ) -> Option<Changed> {
-    let (alone, margin) = (sides.by_itself().alpha, sides.margin());
+    let (alone, margin) = (sides.level_without_verdict().alpha, sides.margin());
     let (values, ratio) = if let Some(part) = per_10_000(metric) {
         pooled(visits, part, level, alone)?
     } else {
@@ -101,7 +101,7 @@ fn changed(
     Some(Changed {
         program: ProgramMatch::Unknown,
         verdict: Some(verdict),
-        ..sides.changed(place, (*metric).clone(), values, &ratio)
+        ..sides.changed(pair, (*metric).clone(), values, &ratio)
     })
 }
 
@@ -109,7 +109,7 @@ fn changed(
 /// runs.
 fn is_the_generators(sides: &Sides, visits: &[Vec<&Visit>; 2], metric: &Metric) -> bool {
     let part = per_10_000(metric).and_then(|part| PARTS.iter().position(|p| *p == part));
-    let alpha = sides.by_itself().alpha;
+    let alpha = sides.level_without_verdict().alpha;
     zip(&sides.0, visits).any(|(side, visits)| {
         let of = |of: Distribution| Some(quantiles(alpha, visits, of).0.parts[part?]?.estimate);
         let latencies = of(|s| &s.response).zip(of(|s| &s.lag));
@@ -120,13 +120,13 @@ fn is_the_generators(sides: &Sides, visits: &[Vec<&Visit>; 2], metric: &Metric) 
 
 /// Returns true if a run can be compared in this metric: every block has a value, and failed
 /// requests do not hide it.
-fn has(visits: &[&Visit], metric: &Metric) -> bool {
+fn is_comparable(visits: &[&Visit], metric: &Metric) -> bool {
     let served = total(visits, |v| v.served);
     match per_10_000(metric) {
         _ if visits.is_empty() => false,
         Some(part) => {
             let failed = total(visits, |v| v.failed());
-            quantiles::is_given(served as f64, part) && !hidden(failed, served, part)
+            quantiles::has_enough_values(served as f64, part) && !hidden(failed, served, part)
         }
         None => visits.iter().all(|v| v.value(metric).is_some()),
     }

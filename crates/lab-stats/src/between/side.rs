@@ -135,7 +135,7 @@ impl Sides<'_> {
     }
 
     /// Returns the level of a change without a verdict.
-    pub fn by_itself(&self) -> Level {
+    pub fn level_without_verdict(&self) -> Level {
         let [a, b] = self.0.each_ref().map(|side| side.plan.measure.alpha);
         Level {
             alpha: a.min(b),
@@ -150,8 +150,8 @@ impl Sides<'_> {
 
     /// Combines the runs' requested margin with the margin in use, which may be wider.
     pub fn margins(&self, wide: f64) -> Margin {
-        let wanted = self.margin();
-        Margin { wide, wanted }
+        let requested = self.margin();
+        Margin { wide, requested }
     }
 
     /// Returns the points with the same work and the same name, in the order of the first run.
@@ -171,7 +171,7 @@ impl Sides<'_> {
 
     /// Finds a subject of the first run in the second run. Returns `None` unless it has the same
     /// role in both.
-    pub fn place(&self, subject: SubjectId, points: [PointId; 2]) -> Option<PointPair> {
+    pub fn find_pair(&self, subject: SubjectId, points: [PointId; 2]) -> Option<PointPair> {
         let [first, second] = self.0.each_ref();
         let first_subject = &first.plan.subjects[subject];
         let second_id = second.find(&first_subject.name)?;
@@ -186,10 +186,10 @@ impl Sides<'_> {
     /// Returns the subjects that both runs have at a point, except for those that failed there.
     pub fn measured(&self, points: [PointId; 2]) -> impl Iterator<Item = PointPair> {
         let subjects = self.0[0].plan.subjects.ids();
-        let places = subjects.filter_map(move |subject| self.place(subject, points));
-        places.filter(|place| {
+        let pairs = subjects.filter_map(move |subject| self.find_pair(subject, points));
+        pairs.filter(|pair| {
             let failed = |i: usize| {
-                let (subject, point) = (place.subjects[i], place.points[i]);
+                let (subject, point) = (pair.subjects[i], pair.points[i]);
                 exclusions::failed(self.0[i].run, subject, point)
             };
             !failed(0) && !failed(1)
@@ -197,9 +197,9 @@ impl Sides<'_> {
     }
 
     /// Returns true if the subject is excluded in neither run.
-    pub fn compares(&self, place: &PointPair) -> bool {
+    pub fn compares(&self, pair: &PointPair) -> bool {
         let is_excluded =
-            |i: usize| is_excluded(&self.0[i].exclusions, place.subjects[i], place.points[i]);
+            |i: usize| is_excluded(&self.0[i].exclusions, pair.subjects[i], pair.points[i]);
         !is_excluded(0) && !is_excluded(1)
     }
 
@@ -222,18 +222,18 @@ impl Sides<'_> {
     /// Creates a change without a verdict.
     pub fn changed(
         &self,
-        place: &PointPair,
+        pair: &PointPair,
         metric: Metric,
         values: [Interval; 2],
         found: &Ratio,
     ) -> Changed {
         let first = &self.0[0];
-        let (id, baseline) = (place.subjects[0], first.plan.baseline);
+        let (id, baseline) = (pair.subjects[0], first.plan.baseline);
         let subject = &first.plan.subjects[id];
         Changed {
             subject: first.subject_label(&subject.name),
             // The subject names the target.
-            point: first.plan.label(place.points[0]),
+            point: first.plan.label(pair.points[0]),
             metric,
             relative: false,
             program: self.program(&subject.name),

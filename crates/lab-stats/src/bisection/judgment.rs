@@ -93,7 +93,7 @@ pub fn interval(values: &[f64], alpha: f64) -> Option<LogInterval> {
     let found: Interval = if is_exact {
         signed_rank::center(&merged, alpha)?.interval
     } else {
-        few_blocks::interval(&merged, alpha, &Deviation::BY_ITSELF, 0.0).0
+        few_blocks::interval(&merged, alpha, &Deviation::FROM_OWN_BLOCKS, 0.0).0
     };
     Some(LogInterval {
         estimate: found.estimate,
@@ -124,7 +124,7 @@ pub fn judge_ends(logs: &[f64], alpha: f64, margin: f64) -> Option<(Ends, LogInt
 /// by `total`.
 ///
 /// This is the margin or a third of the difference, whichever is smaller.
-pub fn least_change(total: f64, margin: f64) -> f64 {
+pub fn min_change(total: f64, margin: f64) -> f64 {
     margin.ln_1p().min(total.abs() / 3.0)
 }
 
@@ -180,8 +180,8 @@ pub fn judge_again(logs: &[f64], alpha: f64, min_change: f64) -> Option<(HalfCha
 
 /// Returns the number of blocks of the latest analysis that is possible with `blocks` blocks, or 0
 /// if there are too few for any.
-pub fn last_look(blocks: u32) -> u32 {
-    let done = ANALYSES.into_iter().filter(|&look| look <= blocks);
+pub fn latest_analysis(blocks: u32) -> u32 {
+    let done = ANALYSES.into_iter().filter(|&analysis| analysis <= blocks);
     done.max().unwrap_or(0)
 }
 

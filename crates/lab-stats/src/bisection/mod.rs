@@ -16,7 +16,7 @@ mod search;
 
 pub use judgment::{
     ANALYSES, Ends, Half, HalfChange, Judgment, LogInterval, MAX_BLOCKS, interval, judge,
-    judge_again, judge_ends, last_look, least_change,
+    judge_again, judge_ends, latest_analysis, min_change,
 };
 pub use probe_values::{BisectedMetric, ProbeValues, probe_values};
-pub use search::{BisectionSearch, FoundChange, NextStep, Segment, error_parts, most_probes};
+pub use search::{BisectionSearch, FoundChange, NextStep, Segment, error_parts, max_probes};

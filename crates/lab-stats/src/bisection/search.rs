@@ -55,7 +55,7 @@ pub struct BisectionSearch {
 
 /// Returns the maximum number of probes that it takes to find a single change among `commits`
 /// commits, if all of them build.
-pub fn most_probes(commits: usize) -> u32 {
+pub fn max_probes(commits: usize) -> u32 {
     usize::BITS - commits.saturating_sub(1).leading_zeros()
 }
 
@@ -64,7 +64,7 @@ pub fn most_probes(commits: usize) -> u32 {
 ///
 /// `commits` is the number of commits after the good one.
 pub fn error_parts(commits: usize, alpha: f64) -> (f64, f64) {
-    let levels = f64::from(most_probes(commits));
+    let levels = f64::from(max_probes(commits));
     let of_ends = alpha / (levels + 1.0);
     (of_ends, alpha - of_ends)
 }
@@ -138,7 +138,7 @@ impl BisectionSearch {
     /// Records that a commit cannot be measured.
     pub fn skip(&mut self, commit: usize) {
         self.skipped.insert(commit);
-        self.settle();
+        self.collect_found();
         self.advance();
     }
 
@@ -176,7 +176,7 @@ impl BisectionSearch {
     pub fn probes_left(&self) -> u32 {
         let waiting = self.level.iter().chain(&self.next_level);
         waiting
-            .map(|segment| most_probes(self.testable(*segment).len() + 1))
+            .map(|segment| max_probes(self.testable(*segment).len() + 1))
             .sum()
     }
 
@@ -186,11 +186,11 @@ impl BisectionSearch {
             return;
         }
         self.level = std::mem::take(&mut self.next_level).into();
-        self.settle();
+        self.collect_found();
         let levels = self
             .level
             .iter()
-            .map(|segment| most_probes(self.testable(*segment).len() + 1))
+            .map(|segment| max_probes(self.testable(*segment).len() + 1))
             .max();
         if let Some(levels) = levels {
             let of_level = self.alpha_left / f64::from(levels.max(1));
@@ -201,7 +201,7 @@ impl BisectionSearch {
     }
 
     /// Adds the ranges without a commit left to measure to the changes found.
-    fn settle(&mut self) {
+    fn collect_found(&mut self) {
         let (done, rest): (Vec<Segment>, Vec<Segment>) = std::mem::take(&mut self.level)
             .into_iter()
             .partition(|segment| self.testable(*segment).is_empty());
@@ -224,18 +224,18 @@ impl BisectionSearch {
         let testable = self.testable(segment);
         let inner = segment.low + 1..segment.high;
         let skipped = inner.filter(|at| self.skipped.contains(at)).count();
-        let place = (testable.len() as f64 * van_der_corput(skipped + 1)) as usize;
-        testable[place.min(testable.len() - 1)]
+        let index = (testable.len() as f64 * van_der_corput(skipped + 1)) as usize;
+        testable[index.min(testable.len() - 1)]
     }
 }
 
 /// Returns 1/2, 1/4, 3/4, 1/8, 5/8, 3/8, 7/8 … for 1, 2, 3 ….
 fn van_der_corput(mut index: usize) -> f64 {
-    let (mut value, mut place) = (0.0, 0.5);
+    let (mut value, mut fraction) = (0.0, 0.5);
     while index > 0 {
-        value += place * (index % 2) as f64;
+        value += fraction * (index % 2) as f64;
         index /= 2;
-        place *= 0.5;
+        fraction *= 0.5;
     }
     value
 }

@@ -42,7 +42,7 @@ pub struct AgentResult {
     /// The 99th percentile of the response time, in ns.
     pub p99: Option<u64>,
     /// The 99th percentile of the send delay, in ns.
-    pub lag_p99: Option<u64>,
+    pub send_delay_p99: Option<u64>,
     /// The agent's median service time divided by the other agents' in the same slice. This is the
     /// median over all slices.
     pub path: Option<Interval>,
@@ -62,7 +62,7 @@ pub enum AgentTrouble {
     /// The agent was late to notice that requests were due.
     Behind,
     /// The agent's busiest thread spent nearly all the time on a core.
-    Limit,
+    Saturated,
     /// The agent's service times are longer than the other agents'.
     Path,
     /// A larger fraction of this agent's requests failed than of the other agents'.
@@ -104,15 +104,18 @@ pub fn agents(run: &Run, alpha: f64) -> Vec<AgentResult> {
     };
     let mut results: Vec<AgentResult> = counted.iter().map(of).collect();
     let ns = |time: Option<u64>| time.map(|ns| ns as f64);
-    let lags: Vec<f64> = results.iter().filter_map(|r| ns(r.lag_p99)).collect();
-    let usual_lag = median(&lags).unwrap_or(0.0);
+    let delays: Vec<f64> = results
+        .iter()
+        .filter_map(|r| ns(r.send_delay_p99))
+        .collect();
+    let median_delay = median(&delays).unwrap_or(0.0);
     let ended = all(results.iter().map(AgentResult::ended));
     let errors = all(results.iter().map(|r| r.errors));
     for result in &mut results {
         let others = ended.saturating_sub(result.ended()).max(1);
         result.others_fail = errors.saturating_sub(result.errors) as f64 / others as f64;
         let agent = &run.agents[result.agent];
-        let lag = ns(result.lag_p99).unwrap_or(0.0);
+        let lag = ns(result.send_delay_p99).unwrap_or(0.0);
         let is_generators = lag > GENERATOR_FRACTION * ns(result.p99).unwrap_or(f64::INFINITY);
         let marks = [
             (AgentTrouble::Lost, agent.lost.is_some()),
@@ -120,8 +123,11 @@ pub fn agents(run: &Run, alpha: f64) -> Vec<AgentResult> {
                 AgentTrouble::BeganLate,
                 result.late_ns > LATE_NS + agent.clock.error_ns,
             ),
-            (AgentTrouble::Behind, is_generators && lag > 2.0 * usual_lag),
-            (AgentTrouble::Limit, result.busy > BUSY_FRACTION),
+            (
+                AgentTrouble::Behind,
+                is_generators && lag > 2.0 * median_delay,
+            ),
+            (AgentTrouble::Saturated, result.busy > BUSY_FRACTION),
             (
                 AgentTrouble::Path,
                 result
@@ -223,7 +229,7 @@ fn result(agent: AgentId, slices: &[&Slice], ratios: &[f64], alpha: f64) -> Agen
         busy: sum(|p| p.slice.busiest_cpu_ns) as f64 / wall_ns as f64,
         p50: response.quantile(0.5),
         p99: response.quantile(0.99),
-        lag_p99: lag.quantile(0.99),
+        send_delay_p99: lag.quantile(0.99),
         path: path(ratios, alpha),
         others_fail: 0.0,
         marks: Vec::new(),
@@ -377,7 +383,7 @@ mod tests {
             vec![
                 AgentTrouble::BeganLate,
                 AgentTrouble::Behind,
-                AgentTrouble::Limit,
+                AgentTrouble::Saturated,
             ],
         ];
         assert_eq!(marks(&run), expected);
@@ -390,12 +396,12 @@ mod tests {
             .iter_mut()
             .zip(["a", "b", "c"])
             .for_each(|(agent, name)| agent.name = name.into());
-        run.leave_out(&["b".into()]).unwrap();
+        run.exclude_agents(&["b".into()]).unwrap();
         assert_eq!(marks(&run), vec![vec![]; 2]);
         assert_eq!(run.blocks[0].slices[0].served, 198);
-        assert!(run.leave_out(&["x".into()]).is_err());
+        assert!(run.exclude_agents(&["x".into()]).is_err());
         assert!(
-            run.leave_out(&["a".into(), "b".into(), "c".into()])
+            run.exclude_agents(&["a".into(), "b".into(), "c".into()])
                 .is_err()
         );
     }

@@ -66,7 +66,7 @@ fn without_peak(
     point: PointId,
     baseline: Option<&String>,
 ) -> Option<ExclusionReason> {
-    plan.part_of_peak(point)?;
+    plan.fraction_of_peak(point)?;
     let is_limited = peaks.peak(plan, subject, point) == Some(Peak::Generator);
     (is_limited && plan.takes_part(subject, point)).then(|| ExclusionReason::PeakUnknown {
         baseline: baseline.cloned(),

@@ -14,11 +14,11 @@ pub(super) const GENERATOR_FRACTION: f64 = 0.1;
 
 /// Percentiles of the response time with the same percentiles of the generator's send delay.
 pub(crate) static OWN_LATENCY: [(Metric, Metric); 5] = [
-    (Metric::P50, Metric::LAG_P50),
-    (Metric::P75, Metric::LAG_P75),
-    (Metric::P90, Metric::LAG_P90),
-    (Metric::P99, Metric::LAG_P99),
-    (Metric::P999, Metric::LAG_P999),
+    (Metric::P50, Metric::SEND_DELAY_P50),
+    (Metric::P75, Metric::SEND_DELAY_P75),
+    (Metric::P90, Metric::SEND_DELAY_P90),
+    (Metric::P99, Metric::SEND_DELAY_P99),
+    (Metric::P999, Metric::SEND_DELAY_P999),
 ];
 
 /// Returns true if the generator's own latency may exceed a tenth of a percentile.

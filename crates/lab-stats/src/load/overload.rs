@@ -23,13 +23,13 @@ pub(crate) fn is_overloaded(plan: &Plan, point: PointId, blocks: &[&Visit]) -> b
     if !plan.is_open(point) || total(blocks, |v| v.offered) == 0 {
         return false;
     }
-    let usual_ns = usual_service_ns(blocks);
+    let high_ns = high_service_ns(blocks);
     let parts = |visits: &[&Visit]| {
-        let answered = total(visits, answered) as f64;
-        let late_ns: f64 = visits.iter().map(|v| v.drained_ns(usual_ns)).sum();
+        let ended = total(visits, ended) as f64;
+        let late_ns: f64 = visits.iter().map(|v| v.drained_ns(high_ns)).sum();
         let wall_ns: f64 = visits.iter().map(|v| v.wall_ns).sum();
         let due = total(visits, |v| v.offered) as f64;
-        answered / due * wall_ns / (wall_ns + late_ns)
+        ended / due * wall_ns / (wall_ns + late_ns)
     };
     let with_requests = blocks.iter().filter(|v| v.offered > 0);
     let behind = with_requests
@@ -42,7 +42,7 @@ pub(crate) fn is_overloaded(plan: &Plan, point: PointId, blocks: &[&Visit]) -> b
 /// Returns a high percentile of the service time, in ns.
 ///
 /// The service time excludes the wait for a connection, which a backlog prolongs.
-fn usual_service_ns(blocks: &[&Visit]) -> f64 {
+fn high_service_ns(blocks: &[&Visit]) -> f64 {
     let mut counts: BTreeMap<u64, f64> = BTreeMap::new();
     for (ns, count) in blocks.iter().flat_map(|v| v.buckets(|s| &s.service)) {
         *counts.entry(ns).or_default() += count as f64;
@@ -58,8 +58,8 @@ fn usual_service_ns(blocks: &[&Visit]) -> f64 {
 
 /// Returns the number of requests that ended, served or with an error, before benchlab stopped
 /// waiting.
-fn answered(visit: &Visit) -> u64 {
-    let ended = visit.errors.iter();
-    let ended = ended.filter(|(kind, _)| **kind != ErrorKind::Unfinished);
-    ended.fold(visit.served, |sum, (_, count)| sum.saturating_add(*count))
+fn ended(visit: &Visit) -> u64 {
+    let finished = visit.errors.iter();
+    let finished = finished.filter(|(kind, _)| **kind != ErrorKind::Unfinished);
+    finished.fold(visit.served, |sum, (_, count)| sum.saturating_add(*count))
 }

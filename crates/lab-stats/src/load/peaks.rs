@@ -105,7 +105,7 @@ fn closed_loops(plan: &Plan, slices: &[Slice]) -> Vec<ClosedLoop> {
             slice.served,
             slice.served_in_ns(),
             slice.busiest_cpu_ns,
-            slice.taken_ns(),
+            slice.elapsed_ns(),
         ];
         for (sum, more) in all.iter_mut().zip(more) {
             *sum = sum.saturating_add(more);
@@ -114,11 +114,11 @@ fn closed_loops(plan: &Plan, slices: &[Slice]) -> Vec<ClosedLoop> {
     let part = |a: u64, b: u64| a as f64 / b.max(1) as f64;
     let sums = sums.into_iter();
     sums.map(
-        |((subject, point), [served, in_ns, busy_ns, taken_ns])| ClosedLoop {
+        |((subject, point), [served, in_ns, busy_ns, elapsed_ns])| ClosedLoop {
             subject,
             point,
             rate: 1e9 * part(served, in_ns),
-            busy: part(busy_ns, taken_ns),
+            busy: part(busy_ns, elapsed_ns),
         },
     )
     .collect()

@@ -29,7 +29,7 @@ pub struct Percentiles {
     /// the interval's confidence level is 0.
     pub parts: [Option<Interval>; PARTS.len()],
     /// The longest response time, in ns.
-    pub longest_ns: u64,
+    pub max_ns: u64,
     /// The second percentile of [`SPREAD`] divided by the first.
     pub spread: Option<Interval>,
     /// [`Percentiles::parts`] divided by the baseline's. `None` for the baseline itself.
@@ -47,9 +47,9 @@ pub fn percentiles(run: &Run) -> Vec<Percentiles> {
     };
     let visits = Visits::new(run, plan);
     let closed = plan.points.ids().filter(|&point| !plan.is_open(point));
-    let places = closed.flat_map(|point| plan.compared().map(move |subject| (subject, point)));
-    places
-        .filter_map(|place| percentiles_at(plan, &visits, place))
+    let cells = closed.flat_map(|point| plan.compared().map(move |subject| (subject, point)));
+    cells
+        .filter_map(|cell| percentiles_at(plan, &visits, cell))
         .collect()
 }
 
@@ -94,7 +94,7 @@ fn percentiles_at(
         subject,
         point,
         parts: all.parts,
-        longest_ns: all.max_ns?,
+        max_ns: all.max_ns?,
         spread: spread(&[&blocks]).map(|[one]| one),
         ratios: PARTS.map(ratio),
         spread_ratio: common

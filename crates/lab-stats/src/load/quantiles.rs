@@ -121,7 +121,7 @@ pub struct Grouping {
     pub width: u32,
     /// The distance in blocks at which no dependence beyond chance was found, or 1 if no blocks
     /// depend on each other.
-    pub apart: u32,
+    pub independence_distance: u32,
     /// True if groups still depend on each other, but there are too few blocks to combine more of
     /// them.
     pub unresolved: bool,
@@ -178,18 +178,18 @@ impl Tails {
     fn quantile(&self, per_10_000: u32) -> Option<At<'_>> {
         let row = self.row(per_10_000)?;
         let all = self.all().iter();
-        let shares = self
+        let fractions = self
             .fractions_above(row)
             .zip(all)
             .map(|(n, all)| n / all.max(1.0));
-        let shares: Vec<f64> = shares.collect();
-        let merged = dependence::merge(&shares, self.enough);
+        let fractions: Vec<f64> = fractions.collect();
+        let merged = dependence::merge(&fractions, self.enough);
         let step = self.step as u32;
         let grouping = Grouping {
             groups: merged.values.len() as u32,
             width: merged.width * step,
-            apart: if merged.is_dependent() {
-                merged.apart * step
+            independence_distance: if merged.is_dependent() {
+                merged.independence_distance * step
             } else {
                 1
             },
@@ -279,13 +279,13 @@ impl At<'_> {
     /// of the American Statistical Association 47 (1952); Owen, *Empirical Likelihood*, 2001, with
     /// Hotelling's calibration (3.4).
     fn interval(&self, alpha: f64) -> Option<Interval> {
-        if !is_given(self.tails.total(), self.per_10_000) {
+        if !has_enough_values(self.tails.total(), self.per_10_000) {
             return None;
         }
         let value = |row: usize| self.tails.values[row] as f64;
         let estimate = value(self.row);
         if !self.has_interval() {
-            return Some(Interval::alone(estimate));
+            return Some(Interval::from_single_block(estimate));
         }
         let t = normal::student_upper_quantile(f64::from(self.grouping.groups) - 1.0, alpha / 2.0);
         let accepted = |row: usize, fraction: f64| {
@@ -306,14 +306,14 @@ impl At<'_> {
             low: value(low),
             // The next value is the first rejected one. The bound lies between the two.
             high: value(beyond.min(rows - 1)),
-            level: Interval::level_of(alpha),
+            level: Interval::confidence_level(alpha),
         })
     }
 
     /// Returns true if there are enough blocks, and enough of them contain values above the
     /// quantile.
     fn has_interval(&self) -> bool {
-        let chances = self.tails.blocks as u32 / self.grouping.apart;
+        let chances = self.tails.blocks as u32 / self.grouping.independence_distance;
         chances >= blocks_needed(self.per_10_000) && self.carriers() >= MIN_CARRIERS
     }
 
@@ -339,7 +339,7 @@ impl At<'_> {
     /// This assumes that the run may have missed stalls, and that all requests of such stalls
     /// exceed the quantile.
     fn fraction_without_stalls(&self) -> f64 {
-        let chances = self.tails.blocks as u32 / self.grouping.apart;
+        let chances = self.tails.blocks as u32 / self.grouping.independence_distance;
         let stalled = if chances < STALLS_SEEN {
             STALLED_FRACTION
         } else {
@@ -425,14 +425,14 @@ impl Grouping {
         Grouping {
             groups: a.groups.min(b.groups),
             width: a.width.max(b.width),
-            apart: a.apart.max(b.apart),
+            independence_distance: a.independence_distance.max(b.independence_distance),
             unresolved: a.unresolved || b.unresolved,
         }
     }
 
     /// Returns true if blocks depend on each other by more than chance explains.
     pub fn is_dependent(self) -> bool {
-        self.apart > 1
+        self.independence_distance > 1
     }
 
     /// Creates a ratio of quantiles from blocks with this grouping.
@@ -449,7 +449,7 @@ impl Grouping {
             sufficient: interval.level > 0.0,
             assumed: false,
             needed: blocks_needed(per_10_000),
-            certainty: Certainty::of_interval(&interval, self.groups, 1, 1.0 - interval.level),
+            certainty: Certainty::for_interval(&interval, self.groups, 1, 1.0 - interval.level),
         }
     }
 }
@@ -466,8 +466,9 @@ const SHIFT_PARTS: [u32; 12] = [
 /// Source: the shift function of Doksum, *Annals of Statistics* 2 (1974), as a quotient, at deciles
 /// and in the tail (Rousselet, Pernet & Wilcox, *European Journal of Neuroscience* 46, 2017).
 pub fn shift(tails: &[Tails; 2], alpha: f64) -> Vec<(u32, Interval)> {
-    let has_ratio =
-        |part: u32| tails.iter().all(|t| is_given(t.total(), part)) && have_intervals(tails, part);
+    let has_ratio = |part: u32| {
+        tails.iter().all(|t| has_enough_values(t.total(), part)) && have_intervals(tails, part)
+    };
     let parts: Vec<u32> = SHIFT_PARTS
         .into_iter()
         .filter(|part| has_ratio(*part))
@@ -511,7 +512,7 @@ fn correlation(a: &[f64], b: &[f64]) -> f64 {
 
 /// Returns true if `total` values are enough for a quantile: at least one value must exceed the
 /// quantile that `per_10_000` in 10,000 values do not exceed.
-pub fn is_given(total: f64, per_10_000: u32) -> bool {
+pub fn has_enough_values(total: f64, per_10_000: u32) -> bool {
     total * f64::from(10_000 - per_10_000) >= 10_000.0
 }
 

@@ -26,8 +26,8 @@ pub struct Visit<'r> {
     pub wall_ns: f64,
     /// The time needed to serve the requests, in ns, at least 1; see [`Slice::served_in_ns`].
     pub served_in_ns: f64,
-    /// The time until the last responses, in ns, at least 1; see [`Slice::taken_ns`].
-    pub taken_ns: f64,
+    /// The time until the last responses, in ns, at least 1; see [`Slice::elapsed_ns`].
+    pub elapsed_ns: f64,
     /// The longest time from the end of a load to its last response, in ns.
     pub drain_ns: u64,
     /// The number of requests that were due or sent.
@@ -202,7 +202,7 @@ impl<'r> Visit<'r> {
         let visit = Visit {
             wall_ns: sum(|s| s.wall_ns).max(1) as f64,
             served_in_ns: sum(Slice::served_in_ns).max(1) as f64,
-            taken_ns: sum(Slice::taken_ns).max(1) as f64,
+            elapsed_ns: sum(Slice::elapsed_ns).max(1) as f64,
             drain_ns: slices.iter().map(|s| s.drain_ns).max().unwrap_or(0),
             offered: sum(|s| s.offered),
             served: sum(|s| s.served),
@@ -220,10 +220,12 @@ impl<'r> Visit<'r> {
     }
 
     /// Returns the total time from the end of each load to its last response, in ns, in excess of
-    /// `usual_ns` per load.
-    pub fn drained_ns(&self, usual_ns: f64) -> f64 {
+    /// `expected_ns` per load.
+    pub fn drained_ns(&self, expected_ns: f64) -> f64 {
         let drains = self.slices.iter().map(|s| s.drain_ns as f64);
-        drains.map(|drain_ns| (drain_ns - usual_ns).max(0.0)).sum()
+        drains
+            .map(|drain_ns| (drain_ns - expected_ns).max(0.0))
+            .sum()
     }
 
     /// Returns the number of requests that were due but had no response when the load ended,

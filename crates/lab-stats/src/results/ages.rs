@@ -118,7 +118,7 @@ fn process_levels(
         Some(_) => visits.logs_by_set(pair, point, cost),
         None => visits.values_by_set(subject, point, |visit| Some(cost(visit)?.ln())),
     };
-    let wanted = level.ratio.unwrap_or(level.cost_ns).ln();
+    let expected = level.ratio.unwrap_or(level.cost_ns).ln();
     let scatter: Vec<f64> = sets.iter().filter_map(|set| deviation(set)).collect();
     let scatter = order::median(&scatter);
     let costs = visits
@@ -128,7 +128,7 @@ fn process_levels(
         let error = scatter.map(|s| s / (set.len() as f64).sqrt());
         (!set.is_empty()).then_some(ProcessLevel {
             cost_ns: cost_ns?,
-            distance: mean(set.iter().copied()) - wanted,
+            distance: mean(set.iter().copied()) - expected,
             error: error.unwrap_or(UNKNOWN_ERROR).hypot(level.error),
         })
     });
@@ -176,8 +176,8 @@ pub(crate) fn exclusions(plan: &Plan, ages: &[ServerAge]) -> Vec<Exclusion> {
     // A subject has one reason per point. Its own reason takes precedence over the baseline's.
     let mut kept: Vec<Exclusion> = Vec::new();
     for exclusion in all {
-        let place = (exclusion.subject, exclusion.point);
-        match kept.iter_mut().find(|r| (r.subject, r.point) == place) {
+        let cell = (exclusion.subject, exclusion.point);
+        match kept.iter_mut().find(|r| (r.subject, r.point) == cell) {
             Some(known) if is_of_baseline(known) => *known = exclusion,
             Some(_) => {}
             None => kept.push(exclusion),

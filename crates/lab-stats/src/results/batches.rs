@@ -24,12 +24,12 @@ const CPU: fn(&BatchFigures) -> f64 = |visit| visit.mean_cpu_ns;
 
 /// Returns the results of a run on one target, with that run's own IDs.
 ///
-/// `share` is its fraction of the alpha of the whole run.
-pub(crate) fn results(run: &Run, share: f64) -> Results {
+/// `alpha_fraction` is its fraction of the alpha of the whole run.
+pub(crate) fn results(run: &Run, alpha_fraction: f64) -> Results {
     let Some(plan) = sound_plan(run) else {
         return Results::default();
     };
-    let basis = Basis::new(run, plan, share * spending::alpha(run, plan));
+    let basis = Basis::new(run, plan, alpha_fraction * spending::alpha(run, plan));
     let table = BatchTable::new(run, plan);
     let observed = calls::observed(run);
     let compared = compared(&basis, &table, &observed);
@@ -41,7 +41,7 @@ pub(crate) fn results(run: &Run, share: f64) -> Results {
         spreads: compared.spreads,
         biases: bias::of_batches(run, plan),
         fits: sweeps::fits(run, plan, &table),
-        effects: effects(&basis, plan.answer(), |subject, point| {
+        effects: effects(&basis, plan.main_metric(), |subject, point| {
             match plan.case(point).rate {
                 Some(_) => observed
                     .by_block(subject, Some(point), &Metric::P99)
@@ -52,7 +52,7 @@ pub(crate) fn results(run: &Run, share: f64) -> Results {
         scalings: scaling::scalings(run, plan, &table),
         ..Results::default()
     };
-    figures(&basis, &table, &observed, &mut results);
+    add_values(&basis, &table, &observed, &mut results);
     results
         .pausing
         .extend(pauses::most(&basis, &table, &results.cells));
@@ -85,7 +85,7 @@ pub(crate) fn family<'b, 'r>(
         let question = Question {
             point: Some(point),
             judged: &judged,
-            ranked: std::slice::from_ref(basis.plan.answer()),
+            ranked: std::slice::from_ref(basis.plan.main_metric()),
         };
         family.compare_at(&question, |subject, metric| {
             if *metric == Metric::WALL {
@@ -144,7 +144,7 @@ fn bests(family: &mut ComparisonFamily, table: &BatchTable) {
 fn one_at_a_time(plan: &Plan) -> MeanScope {
     let one = |&point: &PointId| plan.case(point).cores == Cores::One;
     MeanScope {
-        metric: plan.answer().clone(),
+        metric: plan.main_metric().clone(),
         case: None,
         keep_alive: None,
         points: plan.points.ids().filter(one).collect(),
@@ -160,7 +160,7 @@ fn block_values<'t>(
 }
 
 /// Adds the values of every subject at every point where it did not fail, and over the whole run.
-fn figures(basis: &Basis, table: &BatchTable, observed: &Observed, results: &mut Results) {
+fn add_values(basis: &Basis, table: &BatchTable, observed: &Observed, results: &mut Results) {
     let (run, plan) = (basis.run, basis.plan);
     let mut levels = Levels {
         alpha: plan.measure.alpha,
@@ -168,20 +168,20 @@ fn figures(basis: &Basis, table: &BatchTable, observed: &Observed, results: &mut
         cells: Vec::new(),
     };
     let latencies: Vec<_> = run.complete_blocks().map(latencies::histograms).collect();
-    let exits = usage::by_place(run);
+    let exits = usage::exits_by_cell(run);
     for point in plan.points.ids() {
         for subject in plan.subjects.ids().filter(|&s| !failed(run, s, point)) {
-            let place = (subject, point);
-            times(basis, table, place, &mut levels, results);
+            let cell = (subject, point);
+            times(basis, table, cell, &mut levels, results);
             for metric in &plan.case(point).metrics {
                 let blocks = observed.by_block(subject, Some(point), metric);
                 levels.add(key(subject, point, metric), calls::summary(metric), blocks);
             }
-            let counted = latencies.iter().map(|block| block.get(&place));
-            at_once(place, &counted.collect::<Vec<_>>(), &mut levels);
-            calls::add_latencies(basis, &latencies, place, &mut levels);
-            if let Some(blocks) = exits.get(&place) {
-                used(place, blocks, &mut levels);
+            let counted = latencies.iter().map(|block| block.get(&cell));
+            add_concurrent_latencies(cell, &counted.collect::<Vec<_>>(), &mut levels);
+            calls::add_latencies(basis, &latencies, cell, &mut levels);
+            if let Some(blocks) = exits.get(&cell) {
+                add_resource_usage(cell, blocks, &mut levels);
                 let statuses = usage::statuses(blocks);
                 results.statuses.push((subject, point, statuses));
             }
@@ -198,11 +198,11 @@ fn figures(basis: &Basis, table: &BatchTable, observed: &Observed, results: &mut
 fn times(
     basis: &Basis,
     table: &BatchTable,
-    place: SubjectPoint,
+    cell: SubjectPoint,
     levels: &mut Levels,
     results: &mut Results,
 ) {
-    let (subject, point) = place;
+    let (subject, point) = cell;
     let visits: Vec<Option<&BatchFigures>> = table.visits(subject, point).collect();
     if !visits.iter().any(Option::is_some) {
         return;
@@ -224,7 +224,7 @@ fn times(
         );
     }
     let mut pilots = basis.run.pilots.iter();
-    let pilot = pilots.find(|p| (p.subject, p.point) == place);
+    let pilot = pilots.find(|p| (p.subject, p.point) == cell);
     if let Some(pilot) = pilot {
         // The cold time is from the pilot, so it has 0 blocks. A pilot without a fresh process has
         // no cold time.
@@ -259,7 +259,11 @@ fn times(
 }
 
 /// Adds the latencies of concurrent operations, unless there are too few for a median.
-fn at_once((subject, point): SubjectPoint, blocks: &[Option<&Histogram>], levels: &mut Levels) {
+fn add_concurrent_latencies(
+    (subject, point): SubjectPoint,
+    blocks: &[Option<&Histogram>],
+    levels: &mut Levels,
+) {
     let of = |value: &dyn Fn(&Histogram) -> Option<f64>| -> Blocks {
         blocks.iter().map(|block| value((*block)?)).collect()
     };
@@ -289,7 +293,11 @@ type Used = (Metric, fn(&ProcessExit) -> u64);
 
 /// Adds the resource usage of whole commands: medians over blocks of the mean of a block's
 /// processes.
-fn used((subject, point): SubjectPoint, blocks: &[Vec<&ProcessExit>], levels: &mut Levels) {
+fn add_resource_usage(
+    (subject, point): SubjectPoint,
+    blocks: &[Vec<&ProcessExit>],
+    levels: &mut Levels,
+) {
     let all: [Used; 7] = [
         (Metric::USER_CPU, |e| e.user_ns),
         (Metric::SYSTEM_CPU, |e| e.sys_ns),

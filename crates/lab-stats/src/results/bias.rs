@@ -217,7 +217,7 @@ fn core_effects(plan: &Plan, blocks: &[Turns]) -> Vec<Bias> {
         }
     };
     let cores: BTreeSet<u32> = blocks.iter().map(|turns| turns.core).collect();
-    let places: Vec<(u32, SubjectId)> = cores
+    let pairs: Vec<(u32, SubjectId)> = cores
         .iter()
         .flat_map(|&core| plan.compared().map(move |s| (core, s)))
         .collect();
@@ -230,8 +230,8 @@ fn core_effects(plan: &Plan, blocks: &[Turns]) -> Vec<Bias> {
         let (on_core, elsewhere) = (values(&on_core), values(&elsewhere));
         let enough = on_core.len().min(elsewhere.len()) >= MIN_BLOCKS;
         let at = |alpha| rank_sum::shift(&elsewhere, &on_core, alpha).map(|c| exponent(c.interval));
-        let together = at(plan.measure.alpha / places.len() as f64)?;
-        let has_level = together.level >= Interval::level_of(plan.measure.alpha);
+        let together = at(plan.measure.alpha / pairs.len() as f64)?;
+        let has_level = together.level >= Interval::confidence_level(plan.measure.alpha);
         enough.then_some(Bias {
             subject,
             kind: BiasKind::Core(core),
@@ -239,7 +239,7 @@ fn core_effects(plan: &Plan, blocks: &[Turns]) -> Vec<Bias> {
             stands_out: has_level && exceeds(&together, plan.measure.margin),
         })
     };
-    places.iter().filter_map(of).collect()
+    pairs.iter().filter_map(of).collect()
 }
 
 fn exponent(log: Interval) -> Interval {

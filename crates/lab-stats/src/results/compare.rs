@@ -129,8 +129,8 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
             for metric in question.judged {
                 if let Some(logs) = logs(subject, metric) {
                     let ratio = ComparisonSource::Member(self.member(logs));
-                    let place = (subject, point, metric);
-                    self.add(place, margin(metric), ratio);
+                    let key = (subject, point, metric);
+                    self.add(key, margin(metric), ratio);
                 }
             }
         }
@@ -167,8 +167,8 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
             let first = self.pending.len();
             for subject in basis.candidates().filter(|s| compares(*s)) {
                 if let Some(pooled) = against(subject, metric) {
-                    let place = (subject, Some(point), metric);
-                    self.add(place, margin, ComparisonSource::Pooled(pooled));
+                    let key = (subject, Some(point), metric);
+                    self.add(key, margin, ComparisonSource::Pooled(pooled));
                 }
             }
             if ranked.contains(metric) {
@@ -362,11 +362,11 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
         };
         for (metric, floor) in floors {
             let margin = Margin::plain(self.basis.plan.measure.margin);
-            let place = (control, None, &metric);
-            self.add(place, margin, ComparisonSource::ByItself(floor.ratio));
+            let key = (control, None, &metric);
+            self.add(key, margin, ComparisonSource::ByItself(floor.ratio));
             if let Some(pending) = self.pending.last_mut() {
                 pending.comparison.p = Some(floor.ratio.p);
-                pending.comparison.verdict = Some(floor.verdict(margin.wanted));
+                pending.comparison.verdict = Some(floor.verdict(margin.requested));
                 pending.comparison.margin = floor.margin;
             }
         }

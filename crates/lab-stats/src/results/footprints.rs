@@ -88,7 +88,7 @@ pub(crate) fn of_servers(
     let memory: IdVec<SubjectId, Blocks> = subjects
         .clone()
         .map(|subject| {
-            let bytes = most_of(visits, subject, &crowded, |v| v.server_bytes);
+            let bytes = max_over_points(visits, subject, &crowded, |v| v.server_bytes);
             bytes.into_iter().map(|n| n.filter(|n| *n > 0.0)).collect()
         })
         .collect();
@@ -107,7 +107,7 @@ pub(crate) fn of_servers(
         let memory_key = key(subject, None, &Metric::SERVER_MEMORY);
         levels.add(memory_key, BlockSummary::Median, &memory[subject]);
         startup(basis.run, subject, levels);
-        let threads = most_of(visits, subject, &all, |v| v.server_threads.map(u64::from));
+        let threads = max_over_points(visits, subject, &all, |v| v.server_threads.map(u64::from));
         levels.add(
             key(subject, None, &Metric::THREADS),
             BlockSummary::Max,
@@ -164,7 +164,7 @@ fn at_end(run: &Run, subject: SubjectId, value: fn(&Resources) -> u64) -> Blocks
 }
 
 /// Returns the maximum over the points in each block.
-fn most_of(
+fn max_over_points(
     visits: &Visits,
     subject: SubjectId,
     points: &[PointId],

@@ -46,9 +46,9 @@ impl Basis<'_> {
 
     /// Returns the plan's margin, or the wider margin that the control requires.
     pub fn margin(&self, floor: Option<&NoiseFloor>) -> Margin {
-        let wanted = self.plan.measure.margin;
-        let wide = floor.map_or(wanted, |floor| floor.margin);
-        Margin { wide, wanted }
+        let requested = self.plan.measure.margin;
+        let wide = floor.map_or(requested, |floor| floor.margin);
+        Margin { wide, requested }
     }
 }
 

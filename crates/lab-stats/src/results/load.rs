@@ -21,14 +21,14 @@ use lab_model::{ErrorKind, Metric, Plan, RESPONSE_TIMES, Run, SERVICE_TIMES, Sub
 use std::collections::BTreeMap;
 use std::iter::zip;
 
-static LAG_TIMES: [Metric; 7] = [
-    Metric::LAG_P50,
-    Metric::LAG_P75,
-    Metric::LAG_P90,
-    Metric::LAG_P99,
-    Metric::LAG_P999,
-    Metric::LAG_P9999,
-    Metric::LAG_MAX,
+static SEND_DELAY_TIMES: [Metric; 7] = [
+    Metric::SEND_DELAY_P50,
+    Metric::SEND_DELAY_P75,
+    Metric::SEND_DELAY_P90,
+    Metric::SEND_DELAY_P99,
+    Metric::SEND_DELAY_P999,
+    Metric::SEND_DELAY_P9999,
+    Metric::SEND_DELAY_MAX,
 ];
 
 /// Returns the results of a load.
@@ -50,7 +50,7 @@ pub(super) fn results(run: &Run, traits: &LoadTraits) -> Results {
         seed: plan.seed,
         cells: Vec::new(),
     };
-    let depending = figures(&basis, &visits, &mut levels, &mut results);
+    let depending = add_values(&basis, &visits, &mut levels, &mut results);
     let limited = results.saturated.iter().copied();
     let limited = limited.filter(|_| traits.needs_spare_generator).collect();
     let mut family = ComparisonFamily::new(&basis);
@@ -97,7 +97,7 @@ pub(super) fn results(run: &Run, traits: &LoadTraits) -> Results {
 
 /// Adds the values of every server at every point. Returns the points where blocks depend on each
 /// other.
-fn figures(
+fn add_values(
     basis: &Basis,
     visits: &Visits,
     levels: &mut Levels,
@@ -108,7 +108,7 @@ fn figures(
         for subject in basis.plan.subjects.ids() {
             let blocks: Vec<&Visit> = visits.by_replicate(subject, point).flatten().collect();
             if !blocks.is_empty() {
-                let found = add_values(basis.plan, (subject, point), &blocks, levels, results);
+                let found = add_cell_values(basis.plan, (subject, point), &blocks, levels, results);
                 depending.push(found);
             }
         }
@@ -119,7 +119,7 @@ fn figures(
 /// Adds the values of a server at a point.
 ///
 /// Rates and costs are medians over blocks. Quantiles are computed from all requests.
-fn add_values(
+fn add_cell_values(
     plan: &Plan,
     (subject, point): SubjectPoint,
     blocks: &[&Visit],
@@ -127,8 +127,8 @@ fn add_values(
     results: &mut Results,
 ) -> Depending {
     let first = levels.cells.len();
-    let place = (subject, point);
-    let [_, pace, _] = rates().map(|figure| add(levels, place, blocks, figure));
+    let cell = (subject, point);
+    let [_, pace, _] = rates().map(|figure| add(levels, cell, blocks, figure));
     let overloaded = is_overloaded(plan, point, blocks);
     if overloaded {
         let backlog = (
@@ -136,11 +136,11 @@ fn add_values(
             BlockSummary::Max,
             backlog as fn(&Visit) -> _,
         );
-        add(levels, place, blocks, backlog);
+        add(levels, cell, blocks, backlog);
     }
-    let [median, .., p99, _, _] = times(plan, place, blocks, levels, overloaded);
+    let [median, .., p99, _, _] = times(plan, cell, blocks, levels, overloaded);
     for figure in costs() {
-        add(levels, place, blocks, figure);
+        add(levels, cell, blocks, figure);
     }
     let of = |metric: &Metric| {
         let mut cells = levels.cells[first..].iter();
@@ -201,7 +201,7 @@ fn costs() -> [Figure; 11] {
             v.server_ns_per_request()
         }),
         (Metric::SERVER_CORES, BlockSummary::Merged, |v| {
-            Some(v.server_cpu_ns? as f64 / v.taken_ns)
+            Some(v.server_cpu_ns? as f64 / v.elapsed_ns)
         }),
         (Metric::SERVER_MEMORY, BlockSummary::Merged, |v| {
             Some(v.server_bytes? as f64)
@@ -210,7 +210,7 @@ fn costs() -> [Figure; 11] {
             v.per_request(v.cpu_ns as f64)
         }),
         (Metric::GENERATOR_BUSY, BlockSummary::Merged, |v| {
-            Some(v.busiest_cpu_ns as f64 / v.taken_ns)
+            Some(v.busiest_cpu_ns as f64 / v.elapsed_ns)
         }),
         (Metric::THREADS, BlockSummary::Max, |v| {
             Some(v.server_threads?.into())
@@ -256,10 +256,10 @@ fn times(
     let distributions = [
         (&response, Metric::RESPONSES, &RESPONSE_TIMES),
         (&service, Metric::SERVICES, &SERVICE_TIMES),
-        (&lag, Metric::LAGS, &LAG_TIMES),
+        (&lag, Metric::SEND_DELAYS, &SEND_DELAY_TIMES),
     ];
     for (distribution, counted, metrics) in distributions {
-        let has_quantiles = !overloaded || counted == Metric::LAGS;
+        let has_quantiles = !overloaded || counted == Metric::SEND_DELAYS;
         let mut add = |metric: &Metric, value: Option<Value>| {
             if let Some(value) = value {
                 levels.push(key(subject, point, metric), blocks.len() as u32, value);

@@ -71,7 +71,7 @@ pub(super) fn over_points(family: &mut ComparisonFamily, visits: &Visits) {
 /// keep-alive.
 pub(super) fn reconnects(basis: &Basis, visits: &Visits) -> Vec<Effect> {
     let plan = basis.plan;
-    let places = cases(plan).flat_map(|case| plan.compared().map(move |s| (case, s)));
+    let pairs = cases(plan).flat_map(|case| plan.compared().map(move |s| (case, s)));
     let of = |(case, subject): (Option<CaseId>, SubjectId)| {
         let pairs = with_and_without(basis, case, subject);
         RATES.iter().filter_map(move |metric| {
@@ -85,7 +85,7 @@ pub(super) fn reconnects(basis: &Basis, visits: &Visits) -> Vec<Effect> {
             )
         })
     };
-    places.flat_map(of).collect()
+    pairs.flat_map(of).collect()
 }
 
 fn with_and_without(

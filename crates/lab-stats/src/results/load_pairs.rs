@@ -158,7 +158,7 @@ fn lacks_percentile(blocks: &[&Visit], per_10_000: u32) -> bool {
         visits::total(blocks, |v| v.served),
         visits::total(blocks, |v| v.failed()),
     ];
-    hidden(failed, served, per_10_000) || !quantiles::is_given(served as f64, per_10_000)
+    hidden(failed, served, per_10_000) || !quantiles::has_enough_values(served as f64, per_10_000)
 }
 
 /// Returns true if the generator's own latency may exceed a tenth of a percentile of the server or

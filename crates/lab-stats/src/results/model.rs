@@ -473,7 +473,7 @@ impl Results {
 impl Key {
     /// Returns the sort key of cells and comparisons: the point, with the whole run last, then the
     /// subject.
-    pub(crate) fn place(&self) -> (bool, Option<PointId>, SubjectId) {
+    pub(crate) fn sort_key(&self) -> (bool, Option<PointId>, SubjectId) {
         (self.point.is_none(), self.point, self.subject)
     }
 }
@@ -485,7 +485,7 @@ fn find_range<T>(
     subject: SubjectId,
     point: Option<PointId>,
 ) -> &[T] {
-    let place = (point.is_none(), point, subject);
-    let rest = &all[all.partition_point(|one| key(one).place() < place)..];
-    &rest[..rest.partition_point(|one| key(one).place() == place)]
+    let sort_key = (point.is_none(), point, subject);
+    let rest = &all[all.partition_point(|one| key(one).sort_key() < sort_key)..];
+    &rest[..rest.partition_point(|one| key(one).sort_key() == sort_key)]
 }

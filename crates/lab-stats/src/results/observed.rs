@@ -43,11 +43,17 @@ pub struct Observation {
 ///
 /// Observations of subjects, points or blocks that are not in the run are ignored.
 pub fn observed(run: &Run, observations: &[Observation]) -> Results {
-    let of = |part: &Run, place: &PartNumbers, share: f64| {
-        let in_part = |o: &Observation| Some((place.key_in_part(&o.key)?, o.block, o.value));
-        of_part(part, share, observations.iter().filter_map(in_part))
+    let of = |part: &Run, id_map: &PartNumbers, alpha_fraction: f64| {
+        let in_part = |o: &Observation| Some((id_map.key_in_part(&o.key)?, o.block, o.value));
+        of_part(
+            part,
+            alpha_fraction,
+            observations.iter().filter_map(in_part),
+        )
     };
-    parts::combine(run, |_, part, place, share| of(part, place, share))
+    parts::combine(run, |_, part, id_map, alpha_fraction| {
+        of(part, id_map, alpha_fraction)
+    })
 }
 
 /// Returns the values read in a run's turns, from complete blocks.
@@ -142,14 +148,14 @@ impl Observed {
 
 fn of_part(
     run: &Run,
-    share: f64,
+    alpha_fraction: f64,
     observations: impl Iterator<Item = (Key, usize, f64)>,
 ) -> Results {
     let Some(plan) = sound_plan(run) else {
         return Results::default();
     };
     let observed = Observed::new(run.complete_blocks().count(), observations);
-    let basis = Basis::new(run, plan, share * spending::alpha(run, plan));
+    let basis = Basis::new(run, plan, alpha_fraction * spending::alpha(run, plan));
     let verdicts = observed.metrics.iter();
     let verdicts = verdicts.filter(|metric| metric.better != Direction::Neither);
     let verdicts: Vec<Metric> = verdicts.cloned().collect();
@@ -215,8 +221,8 @@ fn levels(basis: &Basis, observed: &Observed) -> Levels {
 
 /// Returns the points of each case, and all points if there is more than one case.
 fn scopes(plan: &Plan, metric: &Metric) -> Vec<MeanScope> {
-    let several = (plan.cases.len() > 1).then_some(None);
-    let cases = plan.cases.ids().map(Some).chain(several);
+    let all_cases = (plan.cases.len() > 1).then_some(None);
+    let cases = plan.cases.ids().map(Some).chain(all_cases);
     let scope = |case: Option<CaseId>| MeanScope {
         metric: metric.clone(),
         case,

@@ -8,5 +8,7 @@ use lab_model::Run;
 ///
 /// The results are empty if the run has no plan (imported values) or an inconsistent plan.
 pub fn results(run: &Run) -> Results {
-    parts::combine(run, |kind, part, _, share| kind.results(part, share))
+    parts::combine(run, |kind, part, _, alpha_fraction| {
+        kind.results(part, alpha_fraction)
+    })
 }

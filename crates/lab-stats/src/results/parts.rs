@@ -15,7 +15,9 @@ pub(super) fn combine(
         return Results::default();
     };
     let kind = kind_of(&plan.work);
-    let of_part = |part: &Run, place: &PartNumbers, share| results(kind, part, place, share);
+    let of_part = |part: &Run, id_map: &PartNumbers, alpha_fraction| {
+        results(kind, part, id_map, alpha_fraction)
+    };
     let mut results = match kind.has_targets() {
         true => of_targets(run, plan, of_part),
         false => of_part(run, &PartNumbers::all(run), 1.0),
@@ -45,10 +47,14 @@ fn of_targets(
     of_part: impl Fn(&Run, &PartNumbers, f64) -> Results,
 ) -> Results {
     let mut results = Results::default();
-    let all = places(plan);
-    let share = 1.0 / all.len().max(1) as f64;
-    for (part, place) in parts(run).iter().zip(&all) {
-        results.add(of_part(&part.run, place, share), place, all.len() > 1);
+    let all = id_maps(plan);
+    let alpha_fraction = 1.0 / all.len().max(1) as f64;
+    for (part, id_map) in parts(run).iter().zip(&all) {
+        results.add(
+            of_part(&part.run, id_map, alpha_fraction),
+            id_map,
+            all.len() > 1,
+        );
     }
     results
 }
@@ -62,7 +68,7 @@ pub(super) struct PartNumbers {
 }
 
 /// Returns the ID maps of the parts of a run, in the order of [`parts`].
-fn places(plan: &Plan) -> Vec<PartNumbers> {
+fn id_maps(plan: &Plan) -> Vec<PartNumbers> {
     let targets = plan.target_ids();
     let all = targets.map(|target| PartNumbers::new(plan, target));
     all.filter(|p| plan.targets.is_empty() || !p.points.is_empty() && !p.subjects.is_empty())
@@ -138,8 +144,8 @@ impl Results {
     }
 
     /// Adds all results of a part, with the IDs of the whole run.
-    fn add(&mut self, mut part: Results, place: &PartNumbers, several: bool) {
-        part.renumber(place);
+    fn add(&mut self, mut part: Results, id_map: &PartNumbers, has_multiple_targets: bool) {
+        part.renumber(id_map);
         self.cells.extend(part.cells);
         self.comparisons.extend(part.comparisons);
         self.controls.extend(part.controls);
@@ -159,86 +165,89 @@ impl Results {
         self.statuses.extend(part.statuses);
         self.exclusions.extend(part.exclusions);
         for mut warning in part.warnings {
-            warning.target = several.then_some(place.target);
+            warning.target = has_multiple_targets.then_some(id_map.target);
             self.warn(warning);
         }
     }
 
-    fn renumber(&mut self, place: &PartNumbers) {
+    fn renumber(&mut self, id_map: &PartNumbers) {
         let keys = self.cells.iter_mut().map(|cell| &mut cell.key);
         let keys = keys.chain(self.comparisons.iter_mut().map(|c| &mut c.key));
         for key in keys.chain(&mut self.pausing) {
-            place.subject(&mut key.subject);
-            place.optional_point(&mut key.point);
+            id_map.subject(&mut key.subject);
+            id_map.optional_point(&mut key.point);
         }
         for comparison in &mut self.comparisons {
-            place.subject(&mut comparison.baseline);
+            id_map.subject(&mut comparison.baseline);
         }
         for control in &mut self.controls {
-            place.point(&mut control.point);
+            id_map.point(&mut control.point);
         }
         for overall in &mut self.overall {
-            place.subject(&mut overall.subject);
-            overall.target = place.target;
-            overall.case = overall.case.map(|case| place.cases[case]);
+            id_map.subject(&mut overall.subject);
+            overall.target = id_map.target;
+            overall.case = overall.case.map(|case| id_map.cases[case]);
         }
         for ranking in &mut self.rankings {
-            ranking.target = place.target;
+            ranking.target = id_map.target;
             let pairs = ranking.apart.iter_mut().flat_map(|(a, b)| [a, b]);
             for subject in ranking.subjects.iter_mut().chain(pairs) {
-                place.subject(subject);
+                id_map.subject(subject);
             }
             match &mut ranking.over {
-                Over::Points { case, .. } => *case = case.map(|case| place.cases[case]),
-                Over::At(point) => place.optional_point(point),
-                Over::Best(point) => place.point(point),
+                Over::Points { case, .. } => *case = case.map(|case| id_map.cases[case]),
+                Over::At(point) => id_map.optional_point(point),
+                Over::Best(point) => id_map.point(point),
             }
         }
         for fit in &mut self.fits {
-            place.subject(&mut fit.subject);
-            fit.case = place.cases[fit.case];
+            id_map.subject(&mut fit.subject);
+            fit.case = id_map.cases[fit.case];
         }
         for effect in &mut self.effects {
-            place.subject(&mut effect.subject);
-            effect.case = effect.case.map(|case| place.cases[case]);
+            id_map.subject(&mut effect.subject);
+            effect.case = effect.case.map(|case| id_map.cases[case]);
             for (from, to) in &mut effect.pairs {
-                place.point(from);
-                place.point(to);
+                id_map.point(from);
+                id_map.point(to);
             }
         }
         for scaling in &mut self.scalings {
-            place.subject(&mut scaling.subject);
-            scaling.target = place.target;
-            scaling.case = place.cases[scaling.case];
+            id_map.subject(&mut scaling.subject);
+            scaling.target = id_map.target;
+            scaling.case = id_map.cases[scaling.case];
         }
         for best in &mut self.bests {
-            place.subject(&mut best.subject);
-            place.point(&mut best.first);
-            place.point(&mut best.point);
+            id_map.subject(&mut best.subject);
+            id_map.point(&mut best.first);
+            id_map.point(&mut best.point);
         }
         for spread in &mut self.spreads {
-            place.point(&mut spread.from);
-            place.point(&mut spread.to);
-            spread.ratios.iter_mut().for_each(|(s, _)| place.subject(s));
+            id_map.point(&mut spread.from);
+            id_map.point(&mut spread.to);
+            spread
+                .ratios
+                .iter_mut()
+                .for_each(|(s, _)| id_map.subject(s));
         }
         for bias in &mut self.biases {
-            place.subject(&mut bias.subject);
+            id_map.subject(&mut bias.subject);
         }
         let warm_ups = self.warm_ups.iter_mut().map(|(s, p, _)| (s, p));
         let errors = self.errors.iter_mut().map(|(s, p, ..)| (s, p));
         let statuses = self.statuses.iter_mut().map(|(s, p, _)| (s, p));
         let saturated = self.saturated.iter_mut().map(|(s, p)| (s, p));
         for (subject, point) in warm_ups.chain(errors).chain(statuses).chain(saturated) {
-            place.subject(subject);
-            place.point(point);
+            id_map.subject(subject);
+            id_map.point(point);
         }
         for exclusion in &mut self.exclusions {
-            place.subject(&mut exclusion.subject);
-            place.optional_point(&mut exclusion.point);
+            id_map.subject(&mut exclusion.subject);
+            id_map.optional_point(&mut exclusion.point);
         }
         for warning in &mut self.warnings {
-            warning.subject.iter_mut().for_each(|s| place.subject(s));
-            place.optional_point(&mut warning.point);
+            warning.subject.iter_mut().for_each(|s| id_map.subject(s));
+            id_map.optional_point(&mut warning.point);
         }
     }
 
@@ -260,8 +269,8 @@ impl Results {
     ///
     /// Metrics stay in their order.
     fn sort(&mut self) {
-        self.cells.sort_by_key(|cell| cell.key.place());
-        self.comparisons.sort_by_key(|c| c.key.place());
+        self.cells.sort_by_key(|cell| cell.key.sort_key());
+        self.comparisons.sort_by_key(|c| c.key.sort_key());
         self.controls.sort_by_key(|control| control.point);
         self.exclusions.sort_by_key(|r| (r.subject, r.point));
         self.warnings.sort_by_key(Warning::kind);

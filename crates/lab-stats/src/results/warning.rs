@@ -200,7 +200,7 @@ pub enum WarningFact {
         /// The number of cores of the machine.
         cores: f64,
         /// The servers and points at which the cores were full.
-        at: Vec<Place>,
+        at: Vec<CellName>,
     },
     /// The generator and the server share the only core.
     OneCore,
@@ -258,7 +258,7 @@ pub enum WarningFact {
     /// A command is so short that its start-up is a considerable fraction of its time.
     ShortRun {
         /// The command and the point.
-        place: Place,
+        place: CellName,
         /// The time of a run, in ns.
         run: Interval,
         /// The start-up time, in ns.
@@ -273,7 +273,7 @@ pub enum WarningFact {
     /// Neighboring blocks depend on each other.
     BlocksDepend {
         /// The comparisons or points whose blocks depend on each other. Empty if they cannot be named.
-        at: Vec<Place>,
+        at: Vec<CellName>,
         /// The number of comparisons of the run, if `at` lists comparisons.
         comparisons: Option<usize>,
         /// True if dependent blocks were merged. If not, there are too few blocks to merge.
@@ -313,7 +313,7 @@ pub enum Unfinished {
 ///
 /// `None` means that there is only one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Place {
+pub struct CellName {
     /// The subject.
     pub subject: Option<String>,
     /// The point.
@@ -406,7 +406,7 @@ pub struct LostHost {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RatioSpread {
     /// The subject and the point. `point` is `None` for the ratio over all points.
-    pub place: Place,
+    pub place: CellName,
     /// The smallest ratio.
     pub least: RatioOn,
     /// The largest ratio.
@@ -437,7 +437,7 @@ pub struct UnsteadyServer {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ErrorsAt {
     /// The server and the point.
-    pub place: Place,
+    pub place: CellName,
     /// The failed fraction of the requests.
     pub fraction: f64,
     /// The number of failed requests of each kind.
@@ -448,7 +448,7 @@ pub struct ErrorsAt {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BusyAt {
     /// The server and the point.
-    pub place: Place,
+    pub place: CellName,
     /// The fraction of time that the busiest thread spent on a core.
     pub busy: f64,
 }
@@ -457,7 +457,7 @@ pub struct BusyAt {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LateAt {
     /// The server and the point.
-    pub place: Place,
+    pub place: CellName,
     /// Percentiles that may be dominated by the generator's own latency.
     pub percentiles: Vec<OwnLatency>,
     /// The 99th percentile of the generator's send delay, in ns.
@@ -486,7 +486,7 @@ pub struct ReadBy {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OverloadAt {
     /// The server and the point.
-    pub place: Place,
+    pub place: CellName,
     /// Requests per second that were served.
     pub served: f64,
     /// Requests per second that were due.
@@ -499,7 +499,7 @@ pub struct OverloadAt {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StarvedAt {
     /// The server and the point.
-    pub place: Place,
+    pub place: CellName,
     /// The longest wait, in ns.
     pub longest_ns: f64,
 }
@@ -592,7 +592,7 @@ pub struct SettingOf {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CheaperSubject {
     /// The subject and the point.
-    pub place: Place,
+    pub place: CellName,
     /// The subject's own CPU time per operation, in ns.
     pub cpu_ns: f64,
     /// The name of the reference.
@@ -624,22 +624,22 @@ impl Unfinished {
 impl Warning {
     /// Creates a warning about the whole run.
     pub(crate) fn new(fact: WarningFact) -> Warning {
-        Warning::with_places(fact, [])
+        Warning::with_cells(fact, [])
     }
 
-    /// Creates a warning about the subject and the point that all of `places` have in common, if
+    /// Creates a warning about the subject and the point that all of `cells` have in common, if
     /// any.
-    pub(crate) fn with_places(
+    pub(crate) fn with_cells(
         fact: WarningFact,
-        places: impl IntoIterator<Item = (SubjectId, Option<PointId>)>,
+        cells: impl IntoIterator<Item = (SubjectId, Option<PointId>)>,
     ) -> Warning {
-        let places: Vec<_> = places.into_iter().collect();
-        let first = places.first();
-        let subject = first.map(|place| place.0);
-        let point = first.and_then(|place| place.1);
+        let cells: Vec<_> = cells.into_iter().collect();
+        let first = cells.first();
+        let subject = first.map(|cell| cell.0);
+        let point = first.and_then(|cell| cell.1);
         Warning {
-            subject: subject.filter(|s| places.iter().all(|place| place.0 == *s)),
-            point: point.filter(|p| places.iter().all(|place| place.1 == Some(*p))),
+            subject: subject.filter(|s| cells.iter().all(|cell| cell.0 == *s)),
+            point: point.filter(|p| cells.iter().all(|cell| cell.1 == Some(*p))),
             target: None,
             fact,
         }

@@ -3,7 +3,7 @@
 //! sweeps and warm-up.
 
 use crate::simulator;
-use crate::simulator::figures::{interval, judged, places, reading, warning, warnings};
+use crate::simulator::figures::{interval, judged, measured_cells, reading, warning, warnings};
 use crate::simulator::{CALM, FIXED, MARGINAL, Simulator, World};
 use lab_model::SubjectId;
 use lab_model::*;
@@ -63,7 +63,10 @@ fn verdicts_match_the_documentation() {
                 alpha: 0.05,
             },
         };
-        let margin = Margin { wide, wanted: 0.02 };
+        let margin = Margin {
+            wide,
+            requested: 0.02,
+        };
         verdict(&ratio, margin, &Outlook::new(SAME_ALPHA))
     };
     let decide = |low, high| within(low, high, 0.02);
@@ -312,7 +315,7 @@ fn without_the_baseline_nothing_is_compared_but_all_is_shown() {
     let results = results(&run);
     assert!(results.comparisons.is_empty() && results.controls.is_empty());
     assert_eq!(results.exclusions.len(), 4);
-    assert_eq!(places(&results).len(), 3);
+    assert_eq!(measured_cells(&results).len(), 3);
 }
 
 fn setting(subject: u32, point: Option<u32>, key: &str, value: &str) -> Setting {

@@ -88,13 +88,13 @@ fn choosing_the_best_point_creates_no_winner() {
             missed <= most_by_chance(all, 0.05),
             "{name}: {missed} of {all}"
         );
-        let share = |n: u64| percent(n as f64 / all as f64);
+        let fraction = |n: u64| percent(n as f64 / all as f64);
         rows.push(vec![
             name.into(),
             blocks.to_string(),
-            share(with_winner),
-            share(missed),
-            share(naive),
+            fraction(with_winner),
+            fraction(missed),
+            fraction(naive),
         ]);
     }
     let columns = [

@@ -293,14 +293,14 @@ fn runs_that_cannot_be_compared_are_errors() {
 #[test]
 fn changes_are_in_one_list() {
     let found = compare(&measured(&[1.2], 12, 1), &measured(&[1.2], 12, 2), &[]).unwrap();
-    let places: Vec<_> = found
+    let cells: Vec<_> = found
         .changes
         .iter()
         .map(|c| (&c.subject[..], c.relative, c.verdict.is_some()))
         .collect();
     let times = ["base", "s1", "control"].map(|name| (name, false, false));
-    assert_eq!(places[0], ("s1", true, true));
-    assert_eq!(places[1..], times);
+    assert_eq!(cells[0], ("s1", true, true));
+    assert_eq!(cells[1..], times);
     assert!(found.changes.iter().all(|c| c.metric == Metric::WALL));
     let reference = found.times().map(|c| (c.baseline, c.reference));
     let reference: Vec<_> = reference.collect();

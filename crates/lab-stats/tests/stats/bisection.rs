@@ -9,7 +9,7 @@ use crate::documents;
 use crate::documents::percent;
 use crate::simulator::{Random, most_by_chance};
 use lab_stats::bisection::{
-    ANALYSES, BisectionSearch, Ends, FoundChange, NextStep, judge, judge_ends, most_probes,
+    ANALYSES, BisectionSearch, Ends, FoundChange, NextStep, judge, judge_ends, max_probes,
 };
 use lab_stats::range_steps;
 
@@ -77,10 +77,10 @@ impl History {
     /// Creates commits at one level, with steps at random positions.
     fn new(commits: usize, steps: &[f64], random: &mut Random) -> History {
         let mut levels = vec![0.0; commits + 1];
-        let mut places: Vec<usize> = (1..=commits).collect();
-        random.shuffle(&mut places);
-        for (step, &place) in steps.iter().zip(&places) {
-            levels[place..]
+        let mut positions: Vec<usize> = (1..=commits).collect();
+        random.shuffle(&mut positions);
+        for (step, &position) in steps.iter().zip(&positions) {
+            levels[position..]
                 .iter_mut()
                 .for_each(|level| *level += step.ln_1p());
         }
@@ -125,8 +125,8 @@ fn bisect(history: &History, noise: &[[f64; 3]], random: &mut Random) -> Outcome
     };
     let mut machine = Machine::new(noise, random);
     let mut logs: Vec<f64> = Vec::new();
-    let ends = ANALYSES.into_iter().find_map(|look| {
-        while logs.len() < look as usize {
+    let ends = ANALYSES.into_iter().find_map(|analysis| {
+        while logs.len() < analysis as usize {
             let [good, _, bad] = machine.next();
             logs.push(level(last) + bad - level(0) - good);
         }
@@ -137,7 +137,7 @@ fn bisect(history: &History, noise: &[[f64; 3]], random: &mut Random) -> Outcome
     let Some((Ends::Differ, change)) = ends else {
         return outcome;
     };
-    let least = lab_stats::bisection::least_change(change, MARGIN);
+    let least = lab_stats::bisection::min_change(change, MARGIN);
     let mut search = BisectionSearch::new(last, alpha);
     while let NextStep::Probe { segment, at, alpha } = search.next_step() {
         if history.broken.contains(&at) {
@@ -148,8 +148,8 @@ fn bisect(history: &History, noise: &[[f64; 3]], random: &mut Random) -> Outcome
         let mut machine = Machine::new(noise, random);
         let (mut before, mut after) = (Vec::new(), Vec::new());
         let mut judgment = None;
-        for look in ANALYSES {
-            while before.len() < look as usize {
+        for analysis in ANALYSES {
+            while before.len() < analysis as usize {
                 let [low, probe, high] = machine.next();
                 before.push(level(at) + probe - level(segment.low) - low);
                 after.push(level(segment.high) + high - level(at) - probe);
@@ -303,7 +303,7 @@ fn a_range_that_does_not_build_is_named_whole() {
 
 #[test]
 fn neighbors_need_no_probe_and_more_commits_a_logarithm() {
-    assert_eq!([1, 2, 3, 4, 100, 128].map(most_probes), [0, 1, 2, 2, 7, 7]);
+    assert_eq!([1, 2, 3, 4, 100, 128].map(max_probes), [0, 1, 2, 2, 7, 7]);
     let outcome = bisect(
         &History {
             levels: vec![0.0, 0.5],

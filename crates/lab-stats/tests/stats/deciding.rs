@@ -137,9 +137,9 @@ impl World {
         };
         let looks = plan.measure.looks.iter().copied();
         let mut spent = 0.0;
-        for look in looks.filter(|look| blocks <= 80 && (*look as usize) < blocks) {
-            let until = spending::spent(plan, look);
-            if open(look as usize, plan.measure.alpha * (until - spent)) == 0 {
+        for analysis in looks.filter(|analysis| blocks <= 80 && (*analysis as usize) < blocks) {
+            let until = spending::spent(plan, analysis);
+            if open(analysis as usize, plan.measure.alpha * (until - spent)) == 0 {
                 return 0;
             }
             spent = until;
@@ -178,7 +178,7 @@ impl Tally {
     }
 
     fn row(&self, name: &str, comparisons: &str, blocks: &str) -> Vec<String> {
-        let share = |n: u32| match self.forecasts {
+        let fraction = |n: u32| match self.forecasts {
             0 => String::new(),
             all => percent(f64::from(n) / f64::from(all)),
         };
@@ -192,8 +192,8 @@ impl Tally {
             blocks.to_string(),
             self.forecasts.to_string(),
             order::median(&self.named).map_or(String::new(), |n| format!("{n:.0}")),
-            share(self.held),
-            share(self.held_by_half),
+            fraction(self.held),
+            fraction(self.held_by_half),
             self.too_few.to_string(),
             self.perhaps.to_string(),
             hardly,
@@ -222,7 +222,7 @@ fn forecast(world: &World, plan: &Plan, blocks: u32, runs: u64) -> Tally {
         };
         let open_after =
             |blocks: u32| world.open_after(plan, blocks.max(2) as usize, seed | 1 << 60);
-        let (named, most_open) = match by {
+        let (named, max_open) = match by {
             Deciding::All(named) => (named, 0),
             Deciding::Half(named) => (named, left.len() / 2),
             Deciding::TooFew(_) => {
@@ -241,8 +241,8 @@ fn forecast(world: &World, plan: &Plan, blocks: u32, runs: u64) -> Tally {
         };
         tally.forecasts += 1;
         tally.named.push(f64::from(named));
-        tally.held += u32::from(open_after(named) <= most_open);
-        tally.held_by_half += u32::from(open_after(named / 2) <= most_open);
+        tally.held += u32::from(open_after(named) <= max_open);
+        tally.held_by_half += u32::from(open_after(named / 2) <= max_open);
     }
     tally
 }

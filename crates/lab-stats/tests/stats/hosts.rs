@@ -228,7 +228,7 @@ fn one_host_is_not_compared() {
 #[test]
 fn a_host_is_left_out() {
     let mut run = measured(&[1.2, 1.5], 12);
-    run.leave_out(&["host 1".into()]).unwrap();
+    run.exclude_agents(&["host 1".into()]).unwrap();
     assert_eq!(results(&run).blocks, 6);
     let left_out = json!({"code": "hosts-left-out", "hosts": ["host 1"]});
     assert_eq!(warnings(&run), [left_out]);

@@ -5,7 +5,9 @@
 //! Arbitrary run files and gates are also tested.
 
 use crate::lines::{close, lines};
-use crate::simulator::figures::{interval, interval_if_any, judged, places, reading, warnings};
+use crate::simulator::figures::{
+    interval, interval_if_any, judged, measured_cells, reading, warnings,
+};
 use crate::simulator::load::{add, counts, open, run, second, times};
 use crate::simulator::{Random, contradicts, most_by_chance};
 use lab_model::*;
@@ -101,7 +103,7 @@ fn reference_run() -> Run {
 #[test]
 fn levels_and_quantiles_equal_numpy() {
     let results = results(&reference_run());
-    assert_eq!((results.blocks, places(&results).len()), (10, 2));
+    assert_eq!((results.blocks, measured_cells(&results).len()), (10, 2));
     for subject in 0..2 {
         let lines_of = |name: &'static str| {
             lines(NUMPY, name).filter(move |l| l.key("subject") == f64::from(subject))
@@ -427,8 +429,11 @@ fn a_generator_at_its_limit_is_named() {
     assert!(!cell(&one_cell(false, |s| s.lag = late(21))));
     let busy = one_cell(false, |s| s.busiest_cpu_ns = 910_000_000);
     let saturated = warned(&busy, "saturated").unwrap();
-    let share = saturated["at"][0]["busy"].as_f64().unwrap();
-    assert!(cell(&busy) && (share - 0.91).abs() < 0.001, "{saturated}");
+    let fraction = saturated["at"][0]["busy"].as_f64().unwrap();
+    assert!(
+        cell(&busy) && (fraction - 0.91).abs() < 0.001,
+        "{saturated}"
+    );
     assert_eq!(saturated["started"], false);
     assert!(!cell(&one_cell(false, |s| s.busiest_cpu_ns = 890_000_000)));
 }
@@ -509,7 +514,7 @@ fn load_modes_cause_their_warnings() {
         reading(&behind, SubjectId(0), PointId(0), &Metric::BACKLOG),
         Some(1600.0 * 0.254)
     );
-    assert!(stands(Metric::LAG_P99) && stands(Metric::RESPONSES));
+    assert!(stands(Metric::SEND_DELAY_P99) && stands(Metric::RESPONSES));
     assert!(!stands(Metric::P50) && !stands(Metric::MAX) && !stands(Metric::SERVICE_P99));
     // A slow server that keeps up has no backlog.
     let slow = drained(250, 254);

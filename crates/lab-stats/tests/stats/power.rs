@@ -54,8 +54,8 @@ fn forecast_blocks_detect_the_difference_as_often_as_claimed() {
     let (mut found_of_all, mut runs_of_all) = (0, 0);
     let mut rows = Vec::new();
     for (i, kind) in kinds.iter().enumerate() {
-        let place = kind.place(i as u64, 200);
-        let blocks = kind.blocks(&place).unwrap();
+        let comparison = kind.comparison(i as u64, 200);
+        let blocks = kind.blocks(&comparison).unwrap();
         let [for_the_page, in_tests] = if kind.points > 1 { [60, 20] } else { [200, 60] };
         let all = documents::runs(for_the_page, in_tests);
         let found = |seed: &u64| kind.finds(blocks, (i as u64 + 1) << 32 | seed);
@@ -68,7 +68,7 @@ fn forecast_blocks_detect_the_difference_as_often_as_claimed() {
         runs_of_all += all;
         rows.push(vec![
             name,
-            percent(place.scatter.estimate),
+            percent(comparison.scatter.estimate),
             percent(DIFFERENCES[kind.difference]),
             if kind.beyond { "beyond 2 %" } else { "there" }.into(),
             if kind.looks { "yes" } else { "no" }.into(),
@@ -115,10 +115,10 @@ fn the_range_of_a_short_pilot_is_valid() {
         beyond: false,
         looks: false,
     };
-    let truth = kind.blocks(&kind.place(0, 400)).unwrap();
+    let truth = kind.blocks(&kind.comparison(0, 400)).unwrap();
     let all = 30;
     let holds = |seed: &u64| {
-        let blocks = kind.place(*seed, 8).differences[2][0].there;
+        let blocks = kind.comparison(*seed, 8).differences[2][0].different;
         blocks.low.is_none_or(|low| low <= truth) && blocks.high.is_none_or(|high| truth <= high)
     };
     let share_held = (1..=all).filter(holds).count() as f64 / all as f64;
@@ -152,7 +152,7 @@ fn one_block_gives_no_forecast_and_the_time_is_that_of_blocks() {
     let forecast = forecast(&run, &run.plan().unwrap().clone()).unwrap();
     assert_eq!(forecast.blocks, 2);
     assert!((forecast.seconds(10) - 6.0).abs() < 1e-9);
-    assert_eq!(forecast.places[0].metric, Metric::WALL);
+    assert_eq!(forecast.comparisons[0].metric, Metric::WALL);
 }
 
 impl TargetKind {
@@ -186,20 +186,20 @@ impl TargetKind {
     }
 
     /// Returns the comparison of the first subject at the first point.
-    fn place(&self, seed: u64, blocks: u32) -> PlannedComparison {
-        let places = self.forecast(seed, blocks).places;
+    fn comparison(&self, seed: u64, blocks: u32) -> PlannedComparison {
+        let comparisons = self.forecast(seed, blocks).comparisons;
         let first = |p: &&PlannedComparison| {
             p.subject == "s1" && (self.points == 1 || p.point.ends_with("=0"))
         };
-        places.iter().find(first).unwrap().clone()
+        comparisons.iter().find(first).unwrap().clone()
     }
 
-    fn blocks(&self, place: &PlannedComparison) -> Option<u32> {
-        let needed = place.differences[self.difference][0];
+    fn blocks(&self, comparison: &PlannedComparison) -> Option<u32> {
+        let needed = comparison.differences[self.difference][0];
         let blocks = if self.beyond {
             needed.beyond
         } else {
-            needed.there
+            needed.different
         };
         blocks.estimate
     }

@@ -166,10 +166,10 @@ impl World {
         let mut host = Host::new(self, Random(number << 32 | rule as u64));
         let (mut found, mut kept_ms) = (Found::default(), 0.0);
         let blocks = 12 * runs;
-        let mut usual_ms = None;
+        let mut expected_ms = None;
         for _ in 0..blocks {
-            let block = host.block(rule, usual_ms);
-            usual_ms = Some(block.stretch.elapsed);
+            let block = host.block(rule, expected_ms);
+            expected_ms = Some(block.stretch.elapsed);
             kept_ms += block.stretch.elapsed;
             for (ratios, subject) in [(&mut found.quiet, QUIET), (&mut found.provoker, PROVOKER)] {
                 ratios.typical += block.typical(subject) / blocks as f64;
@@ -344,21 +344,21 @@ impl Host<'_> {
     /// Measures a block, repeatedly if the rule requires that, and returns the measurement that
     /// counts.
     ///
-    /// `usual_ms` is the typical length of a block, in ms.
-    fn block(&mut self, rule: Rule, usual_ms: Option<f64>) -> Measured {
+    /// `expected_ms` is the typical length of a block, in ms.
+    fn block(&mut self, rule: Rule, expected_ms: Option<f64>) -> Measured {
         let redoes = [Rule::Block, Rule::EarlyBlock].contains(&rule);
         let mut attempt = 1;
         loop {
             let may_redo = redoes && attempt < ATTEMPTS;
-            let gives_up = usual_ms.filter(|_| may_redo && rule == Rule::EarlyBlock);
+            let gives_up = expected_ms.filter(|_| may_redo && rule == Rule::EarlyBlock);
             let mut block = Measured::default();
             let mut is_lost = false;
             for done in 1..=POINTS {
                 block.add(self.redoing(rule == Rule::Point, |host| host.point(rule)));
                 let elapsed = block.stretch.elapsed;
-                is_lost = gives_up.is_some_and(|usual_ms| {
+                is_lost = gives_up.is_some_and(|expected_ms| {
                     let so_far = block.stretch.disturbance();
-                    let of_block = elapsed / elapsed.max(usual_ms);
+                    let of_block = elapsed / elapsed.max(expected_ms);
                     (2..POINTS).contains(&done) && so_far.spread_over(of_block).disturbed()
                 });
                 if is_lost {

@@ -36,7 +36,7 @@ fn as_in_its_parts(run: &Run) -> Results {
         };
         let first = plan.points.find_id(|p| p.target == target).unwrap();
         let point = |id: PointId| PointId(first.0 + id.0);
-        let place = |key: &Key| (subject(key.subject), key.point.map(point));
+        let cell_key = |key: &Key| (subject(key.subject), key.point.map(point));
         let of_part = results(&part.run);
         assert_eq!(
             (of_part.blocks, of_part.disturbed_blocks),
@@ -44,12 +44,12 @@ fn as_in_its_parts(run: &Run) -> Results {
         );
         assert_eq!((of_part.level, of_part.margin), (whole.level, whole.margin));
         for cell in &of_part.cells {
-            let (s, p) = place(&cell.key);
+            let (s, p) = cell_key(&cell.key);
             let same = whole.find(s, p, &cell.key.metric).unwrap();
             assert_eq!((same.value, same.blocks), (cell.value, cell.blocks));
         }
         for c in &of_part.comparisons {
-            let (s, p) = place(&c.key);
+            let (s, p) = cell_key(&c.key);
             let same = whole.comparison(s, p, &c.key.metric).unwrap();
             // Each of multiple targets gets a fraction of alpha, so intervals are at least as wide
             // as in the separate results.
@@ -59,7 +59,7 @@ fn as_in_its_parts(run: &Run) -> Results {
                 (same.p, same.blocks, same.merged),
                 (c.p, c.blocks, c.merged)
             );
-            assert_eq!(same.baseline, plan.baseline_on(target));
+            assert_eq!(same.baseline, plan.baseline_for(target));
             let judged = c.key.metric == Metric::WALL;
             assert_eq!(c.verdict.is_some(), judged, "means have none");
             let control = whole.control(p.unwrap(), &Metric::WALL);
@@ -108,9 +108,9 @@ fn as_in_its_parts(run: &Run) -> Results {
             assert!(facts(&whole).contains(&fact), "{fact:?}");
         }
         for exclusion in &of_part.exclusions {
-            let place = (subject(exclusion.subject), exclusion.point.map(point));
+            let cell_key = (subject(exclusion.subject), exclusion.point.map(point));
             let same = |r: &lab_stats::analysis::Exclusion| {
-                (r.subject, r.point) == place && r.reason == exclusion.reason
+                (r.subject, r.point) == cell_key && r.reason == exclusion.reason
             };
             assert!(whole.exclusions.iter().any(same));
         }
@@ -137,11 +137,11 @@ fn as_in_its_parts(run: &Run) -> Results {
 /// Adds processes and their resource usage to every block.
 fn with_processes(run: &mut Run) {
     let plan = run.plan().unwrap().clone();
-    let places = plan
+    let cells = plan
         .points
         .ids()
         .flat_map(|p| plan.subjects.ids().map(move |s| (s, p)));
-    let places: Vec<_> = places.filter(|&(s, p)| plan.takes_part(s, p)).collect();
+    let cells: Vec<_> = cells.filter(|&(s, p)| plan.takes_part(s, p)).collect();
     let mut random = Random(3);
     let mut scattered = |scale: f64| (scale * (0.1 * random.normal()).exp()) as u64;
     for block in &mut run.blocks {
@@ -152,7 +152,7 @@ fn with_processes(run: &mut Run) {
                 startup_cpu_ns: scattered(1e6),
             });
         }
-        for &(subject, point) in &places {
+        for &(subject, point) in &cells {
             let service = plan.targets.get(plan.points[point].target);
             let service = service.is_some_and(|t| t.kind.is_service());
             block.resources.push(Resources {
@@ -169,7 +169,7 @@ fn with_processes(run: &mut Run) {
             });
         }
     }
-    for &(subject, point) in &places {
+    for &(subject, point) in &cells {
         run.pilots.push(Pilot {
             subject,
             point,
@@ -467,7 +467,7 @@ fn results_of_a_load() {
     assert!(of(Metric::OFFERED) && of(Metric::THROUGHPUT) && of(Metric::RECEIVED));
     assert!(of(Metric::GENERATOR_CPU) && of(Metric::GENERATOR_BUSY) && of(Metric::SERVER_CORES));
     assert!(of(Metric::P999) && of(Metric::SERVICE_P999));
-    assert!(!of(Metric::LAG_P50), "in a closed loop");
+    assert!(!of(Metric::SEND_DELAY_P50), "in a closed loop");
     assert!(of(Metric::SERVER_CPU));
     let unknown = results.value(SubjectId(1), PointId(0), &Metric::SERVER_CPU);
     assert!(unknown.is_none(), "it is not known");

@@ -309,13 +309,13 @@ fn intervals_of_skewed_blocks_contain_the_median() {
         for missed in [of_median, of_both] {
             assert!(missed <= most_by_chance(all, ALPHA), "{missed} of {all}");
         }
-        let share = |n: u64| percent(n as f64 / all as f64);
+        let fraction = |n: u64| percent(n as f64 / all as f64);
         rows.push(vec![
             format!("{points} × 3"),
             blocks.to_string(),
-            share(of_mean),
-            share(of_median),
-            share(of_both),
+            fraction(of_mean),
+            fraction(of_median),
+            fraction(of_both),
         ]);
     }
     let columns = [
@@ -383,7 +383,7 @@ fn one_true_difference_is_found_as_by_bonferroni() {
             let single = ratio(&first, level).unwrap();
             bonferroni += u64::from(!single.assumed && single.interval.low > 1.0);
         }
-        let share = |n: u64| percent(n as f64 / all as f64);
+        let fraction = |n: u64| percent(n as f64 / all as f64);
         println!(
             "{points} x {subjects}, {blocks} blocks, {scatter}: {flips} {bonferroni} of {all}"
         );
@@ -391,8 +391,8 @@ fn one_true_difference_is_found_as_by_bonferroni() {
             format!("{points} × {subjects}"),
             blocks.to_string(),
             percent(scatter),
-            share(flips),
-            share(bonferroni),
+            fraction(flips),
+            fraction(bonferroni),
         ]);
     }
     let columns = [

@@ -23,7 +23,7 @@ fn overall(results: &Results, subject: u32, case: Option<u32>) -> &Overall {
 }
 
 /// Counts the points of a subject that a warning lists.
-fn places_of(warning: &serde_json::Value, subject: &str) -> usize {
+fn cells_of(warning: &serde_json::Value, subject: &str) -> usize {
     let all = warning["at"].as_array().expect("places").iter();
     all.filter(|at| at["place"]["subject"] == subject).count()
 }
@@ -111,7 +111,10 @@ fn rates_are_compared_at_closed_points_and_latencies_at_open_ones() {
 fn peaks_come_from_the_first_blocks_unless_the_generator_was_the_bottleneck() {
     let mut run = World::new(&[1.0, 1.0]).run(1, 12);
     let plan = run.plan().unwrap().clone();
-    let open = plan.points.ids().find(|&p| plan.part_of_peak(p).is_some());
+    let open = plan
+        .points
+        .ids()
+        .find(|&p| plan.fraction_of_peak(p).is_some());
     let open = open.unwrap();
     let closed: Vec<PointId> = plan.peak_points(open).collect();
     let [closed] = closed[..] else {
@@ -253,7 +256,7 @@ fn rates_limited_by_the_generator_are_not_compared() {
     );
     let saturated = warning(&results, "saturated");
     for (name, points) in [("base", 16), ("s2", 0), ("s3", 16)] {
-        assert_eq!(places_of(&saturated, name), points, "{name}");
+        assert_eq!(cells_of(&saturated, name), points, "{name}");
     }
 }
 
@@ -361,11 +364,11 @@ fn warnings_are_few_however_many_points_there_are() {
     let results = results(&run);
     assert_eq!(warning(&results, "shared-cores")["code"], "one-core");
     let errors = warning(&results, "errors");
-    assert_eq!(places_of(&errors, "base"), 18);
+    assert_eq!(cells_of(&errors, "base"), 18);
     assert_eq!(errors["at"][0]["kinds"][0][0], "timeout");
     let overloaded = warning(&results, "overloaded");
     assert_eq!(
-        places_of(&overloaded, "base"),
+        cells_of(&overloaded, "base"),
         2,
         "only where requests are due"
     );

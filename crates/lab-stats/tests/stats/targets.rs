@@ -2,7 +2,7 @@
 //! Runs on multiple targets, with servers and with many connections: the separate results of each
 //! target, and the comparison of two such runs.
 
-use crate::simulator::figures::{interval, interval_if_any, judged, places, reading};
+use crate::simulator::figures::{interval, interval_if_any, judged, measured_cells, reading};
 use crate::simulator::{Random, block, empty_run, sample, subject, target};
 use lab_model::*;
 use lab_stats::analysis::Verdict;
@@ -184,8 +184,8 @@ fn subjects_skip_points_with_parameters_that_they_lack() {
     let (plan, results) = results_on(&run, TargetKind::Postgresql);
     let python = named(&plan, "python");
     assert!(results.exclusions.is_empty(), "{:?}", results.exclusions);
-    let mut places = places(&results).into_iter();
-    assert!(places.all(|place| place != (python, PointId(0))));
+    let mut measured_cells = measured_cells(&results).into_iter();
+    assert!(measured_cells.all(|cell| cell != (python, PointId(0))));
     let overall = results.overall.iter().find(|o| o.subject == python);
     assert_eq!(overall.unwrap().points, 1, "of those that both do");
     assert!((overall.unwrap().ratio.estimate - 3.0).abs() < 0.05);
@@ -224,7 +224,7 @@ fn the_time_of_an_operation_is_split_and_adds_up() {
     assert!((of(Metric::SERVER_CPU).estimate / wall - 1.0 / 3.0).abs() < 1e-3);
     assert!((of(Metric::WAITING).estimate / wall - 1.0 / 6.0).abs() < 1e-3);
     assert_eq!(of(Metric::OVERLAP).high, 0.0);
-    for (subject, point) in places(&results) {
+    for (subject, point) in measured_cells(&results) {
         let split = interval_if_any(&results, subject, point, &Metric::WAITING).is_some();
         assert_eq!(split, plan.case(point).cores == Cores::One);
     }
@@ -261,7 +261,7 @@ fn a_server_whose_cpu_is_unknown_is_not_split() {
         assert_eq!(server.is_some(), waiting.is_some());
         server.is_some()
     };
-    let split: Vec<_> = places(&results).into_iter().filter(split).collect();
+    let split: Vec<_> = measured_cells(&results).into_iter().filter(split).collect();
     assert!(
         !split.is_empty()
             && !split.contains(&(without_server_cpu.subject, without_server_cpu.point))

@@ -231,7 +231,11 @@ fn a_subject_off_its_level_is_planned_and_named() {
     let run = world.run((2, 1, 3), 3.0, 5);
     assert_eq!(off(&run), [(SubjectId(1), Some(PointId(0)))]);
     let forecast = forecast(&run, run.plan().unwrap()).unwrap();
-    let planned: Vec<&str> = forecast.places.iter().map(|p| p.subject.as_str()).collect();
+    let planned: Vec<&str> = forecast
+        .comparisons
+        .iter()
+        .map(|p| p.subject.as_str())
+        .collect();
     assert!(
         planned.contains(&"s1") && planned.contains(&"s2"),
         "{planned:?}"

@@ -21,7 +21,7 @@ use lab_audit::report::{AuditReport, document, harmless};
 use lab_audit::{Class, Rule, user_rules, waivers, wording};
 use lab_document::{Document, Gate, Terminal, format};
 use lab_model::audit::Waiver;
-use lab_model::{Audit, KeptGate};
+use lab_model::{Audit, StoredGate};
 use lab_store::RunWriter;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -130,7 +130,7 @@ fn finish(cli: &Cli, args: &Auditing, audit: &Audit, began_unix_s: f64) -> Resul
 fn save(path: &Path, audit: &Audit, gates: &[Gate], began_unix_s: f64) -> Result<(), Exit> {
     let writer = RunWriter::create(path, env!("CARGO_PKG_VERSION"), began_unix_s)?;
     writer.audit(audit)?;
-    let kept: Vec<KeptGate> = gates.iter().map(Gate::to_kept).collect();
+    let kept: Vec<StoredGate> = gates.iter().map(Gate::to_stored).collect();
     writer.gates(&kept)?;
     Ok(writer.finish(None, None)?)
 }

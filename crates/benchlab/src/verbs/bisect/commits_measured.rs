@@ -17,8 +17,8 @@ use lab_bisect::{
 use lab_model::{Commands, Ending, Failure, Interval, Measure, Plan, Run, SubjectId};
 use lab_plan::{CommandWords, Comparison, GivenCommand};
 use lab_stats::bisection::{
-    self, ANALYSES, Ends, FoundChange, HalfChange, MAX_BLOCKS, ProbeValues, Segment, last_look,
-    probe_values,
+    self, ANALYSES, Ends, FoundChange, HalfChange, MAX_BLOCKS, ProbeValues, Segment,
+    latest_analysis, probe_values,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -181,7 +181,7 @@ impl CommitBench {
         let alpha = alpha / changes.max(1) as f64;
         let ends = self.bisection.ends();
         let total = ends.map_or(margin, |ends| ends.log_ratio.estimate);
-        let min_change = bisection::least_change(total, margin);
+        let min_change = bisection::min_change(total, margin);
         let (folder, id) = {
             let commit = &self.bisection.commits[found.high];
             note(&format!("measuring the change by {} again", commit.short));
@@ -209,7 +209,7 @@ impl CommitBench {
                 estimate: log.estimate.exp(),
                 low: log.low.exp(),
                 high: log.high.exp(),
-                level: Interval::level_of(alpha),
+                level: Interval::confidence_level(alpha),
             }),
             stat: if is_one {
                 commit_stat(&folder, &id)
@@ -412,7 +412,7 @@ impl CommitBench {
 
 /// Drops the values after the last planned analysis.
 fn truncate_to_last_analysis(mut values: ProbeValues) -> ProbeValues {
-    let blocks = last_look(values.first.len() as u32) as usize;
+    let blocks = latest_analysis(values.first.len() as u32) as usize;
     values.first.truncate(blocks);
     values.second.truncate(blocks);
     values

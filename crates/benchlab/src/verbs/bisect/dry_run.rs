@@ -10,7 +10,7 @@ use lab_bench::{Commit, Worktrees};
 use lab_bisect::Bisection;
 use lab_document::say;
 use lab_model::SubjectId;
-use lab_stats::bisection::{ANALYSES, MAX_BLOCKS, most_probes};
+use lab_stats::bisection::{ANALYSES, MAX_BLOCKS, max_probes};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -49,7 +49,7 @@ pub fn forecast(bisection: &Bisection) -> Result<ExitCode, Exit> {
     drop(worktrees);
 
     let commits = bisection.commits.len() - 1;
-    let probes = most_probes(commits);
+    let probes = max_probes(commits);
     // The comparison of both ends, all probes, and the confirmation of a change.
     let measurements = f64::from(probes) + 2.0;
     let builds = f64::from(probes) + 2.0;

@@ -8,7 +8,7 @@ use crate::measuring;
 use crate::under_valgrind::{check_no_shell, check_no_wrapper, ensure_valgrind, run_valgrind};
 use lab_bench::layout_variables;
 use lab_document::{Gate, Quantity};
-use lab_model::{Decision, KeptGate, Plan, PointId, Relation, Subject, SubjectId, Unit};
+use lab_model::{Decision, Plan, PointId, Relation, StoredGate, Subject, SubjectId, Unit};
 use lab_plan::filled;
 use lab_profile::{CountRange, Layouts, Profiled, Tool, ValgrindRun, read_counts, wording};
 use lab_stats::gate::GateCondition;
@@ -140,7 +140,7 @@ pub fn judge(args: &CompareArgs, plan: &Plan, run: &Path) -> Result<(), Exit> {
     let gates = gates
         .into_iter()
         .map(|gate| gate.with_inconclusive(args.inconclusive.on));
-    let kept: Vec<KeptGate> = gates.map(|gate| gate.to_kept()).collect();
+    let kept: Vec<StoredGate> = gates.map(|gate| gate.to_stored()).collect();
     Ok(RunWriter::add_gates(run, &kept)?)
 }
 

@@ -75,7 +75,7 @@ pub fn read_and_report(cli: &Cli, args: &LogsArgs) -> Result<(Document, u8), Exi
     let gates: Vec<Gate> = gates.collect();
     let run = Run {
         host: lab_host::describe(),
-        gates: gates.iter().map(Gate::to_kept).collect(),
+        gates: gates.iter().map(Gate::to_stored).collect(),
         ..command.run()
     };
     let file = if args.no_keep {

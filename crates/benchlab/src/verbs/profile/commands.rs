@@ -12,7 +12,7 @@ use crate::verbs::report::with_report;
 use clap::Parser;
 use lab_bench::{Fault, StartRequest, Starter, hardware_counters, interrupt, layout_variables};
 use lab_document::{Document, Gate};
-use lab_model::{Ending, Figure, KeptGate, Plan, Subject, SubjectId};
+use lab_model::{Ending, NoiseFreeValue, Plan, StoredGate, Subject, SubjectId};
 use lab_profile::report::{run_facts, totals};
 use lab_profile::{
     Caveat, CostProfile, EventRanges, Profile, Profiled, ProfiledPrograms, ProgramRuns, RunWarning,
@@ -95,10 +95,10 @@ pub fn profile_commands(cli: &Cli, args: &ProfileArgs) -> Result<Document, Exit>
         let counters = (wording::COUNTERS_FACT.into(), counters);
         programs.facts.push(counters);
     }
-    let kept = lab_profile::to_kept_profile(&programs, &runs);
+    let kept = lab_profile::to_stored_profile(&programs, &runs);
     let kept = kept.map_err(|e| Exit::failed(wording::not_kept(&e)))?;
     let gates = gates(args, &programs);
-    let gates: Vec<KeptGate> = gates.iter().map(Gate::to_kept).collect();
+    let gates: Vec<StoredGate> = gates.iter().map(Gate::to_stored).collect();
     let writer = new_run_file(cli, compare, &plan, !args.no_measure)?;
     let path = writer.path().to_path_buf();
     write_totals(&writer, &ids, &programs.profiles)?;
@@ -237,7 +237,7 @@ fn write_totals(
     for (&subject, profile) in subjects.iter().zip(profiles) {
         for (metric, value) in totals(profile) {
             writer.metric(&metric)?;
-            writer.figure(&Figure {
+            writer.figure(&NoiseFreeValue {
                 subject,
                 metric: metric.id.into(),
                 value,

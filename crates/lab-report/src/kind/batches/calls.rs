@@ -388,7 +388,7 @@ fn fastest_at<'s>(
     point: PointId,
     is_right: &dyn Fn(&str) -> bool,
 ) -> Vec<&'s str> {
-    let ranking = scope.ranking(Over::At(Some(point)), scope.plan.answer());
+    let ranking = scope.ranking(Over::At(Some(point)), scope.plan.main_metric());
     let compared = scope.compared();
     let counts = |s| compared.contains(&s) && is_right(scope.name(s));
     let first = ranking.map_or_else(Vec::new, |ranking| ranking.first(counts));

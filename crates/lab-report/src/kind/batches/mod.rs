@@ -137,7 +137,7 @@ fn answer(scopes: &[Scope]) -> DocumentParts {
     if let Some(chart) = side_by_side::answer(&first) {
         return answered(Some(chart), side_by_side::findings(&first));
     }
-    let metric = first.plan.answer();
+    let metric = first.plan.main_metric();
     let findings = scopes.iter().flat_map(target_findings).collect();
     let ratios = targets::ratios(scopes, metric);
     let table = targets::table(&ratios, metric);
@@ -158,7 +158,7 @@ fn single_point(scope: &Scope) -> Option<Table> {
     if scope.has_targets() || compared.len() < 2 {
         return None;
     }
-    let answer = scope.plan.answer().clone();
+    let answer = scope.plan.main_metric().clone();
     let waits = [Metric::P50, Metric::MAX];
     let waits = waits.into_iter().filter(|_| answer == Metric::P99);
     let metrics: Vec<Metric> = std::iter::once(answer.clone()).chain(waits).collect();
@@ -186,11 +186,11 @@ fn target_findings(scope: &Scope) -> Vec<Finding> {
         Vec::new()
     };
     let sweeps = sweeps.iter().filter_map(|group| extremes(scope, group));
-    let leader = findings::overall(scope, scope.plan.answer());
+    let leader = findings::overall(scope, scope.plan.main_metric());
     let others = [
         findings::exceptions(
             scope,
-            scope.plan.answer(),
+            scope.plan.main_metric(),
             Over::all(&scope.points()),
             &points,
         ),
@@ -285,7 +285,7 @@ fn target_sections(scope: &Scope) -> Vec<Section> {
 fn every_point(scope: &Scope) -> Section {
     let mut section = Section::new("Every point");
     let points = scope.single_points();
-    let answer = scope.plan.answer();
+    let answer = scope.plan.main_metric();
     section.chart(charts::every_ratio(scope, &points, answer));
     section.table(table::ratios(scope, &points, answer));
     let (title, caption) = if *answer == Metric::WALL {
@@ -360,7 +360,7 @@ fn cases(scope: &Scope) -> Section {
                 let id = format!("cpu-{}", scope.group_label(&group));
                 charts::bars_at(scope, &id, &group.points, &Metric::CPU)
             }
-            _ => charts::over_sweep(scope, &group, scope.plan.answer()),
+            _ => charts::over_sweep(scope, &group, scope.plan.main_metric()),
         });
         // An experiment can add its own metrics to a case.
         let of_case = scope.case(&group);

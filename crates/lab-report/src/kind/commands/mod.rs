@@ -386,7 +386,7 @@ fn method(scope: &Scope, commands: &Commands) -> Vec<String> {
 /// the intervals exclude.
 fn builds(plan: &Plan) -> String {
     match plan.builds() {
-        _ if !plan.of_revisions() => String::new(),
+        _ if !plan.compares_revisions() => String::new(),
         1 => "There was one build of each revision (n = 1 build). Intervals do not include the variation between \
               builds, such as that of link order or paths; `--builds 10` measures it."
             .into(),

@@ -44,7 +44,7 @@ static COSTS: [Metric; 7] = [
     Metric::THREADS,
     Metric::GENERATOR_CPU,
     Metric::GENERATOR_BUSY,
-    Metric::LAG_P99,
+    Metric::SEND_DELAY_P99,
 ];
 
 /// Returns true for an open loop, in which requests are due at scheduled times.
@@ -191,7 +191,7 @@ fn costs(scope: &Scope, load: &LoadSpec, subject_scopes: &[SubjectScope]) -> Tab
     let metrics = if is_open(load) { &COSTS } else { &COSTS[..6] };
     let mut table = table::figures(scope, "", subject_scopes, metrics);
     let is_watched = !load.server_pids.is_empty() || load.server_host.is_some();
-    if is_watched && !scope.run.left_out().is_empty() {
+    if is_watched && !scope.run.excluded_agents().is_empty() {
         let note = "The server's resource usage is omitted because it includes the requests of all agents.";
         table.notes.push(note.into());
     }

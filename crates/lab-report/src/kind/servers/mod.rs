@@ -202,7 +202,7 @@ impl<'a> View<'a> {
     /// Returns the point that offers the median fraction of the peak.
     fn at_middle(&self, case: CaseId) -> Option<PointId> {
         let middle = self.middle();
-        let points = self.points(case, |p| self.scope.plan.part_of_peak(p) == middle);
+        let points = self.points(case, |p| self.scope.plan.fraction_of_peak(p) == middle);
         points.first().copied().filter(|_| middle.is_some())
     }
 

@@ -61,7 +61,7 @@ fn percentile_table(columns: &[PercentileColumn], title: &str) -> Table {
         }));
     }
     table.row(cells(columns, "100 %".into(), |of| {
-        let max = Quantity::exact(of.longest_ns as f64, Unit::Nanoseconds);
+        let max = Quantity::exact(of.max_ns as f64, Unit::Nanoseconds);
         (Some(max), None)
     }));
     let [low, high] = SPREAD.map(|part| part / 100);

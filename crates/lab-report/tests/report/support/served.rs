@@ -562,7 +562,7 @@ fn closed(plan: &Plan, server: &Server, point: PointId, connections: f64) -> (f6
 fn slice(plan: &Plan, server: &Server, point: PointId, speed: f64, noise: &mut Noise) -> Slice {
     let connections = plan.connections(point) as f64;
     let (cpu, generator, max) = closed(plan, server, point, connections);
-    let part = plan.part_of_peak(point);
+    let part = plan.fraction_of_peak(point);
     // The offered rate is based on the peak of the first block; the machine's speed varies.
     let peak = plan
         .peak_points(point)

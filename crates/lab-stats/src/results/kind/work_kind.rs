@@ -8,9 +8,9 @@ use lab_model::Run;
 pub trait WorkKind {
     /// Returns the results of a run, or of the part of a run on one target.
     ///
-    /// The results contain no warnings about hosts. `share` is the fraction of the run's alpha that
+    /// The results contain no warnings about hosts. `alpha_fraction` is the fraction of the run's alpha that
     /// they may use.
-    fn results(&self, run: &Run, share: f64) -> Results;
+    fn results(&self, run: &Run, alpha_fraction: f64) -> Results;
 
     /// Returns true if subjects are compared separately on each target.
     ///

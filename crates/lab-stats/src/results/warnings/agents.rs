@@ -11,7 +11,7 @@ pub fn of_agents(run: &Run, plan: &Plan) -> Vec<Warning> {
     let results = agents(run, plan.measure.alpha);
     let facts = [
         lost(run, plan, &results),
-        left_out(run),
+        excluded_by_user(run),
         unfit(run.machines_elsewhere().into_iter()),
         unlike(run, &results),
     ];
@@ -35,8 +35,12 @@ fn lost(run: &Run, plan: &Plan, results: &[AgentResult]) -> Option<WarningFact> 
     (end.is_some() || !agents.is_empty()).then_some(WarningFact::AgentsLost { agents, end })
 }
 
-fn left_out(run: &Run) -> Option<WarningFact> {
-    let agents: Vec<String> = run.left_out().into_iter().map(String::from).collect();
+fn excluded_by_user(run: &Run) -> Option<WarningFact> {
+    let agents: Vec<String> = run
+        .excluded_agents()
+        .into_iter()
+        .map(String::from)
+        .collect();
     (!agents.is_empty()).then_some(WarningFact::AgentsLeftOut { agents })
 }
 
@@ -60,7 +64,7 @@ fn unlike(run: &Run, results: &[AgentResult]) -> Option<WarningFact> {
         AgentTrouble::Lost => None,
         AgentTrouble::BeganLate => Some(AgentDifference::BeganLate { late_ns: r.late_ns }),
         AgentTrouble::Behind => Some(AgentDifference::SentLate),
-        AgentTrouble::Limit => Some(AgentDifference::Saturated { busy: r.busy }),
+        AgentTrouble::Saturated => Some(AgentDifference::Saturated { busy: r.busy }),
         AgentTrouble::Path => r.path.map(|ratio| AgentDifference::SlowPath { ratio }),
         AgentTrouble::Errors => Some(AgentDifference::Errors {
             own: r.fail(),

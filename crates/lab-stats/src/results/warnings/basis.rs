@@ -7,7 +7,7 @@ use crate::load::quantiles;
 use crate::load::visits::per_10_000;
 use crate::results::compare::Pair;
 use crate::results::judge::Basis;
-use crate::results::warning::{FailedAt, Place, Replicate, TailWithoutInterval, Unfinished};
+use crate::results::warning::{CellName, FailedAt, Replicate, TailWithoutInterval, Unfinished};
 use crate::results::{Cell, Control, ServerAge, Warning, WarningFact};
 use lab_model::{BlockState, ErrorKind, Metric, Plan, PointId, RESPONSE_TIMES, Run, SubjectId};
 use std::collections::BTreeSet;
@@ -37,7 +37,9 @@ pub(in crate::results) struct Depending {
 }
 
 /// Returns the comparison with the fewest blocks, among those with fewer blocks than they need.
-pub(super) fn fewest<'p>(pairs: impl IntoIterator<Item = &'p Pair>) -> Option<&'p Pair> {
+pub(super) fn shortest_comparison<'p>(
+    pairs: impl IntoIterator<Item = &'p Pair>,
+) -> Option<&'p Pair> {
     let short = pairs.into_iter().filter(|pair| pair.ratio.assumed);
     short.min_by_key(|pair| pair.ratio.values)
 }
@@ -140,7 +142,7 @@ pub(super) fn failed(run: &Run, plan: &Plan) -> Vec<Warning> {
             let failures = || run.failures.iter().filter(|f| f.subject == subject);
             let points: BTreeSet<PointId> = failures().filter_map(|f| f.point).collect();
             let at = match failures().any(|f| f.point.is_none()) {
-                _ if one_place(plan) => FailedAt::OnlyPoint,
+                _ if has_one_point(plan) => FailedAt::OnlyPoint,
                 true => FailedAt::Everywhere,
                 false => FailedAt::Points(points.into_iter().map(|p| label(plan, p)).collect()),
             };
@@ -151,7 +153,7 @@ pub(super) fn failed(run: &Run, plan: &Plan) -> Vec<Warning> {
                     .next()
                     .map_or(String::new(), |f| f.message.clone()),
             };
-            Warning::with_places(fact, failures().map(|f| (subject, f.point)))
+            Warning::with_cells(fact, failures().map(|f| (subject, f.point)))
         })
         .collect()
 }
@@ -187,7 +189,7 @@ pub(super) fn disturbances(run: &Run) -> Option<Warning> {
     })
 }
 
-pub(super) fn places<'p>(
+pub(super) fn cells<'p>(
     pairs: impl IntoIterator<Item = &'p Pair>,
 ) -> impl Iterator<Item = (SubjectId, Option<PointId>)> {
     pairs
@@ -196,9 +198,9 @@ pub(super) fn places<'p>(
 }
 
 /// Returns the names of a comparison's subject and point.
-pub(super) fn place_of_pair(plan: &Plan, pair: &Pair) -> Place {
+pub(super) fn cell_of_pair(plan: &Plan, pair: &Pair) -> CellName {
     let key = &pair.comparison.key;
-    Place {
+    CellName {
         subject: Some(plan.subjects[key.subject].name.clone()),
         point: key
             .point
@@ -207,12 +209,12 @@ pub(super) fn place_of_pair(plan: &Plan, pair: &Pair) -> Place {
 }
 
 /// Returns true for whole commands without parameters, which have only one point.
-pub(super) fn one_place(plan: &Plan) -> bool {
+pub(super) fn has_one_point(plan: &Plan) -> bool {
     plan.commands().is_some() && plan.points.len() == 1
 }
 
 pub(super) fn label_unless_obvious(plan: &Plan, point: PointId) -> Option<String> {
-    (!one_place(plan)).then(|| label(plan, point))
+    (!has_one_point(plan)).then(|| label(plan, point))
 }
 
 /// Returns the name of a point in a warning, which names the target elsewhere.

@@ -2,13 +2,13 @@
 //! Warnings about the times of batches and of whole commands.
 
 use super::basis::{
-    WarningBasis, disturbances, failed, fewest, interrupted, label, label_unless_obvious,
-    level_not_reached, one_place, place_of_pair, places, shortfall, unfit,
+    WarningBasis, cell_of_pair, cells, disturbances, failed, has_one_point, interrupted, label,
+    label_unless_obvious, level_not_reached, shortest_comparison, shortfall, unfit,
 };
 use super::reference::reference_beaten;
 use crate::results::compare::Pair;
 use crate::results::warning::{
-    ChangingSubject, CopiesDiffer, CopyDiffers, Place, SettingDiffers, SettingOf,
+    CellName, ChangingSubject, CopiesDiffer, CopyDiffers, SettingDiffers, SettingOf,
 };
 use crate::results::{Cell, Control, Warning, WarningFact};
 use crate::{exclusions, forecast, settings};
@@ -45,7 +45,7 @@ fn few_blocks(run: &Run, plan: &Plan, pairs: &[&Pair]) -> Option<Warning> {
         plan.commands()
             .and_then(|_| forecast::time_for(run, blocks))
     };
-    let fact = match fewest(pairs.iter().copied()) {
+    let fact = match shortest_comparison(pairs.iter().copied()) {
         None => level_not_reached(run, plan, pairs.is_empty(), time)?,
         Some(pair) => shortfall(run, pair, time),
     };
@@ -84,7 +84,7 @@ fn short_run(plan: &Plan, cells: &[Cell], subject: SubjectId) -> Option<Warning>
     });
     let (point, time, cost) = shorts.min_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate))?;
     let fact = WarningFact::ShortRun {
-        place: Place {
+        place: CellName {
             subject: Some(plan.subjects[subject].name.clone()),
             point: label_unless_obvious(plan, point),
         },
@@ -92,7 +92,7 @@ fn short_run(plan: &Plan, cells: &[Cell], subject: SubjectId) -> Option<Warning>
         start: *cost,
         shell: with_shell.is_some(),
     };
-    Some(Warning::with_places(fact, [(subject, Some(point))]))
+    Some(Warning::with_cells(fact, [(subject, Some(point))]))
 }
 
 fn noise_floor(plan: &Plan, controls: &[Control]) -> Option<Warning> {
@@ -111,7 +111,7 @@ pub(super) fn copies_differ(plan: &Plan, controls: &[Control], by_chance: f64) -
         margin: control.margin,
     });
     let at: Vec<CopyDiffers> = at.collect();
-    let places = unmet().map(|c| (plan.baseline, Some(c.point)));
+    let cells = unmet().map(|c| (plan.baseline, Some(c.point)));
     (!at.is_empty()).then(|| {
         let fact = WarningFact::CopiesDiffer(CopiesDiffer {
             baseline: plan.subjects[plan.baseline].name.clone(),
@@ -119,9 +119,9 @@ pub(super) fn copies_differ(plan: &Plan, controls: &[Control], by_chance: f64) -
             controls: controls.len(),
             by_chance,
             margin: plan.measure.margin,
-            one_point: one_place(plan),
+            one_point: has_one_point(plan),
         });
-        Warning::with_places(fact, places)
+        Warning::with_cells(fact, cells)
     })
 }
 
@@ -137,18 +137,18 @@ fn conditions(run: &Run, plan: &Plan) -> Vec<Warning> {
         let failed = |subject| exclusions::failed(run, subject, difference.point);
         if !failed(difference.subject) && !failed(baseline) {
             let key = (difference.key, setting(difference.baseline, baseline));
-            let (others, places) = by_key.entry(key).or_default();
+            let (others, cells) = by_key.entry(key).or_default();
             others.insert(setting(difference.value, difference.subject));
-            places.push((difference.subject, Some(difference.point)));
+            cells.push((difference.subject, Some(difference.point)));
         }
     }
-    let warning = |((key, baseline), (others, places)): ((String, SettingOf), Others)| {
+    let warning = |((key, baseline), (others, cells)): ((String, SettingOf), Others)| {
         let fact = WarningFact::ConditionDiffers(SettingDiffers {
             key,
             baseline,
             others: others.into_iter().collect(),
         });
-        Warning::with_places(fact, places)
+        Warning::with_cells(fact, cells)
     };
     by_key.into_iter().map(warning).collect()
 }
@@ -156,14 +156,14 @@ fn conditions(run: &Run, plan: &Plan) -> Vec<Warning> {
 fn dependent(plan: &Plan, pairs: &[&Pair]) -> Vec<Warning> {
     let warning = |merged: bool, is_selected: fn(&Pair) -> bool| {
         let selected = || pairs.iter().copied().filter(|pair| is_selected(pair));
-        let at: Vec<Place> = selected().map(|pair| place_of_pair(plan, pair)).collect();
+        let at: Vec<CellName> = selected().map(|pair| cell_of_pair(plan, pair)).collect();
         (!at.is_empty()).then(|| {
             let fact = WarningFact::BlocksDepend {
                 at,
                 comparisons: Some(pairs.len()),
                 merged,
             };
-            Warning::with_places(fact, places(selected()))
+            Warning::with_cells(fact, cells(selected()))
         })
     };
     let merged = warning(true, |pair| pair.ratio.dependent && !pair.ratio.unresolved);
@@ -201,7 +201,7 @@ fn no_steady_state(run: &Run, plan: &Plan) -> Vec<Warning> {
             subjects: vec![changing],
             cut_short,
         };
-        Warning::with_places(fact, points.iter().map(|&point| (subject, Some(point))))
+        Warning::with_cells(fact, points.iter().map(|&point| (subject, Some(point))))
     };
     by_subject.into_iter().map(warning).collect()
 }

@@ -4,7 +4,7 @@
 use super::agents::unfit;
 use super::basis::label;
 use crate::hosts::{HostEffect, effects, hosts, kinds};
-use crate::results::warning::{LostHost, Place, RatioOn, RatioSpread};
+use crate::results::warning::{CellName, LostHost, RatioOn, RatioSpread};
 use crate::results::{Warning, WarningFact};
 use lab_model::{Interval, Plan, Run};
 
@@ -13,7 +13,7 @@ pub fn of_hosts(run: &Run, plan: &Plan) -> Vec<Warning> {
     let effects = effects(run);
     let facts = [
         lost(run),
-        left_out(run),
+        excluded_by_user(run),
         unfit(hosts(run).iter().map(|host| host.agent)),
         differ(run, plan, &effects),
         kinds_differ(run, plan, &effects),
@@ -34,8 +34,12 @@ fn lost(run: &Run) -> Option<WarningFact> {
     (!hosts.is_empty()).then_some(WarningFact::HostsLost { hosts })
 }
 
-fn left_out(run: &Run) -> Option<WarningFact> {
-    let hosts: Vec<String> = run.left_out().into_iter().map(String::from).collect();
+fn excluded_by_user(run: &Run) -> Option<WarningFact> {
+    let hosts: Vec<String> = run
+        .excluded_agents()
+        .into_iter()
+        .map(String::from)
+        .collect();
     (!hosts.is_empty()).then_some(WarningFact::HostsLeftOut { hosts })
 }
 
@@ -80,7 +84,7 @@ fn spread(
         ratio,
     };
     Some(RatioSpread {
-        place: Place {
+        place: CellName {
             subject: Some(plan.subject_label(effect.subject)),
             point: effect.point.map(|point| label(plan, point)),
         },

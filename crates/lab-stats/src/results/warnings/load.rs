@@ -3,8 +3,8 @@
 
 use super::agents::of_agents;
 use super::basis::{
-    WarningBasis, disturbances, failed, fewest, interrupted, level_not_reached, shortfall, tails,
-    unfit,
+    WarningBasis, disturbances, failed, interrupted, level_not_reached, shortest_comparison,
+    shortfall, tails, unfit,
 };
 use super::server::{Loaded, ServerCells, of_servers, warning};
 use super::servers;
@@ -90,7 +90,7 @@ impl Loaded<'_> {
     /// There is no warning if an agent is excluded. Its usage is then always unknown, because the
     /// server also served the excluded agent.
     fn server_unknown(&self) -> Option<Warning> {
-        if !self.run.left_out().is_empty() {
+        if !self.run.excluded_agents().is_empty() {
             return None;
         }
         let lines = self.run.log.iter();
@@ -113,7 +113,7 @@ impl Loaded<'_> {
     /// Returns the agents on the server's machine, and that machine.
     ///
     /// Without agents, this process is the generator.
-    fn beside_the_server(&self) -> Option<(Vec<AgentId>, &Host)> {
+    fn agents_on_server_host(&self) -> Option<(Vec<AgentId>, &Host)> {
         let (run, host) = (self.run, &self.run.host);
         let machine = host.fact(Host::MACHINE_ID);
         let server = match self.plan.load()?.server_host {
@@ -133,7 +133,7 @@ impl Loaded<'_> {
     ///
     /// Only points at which the server's CPU time is known are considered.
     fn shared_cores(&self) -> Option<Warning> {
-        let (agents, host) = self.beside_the_server()?;
+        let (agents, host) = self.agents_on_server_host()?;
         let cores = host.cores()?;
         let generator = |cell: &ServerCells| {
             let request_ns = cell.number(&Metric::GENERATOR_CPU);
@@ -150,7 +150,7 @@ impl Loaded<'_> {
         warning(&full, || WarningFact::CoresFull {
             agents: agents.iter().map(|id| self.run.agent_name(*id)).collect(),
             cores,
-            at: full.iter().map(|cell| self.place(cell)).collect(),
+            at: full.iter().map(|cell| self.name_cell(cell)).collect(),
         })
     }
 
@@ -179,7 +179,7 @@ impl Loaded<'_> {
     fn few_blocks(&self) -> Option<Warning> {
         let pairs = self.evidence.pairs;
         let time = |_| None;
-        Some(Warning::new(match fewest(pairs) {
+        Some(Warning::new(match shortest_comparison(pairs) {
             None => level_not_reached(self.run, self.plan, pairs.is_empty(), time)?,
             Some(pair) => shortfall(self.run, pair, time),
         }))
@@ -192,18 +192,18 @@ impl Loaded<'_> {
         let merged = measured.iter().any(|m| m.dependent)
             || compared.iter().any(|pair| pair.ratio.dependent);
         let depends = |cell: &ServerCells| {
-            let place = (cell.subject, cell.point);
+            let key = (cell.subject, cell.point);
             let mut all = measured.iter().filter(|m| m.dependent);
-            all.any(|m| (m.subject, m.point) == place)
+            all.any(|m| (m.subject, m.point) == key)
         };
         let cells = self.cells(depends);
         (open || merged).then(|| {
             let fact = WarningFact::BlocksDepend {
-                at: cells.iter().map(|cell| self.place(cell)).collect(),
+                at: cells.iter().map(|cell| self.name_cell(cell)).collect(),
                 comparisons: None,
                 merged: !open,
             };
-            Warning::with_places(fact, of_servers(&cells))
+            Warning::with_cells(fact, of_servers(&cells))
         })
     }
 

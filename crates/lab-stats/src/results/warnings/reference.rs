@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Subjects that are faster than every reference, and possible reasons.
 
-use super::basis::{WarningBasis, label, label_unless_obvious, one_place};
+use super::basis::{WarningBasis, has_one_point, label, label_unless_obvious};
 use crate::analysis::Verdict;
 use crate::results::compare::Pair;
-use crate::results::warning::{CheaperSubject, Place, ReferenceBeaten, SettingDiffers, SettingOf};
+use crate::results::warning::{
+    CellName, CheaperSubject, ReferenceBeaten, SettingDiffers, SettingOf,
+};
 use crate::results::{Comparison, Warning, WarningFact};
 use crate::settings;
 use lab_model::{Metric, Plan, PointId, SubjectId};
@@ -28,7 +30,7 @@ pub(super) fn reference_beaten(evidence: &WarningBasis, pairs: &[&Pair]) -> Opti
     let ahead: Vec<&Comparison> = ahead.collect();
     let reference = ahead.first()?.baseline;
     let points: BTreeSet<PointId> = ahead.iter().filter_map(|c| c.key.point).collect();
-    let points = points.iter().filter(|_| !one_place(plan));
+    let points = points.iter().filter(|_| !has_one_point(plan));
     let subjects: BTreeSet<SubjectId> = ahead.iter().map(|c| c.key.subject).collect();
     let fact = WarningFact::ReferenceBeaten(ReferenceBeaten {
         reference: name(plan, reference),
@@ -38,8 +40,8 @@ pub(super) fn reference_beaten(evidence: &WarningBasis, pairs: &[&Pair]) -> Opti
         cheaper: cheaper(evidence, &ahead),
         explain: command(plan, &ahead),
     });
-    let places = ahead.iter().map(|c| (c.key.subject, c.key.point));
-    Some(Warning::with_places(fact, places))
+    let cells = ahead.iter().map(|c| (c.key.subject, c.key.point));
+    Some(Warning::with_cells(fact, cells))
 }
 
 fn name(plan: &Plan, subject: SubjectId) -> String {
@@ -68,15 +70,15 @@ fn differing(evidence: &WarningBasis, ahead: &[&Comparison]) -> Vec<SettingDiffe
     let mut handled = BTreeSet::new();
     let mut subjects_of: BTreeMap<(String, String), BTreeSet<SettingOf>> = BTreeMap::new();
     for difference in settings::differences(plan, &run.settings, &plan.proof.conditions) {
-        let place = (difference.subject, difference.point);
+        let cell = (difference.subject, difference.point);
         let (Some(value), Some(base)) = (difference.value, difference.baseline) else {
             continue;
         };
-        if is_ahead(place.0, place.1) && handled.insert(place) {
+        if is_ahead(cell.0, cell.1) && handled.insert(cell) {
             let others = subjects_of.entry((difference.key, base)).or_default();
             others.insert(SettingOf {
                 value: Some(value),
-                subject: name(plan, place.0),
+                subject: name(plan, cell.0),
             });
         }
     }
@@ -107,7 +109,7 @@ fn cheaper(evidence: &WarningBasis, ahead: &[&Comparison]) -> Vec<CheaperSubject
         let cpu = |subject| value(evidence, (subject, c.key.point), &Metric::MEAN_CPU);
         let point = c.key.point.and_then(|p| label_unless_obvious(plan, p));
         CheaperSubject {
-            place: Place {
+            place: CellName {
                 subject: Some(name(plan, subject)),
                 point,
             },

@@ -4,7 +4,9 @@
 use super::basis::WarningBasis;
 use crate::load::visits::per_10_000;
 use crate::load::{BUSY_FRACTION, OWN_LATENCY, error_fraction, hidden, is_generators};
-use crate::results::warning::{BusyAt, ErrorsAt, LateAt, OverloadAt, OwnLatency, Place, StarvedAt};
+use crate::results::warning::{
+    BusyAt, CellName, ErrorsAt, LateAt, OverloadAt, OwnLatency, StarvedAt,
+};
 use crate::results::{Cell, Value, Warning, WarningFact};
 use lab_model::{LoadSpec, Metric, Plan, PointId, Run, SubjectId};
 
@@ -42,10 +44,10 @@ impl<'e> Loaded<'e> {
     /// Returns the names of a cell's server and point.
     ///
     /// A name is `None` if there is only one.
-    pub fn place(&self, cell: &ServerCells) -> Place {
+    pub fn name_cell(&self, cell: &ServerCells) -> CellName {
         let name = || self.plan.subjects[cell.subject].name.clone();
         if self.are_started() {
-            return Place {
+            return CellName {
                 subject: Some(name()),
                 point: Some(self.plan.label(cell.point)),
             };
@@ -54,7 +56,7 @@ impl<'e> Loaded<'e> {
         let params: Vec<String> = params
             .map(|(key, value)| format!("{key}={value}"))
             .collect();
-        Place {
+        CellName {
             subject: (self.plan.subjects.len() > 1).then(name),
             point: (self.plan.points.len() > 1).then(|| params.join(" ")),
         }
@@ -66,14 +68,14 @@ impl<'e> Loaded<'e> {
             let part = per_10_000(&Metric::P999);
             part.is_some_and(|part| hidden(cell.errors(), cell.served(), part))
         };
-        let several = self.plan.subjects.len() > 1;
+        let has_multiple = self.plan.subjects.len() > 1;
         let hide_percentiles =
-            self.are_started() || several && failing.iter().any(|cell| hides(cell));
+            self.are_started() || has_multiple && failing.iter().any(|cell| hides(cell));
         let at = |cell: &&ServerCells| {
             let all = self.evidence.errors.iter();
             let of_cell = all.filter(|e| (e.0, e.1) == (cell.subject, cell.point));
             ErrorsAt {
-                place: self.place(cell),
+                place: self.name_cell(cell),
                 fraction: cell.error_fraction(),
                 kinds: of_cell.map(|(.., kind, count)| (*kind, *count)).collect(),
             }
@@ -88,7 +90,7 @@ impl<'e> Loaded<'e> {
     pub fn saturated(&self) -> Option<Warning> {
         let busy = self.cells(|cell| cell.number(&Metric::GENERATOR_BUSY) > BUSY_FRACTION);
         let at = |cell: &&ServerCells| BusyAt {
-            place: self.place(cell),
+            place: self.name_cell(cell),
             busy: cell.number(&Metric::GENERATOR_BUSY),
         };
         warning(&busy, || WarningFact::GeneratorSaturated {
@@ -111,9 +113,9 @@ impl<'e> Loaded<'e> {
                 delay_ns,
             });
             LateAt {
-                place: self.place(cell),
+                place: self.name_cell(cell),
                 percentiles: percentiles.collect(),
-                p99_ns: cell.number(&Metric::LAG_P99),
+                p99_ns: cell.number(&Metric::SEND_DELAY_P99),
             }
         };
         warning(&late, || WarningFact::GeneratorLate {
@@ -129,7 +131,7 @@ impl<'e> Loaded<'e> {
             !self.plan.is_open(cell.point) && cell.number(&Metric::DRAIN) > load_ns.max(STARVED_NS)
         });
         let at = |cell: &&ServerCells| StarvedAt {
-            place: self.place(cell),
+            place: self.name_cell(cell),
             longest_ns: cell.number(&Metric::DRAIN),
         };
         warning(&starving, || WarningFact::ConnectionsStarved {
@@ -142,7 +144,7 @@ impl<'e> Loaded<'e> {
     pub fn overloaded(&self) -> Option<Warning> {
         let short = self.cells(|cell| cell.value(&Metric::BACKLOG).is_some());
         let at = |cell: &&ServerCells| OverloadAt {
-            place: self.place(cell),
+            place: self.name_cell(cell),
             served: cell.number(&Metric::THROUGHPUT),
             offered: cell.number(&Metric::OFFERED),
             drain_ns: cell.number(&Metric::DRAIN),
@@ -165,12 +167,12 @@ pub(super) struct ServerCells<'c> {
 ///
 /// `cells` must be sorted by point, then subject.
 fn servers(cells: &[Cell]) -> Vec<ServerCells<'_>> {
-    let places = cells.chunk_by(|a, b| a.key.place() == b.key.place());
+    let cells_by_key = cells.chunk_by(|a, b| a.key.sort_key() == b.key.sort_key());
     let server = |cells: &'_ [Cell]| {
         let key = cells.first().map(|cell| (cell.key.subject, cell.key.point));
         key.and_then(|(subject, point)| Some((subject, point?)))
     };
-    places
+    cells_by_key
         .filter_map(|cells| {
             let (subject, point) = server(cells)?;
             Some(ServerCells {
@@ -221,7 +223,7 @@ pub(super) fn warning(
     cells: &[&ServerCells],
     fact: impl FnOnce() -> WarningFact,
 ) -> Option<Warning> {
-    (!cells.is_empty()).then(|| Warning::with_places(fact(), of_servers(cells)))
+    (!cells.is_empty()).then(|| Warning::with_cells(fact(), of_servers(cells)))
 }
 
 pub(super) fn of_servers(servers: &[&ServerCells]) -> Vec<(SubjectId, Option<PointId>)> {

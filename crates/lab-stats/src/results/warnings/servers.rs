@@ -2,7 +2,8 @@
 //! Warnings about servers that benchlab starts.
 
 use super::basis::{
-    disturbances, failed, fewest, interrupted, place_of_pair, places, shortfall, tails, unfit,
+    cell_of_pair, cells, disturbances, failed, interrupted, shortest_comparison, shortfall, tails,
+    unfit,
 };
 use super::batches::copies_differ;
 use super::server::Loaded;
@@ -42,7 +43,7 @@ impl Loaded<'_> {
     }
 
     fn too_few_blocks(&self) -> Option<Warning> {
-        let pair = fewest(self.evidence.pairs)?;
+        let pair = shortest_comparison(self.evidence.pairs)?;
         Some(Warning::new(shortfall(self.run, pair, |_| None)))
     }
 
@@ -51,7 +52,7 @@ impl Loaded<'_> {
     /// A load at a fraction of the peak is run only after enough blocks have measured the peak.
     fn unknown_peaks(&self) -> Option<Warning> {
         let mut points = self.plan.points.ids();
-        let has_parts = points.any(|point| self.plan.part_of_peak(point).is_some());
+        let has_parts = points.any(|point| self.plan.fraction_of_peak(point).is_some());
         let (blocks, needed) = (
             self.run.complete_blocks().count(),
             calibrating_blocks(self.plan),
@@ -74,14 +75,14 @@ impl Loaded<'_> {
             true => pair.ratio.dependent,
             false => pair.ratio.unresolved,
         });
-        let at: Vec<_> = at.map(|pair| place_of_pair(self.plan, pair)).collect();
+        let at: Vec<_> = at.map(|pair| cell_of_pair(self.plan, pair)).collect();
         (!at.is_empty()).then(|| {
             let fact = WarningFact::BlocksDepend {
                 at,
                 comparisons: Some(pairs.len()),
                 merged,
             };
-            Warning::with_places(fact, places(dependent()))
+            Warning::with_cells(fact, cells(dependent()))
         })
     }
 
@@ -89,23 +90,23 @@ impl Loaded<'_> {
     fn not_steady(&self) -> Option<Warning> {
         let all = self.evidence.ages.iter();
         let off: Vec<_> = all.filter(|age| age.state != AgeState::Steady).collect();
-        let several = self.plan.cases.len() > 1;
+        let has_multiple = self.plan.cases.len() > 1;
         let servers = off.iter().map(|&age| {
             let case = &self.plan.cases[self.plan.points[age.point].case].name;
             UnsteadyServer {
                 name: self.plan.subjects[age.subject].name.clone(),
-                case: several.then(|| case.clone()),
+                case: has_multiple.then(|| case.clone()),
                 age: age.clone(),
             }
         });
         let servers: Vec<UnsteadyServer> = servers.collect();
-        let places = off.iter().map(|age| (age.subject, Some(age.point)));
+        let cells = off.iter().map(|age| (age.subject, Some(age.point)));
         (!servers.is_empty())
-            .then(|| Warning::with_places(WarningFact::NotSteady { servers }, places))
+            .then(|| Warning::with_cells(WarningFact::NotSteady { servers }, cells))
     }
 
     fn no_steady_state(&self) -> Option<Warning> {
-        let mut places = Vec::new();
+        let mut cells = Vec::new();
         let mut subjects: Vec<ChangingSubject> = Vec::new();
         let never = |pilot: &&lab_model::Pilot| pilot.class == WarmUp::NoSteadyState;
         for pilot in self.run.pilots.iter().filter(never) {
@@ -116,7 +117,7 @@ impl Loaded<'_> {
                 continue;
             };
             let case = self.plan.cases[point.case].name.clone();
-            places.push((pilot.subject, Some(pilot.point)));
+            cells.push((pilot.subject, Some(pilot.point)));
             match subjects.iter_mut().find(|s| s.name == subject.name) {
                 Some(changing) => changing.at.push(case),
                 None => subjects.push(ChangingSubject {
@@ -130,7 +131,7 @@ impl Loaded<'_> {
                 subjects,
                 cut_short: false,
             };
-            Warning::with_places(fact, places)
+            Warning::with_cells(fact, cells)
         })
     }
 }

@@ -48,11 +48,11 @@ pub fn judged(results: &Results) -> Vec<(&Comparison, Verdict)> {
 }
 
 /// Returns the subjects and points that have values.
-pub fn places(results: &Results) -> Vec<(SubjectId, PointId)> {
+pub fn measured_cells(results: &Results) -> Vec<(SubjectId, PointId)> {
     let keys = results.cells.iter().map(|cell| &cell.key);
-    let mut places: Vec<_> = keys.filter_map(|k| Some((k.subject, k.point?))).collect();
-    places.dedup();
-    places
+    let mut measured_cells: Vec<_> = keys.filter_map(|k| Some((k.subject, k.point?))).collect();
+    measured_cells.dedup();
+    measured_cells
 }
 
 /// Returns the warnings of one kind, as they appear in JSON reports.

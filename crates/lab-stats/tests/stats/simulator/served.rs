@@ -112,7 +112,7 @@ impl World {
         let connections = plan.connections(point) as f64;
         // Each connection waits while the others are served.
         let ns = COST * cost * alive * (1.0 + 2.0 / connections);
-        let part = plan.part_of_peak(point);
+        let part = plan.fraction_of_peak(point);
         let served = (50e6 / ns * part.unwrap_or(1.0)) as usize;
         let timed = if self.timed { served } else { 0 };
         let response: SliceTimes = counts(times(random, timed, 3.0 * ns, 0.3)).into();

@@ -9,8 +9,8 @@ use lab_model::Run;
 pub struct Batches;
 
 impl WorkKind for Batches {
-    fn results(&self, run: &Run, share: f64) -> Results {
-        batches::results(run, share)
+    fn results(&self, run: &Run, alpha_fraction: f64) -> Results {
+        batches::results(run, alpha_fraction)
     }
 
     fn has_targets(&self) -> bool {

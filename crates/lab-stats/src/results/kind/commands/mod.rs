@@ -6,8 +6,8 @@ use crate::results::{Results, batches};
 use lab_model::{Commands, Run};
 
 impl WorkKind for Commands {
-    fn results(&self, run: &Run, share: f64) -> Results {
-        batches::results(run, share)
+    fn results(&self, run: &Run, alpha_fraction: f64) -> Results {
+        batches::results(run, alpha_fraction)
     }
 
     fn has_targets(&self) -> bool {

@@ -28,7 +28,7 @@ static TRAITS: LoadTraits = LoadTraits {
 };
 
 impl WorkKind for Servers {
-    fn results(&self, run: &Run, _share: f64) -> Results {
+    fn results(&self, run: &Run, _alpha_fraction: f64) -> Results {
         load::results(run, &TRAITS)
     }
 
