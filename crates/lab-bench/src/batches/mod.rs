@@ -867,8 +867,8 @@ mod tests {
             pilot((SubjectId(2), PointId(0)), 2000, 5),
         ];
         let workload = workload(&plan, pilots);
-        let batches = |place, had| {
-            let pilot = &workload.pilots[&place];
+        let batches = |cell, had| {
+            let pilot = &workload.pilots[&cell];
             workload.warm_up_batches(pilot, had)
         };
         assert_eq!(batches((SubjectId(0), PointId(0)), 0), 120..=120);

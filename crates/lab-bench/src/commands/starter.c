@@ -34,7 +34,7 @@ struct order {
 };
 
 /* The response to a request. Times are in ns. */
-struct answer {
+struct response {
     int64_t error; /* errno if the command could not be started, else 0 */
     int64_t wall_ns, user_ns, sys_ns, peak_rss_bytes;
     int64_t minor_faults, major_faults, voluntary_switches, involuntary_switches;
@@ -171,9 +171,9 @@ static void set_cores(char *cores)
 }
 
 /* Runs a command to completion. Returns 0 if benchlab exits in the meantime. */
-static int run_order(const struct order *order, char *strings, char **words, struct answer *answer)
+static int run_order(const struct order *order, char *strings, char **words, struct response *response)
 {
-    memset(answer, 0, sizeof *answer);
+    memset(response, 0, sizeof *response);
     set_cores(next_string(&strings));
     const char *folder = next_string(&strings);
     setenv("PWD", folder, 1);
@@ -191,28 +191,28 @@ static int run_order(const struct order *order, char *strings, char **words, str
     int are_open = files[0] >= 0 && files[1] >= 0 && files[2] >= 0;
     pid_t child = 0;
     int64_t start_ns = now_ns();
-    answer->error = are_open ? start(&child, words, folder, files) : open_error;
+    response->error = are_open ? start(&child, words, folder, files) : open_error;
     enum end end = ENDED;
-    if (!answer->error) {
+    if (!response->error) {
         int process = syscall(SYS_pidfd_open, child, 0);
         end = wait_for(process, start_ns + (int64_t)order->time_limit_ns);
-        answer->wall_ns = now_ns() - start_ns;
+        response->wall_ns = now_ns() - start_ns;
         if (end != ENDED)
             kill_children();
         struct rusage used;
         int status = 0;
         while (wait4(child, &status, 0, &used) < 0 && errno == EINTR)
             ;
-        answer->user_ns = ns(used.ru_utime);
-        answer->sys_ns = ns(used.ru_stime);
-        answer->peak_rss_bytes = used.ru_maxrss * 1024;
-        answer->minor_faults = used.ru_minflt;
-        answer->major_faults = used.ru_majflt;
-        answer->voluntary_switches = used.ru_nvcsw;
-        answer->involuntary_switches = used.ru_nivcsw;
-        answer->wait_status = status;
-        answer->timed_out = end == TIME_UP;
-        answer->left_running = has_children();
+        response->user_ns = ns(used.ru_utime);
+        response->sys_ns = ns(used.ru_stime);
+        response->peak_rss_bytes = used.ru_maxrss * 1024;
+        response->minor_faults = used.ru_minflt;
+        response->major_faults = used.ru_majflt;
+        response->voluntary_switches = used.ru_nvcsw;
+        response->involuntary_switches = used.ru_nivcsw;
+        response->wait_status = status;
+        response->timed_out = end == TIME_UP;
+        response->left_running = has_children();
         close(process);
     }
     for (uint64_t i = 0; i < order->variables; i++) {
@@ -230,14 +230,15 @@ static int run_order(const struct order *order, char *strings, char **words, str
 int main(void)
 {
     struct order order;
-    struct answer answer;
+    struct response response;
     /* Processes left running by a command become children of this process, which can then kill them. */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     while (transfer_all(read, 0, &order, sizeof order)) {
         char *strings = malloc(order.bytes);
         char **words = malloc((order.words + 1) * sizeof *words);
         int is_answered = strings && words && transfer_all(read, 0, strings, order.bytes) &&
-                   run_order(&order, strings, words, &answer) && transfer_all(write_bytes, 1, &answer, sizeof answer);
+                   run_order(&order, strings, words, &response) &&
+                   transfer_all(write_bytes, 1, &response, sizeof response);
         free(words);
         free(strings);
         if (!is_answered)
