@@ -38,11 +38,11 @@ pub fn missing_files<'n>(names: impl Iterator<Item = &'n str>) -> Vec<(String, S
         let numbers = logs.entry(family(name)).or_default();
         numbers.extend(rotation_number(name));
     }
-    let several = logs
+    let families = logs
         .into_iter()
         .filter(|(log, numbers)| counts[log] > 1 && !numbers.is_empty());
     let mut missing = Vec::new();
-    for ((folder, name), numbers) in several {
+    for ((folder, name), numbers) in families {
         let first = u32::from(!numbers.contains(&0));
         let last = numbers.last().copied().unwrap_or(0);
         let absent = (first..last).filter(|number| !numbers.contains(number));

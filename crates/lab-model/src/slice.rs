@@ -128,11 +128,11 @@ impl Slice {
     /// In a closed loop, at most the median service time counts: a few connections that waited for
     /// seconds while others were served show nothing about the server's rate.
     pub fn served_in_ns(&self) -> u64 {
-        let usual = self.service.median().unwrap_or(0);
+        let median_ns = self.service.median().unwrap_or(0);
         let after_end = if self.lag.is_empty() {
-            self.drain_ns.min(usual)
+            self.drain_ns.min(median_ns)
         } else {
-            self.drain_ns.saturating_sub(usual)
+            self.drain_ns.saturating_sub(median_ns)
         };
         self.wall_ns.saturating_add(after_end)
     }

@@ -157,11 +157,11 @@ impl Comparison {
             .filter(|(_, values)| !numbers(values))
             .collect();
         let choices = choices(&words);
-        let several = self.commands.len() * choices.len();
+        let count = self.commands.len() * choices.len();
         let mut subjects = Vec::new();
         for (i, command) in self.commands.iter().enumerate() {
             for choice in &choices {
-                let letter = name_of(subjects.len(), several);
+                let letter = name_of(subjects.len(), count);
                 let values: Vec<&str> = choice.iter().map(|(_, v)| v.as_str()).collect();
                 let name = match (&command.name, values.is_empty()) {
                     (Some(name), true) => name.clone(),

@@ -377,8 +377,8 @@ impl Selection {
         }
         let further = |name: &String, value: &String| {
             let factor = case.factors.iter().find(|f| f.name == *name);
-            let usual = factor.is_some_and(|f| f.values[0] == *value);
-            !usual && !is_set(name) && is_named(name) == is_named(sweep)
+            let is_default = factor.is_some_and(|f| f.values[0] == *value);
+            !is_default && !is_set(name) && is_named(name) == is_named(sweep)
         };
         factors.iter().any(|(name, value)| {
             let thin = case.thin.get(name);

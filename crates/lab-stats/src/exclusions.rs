@@ -70,12 +70,12 @@ pub fn nothing_left(run: &Run, plan: &Plan) -> bool {
         subjects.filter(move |&subject| plan.takes_part(subject, point))
     };
     let not_failed = |point| compared(point).filter(move |&subject| !failed(run, subject, point));
-    let mut several = plan
+    let mut shared_points = plan
         .points
         .ids()
         .filter(|&point| compared(point).count() > 1)
         .peekable();
-    several.peek().is_some() && several.all(|point| not_failed(point).count() < 2)
+    shared_points.peek().is_some() && shared_points.all(|point| not_failed(point).count() < 2)
 }
 
 /// Returns true if the baseline is the only subject whose requirements this host meets.

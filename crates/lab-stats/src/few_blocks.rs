@@ -312,7 +312,7 @@ impl<'m> Pool<'m> {
     fn new(members: &'m [&'m Member]) -> Pool<'m> {
         let count = members.len() as f64;
         let freedom = members.iter().map(|m| m.freedom).sum::<f64>() / count;
-        let least_freedom = members.iter().map(|m| m.freedom).fold(freedom, f64::min);
+        let min_freedom = members.iter().map(|m| m.freedom).fold(freedom, f64::min);
         let logs = members.iter().map(|m| m.variance.ln());
         let (low, high) = logs.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), log| {
             (low.min(log), high.max(log))
@@ -320,10 +320,10 @@ impl<'m> Pool<'m> {
         // Variances beyond these bounds are too improbable to matter at any level that users
         // request.
         let low = low
-            - (120.0 / least_freedom)
+            - (120.0 / min_freedom)
                 .sqrt()
-                .min((60.0 / least_freedom).ln_1p() + 1.0);
-        let high = high + (40.0 / least_freedom).min(24.0) + 1.0;
+                .min((60.0 / min_freedom).ln_1p() + 1.0);
+        let high = high + (40.0 / min_freedom).min(24.0) + 1.0;
         let step = (0.3 * (2.0 / freedom).sqrt()).min(0.25);
         let size = ((high - low) / step).ceil() as usize + 1;
         let grid: Vec<f64> = (0..size).map(|i| low + step * i as f64).collect();

@@ -22,7 +22,7 @@ use serde::Serialize;
 pub struct GateCondition {
     /// The condition as written, without surrounding whitespace.
     text: String,
-    figure: GateMetric,
+    metric: GateMetric,
     relation: Relation,
     bound: Bound,
 }
@@ -164,14 +164,14 @@ impl GateCondition {
     pub fn parse(text: &str, plan: &Plan) -> Result<GateCondition, ConditionError> {
         Condition::resolve(text, |condition| {
             condition.without_argument()?;
-            let figure = GateMetric::parse(&condition, plan)?;
-            let bound = match figure {
+            let metric = GateMetric::parse(&condition, plan)?;
+            let bound = match metric {
                 GateMetric::Any => Bound::Change(Dimension::Change.parse(condition.bound)?),
-                _ => Bound::parse(condition.bound, &figure)?,
+                _ => Bound::parse(condition.bound, &metric)?,
             };
             Ok(GateCondition {
                 text: text.trim().to_string(),
-                figure,
+                metric,
                 relation: condition.relation,
                 bound,
             })
@@ -195,7 +195,7 @@ impl GateCondition {
         let Bound::Change(change) = self.bound else {
             return None;
         };
-        let is_meant = match &self.figure {
+        let is_meant = match &self.metric {
             GateMetric::Metric(metric) => *metric == comparison.key.metric,
             GateMetric::Any => comparison.verdict.is_some(),
             GateMetric::ErrorFraction => false,
@@ -209,7 +209,7 @@ impl GateCondition {
 
     /// Returns the metric whose change the condition limits. `None` for other conditions.
     pub(crate) fn changed_metric(&self) -> Option<&Metric> {
-        match (&self.figure, self.bound) {
+        match (&self.metric, self.bound) {
             (GateMetric::Metric(metric), Bound::Change(_)) => Some(metric),
             _ => None,
         }
@@ -221,7 +221,7 @@ impl GateCondition {
     /// throughput limits its inverse.
     fn oriented(&self, metric: &Metric, ratio: &Interval) -> Interval {
         let is_rate = *metric == Metric::THROUGHPUT;
-        if !is_rate || self.figure == GateMetric::Any {
+        if !is_rate || self.metric == GateMetric::Any {
             return *ratio;
         }
         inverse(ratio)
@@ -237,11 +237,11 @@ impl std::fmt::Display for GateCondition {
 impl Bound {
     /// Parses a bound. A signed percentage is a change. The unit of a bound on errors determines
     /// whether it limits their number or their fraction.
-    fn parse(text: &str, figure: &GateMetric) -> Result<Bound, ConditionProblem> {
+    fn parse(text: &str, metric: &GateMetric) -> Result<Bound, ConditionProblem> {
         if text.starts_with(['+', '-']) {
             return Ok(Bound::Change(Dimension::Change.parse(text)?));
         }
-        let dimension = match figure {
+        let dimension = match metric {
             GateMetric::ErrorFraction => Dimension::Fraction,
             GateMetric::Any => Dimension::Change,
             GateMetric::Metric(metric) => match metric.unit {
@@ -292,7 +292,7 @@ impl GateMetric {
 fn names(plan: &Plan) -> Vec<(String, Metric)> {
     let own = plan.cases.iter().flat_map(|case| &case.metrics);
     let own = own.map(|metric| (metric.id.to_string(), metric.clone()));
-    let usual: Vec<(String, Metric)> = if plan.load().is_some() {
+    let standard: Vec<(String, Metric)> = if plan.load().is_some() {
         let names = LOAD_NAMES.iter();
         names
             .map(|(name, m)| ((*name).to_owned(), m.clone()))
@@ -306,7 +306,7 @@ fn names(plan: &Plan) -> Vec<(String, Metric)> {
         ];
         names.map(|(name, m)| (name.to_owned(), m)).to_vec()
     };
-    distinct(usual.into_iter().chain(own))
+    distinct(standard.into_iter().chain(own))
 }
 
 /// Judges the conditions of a run's plan for every subject and point.
@@ -359,7 +359,7 @@ fn judge_values(
                 condition: condition.text.clone(),
                 subject,
                 point: Some(point),
-                metric: condition.figure.metric(),
+                metric: condition.metric.metric(),
                 decision,
                 found,
             });
@@ -374,14 +374,14 @@ fn judge_value(
     server: &Measurement,
 ) -> (Decision, GateFound) {
     let unknown = |reason| (Decision::Inconclusive, GateFound::Unknown(reason));
-    let (figure, relation) = (&condition.figure, condition.relation);
+    let (metric, relation) = (&condition.metric, condition.relation);
     if !server.is_measured() {
         return unknown(UndecidedReason::NothingMeasured);
     }
-    if server.grows_without_limit(figure) && relation.holds(f64::INFINITY, bound) {
+    if server.grows_without_limit(metric) && relation.holds(f64::INFINITY, bound) {
         return (Decision::Failed, GateFound::Overloaded);
     }
-    let value = match server.value_of(figure) {
+    let value = match server.value_of(metric) {
         Ok(value) => value,
         Err(reason) => return unknown(reason),
     };
@@ -390,13 +390,13 @@ fn judge_value(
         None => Decision::for_value(relation, value.value(), bound),
     };
     if decision != Decision::Failed
-        && let Some(reason) = server.reason_hidden(figure)
+        && let Some(reason) = server.reason_hidden(metric)
     {
         return unknown(reason);
     }
-    let unit = match figure {
+    let unit = match metric {
         GateMetric::ErrorFraction => Unit::Share,
-        figure => figure.metric().unit,
+        metric => metric.metric().unit,
     };
     let limit = bound;
     (decision, GateFound::Value { value, unit, limit })
@@ -419,7 +419,7 @@ fn judge_changes(
     };
     let unknown = |reason| (Decision::Inconclusive, GateFound::Unknown(reason));
     if others.is_empty() {
-        let metric = condition.figure.metric();
+        let metric = condition.metric.metric();
         let none = unknown(UndecidedReason::NoBaseline);
         return vec![judged(plan.baseline, None, &metric, none)];
     }
@@ -428,7 +428,7 @@ fn judge_changes(
     for &subject in &others {
         let points = plan.points.ids().filter(|&p| plan.takes_part(subject, p));
         let scopes: Vec<Option<PointId>> = points.map(Some).collect();
-        let GateMetric::Metric(metric) = &condition.figure else {
+        let GateMetric::Metric(metric) = &condition.metric else {
             for point in scopes.into_iter().chain([None]) {
                 let comparisons = results.comparisons_at(subject, point).iter();
                 let compared: Vec<_> = comparisons.filter(|c| c.verdict.is_some()).collect();
@@ -673,8 +673,8 @@ impl Measurement<'_> {
     }
 
     /// Returns true for a response time of a server that could not keep up with the offered rate.
-    fn grows_without_limit(&self, figure: &GateMetric) -> bool {
-        let GateMetric::Metric(metric) = figure else {
+    fn grows_without_limit(&self, metric: &GateMetric) -> bool {
+        let GateMetric::Metric(metric) = metric else {
             return false;
         };
         self.is_load
@@ -685,9 +685,9 @@ impl Measurement<'_> {
     }
 
     /// Returns the value with its interval, if any, or the reason why it is missing.
-    fn value_of(&self, figure: &GateMetric) -> Result<Value, UndecidedReason> {
+    fn value_of(&self, metric: &GateMetric) -> Result<Value, UndecidedReason> {
         let (errors, served) = (self.count(&Metric::ERRORS), self.count(&Metric::SERVED));
-        let GateMetric::Metric(metric) = figure else {
+        let GateMetric::Metric(metric) = metric else {
             let fraction = error_fraction(errors, served).map(Value::Reading);
             return fraction.ok_or(UndecidedReason::NothingEnded);
         };
@@ -707,8 +707,8 @@ impl Measurement<'_> {
 
     /// Returns the reason why a response time within its bound is undecided, if failed requests
     /// hide it.
-    fn reason_hidden(&self, figure: &GateMetric) -> Option<UndecidedReason> {
-        let GateMetric::Metric(metric) = figure else {
+    fn reason_hidden(&self, metric: &GateMetric) -> Option<UndecidedReason> {
+        let GateMetric::Metric(metric) = metric else {
             return None;
         };
         let (failed, served) = (self.count(&Metric::ERRORS), self.count(&Metric::SERVED));

@@ -49,7 +49,7 @@ pub fn churn(dhat: &Dhat) -> Vec<Churn> {
             site: site.clone(),
             blocks: point.blocks,
             bytes: point.bytes,
-            at_once: point.most_blocks,
+            at_once: point.max_blocks,
             same_size: point.has_one_size(),
             written: point.written_bytes,
             read: point.read_bytes,

@@ -169,17 +169,17 @@ impl CostProfile {
 
     /// Returns the cost of the first event in each object's code without symbols, highest first. Empty for Cachegrind.
     pub fn unnamed(&self) -> Vec<(&str, u64)> {
-        self.most_first(&self.unnamed)
+        self.sort_by_cost(&self.unnamed)
     }
 
     /// Returns the self cost of the first event for each object (the program or a library), highest first.
     ///
     /// The result is empty for Cachegrind.
     pub fn objects(&self) -> Vec<(&str, u64)> {
-        self.most_first(&self.objects)
+        self.sort_by_cost(&self.objects)
     }
 
-    fn most_first(&self, costs: &BTreeMap<u32, u64>) -> Vec<(&str, u64)> {
+    fn sort_by_cost(&self, costs: &BTreeMap<u32, u64>) -> Vec<(&str, u64)> {
         let named = costs.iter();
         let named = named.map(|(object, cost)| (self.names.get(*object), *cost));
         let mut named: Vec<(&str, u64)> = named.collect();

@@ -31,7 +31,7 @@ pub struct Dhat {
     pub points: Vec<AllocationPoint>,
     /// All stack frames. The first is the root.
     pub frames: Vec<Frame>,
-    /// True if `most_bytes` and `most_blocks` are reliable. Valgrind 3.17 to 3.27 update them only while the whole heap
+    /// True if `max_bytes` and `max_blocks` are reliable. Valgrind 3.17 to 3.27 update them only while the whole heap
     /// is at a new peak (`intro_Block` in `dhat/dh_main.c`).
     pub knows_most: bool,
 }
@@ -50,10 +50,10 @@ pub struct AllocationPoint {
     pub lifetime: u64,
     /// The maximum number of live bytes of this point. See [`Dhat::knows_most`] for its reliability.
     #[serde(rename = "mb", default)]
-    pub most_bytes: u64,
-    /// The number of live blocks at the moment of `most_bytes`.
+    pub max_bytes: u64,
+    /// The number of live blocks at the moment of `max_bytes`.
     #[serde(rename = "mbk", default)]
-    pub most_blocks: u64,
+    pub max_blocks: u64,
     /// The number of live bytes at the peak of the whole heap.
     #[serde(rename = "gb", default)]
     pub peak_bytes: u64,
@@ -87,7 +87,7 @@ impl AllocationPoint {
     /// at up to three moments.
     pub fn has_one_size(&self) -> bool {
         let moments = [
-            (self.most_bytes, self.most_blocks),
+            (self.max_bytes, self.max_blocks),
             (self.peak_bytes, self.peak_blocks),
             (self.end_bytes, self.end_blocks),
         ];

@@ -39,7 +39,7 @@ pub fn compare(report: &BetweenImports) -> Result<Document, String> {
     if pairs.is_empty() {
         return Err("the two runs have no benchmark in common".into());
     }
-    let several = is_varied(&before) || is_varied(&after);
+    let has_multiple = is_varied(&before) || is_varied(&after);
     let mut document = Document {
         title: format!("Two runs of {}", tool(second)),
         question: "What changed from the first run to the second?".into(),
@@ -53,7 +53,7 @@ pub fn compare(report: &BetweenImports) -> Result<Document, String> {
         source: format!("The values are in {}.", say::list(&report.files)),
         ..Document::default()
     };
-    let changes = changes(&pairs, several);
+    let changes = changes(&pairs, has_multiple);
     if changes.rows.len() <= table::ROWS {
         document.answer.table = Some(changes);
     } else {
@@ -103,10 +103,10 @@ fn is_varied(all: &[SubjectSeries]) -> bool {
 ///
 /// If each run has only one subject, the subjects count as the same.
 fn pairs(before: &[SubjectSeries], after: &[SubjectSeries]) -> (Vec<Pair>, [Vec<String>; 2]) {
-    let several = is_varied(before) || is_varied(after);
+    let has_multiple = is_varied(before) || is_varied(after);
     let same = |a: &SubjectSeries, b: &SubjectSeries| {
         let (one, other) = (&a.series, &b.series);
-        (!several || a.subject == b.subject)
+        (!has_multiple || a.subject == b.subject)
             && one.case == other.case
             && one.params == other.params
             && one.metric == other.metric
@@ -212,12 +212,12 @@ fn answer(pairs: &[Pair], report: &BetweenImports) -> Answer {
     }
 }
 
-fn changes(pairs: &[Pair], several: bool) -> Table {
+fn changes(pairs: &[Pair], has_multiple: bool) -> Table {
     let labeled = pairs
         .iter()
         .any(|pair| !pair.first.series.label().is_empty());
     let mut columns = vec![Column::from(if labeled { "benchmark" } else { "subject" })];
-    let shows_subject = several && labeled;
+    let shows_subject = has_multiple && labeled;
     if shows_subject {
         columns.push("subject".into());
     }

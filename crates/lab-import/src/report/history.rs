@@ -129,11 +129,11 @@ pub fn history(name: &str, runs: &[ImportSummary], subjects: &[String]) -> Docum
 }
 
 fn tracks<'a>(runs: &'a [ImportSummary], subjects: &[String]) -> Vec<Track<'a>> {
-    let mut several = runs
+    let mut labels = runs
         .iter()
         .flat_map(ImportSummary::subjects)
         .collect::<Vec<_>>();
-    several.dedup();
+    labels.dedup();
     let mut tracks: Vec<Track> = Vec::new();
     for (i, run) in runs.iter().enumerate() {
         for one in &run.series {
@@ -143,7 +143,7 @@ fn tracks<'a>(runs: &'a [ImportSummary], subjects: &[String]) -> Vec<Track<'a>> 
             let label = one.series.label();
             let mut name = match label.as_str() {
                 "" => one.subject.clone(),
-                label if several.len() > 1 => format!("{}, {label}", one.subject),
+                label if labels.len() > 1 => format!("{}, {label}", one.subject),
                 label => label.to_owned(),
             };
             if !["wall", "mean_wall"].contains(&&*one.series.metric.id) {

@@ -228,8 +228,8 @@ impl Week {
         // Find the smallest variance between weeks at which the median standardized deviation
         // matches that of a normal distribution.
         let is_enough = |between: f64| {
-            let scaled = deviations.iter().map(|(deviation, usual, factor)| {
-                deviation.abs() / ((between + poisson(*usual)) * factor).sqrt()
+            let scaled = deviations.iter().map(|(deviation, expected, factor)| {
+                deviation.abs() / ((between + poisson(*expected)) * factor).sqrt()
             });
             order::median(&scaled.collect::<Vec<f64>>()).is_none_or(|median| median <= MAD)
         };
@@ -249,16 +249,17 @@ impl Week {
     }
 
     /// Returns the variance of an hour's logarithm, given the usual logarithm.
-    fn variance(&self, usual: f64) -> f64 {
-        self.between_weeks + poisson(usual)
+    fn variance(&self, expected: f64) -> f64 {
+        self.between_weeks + poisson(expected)
     }
 
     fn single(&self, hour: &TestedHour, reach: f64) -> Option<Single> {
         let (weekday, of_day) = slot_of(hour.local_s);
         let slot = &self.values[weekday][of_day];
         let index = slot.iter().position(|v| *v == hour.log())?;
-        let (deviation, usual, factor) = deviation(slot, index).filter(|_| slot.len() >= WEEKS)?;
-        let ratio = ratio(deviation, reach * (self.variance(usual) * factor).sqrt())?;
+        let (deviation, expected, factor) =
+            deviation(slot, index).filter(|_| slot.len() >= WEEKS)?;
+        let ratio = ratio(deviation, reach * (self.variance(expected) * factor).sqrt())?;
         Some(Single {
             start_s: hour.start_s,
             local_s: hour.local_s,
@@ -276,24 +277,24 @@ impl Week {
         if values.len() < MIN_WEEKS || others.len() < SLOTS.0 - 1 {
             return None;
         }
-        let (level, usual) = (order::median(values)?, order::median(&others)?);
+        let (level, expected) = (order::median(values)?, order::median(&others)?);
         let of_others = 1.0 + MEDIAN / others.len() as f64;
         // A single spike moves the median of two or three weeks, so each week must stand out.
-        let each = reach * (self.variance(usual) * of_others).sqrt();
+        let each = reach * (self.variance(expected) * of_others).sqrt();
         let few = values.len() < WEEKS - 1;
         if few
             && values
                 .iter()
-                .any(|value| ratio(value - usual, each).is_none())
+                .any(|value| ratio(value - expected, each).is_none())
         {
             return None;
         }
         let n = values.len() as f64;
-        let variance = self.variance(usual) * MEDIAN / n * of_others;
+        let variance = self.variance(expected) * MEDIAN / n * of_others;
         Some(Weekly {
             weekday,
             hour,
-            ratio: ratio(level - usual, reach * variance.sqrt())?,
+            ratio: ratio(level - expected, reach * variance.sqrt())?,
             rate: level.exp() / 3600.0,
         })
     }
@@ -310,10 +311,10 @@ fn deviation(slot: &[f64], index: usize) -> Option<(f64, f64, f64)> {
         .filter(|(i, _)| *i != index)
         .map(|(_, v)| *v)
         .collect();
-    let usual = order::median(&others)?;
+    let expected = order::median(&others)?;
     Some((
-        slot[index] - usual,
-        usual,
+        slot[index] - expected,
+        expected,
         1.0 + median_variance(others.len()),
     ))
 }
@@ -327,8 +328,8 @@ fn median_variance(n: usize) -> f64 {
 
 /// Returns the variance of the logarithm of a Poisson count, given the logarithm of its mean (delta
 /// method).
-fn poisson(usual: f64) -> f64 {
-    1.0 / usual.exp().max(1.0)
+fn poisson(expected: f64) -> f64 {
+    1.0 / expected.exp().max(1.0)
 }
 
 /// Returns the ratio of a spike, given its logarithm and the half-width of the logarithm's

@@ -484,12 +484,12 @@ pub fn find_duration(lines: &[&[u8]]) -> Option<Option<Duration>> {
     if by_key.is_some() {
         return Some(by_key);
     }
-    let most_fields = parsed
+    let max_fields = parsed
         .iter()
         .map(|f| list_fields(f.rest).count())
         .max()
         .unwrap_or(0);
-    let numbers: Vec<Duration> = (0..most_fields.min(16))
+    let numbers: Vec<Duration> = (0..max_fields.min(16))
         .filter_map(|index| duration_at(&parsed, b"", index))
         .filter(|d| !is_other_quoted(&parsed, d.index))
         .collect();

@@ -1134,7 +1134,7 @@ mod tests {
     #[test]
     fn open_parts_of_many_processes_are_bounded() {
         let mut log = PostgresqlLog::text(LinePrefix::Detected(false), Zone::default());
-        let (mut given, mut most_bytes) = (0, 0);
+        let (mut given, mut max_bytes) = (0, 0);
         let part = "x".repeat(1 << 20);
         for process in 0..10 {
             for number in 1..=9 {
@@ -1152,12 +1152,12 @@ mod tests {
                 };
                 let bytes: usize = messages.parts.values().map(|open| open.text.len()).sum();
                 assert_eq!(bytes, messages.part_bytes);
-                most_bytes = most_bytes.max(bytes);
+                max_bytes = max_bytes.max(bytes);
             }
         }
         log.end(&mut |_| given += 1);
         assert_eq!(given, 10);
-        assert!(most_bytes <= MAX_PART_BYTES + MAX_MESSAGE, "{most_bytes}");
+        assert!(max_bytes <= MAX_PART_BYTES + MAX_MESSAGE, "{max_bytes}");
     }
 
     #[test]

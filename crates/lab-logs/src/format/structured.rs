@@ -598,7 +598,7 @@ impl Structured {
         let likely = self.evidence.likely(&self.possible);
         self.preferred = self.preferred_producer(&likely);
         // Without other evidence, fractions are seconds and whole numbers are ms.
-        let usual = if let Some(producer) = self.preferred {
+        let default = if let Some(producer) = self.preferred {
             producer.unit
         } else if self.has_fraction && likely.contains(&1_000_000_000) {
             1_000_000_000
@@ -606,10 +606,10 @@ impl Structured {
             1_000_000
         };
         let last = likely.last().or(self.possible.last()).copied();
-        self.assumed_unit_ns = if likely.contains(&usual) {
-            usual
+        self.assumed_unit_ns = if likely.contains(&default) {
+            default
         } else {
-            last.unwrap_or(usual)
+            last.unwrap_or(default)
         };
         self.is_sampling = false;
         self.assumed_field = None;

@@ -141,11 +141,11 @@ fn noise_floor(between: &Between, first: &RunSide) -> Option<Caveat> {
 /// Lists the subjects whose ratio seems to have changed although their program did not.
 fn same_program(between: &Between) -> Option<Caveat> {
     let changed = |c: &&Changed| {
-        let told_apart = !matches!(
+        let is_distinguished = !matches!(
             c.verdict,
             Some(Verdict::Equivalent | Verdict::Inconclusive { .. })
         );
-        c.program == ProgramMatch::Same && told_apart
+        c.program == ProgramMatch::Same && is_distinguished
     };
     let changed = between.judged().filter(changed);
     let subjects: BTreeSet<&str> = changed.map(|c| c.subject.as_str()).collect();

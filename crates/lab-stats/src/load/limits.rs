@@ -25,12 +25,12 @@ pub(crate) static OWN_LATENCY: [(Metric, Metric); 5] = [
 ///
 /// The generator's latency is the send delay, plus one tick if the kernel does not timestamp
 /// responses. A closed loop has no send delay.
-pub(crate) fn is_generators(load: &LoadSpec, response_ns: f64, lag_ns: f64) -> bool {
+pub(crate) fn is_generators(load: &LoadSpec, response_ns: f64, send_delay_ns: f64) -> bool {
     let mut urls = load.requests.iter().flatten();
     let is_stamped =
         load.protocol == Protocol::Http1 && !urls.any(|request| request.url.starts_with("https:"));
     let tick_ns = if is_stamped { 0 } else { load.tick_ns() };
-    lag_ns > 0.0 && lag_ns + tick_ns as f64 > GENERATOR_FRACTION * response_ns
+    send_delay_ns > 0.0 && send_delay_ns + tick_ns as f64 > GENERATOR_FRACTION * response_ns
 }
 
 /// Replaces "equivalent" by "inconclusive" if the generator hides differences: two servers hidden

@@ -199,8 +199,8 @@ impl ServerCells<'_> {
     pub fn of_generator(&self, load: &LoadSpec) -> impl Iterator<Item = (&'static Metric, f64)> {
         OWN_LATENCY.iter().filter_map(|(response, lag)| {
             let response_ns = self.value(response)?.value();
-            let lag_ns = self.value(lag)?.value();
-            is_generators(load, response_ns, lag_ns).then_some((response, lag_ns))
+            let send_delay_ns = self.value(lag)?.value();
+            is_generators(load, response_ns, send_delay_ns).then_some((response, send_delay_ns))
         })
     }
 
@@ -227,6 +227,6 @@ pub(super) fn warning(
 }
 
 pub(super) fn of_servers(servers: &[&ServerCells]) -> Vec<(SubjectId, Option<PointId>)> {
-    let place = |server: &&ServerCells| (server.subject, Some(server.point));
-    servers.iter().map(place).collect()
+    let key = |server: &&ServerCells| (server.subject, Some(server.point));
+    servers.iter().map(key).collect()
 }
