@@ -59,7 +59,7 @@ pub const FIXED: &str = "Fixed since the previous audit";
 pub const NOT_KEPT: &str = "The audit was not stored.";
 pub const NO_CHANGE: &str = "No finding changed state.";
 
-fn audited(kind: AuditKind) -> &'static str {
+fn object_of_audit(kind: AuditKind) -> &'static str {
     match kind {
         AuditKind::Host => "host",
         AuditKind::Cookies => "cookies",
@@ -69,7 +69,7 @@ fn audited(kind: AuditKind) -> &'static str {
 }
 
 pub fn title(kind: AuditKind, targets: &[String]) -> String {
-    format!("Audit of {}: {}", audited(kind), targets.join(", "))
+    format!("Audit of {}: {}", object_of_audit(kind), targets.join(", "))
 }
 
 pub fn question(kind: AuditKind) -> &'static str {

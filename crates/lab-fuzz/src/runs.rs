@@ -86,7 +86,7 @@ pub fn times(bytes: &[u8]) {
             None => assert_eq!(counts.total(), 0),
         }
     }
-    if let Ok(times) = histogram::packed(bytes) {
+    if let Ok(times) = histogram::pack(bytes) {
         times.counts();
     }
     let mut slice = Slice::default();

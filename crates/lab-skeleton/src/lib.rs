@@ -92,7 +92,7 @@ pub fn languages() -> Vec<&'static str> {
 pub fn experiment(folder: &Path, languages: &[String]) -> Result<Vec<PathBuf>, Error> {
     let folder = &std::path::absolute(folder).map_err(write_error(folder))?;
     let name = folder.file_name().and_then(|name| name.to_str());
-    let name = checked(name.unwrap_or_default())?;
+    let name = check_name(name.unwrap_or_default())?;
     languages.iter().try_for_each(|language| known(language))?;
     if folder.exists() {
         return Err(Error::Exists(folder.clone()));
@@ -115,7 +115,7 @@ pub fn experiment(folder: &Path, languages: &[String]) -> Result<Vec<PathBuf>, E
     let subjects: BTreeSet<&String> = languages.iter().collect();
     let mut files = Vec::new();
     for (file, text) in EXPERIMENT {
-        let text = directories.filled(text, languages.first().map_or("", String::as_str));
+        let text = directories.fill_template(text, languages.first().map_or("", String::as_str));
         files.push((directories.experiment.join(file), text));
     }
     for language in subjects {
@@ -141,7 +141,7 @@ pub fn subject(
     name: &str,
     language: &str,
 ) -> Result<(Vec<PathBuf>, Vec<String>), Error> {
-    checked(name)?;
+    check_name(name)?;
     known(language)?;
     if experiment
         .subjects
@@ -170,7 +170,7 @@ pub fn subject(
     Ok((files.into_iter().map(|(path, _)| path).collect(), others))
 }
 
-fn checked(name: &str) -> Result<&str, Error> {
+fn check_name(name: &str) -> Result<&str, Error> {
     let is_name = name.len() <= 64
         && name.starts_with(|c: char| c.is_ascii_lowercase())
         && name
@@ -212,7 +212,7 @@ impl Directories {
             let Some(file) = path.strip_prefix(&prefix) else {
                 continue;
             };
-            let text = self.filled(&String::from_utf8_lossy(content), name);
+            let text = self.fill_template(&String::from_utf8_lossy(content), name);
             match file {
                 RECIPE => recipe = text,
                 _ => {
@@ -224,7 +224,7 @@ impl Directories {
         (files, recipe)
     }
 
-    fn filled(&self, text: &str, subject: &str) -> String {
+    fn fill_template(&self, text: &str, subject: &str) -> String {
         let depth = self.experiment.components().count();
         let up = |levels: usize| vec![".."; levels].join("/");
         let run = match depth {

@@ -91,7 +91,7 @@ pub fn encode(counts: &Counts) -> Result<Option<Vec<u8>>, String> {
 ///
 /// # Errors
 /// Returns an error in the same cases as [`decode`].
-pub fn packed(blob: &[u8]) -> Result<SliceTimes, String> {
+pub fn pack(blob: &[u8]) -> Result<SliceTimes, String> {
     if blob.is_empty() {
         return Ok(SliceTimes::default());
     }

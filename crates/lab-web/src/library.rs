@@ -192,7 +192,7 @@ impl RunLibrary {
 
     /// Returns the result of a run in one line, if it is cached.
     pub fn known_summary(&self, name: &str) -> Option<Arc<RunLine>> {
-        cached(&self.summaries, name, stamp(&self.path(name).ok()?))
+        get_cached(&self.summaries, name, stamp(&self.path(name).ok()?))
     }
 
     /// Returns the result of a run in one line.
@@ -206,7 +206,7 @@ impl RunLibrary {
     pub fn run_summary(&self, name: &str) -> Result<Option<Arc<RunSummary>>, Problem> {
         let path = self.path(name)?;
         let stamp = stamp(&path);
-        if let Some(run_summary) = cached(&self.run_summaries, name, stamp) {
+        if let Some(run_summary) = get_cached(&self.run_summaries, name, stamp) {
             return Ok(Some(run_summary));
         }
         let (run, hashes) = self.load_recorded(name)?;
@@ -339,7 +339,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn cached<T>(cache: &Cache<T>, name: &str, stamp: Stamp) -> Option<Arc<T>> {
+fn get_cached<T>(cache: &Cache<T>, name: &str, stamp: Stamp) -> Option<Arc<T>> {
     let cache = lock(cache);
     let (made_of, value) = cache.get(name)?;
     (*made_of == stamp).then(|| value.clone())
@@ -351,7 +351,7 @@ fn cached_or_made<T>(
     stamp: Stamp,
     make: impl FnOnce() -> Result<T, Problem>,
 ) -> Result<Arc<T>, Problem> {
-    if let Some(value) = cached(cache, name, stamp) {
+    if let Some(value) = get_cached(cache, name, stamp) {
         return Ok(value);
     }
     let value = Arc::new(make()?);

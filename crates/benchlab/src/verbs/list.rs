@@ -162,7 +162,7 @@ fn role(experiment: &Experiment, subject: &Subject) -> Option<&'static str> {
 }
 
 /// Returns the toolchains that a subject needs and this machine lacks.
-pub fn missing<'t>(toolchains: &'t Toolchains, subject: &Subject) -> Vec<&'t Toolchain> {
+pub fn missing_toolchains<'t>(toolchains: &'t Toolchains, subject: &Subject) -> Vec<&'t Toolchain> {
     let needs = subject.recipe.needs.iter().chain(&subject.recipe.services);
     let needs = needs.filter_map(|n| toolchains.get(n));
     needs.filter(|t| !present(t)).collect()
@@ -188,7 +188,7 @@ fn show_subject(
 
 /// Prints the toolchains that a program needs and this machine lacks.
 fn show_missing(toolchains: &Toolchains, program: &Subject, width: usize) -> Result<(), Exit> {
-    for toolchain in missing(toolchains, program) {
+    for toolchain in missing_toolchains(toolchains, program) {
         let text = format!("missing: {} ({})", toolchain.title, toolchain.how());
         say!("{}", hanging_indent(&format!("  {:<width$}  ", ""), &text));
     }

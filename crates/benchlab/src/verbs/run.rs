@@ -12,7 +12,7 @@ use crate::output::say;
 use crate::own_sql;
 use crate::prepared::{Prepared, prepare, with_scratch};
 use crate::services;
-use crate::verbs::list::missing;
+use crate::verbs::list::missing_toolchains;
 use crate::verbs::{experiment, explain, forecast::forecast, report};
 use crate::working_directories;
 use lab_bench::{
@@ -207,7 +207,9 @@ fn requirements(
         let described = experiment
             .subject(plan, model)
             .filter(|_| model.control_of.is_none());
-        let missing = described.map_or(Vec::new(), |described| missing(&toolchains, described));
+        let missing = described.map_or(Vec::new(), |described| {
+            missing_toolchains(&toolchains, described)
+        });
         let label = || plan.subject_label(subject);
         all.extend(missing.into_iter().map(|toolchain| (toolchain, label())));
     }

@@ -321,10 +321,10 @@ fn control_characters_are_never_printed() {
             let body = "<img src='/\u{1b}[31m\u{202e}\u{9b}.png'><script src='//\u{7}evil.invalid/\u{1b}.js'></script>";
             let fields = "Server: \u{202e}n\u{9b}x\r\nSet-Cookie: sid=\u{9b}31m; Path=/\r\nETag: \"\u{9b}\"\r\n";
             let length = body.len();
-            let answer = format!(
+            let response = format!(
                 "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n{fields}Content-Length: {length}\r\n\r\n{body}"
             );
-            let _ = stream.write_all(answer.as_bytes());
+            let _ = stream.write_all(response.as_bytes());
         }
     });
     let cookies: String = (0..10_000)
@@ -530,9 +530,9 @@ fn page_with_a_file() -> (u16, Arc<Mutex<Vec<String>>>) {
             let body = "<img src=/i.png?key=s3cr3t>";
             let fields = "Content-Type: text/html\r\nSet-Cookie: sid=1; Path=/\r\nETag: \"1\"\r\n";
             let length = body.len();
-            let answer =
+            let response =
                 format!("HTTP/1.1 200 OK\r\n{fields}Content-Length: {length}\r\n\r\n{body}");
-            let _ = stream.write_all(answer.as_bytes());
+            let _ = stream.write_all(response.as_bytes());
         }
     });
     (port, requests)

@@ -49,11 +49,11 @@ impl Server {
             port,
             ending,
         };
-        wait_until("the web server answers", || server.answers());
+        wait_until("the web server answers", || server.responds());
         server
     }
 
-    fn answers(&self) -> bool {
+    fn responds(&self) -> bool {
         std::net::TcpStream::connect(("127.0.0.1", self.port)).is_ok()
     }
 
@@ -314,10 +314,13 @@ fn compare(mut server: Server, slow: &str, counts_heads: bool, ns: fn(&str) -> u
         assert_eq!(page.requests, load.served + 1, "{name}");
         assert_eq!((page.errors, page.client_errors), (0, 0), "{name}");
         if counts_heads {
-            let answer = load.received_bytes / load.served;
+            let response_bytes = load.received_bytes / load.served;
             let first = page.bytes - load.received_bytes;
             // A word in the response header may differ.
-            assert!(first.abs_diff(answer) < 40, "{name}: {first}, {answer}");
+            assert!(
+                first.abs_diff(response_bytes) < 40,
+                "{name}: {first}, {response_bytes}"
+            );
         }
     }
     if !counts_heads {

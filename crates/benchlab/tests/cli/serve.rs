@@ -73,16 +73,16 @@ impl Served {
 
     /// Returns the page at a path, which must exist.
     fn page(&self, path: &str) -> String {
-        let answer = self.get(path);
-        assert_eq!(answer.status, 200, "{path}: {}", answer.body);
-        answer.body
+        let response = self.get(path);
+        assert_eq!(response.status, 200, "{path}: {}", response.body);
+        response.body
     }
 
     /// Returns the cookie of a browser that has opened the address with the token.
     fn cookie(&self) -> String {
-        let answer = self.get(&format!("/?token={}", self.token));
-        assert_eq!(answer.status, 303);
-        let line = answer
+        let response = self.get(&format!("/?token={}", self.token));
+        assert_eq!(response.status, 303);
+        let line = response
             .head
             .lines()
             .find_map(|l| l.strip_prefix("set-cookie: "));
@@ -253,7 +253,7 @@ fn other_sites_are_kept_out() {
         &format!("/runs/{a}"),
         &format!("/runs/{a}/file"),
     ] {
-        let answer = served.get_with(path, "Origin: http://evil.example\r\n");
+        let response = served.get_with(path, "Origin: http://evil.example\r\n");
         for part in [
             "content-security-policy: default-src 'none'; style-src 'self'; script-src 'self';",
             "x-content-type-options: nosniff",
@@ -261,12 +261,16 @@ fn other_sites_are_kept_out() {
             "cache-control: no-store",
         ] {
             assert!(
-                answer.head.contains(part),
+                response.head.contains(part),
                 "{path} has no {part}: {}",
-                answer.head
+                response.head
             );
         }
-        assert!(!answer.head.contains("access-control"), "{}", answer.head);
+        assert!(
+            !response.head.contains("access-control"),
+            "{}",
+            response.head
+        );
     }
     let hosts = [
         "Host: evil.example\r\n",
@@ -275,9 +279,9 @@ fn other_sites_are_kept_out() {
     ];
     for host in hosts {
         let request = format!("GET / HTTP/1.1\r\n{host}Connection: close\r\n\r\n");
-        let answer = served.send(&request);
-        assert_eq!(answer.status, 421, "{host}");
-        assert!(!answer.body.contains(&a));
+        let response = served.send(&request);
+        assert_eq!(response.status, 421, "{host}");
+        assert!(!response.body.contains(&a));
     }
     let two = format!(
         "GET / HTTP/1.1\r\nHost: {}\r\nHost: evil.example\r\nConnection: close\r\n\r\n",
@@ -444,8 +448,8 @@ fn what_somebody_sent_is_borne() {
     for name in [
         "blob", "nowhere", "endless", "computed", "text", "folder", "pipe",
     ] {
-        let answer = served.get(&format!("/runs/{name}"));
-        assert_eq!(answer.status, 422, "{name}: {}", answer.body);
+        let response = served.get(&format!("/runs/{name}"));
+        assert_eq!(response.status, 422, "{name}: {}", response.body);
         assert!(
             list.contains(&format!("/runs/{name}\"")),
             "{name} is not listed"

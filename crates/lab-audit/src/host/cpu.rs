@@ -44,8 +44,8 @@ impl Probe for Cpu {
         host.set_some("turbo", turbo(root).map(Value::Flag));
         host.set_some("smt", flag(root, &format!("{CPU}/smt/active")));
         host.set_result("virtual_machine", virtual_machine(root), Value::Flag);
-        host.set_some("throttled", throttled(root));
-        host.set_some("quota_throttled", quota_throttled(root));
+        host.set_some("throttled", throttled_fraction(root));
+        host.set_some("quota_throttled", quota_throttled_fraction(root));
         host.set_result(
             "clock_source",
             root.required_line(&format!("{CLOCK}/current_clocksource")),
@@ -108,7 +108,7 @@ fn virtual_machine(root: &Root) -> Result<bool, String> {
     Ok(flags.is_some_and(|flags| flags.split(' ').any(|flag| flag == "hypervisor")))
 }
 
-fn throttled(root: &Root) -> Option<Value> {
+fn throttled_fraction(root: &Root) -> Option<Value> {
     let counts = cores(root).into_iter().filter_map(|core| {
         root.number(&format!(
             "{CPU}/{core}/thermal_throttle/core_throttle_count"
@@ -121,7 +121,7 @@ fn throttled(root: &Root) -> Option<Value> {
 
 /// Returns how many times this process's cgroup was throttled at its CPU limit (cgroup v2,
 /// cpu.stat).
-fn quota_throttled(root: &Root) -> Option<Value> {
+fn quota_throttled_fraction(root: &Root) -> Option<Value> {
     let groups = root.text("proc/self/cgroup").ok()?;
     let path = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
     let text = root.text(&format!("sys/fs/cgroup{path}/cpu.stat")).ok()?;

@@ -27,7 +27,7 @@ impl Probe for System {
         host.set_result("trim_timer", trim_timer(root), Value::Flag);
         let randomized = root.required_number("proc/sys/kernel/randomize_va_space");
         host.set_result("randomized", randomized, |n| Value::count(n, ""));
-        host.set_result("preloaded", preloaded(root), Value::Word);
+        host.set_result("preloaded", preloaded_libraries(root), Value::Word);
         vec![host]
     }
 }
@@ -111,7 +111,7 @@ fn trim_timer(root: &Root) -> Result<bool, String> {
 }
 
 /// Returns the preloaded libraries, or the reason why they are unknown.
-fn preloaded(root: &Root) -> Result<String, String> {
+fn preloaded_libraries(root: &Root) -> Result<String, String> {
     if !root.has("etc") {
         return Err("There is no /etc.".into());
     }

@@ -150,7 +150,7 @@ pub fn extra(
     fast: Option<&HotTarget>,
     memory: u64,
 ) -> (Extra, Result<String, String>) {
-    let folders = plan::plan(ranked(watched), watched.seconds, fast, memory);
+    let folders = plan::plan(rank_folders(watched), watched.seconds, fast, memory);
     let script = match fast {
         Some(fast) => script::script(&folders, fast),
         None => Err(wording::NO_FAST_FILESYSTEM.into()),
@@ -170,7 +170,7 @@ pub fn extra(
 }
 
 /// Returns the directories, busiest first.
-fn ranked(watched: &FolderActivity) -> Vec<(PathBuf, Activity)> {
+fn rank_folders(watched: &FolderActivity) -> Vec<(PathBuf, Activity)> {
     let folders = watched
         .activities
         .iter()
@@ -228,7 +228,7 @@ fn path_end(path: &Path) -> String {
 
 /// Builds a chart of the busiest directories with their cumulative percentages. The plan is in the caption.
 fn pareto(watched: &FolderActivity, plan: &str) -> EvidenceBars {
-    let folders = ranked(watched);
+    let folders = rank_folders(watched);
     let total: f64 = folders.iter().map(|(_, a)| a.read + a.written).sum();
     let mut sum = 0.0;
     let bar = |(path, a): &(PathBuf, Activity)| {

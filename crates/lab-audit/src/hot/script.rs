@@ -27,8 +27,8 @@ pub fn script(folders: &[WatchedFolder], fast: &HotTarget) -> Result<String, Str
         "# Without an argument, this script shows what it would do; with --go it does it. Read it first."
             .into(),
         "set -eu".into(),
-        format!("fast={}", quoted(&fast.folder.to_string_lossy())),
-        format!("uuid={}", quoted(uuid)),
+        format!("fast={}", quote(&fast.folder.to_string_lossy())),
+        format!("uuid={}", quote(uuid)),
     ];
     lines.push(include_str!("../../data/move.sh").trim_end().replacen(
         "# SPDX-License-Identifier: Apache-2.0\n",
@@ -36,7 +36,7 @@ pub fn script(folders: &[WatchedFolder], fast: &HotTarget) -> Result<String, Str
         1,
     ));
     lines.extend(fast_line(fast, uuid));
-    lines.extend(names.iter().map(|name| format!("move {}", quoted(name))));
+    lines.extend(names.iter().map(|name| format!("move {}", quote(name))));
     lines.extend(placed(Placement::Memory).flat_map(in_memory));
     Ok(lines.join("\n") + "\n")
 }
@@ -56,12 +56,12 @@ fn fast_line(fast: &HotTarget, uuid: &str) -> Vec<String> {
         format!("^UUID={uuid}"),
         format!("^[^#].*[[:space:]]{mount}[[:space:]]"),
     ];
-    let [by_uuid, by_mount] = patterns.map(|pattern| quoted(&pattern));
+    let [by_uuid, by_mount] = patterns.map(|pattern| quote(&pattern));
     vec![
         "# The fast filesystem itself, unless it is in fstab.".into(),
         format!(
             "grep -q -e {by_uuid} -e {by_mount} \"$fstab\" || line {}",
-            quoted(&line)
+            quote(&line)
         ),
     ]
 }
@@ -70,7 +70,7 @@ fn in_memory(folder: &WatchedFolder) -> [String; 2] {
     let name = printable(&folder.path.to_string_lossy());
     [
         format!("# In memory after the next boot; the current content of {name} is then hidden."),
-        format!("line {}", quoted(&folder.tmpfs())),
+        format!("line {}", quote(&folder.tmpfs())),
     ]
 }
 
@@ -84,7 +84,7 @@ fn retain_outermost(names: Vec<String>) -> Vec<String> {
 }
 
 /// Quotes a text as a single shell word.
-fn quoted(text: &str) -> String {
+fn quote(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 

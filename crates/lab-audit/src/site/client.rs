@@ -296,7 +296,7 @@ fn exchange(
         };
         if n == 0 {
             return match reader.end() {
-                Ok(Some(_)) => finished(head, response),
+                Ok(Some(_)) => finish_response(head, response),
                 Ok(None) => ended_early(
                     head,
                     response,
@@ -322,10 +322,10 @@ fn exchange(
                     "the response is not HTTP/1.1: {e}"
                 )));
             }
-            Ok((_, Some(_))) => return finished(head, response),
+            Ok((_, Some(_))) => return finish_response(head, response),
             Ok(_) if response.body.len() >= MAX_BODY => {
                 response.is_truncated = true;
-                return finished(head, response);
+                return finish_response(head, response);
             }
             Ok(_) => {}
         }
@@ -340,10 +340,10 @@ fn ended_early(
     reason: &str,
 ) -> Result<PageResponse, ReadFailure> {
     response.is_truncated = true;
-    finished(head, response).map_err(|_| ReadFailure::None(reason.to_owned()))
+    finish_response(head, response).map_err(|_| ReadFailure::None(reason.to_owned()))
 }
 
-fn finished(head: Vec<u8>, mut response: PageResponse) -> Result<PageResponse, ReadFailure> {
+fn finish_response(head: Vec<u8>, mut response: PageResponse) -> Result<PageResponse, ReadFailure> {
     let max_fields = head.iter().filter(|byte| **byte == b'\n').count();
     let mut begin = 0;
     loop {

@@ -4,7 +4,7 @@
 use super::address::redact;
 use super::client::{MAX_BODY, PageResponse};
 use super::resource::Resource;
-use super::server::{Redirects, recorded};
+use super::server::{Redirects, describe_from_response};
 use super::visit::Site;
 use crate::cookies::cookie::split_set_cookie;
 use crate::cookies::input::Collector;
@@ -154,7 +154,7 @@ fn server(
     if response.fields.is_empty() {
         return None;
     }
-    let mut thing = recorded(url, response, redirects);
+    let mut thing = describe_from_response(url, response, redirects);
     // The file shows the protocol and the address that the browser used, but not which others the server supports.
     let version = entry["response"]["httpVersion"]
         .as_str()

@@ -147,7 +147,7 @@ impl ServerContext<'_> {
     /// Describes the server for rules. Sends requests to determine values that the page's response
     /// does not contain.
     pub fn thing(&self, client: &mut Client) -> Thing {
-        let mut thing = recorded(self.url, self.page, &self.redirects);
+        let mut thing = describe_from_response(self.url, self.page, &self.redirects);
         let addresses = client.addresses(self.url);
         let addresses =
             addresses.map_err(|e| format!("The second lookup of the name failed: {e}."));
@@ -372,7 +372,7 @@ fn reached_over(family: IpFamily, addresses: &[SocketAddr]) -> Value {
 }
 
 /// Describes the server from the response to the page request alone, without further requests.
-pub fn recorded(url: &Url, page: &PageResponse, redirects: &Redirects) -> Thing {
+pub fn describe_from_response(url: &Url, page: &PageResponse, redirects: &Redirects) -> Thing {
     let authority = &url[url::Position::BeforeHost..url::Position::AfterPort];
     let mut thing = Thing::new("server", authority);
     match &page.malformed {

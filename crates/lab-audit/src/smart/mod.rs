@@ -217,7 +217,7 @@ fn worn_by_attribute(json: &Json) -> Option<f64> {
     named_attributes(json).find_map(|(name, attribute)| {
         let percent_used = match name {
             // The normalized value counts down from 100.
-            "SSD_Life_Left" | "Wear_Leveling_Count" => 100 - normalized(attribute)?,
+            "SSD_Life_Left" | "Wear_Leveling_Count" => 100 - normalized_value(attribute)?,
             // The raw value can hold the percentage while the normalized value stays at 100.
             "SSD_Life_Left_Perc"
             | "SSD_Remaining_Life_Perc"
@@ -231,14 +231,14 @@ fn worn_by_attribute(json: &Json) -> Option<f64> {
             | "Life_Remaining_Percent"
             | "DriveLife_Remaining%"
             | "Drive_Life_Remaining%" => {
-                let left = normalized(attribute)?;
+                let left = normalized_value(attribute)?;
                 let is_open = left == 100 && matches!(raw(attribute), Some(1..=99));
                 (!is_open).then_some(100 - left)?
             }
             // Intel's attribute (233) counts down. SanDisk's attribute with the same name (230) counts up, in other
             // units.
             "Media_Wearout_Indicator" if attribute["id"].as_u64() == Some(233) => {
-                100 - normalized(attribute)?
+                100 - normalized_value(attribute)?
             }
             "Percent_Lifetime_Used"
             | "Perc_Rated_Life_Used"
@@ -252,7 +252,7 @@ fn worn_by_attribute(json: &Json) -> Option<f64> {
 }
 
 /// Returns a normalized value if it is a percentage.
-fn normalized(attribute: &Json) -> Option<u64> {
+fn normalized_value(attribute: &Json) -> Option<u64> {
     attribute["value"]
         .as_u64()
         .filter(|percent| *percent <= 100)
@@ -265,7 +265,7 @@ fn normalized(attribute: &Json) -> Option<u64> {
 fn remaining_lifetime(attribute: &Json) -> Option<u64> {
     let left = raw(attribute).filter(|percent| *percent <= 100)?;
     let has_no_other = attribute["id"].as_u64() == Some(209) || attribute["value"].is_null();
-    let fits = match normalized(attribute) {
+    let fits = match normalized_value(attribute) {
         Some(normalized) if normalized == left => true,
         // A raw value of 0 is ambiguous: the disk may be worn out, or it may not count at all.
         Some(100) => left > 0,

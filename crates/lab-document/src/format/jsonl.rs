@@ -36,13 +36,13 @@ pub fn render(document: &Document) -> serde_json::Result<String> {
         "source": document.source,
     })];
     for finding in findings.iter().chain(document.warnings()) {
-        lines.push(tagged("finding", finding)?);
+        lines.push(tag_object("finding", finding)?);
     }
     for issue in &document.issues {
-        lines.push(tagged("issue", issue)?);
+        lines.push(tag_object("issue", issue)?);
     }
     for row in &document.rows {
-        lines.push(tagged("row", row)?);
+        lines.push(tag_object("row", row)?);
     }
     let lines = lines.iter().map(serde_json::to_string);
     let lines = lines.collect::<serde_json::Result<Vec<_>>>()?;
@@ -50,7 +50,7 @@ pub fn render(document: &Document) -> serde_json::Result<String> {
 }
 
 /// Serializes an object with its kind.
-fn tagged(kind: &str, object: &impl Serialize) -> serde_json::Result<Value> {
+fn tag_object(kind: &str, object: &impl Serialize) -> serde_json::Result<Value> {
     let mut value = serde_json::to_value(object)?;
     if let Value::Object(members) = &mut value {
         members.insert("kind".into(), kind.into());

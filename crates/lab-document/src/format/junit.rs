@@ -53,7 +53,7 @@ pub fn render(document: &Document) -> String {
         "tests=\"{}\" failures=\"{failures}\" errors=\"0\"",
         tests.len()
     );
-    let title = escaped(&document.title);
+    let title = escape_text(&document.title);
     let mut text = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"benchlab\" {counts}>\n  \
          <testsuite name=\"{title}\" {counts} skipped=\"{skipped}\">\n"
@@ -149,24 +149,24 @@ impl Test {
         let time = time.map_or(String::new(), |seconds| format!(" time=\"{seconds:.9}\""));
         let head = format!(
             "    <testcase classname=\"benchlab.{}\" name=\"{}\"{time}>\n",
-            escaped(&self.class),
-            escaped(&self.name)
+            escape_text(&self.class),
+            escape_text(&self.name)
         );
         let body = match &self.result {
             TestResult::Passed => String::new(),
             TestResult::Failed(text) => {
                 format!(
                     "      <failure message=\"{}\" type=\"gate\">{}</failure>\n",
-                    escaped(text),
-                    escaped(text)
+                    escape_text(text),
+                    escape_text(text)
                 )
             }
             TestResult::Skipped(text) => {
                 // An older schema (`junit-4.xsd`) allows no attribute.
-                format!("      <skipped>{}</skipped>\n", escaped(text))
+                format!("      <skipped>{}</skipped>\n", escape_text(text))
             }
         };
-        let output = match escaped(&self.output) {
+        let output = match escape_text(&self.output) {
             output if output.is_empty() => String::new(),
             output => format!("      <system-out>{output}</system-out>\n"),
         };
@@ -175,7 +175,7 @@ impl Test {
 }
 
 /// Escapes text for an attribute or an element. Control characters are not allowed in XML 1.0.
-fn escaped(text: &str) -> String {
+fn escape_text(text: &str) -> String {
     escape(legal(text)).into_owned()
 }
 

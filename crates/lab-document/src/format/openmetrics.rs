@@ -69,7 +69,7 @@ pub fn render(document: &Document) -> String {
         if !family.unit.is_empty() && name.ends_with(&format!("_{}", family.unit)) {
             text += &format!("# UNIT {name} {}\n", family.unit);
         }
-        text += &format!("# HELP {name} {}\n", escaped(&family.help));
+        text += &format!("# HELP {name} {}\n", escape(&family.help));
         for (labels, value) in family.samples {
             text += &format!("{name}{{{labels}}} {value}\n");
         }
@@ -103,11 +103,11 @@ fn labels(row: &Row) -> String {
     let labels = all
         .into_iter()
         .filter(|(name, value)| !value.is_empty() && seen.insert(*name));
-    let labels = labels.map(|(name, value)| format!("{name}=\"{}\"", escaped(value)));
+    let labels = labels.map(|(name, value)| format!("{name}=\"{}\"", escape(value)));
     labels.collect::<Vec<_>>().join(",")
 }
 
 /// Escapes a label's value.
-fn escaped(text: &str) -> String {
+fn escape(text: &str) -> String {
     clean(text).replace('\\', "\\\\").replace('"', "\\\"")
 }

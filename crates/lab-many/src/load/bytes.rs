@@ -30,7 +30,7 @@ pub fn put_back(slice: &mut Slice, bytes: &[u8]) -> Result<(), String> {
     let mut rest = bytes;
     for times in [&mut slice.response, &mut slice.service, &mut slice.lag] {
         let blob = length_prefixed(&mut rest).ok_or("a distribution of times is cut off")?;
-        *times = histogram::packed(blob)?;
+        *times = histogram::pack(blob)?;
     }
     match rest {
         [] => Ok(()),

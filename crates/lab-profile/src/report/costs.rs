@@ -142,7 +142,7 @@ pub fn sections(pair: &ProfilePair) -> Vec<Section> {
     let mut calls = Section::folded(wording::CALLS);
     for (name, profile) in pair.each() {
         if let Some(costs) = &profile.callgrind {
-            calls.table(called(name, costs));
+            calls.table(call_table(name, costs));
         }
     }
     vec![program, functions, lines, calls]
@@ -252,7 +252,7 @@ fn one_sided(
 }
 
 /// Builds a table of the calls with the highest inclusive costs.
-fn called(name: &str, costs: &CostProfile) -> Table {
+fn call_table(name: &str, costs: &CostProfile) -> Table {
     let mut table = Table::new(wording::calls_table(name), wording::CALLS_COLUMNS)
         .with_caption(wording::CALLS_CAPTION);
     let mut calls: Vec<_> = costs.calls().collect();

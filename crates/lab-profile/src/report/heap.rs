@@ -66,7 +66,7 @@ fn chart_of<'p>(
             name: (*name).into(),
             color,
             stroke: Stroke::Steps,
-            points: stepped(massif, &times),
+            points: to_steps(massif, &times),
             band: Band::Hidden,
         });
     let (title, unit) = wording::heap_time(unit);
@@ -83,7 +83,7 @@ fn chart_of<'p>(
 }
 
 /// Returns the size of the heap at each of the given times, up to the end of the program.
-fn stepped(massif: &Massif, times: &BTreeSet<u64>) -> Vec<(f64, Quantity)> {
+fn to_steps(massif: &Massif, times: &BTreeSet<u64>) -> Vec<(f64, Quantity)> {
     let mut snapshots = massif.snapshots.iter().peekable();
     let (mut points, mut total) = (Vec::new(), 0);
     for time in times {
@@ -93,12 +93,12 @@ fn stepped(massif: &Massif, times: &BTreeSet<u64>) -> Vec<(f64, Quantity)> {
         while let Some(snapshot) = snapshots.next_if(|snapshot| snapshot.time <= *time) {
             total = snapshot.total();
         }
-        points.push((scaled(*time, massif.time_unit), bytes(total)));
+        points.push((scale_time(*time, massif.time_unit), bytes(total)));
     }
     points
 }
 
-fn scaled(time: u64, unit: TimeUnit) -> f64 {
+fn scale_time(time: u64, unit: TimeUnit) -> f64 {
     match unit {
         TimeUnit::Milliseconds => time as f64 * 1e6,
         TimeUnit::Instructions | TimeUnit::Bytes => time as f64,
@@ -121,7 +121,7 @@ pub fn section(pair: &ProfilePair) -> Section {
         section.push(chart);
     }
     for (name, profile) in pair.each() {
-        section.table(churning(name, profile));
+        section.table(churn_table(name, profile));
     }
     section.table(sites(pair, wording::ALLOCATED, |_, p| p.bytes));
     section.table(sites(pair, wording::AT_PEAK, |_, p| p.peak_bytes));
@@ -226,7 +226,7 @@ fn ranked_locations(
     table.build(pair, rows)
 }
 
-fn churning(name: &str, profile: &Profile) -> Table {
+fn churn_table(name: &str, profile: &Profile) -> Table {
     let all = profile.dhat.as_ref().map_or_else(Vec::new, churn);
     let mut table = Table::new(wording::churn_table(name), wording::CHURN_COLUMNS)
         .with_caption(wording::CHURN_CAPTION);

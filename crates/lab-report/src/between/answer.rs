@@ -35,7 +35,7 @@ pub fn answer(report: &BetweenReport, changes: &[ChangedFigure]) -> Answer {
     Answer {
         chart: chart(report, &largest(changes), "answer"),
         findings,
-        undecided: undecided(report, changes),
+        undecided: inconclusive_text(report, changes),
         ..Answer::default()
     }
 }
@@ -109,7 +109,7 @@ fn word(change: &ChangedFigure) -> &'static str {
     }
 }
 
-fn undecided(report: &BetweenReport, figures: &[ChangedFigure]) -> Option<String> {
+fn inconclusive_text(report: &BetweenReport, figures: &[ChangedFigure]) -> Option<String> {
     let open = figures.iter().filter_map(|c| match c.verdict {
         Verdict::Inconclusive { blocks_needed } => Some(blocks_needed),
         _ => None,

@@ -167,12 +167,12 @@ impl SubjectStanding {
                 Some(_) => standing.and_then(|s| s.verdict).into_iter().collect(),
                 None => table::verdicts(scope, subject, &compared.metric),
             },
-            missing: missing(scope, compared, subject),
+            missing: missing_reason(scope, compared, subject),
             time_ns: base.filter(say::is_bounded),
             p99_ns: time(subject, &Metric::P99).filter(say::is_bounded),
             failed: compared
                 .counts_failed
-                .then(|| failed(scope, compared, subject)),
+                .then(|| count_failed(scope, compared, subject)),
         }
     }
 
@@ -188,7 +188,7 @@ impl SubjectStanding {
 }
 
 /// Counts the failed requests over all points.
-fn failed(scope: &Scope, compared: &ComparedMetric, subject: SubjectId) -> u64 {
+fn count_failed(scope: &Scope, compared: &ComparedMetric, subject: SubjectId) -> u64 {
     let scopes = compared.all_points.iter().map(|&p| (subject, Some(p)));
     let failed = scopes.filter_map(|subject_scope| scope.quantity(subject_scope, &Metric::ERRORS));
     let failed = failed.map(|n| n.value as u64);
@@ -196,7 +196,7 @@ fn failed(scope: &Scope, compared: &ComparedMetric, subject: SubjectId) -> u64 {
 }
 
 /// Returns the reason why a subject has no verdicts.
-fn missing(scope: &Scope, compared: &ComparedMetric, subject: SubjectId) -> &'static str {
+fn missing_reason(scope: &Scope, compared: &ComparedMetric, subject: SubjectId) -> &'static str {
     let mut points = compared.all_points.iter();
     if scope.run.failures.iter().any(|f| f.subject == subject) {
         "failed"

@@ -38,11 +38,11 @@ pub fn answer(measured: &Measured, chart: Option<Chart>, mut findings: Vec<Findi
     Answer {
         chart,
         findings,
-        undecided: undecided(measured),
+        undecided: inconclusive_text(measured),
         omitted: say::paragraph(
             nothing_compared(measured)
                 .into_iter()
-                .chain(missing(measured)),
+                .chain(missing_subjects(measured)),
         ),
         ..Answer::default()
     }
@@ -67,7 +67,7 @@ pub fn no_answer(measured: &Measured) -> Answer {
     Answer {
         headline: headline.unwrap_or_else(none),
         findings: log.into_iter().collect(),
-        omitted: missing(measured),
+        omitted: missing_subjects(measured),
         ..Answer::default()
     }
 }
@@ -179,7 +179,7 @@ fn keep_largest(largest: &mut Option<(f64, String)>, value: f64, text: impl FnOn
 }
 
 /// Describes the inconclusive comparisons and how to resolve them.
-fn undecided(measured: &Measured) -> Option<String> {
+fn inconclusive_text(measured: &Measured) -> Option<String> {
     let comparisons = &measured.results.comparisons;
     let verdicts = comparisons.iter().filter_map(|c| c.verdict);
     let (open, closed): (Vec<Verdict>, Vec<Verdict>) =
@@ -287,7 +287,7 @@ fn longer_run(measured: &Measured, blocks: u32) -> LongerRun {
 }
 
 /// Describes the subjects that are missing from all or some of the results.
-fn missing(measured: &Measured) -> Option<String> {
+fn missing_subjects(measured: &Measured) -> Option<String> {
     let failures = measured.run.failures.iter();
     let (lacking, failed): (Vec<_>, Vec<_>) = failures.partition(|f| f.is_lack());
     let subjects = |failures: Vec<&Failure>| -> BTreeSet<SubjectId> {

@@ -39,7 +39,7 @@ pub fn rows(measured: &Measured) -> Vec<Row> {
     rows.extend(results.effects.iter().map(|e| effect(measured, e)));
     rows.extend(absent(measured));
     let imports = std::iter::once(measured.run).chain(measured.others);
-    rows.extend(imports.flat_map(imported));
+    rows.extend(imports.flat_map(imported_rows));
     rows
 }
 
@@ -239,7 +239,7 @@ fn absent(measured: &Measured) -> Vec<Row> {
 }
 
 /// Returns the rows of values that another tool measured.
-pub fn imported(run: &Run) -> Vec<Row> {
+pub fn imported_rows(run: &Run) -> Vec<Row> {
     let imports = run.imports().iter();
     imports
         .flat_map(|import| import_rows(run, import))

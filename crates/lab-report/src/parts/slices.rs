@@ -67,7 +67,7 @@ fn charted_scopes(
 }
 
 /// Merges distributions into one, in ascending order of values.
-fn merged<'c>(all: impl Iterator<Item = &'c SliceTimes>) -> Vec<(f64, u64)> {
+fn merge_counts<'c>(all: impl Iterator<Item = &'c SliceTimes>) -> Vec<(f64, u64)> {
     let mut sum: BTreeMap<u64, u64> = BTreeMap::new();
     for (value, count) in all.flat_map(|times| times.counts().into_owned().0) {
         let total = sum.entry(value).or_default();
@@ -90,7 +90,7 @@ pub fn percentiles(scope: &Scope, subject_scopes: &[SubjectScope], service: bool
         }
         let slices = slices(scope, subject_scope);
         let mut add = |name, color, of: fn(&Slice) -> &SliceTimes| {
-            let counts = merged(slices.iter().map(|slice| of(slice)));
+            let counts = merge_counts(slices.iter().map(|slice| of(slice)));
             lines.extend((!counts.is_empty()).then_some(DistributionLine {
                 name,
                 color,
@@ -129,7 +129,7 @@ pub fn histogram(scope: &Scope, subject_scopes: &[SubjectScope]) -> Option<Chart
         .iter()
         .filter(|(subject_scope, ..)| scope.cell(*subject_scope, &Metric::BACKLOG).is_none())
         .map(|(subject_scope, color, name)| {
-            let counts = merged(
+            let counts = merge_counts(
                 slices(scope, *subject_scope)
                     .iter()
                     .map(|slice| &slice.response),
@@ -218,7 +218,7 @@ fn over_slices<'s>(scope: &'s Scope, subject_scopes: &[SubjectScope]) -> Maps<'s
             begin_ns += slices.iter().map(|s| s.wall_ns).sum::<u64>();
             HeatColumn {
                 label,
-                counts: merged(slices.iter().map(|s| &s.response)),
+                counts: merge_counts(slices.iter().map(|s| &s.response)),
             }
         };
         HeatMap {
@@ -242,7 +242,7 @@ fn over_points<'s>(scope: &'s Scope) -> Maps<'s> {
             let slices = slices(scope, (subject, Some(point)));
             HeatColumn {
                 label: scope.swept(point),
-                counts: merged(slices.iter().map(|s| &s.response)),
+                counts: merge_counts(slices.iter().map(|s| &s.response)),
             }
         });
         let name = format!("{} {}", scope.name(subject), scope.group_label(&group));

@@ -31,7 +31,7 @@ proptest! {
     fn a_distribution_that_is_packed_is_the_same(counts in counts()) {
         let Some(blob) = encode(&counts).unwrap() else { return Ok(()) };
         let unpacked = decode(&blob).unwrap();
-        let packed = histogram::packed(&blob).unwrap();
+        let packed = histogram::pack(&blob).unwrap();
         prop_assert_eq!(packed.median(), unpacked.median());
         prop_assert_eq!(&*histogram::blob(&packed).unwrap().unwrap(), &blob[..]);
         prop_assert_eq!(packed, SliceTimes::from(unpacked));

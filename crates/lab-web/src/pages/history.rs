@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Shows how the ratios of an experiment or a comparison changed from run to run.
 
-use super::{count, encoded, minute, page, values};
+use super::{count, minute, page, percent_encode, values};
 use crate::app::App;
 use crate::library::{RunEntry, RunLibrary};
 use crate::problem::Problem;
@@ -31,7 +31,7 @@ pub async fn names(State(app): State<App>) -> Result<Html<String>, Problem> {
                 ul class="runs" {
                     @for (name, began) in &names {
                         li { div {
-                            h2 { a href={ "/history/" (encoded(name)) } { (clean(name)) } }
+                            h2 { a href={ "/history/" (percent_encode(name)) } { (clean(name)) } }
                             p class="about" { (count(began.len(), "run")) " · the last on " (minute(began[0])) }
                         } }
                     }

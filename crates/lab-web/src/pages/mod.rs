@@ -53,16 +53,16 @@ pub fn page(title: &str, actions: &Markup, content: Markup) -> Html<String> {
 
 /// Returns the path of a run's page, or of a resource below that page.
 pub fn run_path(run: &str, below: &str) -> String {
-    format!("/runs/{}{below}", encoded(run))
+    format!("/runs/{}{below}", percent_encode(run))
 }
 
 /// Returns the path of a bisection's page.
 pub fn bisection_path(name: &str) -> String {
-    format!("/bisections/{}", encoded(name))
+    format!("/bisections/{}", percent_encode(name))
 }
 
 /// Percent-encodes text for use as a URL path segment or a query value.
-pub fn encoded(text: &str) -> String {
+pub fn percent_encode(text: &str) -> String {
     utf8_percent_encode(text, NON_ALPHANUMERIC).to_string()
 }
 

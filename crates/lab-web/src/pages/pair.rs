@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Compares two runs. The page shows the same document as `benchlab diff A.lab B.lab`.
 
-use super::{encoded, page, run_path, values};
+use super::{page, percent_encode, run_path, values};
 use crate::app::App;
 use crate::problem::Problem;
 use axum::extract::{RawQuery, State};
@@ -35,8 +35,8 @@ pub async fn diff(
         let document = library.compare([&first, &second])?;
         let other_way = format!(
             "/diff?order=given&run={}&run={}",
-            encoded(&second),
-            encoded(&first)
+            percent_encode(&second),
+            percent_encode(&first)
         );
         let actions = html! {
             div class="actions" {

@@ -4,7 +4,7 @@
 use super::export::formats;
 use super::live::live_page;
 use super::runs::title;
-use super::{encoded, minute, page, run_path};
+use super::{minute, page, percent_encode, run_path};
 use crate::app::App;
 use crate::library::{RunEntry, RunLibrary, RunState};
 use crate::problem::Problem;
@@ -69,7 +69,7 @@ fn actions(library: &RunLibrary, entry: &RunEntry, may_delete: bool) -> Markup {
     html! {
         div class="actions" {
             @if let Some(name) = &heading.experiment {
-                a href={ "/history/" (encoded(name)) } { "History of " (lab_document::clean(name)) }
+                a href={ "/history/" (percent_encode(name)) } { "History of " (lab_document::clean(name)) }
             }
             @if !others.is_empty() { (compare(entry, &others)) }
             (export(&entry.name))
@@ -111,5 +111,5 @@ fn export(run: &str) -> Markup {
 }
 
 fn delete(run: &str) -> Markup {
-    html! { a href={ "/delete?run=" (encoded(run)) } { "Delete…" } }
+    html! { a href={ "/delete?run=" (percent_encode(run)) } { "Delete…" } }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Lists all runs with their results, and searches them.
 
-use super::{count, encoded, minute, page, run_path, values};
+use super::{count, minute, page, percent_encode, run_path, values};
 use crate::app::App;
 use crate::library::{RunEntry, RunLibrary, RunLine, RunState};
 use crate::problem::Problem;
@@ -186,7 +186,7 @@ fn about_line(entry: &RunEntry) -> Markup {
     html! {
         p class="about" {
             @match &heading.experiment {
-                Some(name) => a href={ "/history/" (encoded(name)) } { (clean(name)) },
+                Some(name) => a href={ "/history/" (percent_encode(name)) } { (clean(name)) },
                 None => "imported figures",
             }
             " · " (minute(heading.started_unix_s))
@@ -239,7 +239,7 @@ fn answer_line(summary: &RunLine) -> Markup {
 
 /// Renders links to later and to earlier runs.
 fn page_links(words: &str, from: usize, found: usize) -> Markup {
-    let link = |from: usize| format!("/?q={}&from={from}", encoded(words));
+    let link = |from: usize| format!("/?q={}&from={from}", percent_encode(words));
     html! {
         @if from > 0 || from + ON_A_PAGE < found {
             nav class="turning" aria-label="More runs" {

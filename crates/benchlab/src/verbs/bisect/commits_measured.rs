@@ -258,7 +258,7 @@ impl CommitBench {
         self.run(&plan, &path, &stop)?;
         let run = lab_store::load(&path).map_err(Exit::from)?;
         if let Some(failure) = run.failures.iter().find(|f| subjects.contains(&f.subject)) {
-            return Err(Unmeasured::Commit(skipped(
+            return Err(Unmeasured::Commit(to_skipped_commit(
                 commits[failure.subject.index()],
                 failure,
             )));
@@ -418,7 +418,7 @@ fn truncate_to_last_analysis(mut values: ProbeValues) -> ProbeValues {
     values
 }
 
-fn skipped(commit: usize, failure: &Failure) -> SkippedCommit {
+fn to_skipped_commit(commit: usize, failure: &Failure) -> SkippedCommit {
     SkippedCommit {
         commit,
         kind: failure.kind.clone(),

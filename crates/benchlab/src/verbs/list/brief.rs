@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Shows an experiment on one screen: its cases, their parameters, and its subjects.
 
-use super::{ON_REQUEST, missing, parameters, role, selections};
+use super::{ON_REQUEST, missing_toolchains, parameters, role, selections};
 use crate::exit::Exit;
 use crate::output::{SCREEN, hanging_indent, say, widest};
 use lab_plan::{Experiment, Subject, Toolchains};
@@ -130,7 +130,7 @@ fn description(experiment: &Experiment, subject: &Subject, targets: &[&str]) -> 
 fn print_missing_toolchains(experiment: &Experiment, toolchains: &Toolchains) -> Result<(), Exit> {
     let mut titles: Vec<(&str, BTreeSet<&str>)> = Vec::new();
     for subject in &experiment.subjects {
-        for toolchain in missing(toolchains, subject) {
+        for toolchain in missing_toolchains(toolchains, subject) {
             let name = &*subject.model.name;
             match titles
                 .iter_mut()

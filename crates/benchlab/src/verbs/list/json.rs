@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `benchlab list --format json`.
 
-use super::{missing, parameters, role, state};
+use super::{missing_toolchains, parameters, role, state};
 use crate::exit::Exit;
 use crate::verbs::doctor::toolchain_json;
 use crate::verbs::run_files;
@@ -65,7 +65,7 @@ pub fn experiment(experiment: &Experiment, toolchains: &Toolchains) -> Value {
 }
 
 fn missing_json(toolchains: &Toolchains, program: &Subject) -> Value {
-    let missing = missing(toolchains, program).into_iter();
+    let missing = missing_toolchains(toolchains, program).into_iter();
     missing.map(toolchain_json).collect()
 }
 

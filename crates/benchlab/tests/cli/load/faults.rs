@@ -62,7 +62,7 @@ fn what_was_due_is_served_or_an_error() {
 }
 
 #[test]
-fn answers_of_every_form_are_served() {
+fn responses_of_every_form_are_served() {
     for (behavior, more) in [
         (Behavior::Chunked, &["--expect-json", "ok=true"][..]),
         (Behavior::Closes, &[]),
@@ -101,7 +101,7 @@ fn an_unresponsive_server_is_not_loaded() {
 }
 
 #[test]
-fn answers_that_are_all_wrong_are_told_before_and_after() {
+fn responses_that_are_all_wrong_are_reported_before_and_after() {
     for (behavior, more, kind, message) in [
         (
             Behavior::Unavailable,

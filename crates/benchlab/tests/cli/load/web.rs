@@ -145,7 +145,7 @@ impl Shared {
             } else {
                 self.behavior
             };
-            if !self.answer(&mut stream, behavior).unwrap_or(false) {
+            if !self.respond(&mut stream, behavior).unwrap_or(false) {
                 break;
             }
         }
@@ -153,7 +153,7 @@ impl Shared {
     }
 
     /// Sends a response and returns true if the connection stays open.
-    fn answer(&self, stream: &mut TcpStream, behavior: Behavior) -> io::Result<bool> {
+    fn respond(&self, stream: &mut TcpStream, behavior: Behavior) -> io::Result<bool> {
         let with_length = |status: &str, body: &str| {
             format!(
                 "HTTP/1.1 {status}\r\nContent-Length: {}\r\n\r\n{body}",

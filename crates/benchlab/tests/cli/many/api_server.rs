@@ -168,8 +168,8 @@ impl Shared {
                 }
                 (true, None) => return self.watch(&request, &mut out),
                 (false, None) => {
-                    let (status, answer) = self.answer(&request);
-                    write(&mut out, status, &answer)
+                    let (status, response) = self.respond(&request);
+                    write(&mut out, status, &response)
                 }
             };
             if written.is_err() {
@@ -178,10 +178,10 @@ impl Shared {
         }
     }
 
-    fn answer(&self, request: &Request) -> (u16, Value) {
+    fn respond(&self, request: &Request) -> (u16, Value) {
         let path = request.path.as_str();
-        if let Some(answer) = discovery(path) {
-            return (200, answer);
+        if let Some(response) = discovery(path) {
+            return (200, response);
         }
         let job = path
             .strip_prefix(JOBS)
@@ -430,8 +430,8 @@ fn read(input: &mut impl BufRead) -> io::Result<Option<Request>> {
     Ok(Some(request))
 }
 
-fn write(out: &mut impl Write, status: u16, answer: &Value) -> io::Result<()> {
-    let body = answer.to_string();
+fn write(out: &mut impl Write, status: u16, response: &Value) -> io::Result<()> {
+    let body = response.to_string();
     let head = format!(
         "HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
         body.len()

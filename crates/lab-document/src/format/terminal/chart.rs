@@ -251,7 +251,7 @@ impl Layout {
     }
 }
 
-fn indented(name: &str, in_group: bool) -> String {
+fn indent_name(name: &str, in_group: bool) -> String {
     let indent = if in_group { "  " } else { "" };
     indent.to_owned() + &clean(name)
 }
@@ -265,7 +265,7 @@ fn forest(forest: &Forest, width: usize, pen: Pen) -> Vec<String> {
     let rows = || forest.groups.iter().flat_map(|group| &group.rows);
     let names = forest.groups.iter().flat_map(|group| {
         let rows = group.rows.iter();
-        rows.map(|row| indented(&row.name, !group.title.is_empty()))
+        rows.map(|row| indent_name(&row.name, !group.title.is_empty()))
     });
     let names: Vec<String> = names.collect();
     let label = |row: &ForestRow| match row.label.as_str() {
@@ -343,7 +343,7 @@ fn interval(row: &ForestRow, ruler: &Ruler, reference: f64, pen: Pen) -> String 
 
 fn bars(bars: &Bars, width: usize, pen: Pen) -> Vec<String> {
     let grouped = bars.rows.iter().any(|row| !row.group.is_empty());
-    let names = bars.rows.iter().map(|row| indented(&row.name, grouped));
+    let names = bars.rows.iter().map(|row| indent_name(&row.name, grouped));
     let labels = bars.rows.iter().map(|row| quantity::label(&row.total));
     let (names, labels): (Vec<String>, Vec<String>) = (names.collect(), labels.collect());
     let layout = Layout::new(width, &names, &labels);

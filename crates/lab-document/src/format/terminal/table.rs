@@ -163,7 +163,7 @@ fn headings(
         let cells = wrapped.iter().zip(columns).map(|(lines, &i)| {
             let above = height - lines.len();
             let text = n.checked_sub(above).map_or("", |n| lines[n].as_str());
-            placed(text, shapes[i])
+            align(text, shapes[i])
         });
         let cells: Vec<String> = cells.collect();
         pen.bold(cells.join(&" ".repeat(gap)).trim_end())
@@ -192,7 +192,7 @@ fn row(
                 pad(&text, shapes[i].width)
             };
             line += &" ".repeat(if position > 0 { gap } else { 0 });
-            line += &painted(&text, row[i].tone, pen);
+            line += &paint_text(&text, row[i].tone, pen);
         }
         line.trim_end().to_owned()
     };
@@ -207,7 +207,7 @@ fn cell(cell: &GridCell, shape: ColumnShape) -> Vec<String> {
             shape.width,
         )
     } else if shape.interval == 0 || cell.value.is_empty() {
-        vec![placed(&cut(&cell.value, shape.width), shape)]
+        vec![align(&cut(&cell.value, shape.width), shape)]
     } else {
         // The right edges of values and the left edges of intervals are aligned.
         let value = pad_left(&cell.value, shape.width.saturating_sub(shape.interval + 1));
@@ -217,13 +217,13 @@ fn cell(cell: &GridCell, shape: ColumnShape) -> Vec<String> {
         lines.extend(
             wrap(&cell.note, shape.width)
                 .iter()
-                .map(|note| placed(note, shape)),
+                .map(|note| align(note, shape)),
         );
     }
     lines
 }
 
-fn placed(text: &str, shape: ColumnShape) -> String {
+fn align(text: &str, shape: ColumnShape) -> String {
     if shape.numeric {
         pad_left(text, shape.width)
     } else {
@@ -232,7 +232,7 @@ fn placed(text: &str, shape: ColumnShape) -> String {
 }
 
 /// Colors a cell's text without its padding, because trailing spaces are trimmed.
-fn painted(text: &str, tone: Tone, pen: Pen) -> String {
+fn paint_text(text: &str, tone: Tone, pen: Pen) -> String {
     let start = text.len() - text.trim_start().len();
     let end = text.trim_end().len().max(start);
     format!(

@@ -52,7 +52,7 @@ const MAX_ROWS: usize = 24;
 pub fn headline(scope: &Scope, load: &LoadSpec) -> String {
     match scope.compared().as_slice() {
         &[only] => served(scope, load, only, None),
-        _ => compared(scope, load).map_or(String::new(), |finding| finding.text),
+        _ => comparison_finding(scope, load).map_or(String::new(), |finding| finding.text),
     }
 }
 
@@ -172,7 +172,7 @@ pub fn findings(scope: &Scope, load: &LoadSpec, headline: &str) -> Vec<Finding> 
 
 /// Compares servers by the first metric that has an interval. At a fixed rate, response times come
 /// first.
-fn compared(scope: &Scope, load: &LoadSpec) -> Option<Finding> {
+fn comparison_finding(scope: &Scope, load: &LoadSpec) -> Option<Finding> {
     let is_known = |metric: &&Metric| {
         let mut all = scope.results.comparisons.iter();
         all.any(|c| c.key.metric == **metric && say::is_bounded(&c.ratio))
