@@ -30,7 +30,7 @@ AIM = {"c": 1.0, "ada": 1.0, "java": 2.0, "python": 2.0}
 
 
 def controls(lab: Path, subject: str, cases: str, seed: int, blocks: int, folder: Path) -> list[dict]:
-    """Returns the control at each point of one run, and how many of its blocks were repeated."""
+    """Returns the control at each point of one run, and the number of repeated blocks."""
     folder.mkdir(parents=True, exist_ok=True)
     before = set(folder.glob("*.lab"))
     command = [lab, "run", "sql", "--subjects", subject, "--baseline", subject, *CASES[cases],

@@ -53,7 +53,7 @@ def main() -> None:
             runs = [report(lab, file, form) for _ in range(3)]
             wall, cpu, memory = (sorted(values) for values in zip(*runs))
             print(f"{size / MB:8.1f} MB as {form:4}  wall {wall[0]:.2f} to {wall[-1]:.2f} s, CPU {cpu[0]:.2f} to {cpu[-1]:.2f} s "
-                  f"({size / MB / cpu[-1]:.0f} to {size / MB / cpu[0]:.0f} MB/s of CPU time), {memory[-1]:.0f} MB at the most")
+                  f"({size / MB / cpu[-1]:.0f} to {size / MB / cpu[0]:.0f} MB/s of CPU time), peak memory {memory[-1]:.0f} MB")
 
 
 main()

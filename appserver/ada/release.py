@@ -101,7 +101,7 @@ def main() -> str | None:
     """Makes the release. Returns the reason if that is impossible, otherwise None."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument("--archives", metavar="URL", help="the address at which the archives will be")
+    where.add_argument("--archives", metavar="URL", help="the URL from which the archives can be downloaded")
     where.add_argument("--rehearse", action="store_true", help="use the local archives; nothing may be published")
     parser.add_argument("folder", metavar="DIRECTORY", type=Path)
     arguments = parser.parse_args()
@@ -110,7 +110,7 @@ def main() -> str | None:
         for crate in crates():
             for key in ("maintainers", "website"):
                 if RESERVED.search(str(crate.manifest[key])):
-                    return f"release.py: {key} of {crate.folder}/alire.toml is a placeholder: set the publisher's in all manifests"
+                    return f"release.py: {key} of {crate.folder}/alire.toml is a placeholder: set the publisher's value in all manifests"
     archives = f"file://{folder}/archives" if arguments.rehearse else arguments.archives.rstrip("/")
     release(folder, archives)
     print(f"{len(crates())} crates: archives in {folder}/archives, manifests in {folder}/index")

@@ -59,7 +59,7 @@ def measure(command: list[object], core: int, limit_s: float, look_s: float = 0.
                 memory.append((time.monotonic() - began, resident))
                 peak, most_own = max(peak, highest), max(most_own, own)
                 if time.monotonic() - began > limit_s:
-                    raise Failure(f"{command[0]} was not done after {limit_s:.0f} s")
+                    raise Failure(f"{command[0]} did not exit within {limit_s:.0f} s")
             _, status, used = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
         finally:
@@ -73,7 +73,7 @@ def measure(command: list[object], core: int, limit_s: float, look_s: float = 0.
         said = output.read()
         if process.returncode != 0:
             last = "\n".join((said + errors.read()).strip().splitlines()[-5:])
-            raise Failure(f"{command[0]} ended with {process.returncode}: {last}")
+            raise Failure(f"{command[0]} exited with status {process.returncode}: {last}")
         return Done(said, wall, used.ru_utime + used.ru_stime, peak, most_own, memory)
 
 
@@ -199,7 +199,7 @@ def busy() -> str:
     time.sleep(2)
     all_, idle = (now - then for now, then in zip(_ticks(), before))
     part = 1 - idle / all_
-    return f"**Others used {part:.0%} of the cores at the beginning: not to be quoted.**\n\n" if part > 0.05 else ""
+    return f"**Other processes used {part:.0%} of the cores at the beginning: do not quote these results.**\n\n" if part > 0.05 else ""
 
 
 def _ticks() -> tuple[int, int]:
@@ -222,7 +222,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cores", type=lambda text: [int(core) for core in text.split(",")], default=[0, 1],
                         help="core of the generator and of the server [default: 0,1]")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--quick", action="store_true", help="a short trial, whose figures must not be quoted")
+    parser.add_argument("--quick", action="store_true", help="a short trial, whose results must not be quoted")
     parser.add_argument("--output", type=Path, help="a file that the section is appended to")
 
 

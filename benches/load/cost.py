@@ -108,7 +108,7 @@ def section(args: argparse.Namespace, found: list[Generator], missing: str, turn
             f"{max(t.own_bytes for t in flat) / 1e6:.1f}" if flat else ""])
     rows += [[name, versions[name], "failed", "", "", "", ""] for name in failures]
     table = bench.table(["generator", "version", "CPU s per million requests", f"ratio to {base}'s", "thousand requests/s",
-                         "peak memory, MB", "of it not of files, MB"], rows)
+                         "peak memory, MB", "of the peak, not backed by files, MB"], rows)
     level = median(cost[base]).level
     text = bench.paragraph(f"""Measured by `benches/load/{command(args)}` on {bench.machine()}, over kept connections on
         loopback. The generator has core {args.cores[0]} and the server (`benches/load/server.c`) core {args.cores[1]}. In each

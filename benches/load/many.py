@@ -89,7 +89,7 @@ def long_enough(generator: Generator, args: argparse.Namespace, folder: Path) ->
 
 def requests_section(args: argparse.Namespace, ran: list[tuple[Generator, Done, Said]]) -> str:
     head = ["generator", "requests", "seconds", "resident memory, MB: at 10 % of the time", "at 50 %", "at the end",
-            "first minute's highest", "last minute's highest", "peak", "of it not of files"]
+            "first minute's highest", "last minute's highest", "peak", "of the peak, not backed by files"]
     rows, lines = [], []
     for generator, done, said in ran:
         length = done.memory[-1][0]

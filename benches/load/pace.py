@@ -99,7 +99,7 @@ def aims(cost: dict, added: dict) -> str:
         lines.append(bench.verdict("benchlab's CPU s per million requests", cost["benchlab"].estimate, MAX_CPU_S, digits=1))
     if "benchlab" in added:
         # A lower median is not better: it means that something kept the spinning client from spinning.
-        lines.append(bench.verdict("its median off the spinning client's", abs(added["benchlab"].estimate),
+        lines.append(bench.verdict("deviation of its median from the spinning client's", abs(added["benchlab"].estimate),
                                    MAX_ADDED_US, " µs", digits=0))
     return "".join(line + "\n" for line in lines)
 

@@ -131,8 +131,8 @@ def aims(lab: list[tuple[Said, int]], p99: float, due: float) -> str:
     undue = max(abs(s.offered - due) for s, _ in lab)
     unheard = max(abs(answered - s.served) for s, answered in lab)
     return "\n".join([
-        bench.verdict("benchlab's p99 off the truth, in its worst round", worst, LIMIT * 100, " %"),
-        bench.verdict("offered, and neither served nor an error", lost, 0, digits=0),
+        bench.verdict("deviation of benchlab's p99 from the truth, in its worst round", worst, LIMIT * 100, " %"),
+        bench.verdict("offered, but neither served nor counted as errors", lost, 0, digits=0),
         bench.verdict("offered, difference from the due requests", undue, 1, digits=0),
         # The server has one more: benchlab sends a request to check that there is a server.
         bench.verdict("served, difference from the server's count", unheard, 1, digits=0)]) + "\n"

@@ -221,9 +221,9 @@ def aims(known: list[Known], said: dict, costs: dict) -> str:
 
     coordination = max(statistics.median(c.part for c in all_) for all_ in costs.values())
     return "\n".join([
-        bench.verdict("p50 off the fixed delay", off(fixed, "p50_s", fixed.p50_s), RESOLUTION * 100, " %"),
-        bench.verdict("p99 of the stalls off the computed one", off(stalls, "p99_s", stalls.p99_s), RESOLUTION * 100, " %"),
-        bench.verdict("p99 of the stalls off the spinning client's", off(stalls, "p99_s", exact_p99_s), RESOLUTION * 100, " %"),
+        bench.verdict("deviation of p50 from the fixed delay", off(fixed, "p50_s", fixed.p50_s), RESOLUTION * 100, " %"),
+        bench.verdict("deviation of the stalls' p99 from the computed one", off(stalls, "p99_s", stalls.p99_s), RESOLUTION * 100, " %"),
+        bench.verdict("deviation of the stalls' p99 from the spinning client's", off(stalls, "p99_s", exact_p99_s), RESOLUTION * 100, " %"),
         bench.verdict("offered, difference from the due requests", undue, 1, digits=0),
         bench.verdict("served, difference from the server's count", unheard, 0, digits=0),
         bench.verdict("coordination, of the agents' CPU time", coordination * 100, MAX_COORDINATION * 100, " %")]) + "\n"

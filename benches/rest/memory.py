@@ -52,7 +52,7 @@ def take(server: Served, args: argparse.Namespace) -> Taken:
             client = stack.enter_context(socket.create_connection(server.address))
             client.sendall(REQUEST)
             if not client.recv(4096).startswith(b"HTTP/1.1 200"):
-                raise Failure("a request was not answered")
+                raise Failure("a request did not get status 200")
         idle, threads = resident(server), server.threads
     time.sleep(0.5)
     left, _, own = bench.memory_of(server.pid)
@@ -82,7 +82,7 @@ def section(args: argparse.Namespace, taken: dict[str, Taken]) -> str:
         return f"{size / 1e6:.2f}"
 
     table = bench.table(
-        ["subject", "at its start", f"{args.connections} busy", f"{args.connections} idle", "after they closed", "of it not of files", "threads",
+        ["subject", "at its start", f"{args.connections} busy", f"{args.connections} idle", "after they closed", "of the peak, not backed by files", "threads",
          "errors"],
         [[name, mb(t.start), mb(t.busy), mb(t.idle), mb(t.left), mb(t.own), str(t.threads), f"{t.errors:,}"]
          for name, t in taken.items()])

@@ -95,7 +95,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Adds the options that all scripts have."""
     parser.add_argument("--cores", type=lambda text: [int(core) for core in text.split(",")], default=[0, 1],
                         help="core of the clients and of the server [default: 0,1]")
-    parser.add_argument("--quick", action="store_true", help="a short trial, whose figures must not be quoted")
+    parser.add_argument("--quick", action="store_true", help="a short trial, whose results must not be quoted")
     parser.add_argument("--output", type=Path, help="a file that the section is appended to")
 
 

@@ -37,12 +37,12 @@ def ask(address: tuple[str, int], path: str, count: int) -> None:
         first = connection.recv(1 << 20)
         head, _, content = first.partition(b"\r\n\r\n")
         if not head.startswith(b"HTTP/1.1 200 ") or f"Content-Length: {len(content)}\r\n".encode() not in head + b"\r\n":
-            sys.exit(f"not an answer as a whole: {first[:200]!r}")
+            sys.exit(f"the first response is not complete: {first[:200]!r}")
         for _ in range(count // AT_ONCE):
             connection.sendall(request * AT_ONCE)
             answers = receive(connection, len(first) * AT_ONCE)
             if not answers.endswith(content) or answers.count(b"HTTP/1.1 200 ") != AT_ONCE:
-                sys.exit("another answer than at first")
+                sys.exit("a response differs from the first one")
 
 
 def main() -> None:

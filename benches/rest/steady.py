@@ -203,7 +203,7 @@ def main() -> None:
         intervals, as multiples of {BASELINE}'s CPU time.""")
     bench.publish(args, f"{made}\n\n{bench.table(head, rows)}\n")
     if wrong:
-        raise Failure(f"intervals that do not hold the independent ratio: {'; '.join(wrong)}")
+        raise Failure(f"intervals that do not contain the independent ratio: {'; '.join(wrong)}")
 
 
 if __name__ == "__main__":

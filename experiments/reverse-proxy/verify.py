@@ -256,7 +256,7 @@ class Proxy:
                 for way in (whole, f"{whole};x=y", f"{whole}/", f"{whole}%20", f"/{whole}", f"{stem}%2e{end[1:]}",
                             stem + end.upper()):
                     if marker in self.ask(way).body and marker not in self.application.ask(way).body:
-                        raise VerificationError(f"{way}: the proxy shows the source, which the application does not")
+                        raise VerificationError(f"{way}: the proxy shows the source, but the application does not")
                 asked += 1
         if asked:
             yield f"sources (pages in JSP, classes, archives: {asked}) are shown only where the application shows them"
@@ -268,7 +268,7 @@ class Proxy:
             missing = self.ask(f"{application.context}/no-such-path-{secrets.token_hex(4)}")
             for name in "X-Powered-By", "Via":
                 if missing.headers[name]:
-                    raise VerificationError(f"{name} says {missing.headers[name]}")
+                    raise VerificationError(f"{name} is {missing.headers[name]}")
             if (missing.headers["Strict-Transport-Security"] is not None) != self.private.public.hsts:
                 raise VerificationError(f"Strict-Transport-Security is {missing.headers['Strict-Transport-Security']}")
             if (missing.headers["Server"] or "") != "Apache" or b"Tomcat" in missing.body:
@@ -316,7 +316,7 @@ class Proxy:
                 context.minimum_version = context.maximum_version = version
             if not is_wanted:
                 context.set_ciphers("ALL:@SECLEVEL=0")  # otherwise this client would refuse it
-            with waiting(f"the proxy was asked for {version.name}"):
+            with waiting(f"the proxy received a {version.name} handshake"):
                 try:
                     with (socket.create_connection(("127.0.0.1", self.port), timeout=TIMEOUT_S) as plain,
                           context.wrap_socket(plain, server_hostname="127.0.0.1")):

@@ -411,7 +411,7 @@ static bool do_batch(lab *lab, bool timed)
     if (lab->current == NULL)
         return lab_fail(lab, LAB_USAGE, "no case is open");
     if (lab->current->perform == NULL)
-        return lab_fail(lab, LAB_UNSUPPORTED, "the case %s serves: it has no operations",
+        return lab_fail(lab, LAB_UNSUPPORTED, "the case %s is a server and has no operations",
                         lab->current->name);
     if ((timed || find(lab->command, "operations") != NULL)
         && !find_integer(lab, lab->command, "operations", 1, LAB_OPERATIONS_MAX, &operations))

@@ -11,7 +11,7 @@ func TestTheClockIsTheKernels(t *testing.T) {
 		now := monotonic()
 		after := kernelMonotonic()
 		if now < before-error || now > after+error {
-			t.Fatalf("%d is not from %d to %d, with an error of %d", now, before, after, error)
+			t.Fatalf("%d is not between %d and %d, with an error of %d", now, before, after, error)
 		}
 	}
 }

@@ -9,7 +9,7 @@ func Serving(close func() error) Case { return serving{close} }
 type serving struct{ close func() error }
 
 func (s serving) Perform(uint64) (Work, error) {
-	return Work{}, Unsupported("this case serves: it has no operations")
+	return Work{}, Unsupported("the case is a server and has no operations")
 }
 
 func (s serving) Close() error { return s.close() }

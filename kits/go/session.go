@@ -60,7 +60,7 @@ func (s *session) carryOut(verb string, arguments arguments) (*reply, error) {
 
 func (s *session) open(arguments arguments) (*reply, error) {
 	if s.current != nil {
-		return nil, usage("a case is still open")
+		return nil, usage("a case is already open")
 	}
 	name, err := arguments.text("case")
 	if err != nil {

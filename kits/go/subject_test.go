@@ -181,7 +181,7 @@ func TestARunTellsWhatItAllocatesIfAsked(t *testing.T) {
 
 func TestAServerDoesNoOperations(t *testing.T) {
 	_, replies, log := talk(t, "open case=server seed=7", "verify", "run operations=1", "close", "verify")
-	refused := failed("unsupported", "this case serves: it has no operations")
+	refused := failed("unsupported", "the case is a server and has no operations")
 	expect(t, replies, "@lab opened url=http://127.0.0.1:0", refused, refused, "@lab closed",
 		failed("usage", "no case is open"))
 	if strings.Count(log, "the server was closed") != 1 {
@@ -221,7 +221,7 @@ func TestErrors(t *testing.T) {
 		{[]string{"verify", "run operations=1", "close"}, []string{noCase, noCase, noCase}},
 		{[]string{"open seed=7"}, []string{failed("usage", "the argument case is missing")}},
 		{[]string{"open case=nonsense seed=7"}, []string{failed("unsupported", "there is no case nonsense")}},
-		{[]string{openEcho, openEcho}, []string{opened, failed("usage", "a case is still open")}},
+		{[]string{openEcho, openEcho}, []string{opened, failed("usage", "a case is already open")}},
 		{[]string{openEcho, "run"}, []string{opened, failed("usage", "the argument operations is missing")}},
 		{[]string{openEcho, "run operations=0"}, []string{
 			opened, failed("usage", "operations is not a whole number from 1 to 9007199254740992")}},

@@ -121,8 +121,8 @@ def test_a_proxy_is_the_target_of_a_subject(faults: FixtureProcess) -> None:
     ("lost_responses=1.5", "lost_responses is not a number above 0 and at most 1"),
     ("outage_s=600", "outage_s is not a number above 0 and at most 60"),
     ("busy_part=0.1", "lock_s is not a number above 0 and at most 60"),
-    ("", "a fault has one of cuts_per_s, lost_responses, outage_s, busy_part"),
-    ("outage_s=1 cuts_per_s=1", "a fault has one of cuts_per_s, lost_responses, outage_s, busy_part"),
+    ("", "a fault needs exactly one of cuts_per_s, lost_responses, outage_s, busy_part"),
+    ("outage_s=1 cuts_per_s=1", "a fault needs exactly one of cuts_per_s, lost_responses, outage_s, busy_part"),
     ("outage_s=1 answers=1", "expected cuts_per_s, lost_responses, outage_s, busy_part, lock_s, got answers"),
 ])
 def test_faults_that_cannot_be(faults: FixtureProcess, arguments: str, message: str) -> None:

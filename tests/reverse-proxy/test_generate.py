@@ -272,7 +272,7 @@ def test_what_is_wrong_is_found(tmp_path: Path) -> None:
                           env={"PYTHONPATH": f"{EXPERIMENT}:{ROOT / 'kits/python/src'}", "PATH": os.environ["PATH"]})
     found = completed.stdout
     assert "static fails: /files/library-1.4.2.js: the response comes from the application" in found, found + completed.stderr
-    assert "sources fails: /pages/sum.jsp: the proxy shows the source, which the application does not" in found
+    assert "sources fails: /pages/sum.jsp: the proxy shows the source, but the application does not" in found
     assert "headers fails: an error page or the header Server discloses" in found
     assert "tls_versions fails: TLSv1_2 is not supported" in found
     assert "connector fails: AJP responds" in found

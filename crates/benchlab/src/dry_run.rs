@@ -146,7 +146,7 @@ fn time(plan: &Plan, runs: &Path) -> PlanTime {
         };
     }
     let stops = match measure.looks.is_empty() {
-        true => "whatever the results",
+        true => "regardless of the results",
         false => "fewer if the result is clear earlier",
     };
     let length = measure.block_ns.map(|ns| {

@@ -145,7 +145,7 @@ fn find_project(cli: &Cli, folder: &Path) -> Result<Project, Exit> {
         (true, _) => Ok(Project::find(folder)?),
         (false, Some(_)) => project(cli),
         (false, None) => Err(Exit::invalid(format!(
-            "there is no project in {}: copy it there, or set BENCHLAB_PROJECT to its directory",
+            "{} contains no project: copy the project there, or set BENCHLAB_PROJECT to the project's directory",
             folder.display()
         ))),
     }
@@ -181,7 +181,7 @@ fn check_sources(
                     failures.filter(|f| requirements.plan.subject_label(f.subject) == *name);
                 let reason = failures
                     .next()
-                    .map_or("it is not built", |f| f.message.as_str());
+                    .map_or("the subject is not built", |f| f.message.as_str());
                 return Err(Exit::failed(format!(
                     "`{name}` runs on the coordinator's machine, but cannot run here: {reason}"
                 )));

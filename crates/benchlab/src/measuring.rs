@@ -145,5 +145,5 @@ pub fn new_file(folder: &Path, experiment: &str) -> Result<PathBuf, Exit> {
         n => format!("{time}-{experiment}-{n}.lab"),
     };
     let mut paths = (0..).map(|n| folder.join(name(n)));
-    Ok(paths.find(|p| !p.exists()).expect("the range has no end"))
+    Ok(paths.find(|p| !p.exists()).expect("the range is infinite"))
 }

@@ -29,7 +29,7 @@ pub fn prepare(
     let described = |s: &Subject| {
         let original = s.control_of.map_or(s, |original| &plan.subjects[original]);
         let described = experiment.subject(plan, original);
-        described.expect("a plan contains only subjects of its experiment")
+        described.expect("a plan contains only subjects of the experiment")
     };
     let fixtures = Fixtures {
         project,

@@ -92,7 +92,8 @@ fn begin(
         .iter()
         .find(|(k, _)| *k == kind)
         .map(|(_, url)| url);
-    let service = lab_services::database(kind.name()).expect("a service is known by its name");
+    let service =
+        lab_services::database(kind.name()).expect("every kind of service has a known name");
     match (target.external, url) {
         (true, None) => Err(Exit::invalid(format!(
             "this run uses your own {} server: specify it again with --service {}=URL",

@@ -112,7 +112,7 @@ pub fn with_directories(mut host: Host, directories: &[MountedDirectory]) -> Hos
         host.findings.extend(cache.map(|cache| HostFinding {
             unfit: false,
             what: format!("{folder} is on {cache}"),
-            advice: "its values show the speed of that cache as much as that of a disk".into(),
+            advice: "the measured values include the speed of that cache".into(),
         }));
     }
     host.findings.extend(

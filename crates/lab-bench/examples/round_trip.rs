@@ -24,7 +24,7 @@ fn main() {
         ..Subject::default()
     };
     let noop = Case::default();
-    let folder = std::env::current_dir().expect("there is a current folder");
+    let folder = std::env::current_dir().expect("the current directory exists");
     for core in allowed_cores().expect("the cores can be listed") {
         pin_to_core(core);
         let limit = Duration::from_secs(10);
@@ -33,7 +33,7 @@ fn main() {
             .expect("the subject starts");
         process
             .keep_on(core)
-            .expect("the subject can be kept on a core");
+            .expect("the subject can be pinned to a core");
         process
             .open([("case", "noop"), ("seed", "1")])
             .expect("every kit has the case noop");

@@ -30,7 +30,7 @@ fn compare(program: &[String], core: usize) {
     let order = StartRequest {
         program: program.to_vec(),
         cores: vec![core],
-        folder: std::env::current_dir().expect("there is a current folder"),
+        folder: std::env::current_dir().expect("the current directory exists"),
         time_limit: Duration::from_secs(60),
         ..StartRequest::default()
     };

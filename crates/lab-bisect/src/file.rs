@@ -94,7 +94,7 @@ impl BisectionFile {
         let read = file.take(MAX_BYTES + 1).read_to_string(&mut text);
         read.map_err(io)?;
         if text.len() as u64 > MAX_BYTES {
-            return Err(invalid(format!("it has more than {MAX_BYTES} bytes")));
+            return Err(invalid(format!("the file has more than {MAX_BYTES} bytes")));
         }
         let header: Header = serde_json::from_str(&text).map_err(|e| invalid(e.to_string()))?;
         if header.format != FORMAT || header.version != VERSION {

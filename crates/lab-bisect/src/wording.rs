@@ -199,7 +199,7 @@ pub fn open_range(range: &[BisectionCommit]) -> String {
 }
 
 pub fn not_started() -> String {
-    "Nothing is known yet: the ends were not compared.".into()
+    "No result yet: the ends of the range were not compared.".into()
 }
 
 /// Formats the result of a bisection that was stopped.
@@ -209,7 +209,7 @@ pub fn so_far(answer: &str) -> String {
 
 pub fn to_continue(file: &str, needs_time: bool) -> String {
     if needs_time {
-        format!("More time may decide it: `benchlab resume {file} --for 30m`")
+        format!("More time may make the result conclusive: `benchlab resume {file} --for 30m`")
     } else {
         format!("To continue: `benchlab resume {file}`")
     }

@@ -520,7 +520,7 @@ impl Config {
             }
             if name.ends_with(".lab") || name.contains(['/', ' ']) {
                 return at(format!(
-                    "compare.{name}: invalid name: a name contains no slash or space, and does not end in .lab"
+                    "compare.{name}: invalid name: a name must not contain a slash or a space, or end in .lab"
                 ));
             }
         }
@@ -540,7 +540,9 @@ impl Config {
         }
         let mut names = self.audit.keys();
         if let Some(name) = names.find(|name| AUDITS.contains(&name.as_str())) {
-            let message = format!("audit.{name}: `{name}` is an audit itself; choose another name");
+            let message = format!(
+                "audit.{name}: `{name}` is the name of a built-in audit; choose another name"
+            );
             return Err((format!("[audit.{name}]"), message));
         }
         Ok(())

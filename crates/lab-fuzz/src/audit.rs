@@ -102,7 +102,7 @@ pub fn smartctl(bytes: &[u8]) {
             assert!(smart.spare.iter().all(is_fraction), "{smart:?}");
             assert!(smart.written.iter().all(is_fraction), "{smart:?}");
             let left = smart.endurance(1e12).left;
-            assert!(left >= 0.0, "{left} bytes of {smart:?}");
+            assert!(left >= 0.0, "invalid endurance of {left} bytes: {smart:?}");
         }
         Err(reason) => assert!(reason.chars().all(|c| !c.is_control()), "{reason:?}"),
     }
@@ -141,7 +141,7 @@ pub fn audit_rule(bytes: &[u8]) {
     let classes = all_classes();
     if let Ok(rule) = rule::parse(Path::new("rule.toml"), text, &classes) {
         let Some(class) = classes.iter().find(|class| class.name == rule.of) else {
-            panic!("a rule of an unknown class");
+            panic!("a rule was parsed although its class is unknown");
         };
         for value in [
             Value::Word("none".into()),

@@ -17,10 +17,13 @@ pub fn http_response(bytes: &[u8]) {
     let length = usize::from(first >> 1) + 1;
     let whole = read_responses(stream, stream.len().max(1), to_head);
     let pieces = read_responses(stream, length, to_head);
-    assert_eq!(whole, pieces, "pieces of {length} bytes");
+    assert_eq!(
+        whole, pieces,
+        "the result differs for pieces of {length} bytes"
+    );
     assert!(
         to_head || whole.bodies.len() <= stream.len(),
-        "bodies with more bytes than were received"
+        "the bodies have more bytes than were received"
     );
 }
 
@@ -46,7 +49,10 @@ fn read_responses(stream: &[u8], length: usize, to_head: bool) -> Connection {
                 connection.is_malformed = true;
                 return connection;
             };
-            assert!(end.is_some() || used == rest.len(), "bytes are left over");
+            assert!(
+                end.is_some() || used == rest.len(),
+                "the reader left bytes before the end of a response"
+            );
             if let Some(end) = end {
                 assert!(!to_head || connection.bodies.is_empty(), "a body to HEAD");
                 let length = connection.bodies.len() - begin;
@@ -83,12 +89,15 @@ pub fn content_coding(bytes: &[u8]) {
     let Some(limited) = coding.decode(body, limit) else {
         panic!("{coding:?} is unknown");
     };
-    assert!(limited.bytes.len() as u64 <= limit, "more than the limit");
+    assert!(
+        limited.bytes.len() as u64 <= limit,
+        "a decoded body exceeds the limit"
+    );
     if let Some(more) = coding.decode(body, 1 << 20) {
         assert!(more.bytes.starts_with(&limited.bytes), "different bytes");
         assert!(
             !limited.is_complete || (more.is_complete && more.bytes == limited.bytes),
-            "complete before the end"
+            "a body is complete, but decodes further with a higher limit"
         );
     }
 }
@@ -111,7 +120,7 @@ pub fn request_file(bytes: &[u8]) {
             let lines = bytes.split(|byte| *byte == b'\n').count();
             assert!(requests.len() <= lines, "more requests than lines");
             let bodies: usize = requests.iter().map(|request| request.body.len()).sum();
-            assert!(bodies <= bytes.len(), "longer bodies than the file");
+            assert!(bodies <= bytes.len(), "the bodies are longer than the file");
         }
         Err(error) => drop(error.to_string()),
     }

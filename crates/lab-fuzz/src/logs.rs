@@ -259,7 +259,10 @@ fn check_log(bytes: &[u8], hints: &Hints, expected: impl Fn(&str) -> bool) {
     let length = bytes.last().map_or(1, |last| usize::from(*last) % 97 + 1);
     let (whole, lines) = read_twice(bytes, hints, bytes.len().max(1));
     let (pieces, _) = read_twice(bytes, hints, length);
-    assert_eq!(whole, pieces, "pieces of {length} bytes");
+    assert_eq!(
+        whole, pieces,
+        "the result differs for pieces of {length} bytes"
+    );
     check_counts(&whole, &lines, &words);
     analyze(&whole);
 }
@@ -291,12 +294,15 @@ fn by_name(a: &LogPage, b: &LogPage) -> Ordering {
 
 fn check_counts(analysis: &LogAnalysis, lines: &LineCounts, words: &str) {
     let requests: u64 = analysis.pages.iter().map(|page| page.requests).sum();
-    assert_eq!(requests, lines.entries, "requests of pages and in total");
+    assert_eq!(
+        requests, lines.entries,
+        "the requests of all pages differ from the total"
+    );
     for page in &analysis.pages {
         let name = &page.name;
         assert!(
             page.timed <= page.requests,
-            "{name}: more times than requests"
+            "{name} has more durations than requests"
         );
         assert!(page.errors + page.client_errors <= page.requests, "{name}");
         assert!(

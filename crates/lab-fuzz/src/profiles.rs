@@ -76,7 +76,11 @@ pub fn profile_condition(bytes: &[u8]) {
     frame.location();
     frame.is_allocator();
     let short = clean(text);
-    assert_eq!(clean(short), short, "a name is shortened twice");
+    assert_eq!(
+        clean(short),
+        short,
+        "a shortened name can be shortened further"
+    );
     if let Ok(condition) = text.parse::<GateCondition>() {
         assert_eq!(condition.to_string().parse(), Ok(condition.clone()));
         condition.judge(&PROFILE, None);
@@ -92,7 +96,10 @@ fn check_costs(costs: &CostProfile) {
             *total = total.saturating_add(*cost);
         }
     }
-    assert_eq!(sum, lines, "costs of functions and of their lines");
+    assert_eq!(
+        sum, lines,
+        "the costs of functions differ from those of their lines"
+    );
     for event in &costs.events {
         let hottest = costs.hottest(event, 10);
         let cost = |index: usize| costs.value(event, &hottest[index].costs);

@@ -45,7 +45,7 @@ fn check_changed(file: &RunFile, bytes: &[u8]) {
                 ..Terminal::default()
             };
             let rendered = terminal::FORMAT.render(&document, full);
-            assert!(rendered.is_ok(), "a report that cannot be displayed");
+            assert!(rendered.is_ok(), "the report cannot be displayed");
         }
         Err(error) => drop(error.to_string()),
     }

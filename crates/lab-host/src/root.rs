@@ -130,7 +130,7 @@ impl Root {
 
 fn reason(e: &std::io::Error) -> String {
     match e.kind() {
-        std::io::ErrorKind::NotFound => "there is no such file".into(),
+        std::io::ErrorKind::NotFound => "no such file".into(),
         std::io::ErrorKind::PermissionDenied => "permission denied; try as root".into(),
         _ => e.to_string(),
     }

@@ -54,7 +54,7 @@ pub enum ImportError {
     },
     /// The file is not in a known format.
     #[error(
-        "{path}: not a file of a known tool; expected one of {known}; use --from FORMAT to see what is wrong"
+        "{path}: not a file of a known tool; expected one of {known}; use --from FORMAT to see the error"
     )]
     Unknown {
         /// The path.

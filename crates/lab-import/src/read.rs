@@ -110,7 +110,7 @@ pub fn join(files: Vec<ImportedFile>) -> Result<ImportedFile, String> {
     for file in files {
         if file.format != joined.format {
             return Err(format!(
-                "--join joins files of one tool: the first is of {}, another of {}",
+                "cannot join files of different tools: {} and {}",
                 joined.format.name, file.format.name
             ));
         }
@@ -172,7 +172,7 @@ fn checked_text(bytes: Vec<u8>, limits: &Limits) -> Result<String, Problem> {
         let valid = e.utf8_error().valid_up_to();
         Problem::with_location(
             format!("byte {valid}"),
-            "this is not UTF-8; convert the file to UTF-8",
+            "the file is not UTF-8; convert it to UTF-8",
         )
     })
 }

@@ -60,16 +60,16 @@ pub enum CertificateFault {
     )]
     NoName,
     /// The certificate is self-signed and not trusted.
-    #[error("it is self-signed, and it is not among the trusted ones")]
+    #[error("it is self-signed and not trusted")]
     SelfSigned,
     /// The certificate was signed by an unknown issuer.
-    #[error("no trusted authority has signed it (its issuer: {0})")]
+    #[error("it is not signed by a trusted authority (issuer: {0})")]
     UnknownIssuer(String),
     /// The certificate belongs to an authority, not to a server.
-    #[error("it is one of an authority (CA:TRUE), not of a server")]
+    #[error("it belongs to an authority (CA:TRUE), not to a server")]
     Authority,
     /// The certificate cannot be parsed.
-    #[error("it cannot be read as a certificate")]
+    #[error("it is not a valid certificate")]
     Unreadable,
     /// Any other error.
     #[error("{0}")]
@@ -106,7 +106,7 @@ impl CertificateFault {
             }
             E::UnknownIssuer => CertificateFault::UnknownIssuer(issuer(&parsed)),
             E::BadSignature => CertificateFault::UnknownIssuer(format!(
-                "{}, whose key differs from that of the trusted authority of this name",
+                "{}, whose key differs from the key of the trusted authority with this name",
                 issuer(&parsed)
             )),
             E::BadEncoding => CertificateFault::Unreadable,
@@ -122,7 +122,7 @@ impl CertificateFault {
                     CertificateFault::Authority
                 }
             }
-            other => CertificateFault::Other(format!("it was rejected ({other})")),
+            other => CertificateFault::Other(format!("the verifier rejected it ({other})")),
         }
     }
 }

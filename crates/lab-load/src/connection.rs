@@ -153,7 +153,9 @@ impl Connection {
         body_room: usize,
     ) -> Result<(usize, Option<ResponseEnd>), Malformed> {
         let oldest = self.pending.front();
-        let oldest = oldest.ok_or(Malformed("it responds to a request that was not sent"))?;
+        let oldest = oldest.ok_or(Malformed(
+            "the server responded to a request that was not sent",
+        ))?;
         let (body, to_head) = (&mut self.body, requests.get(oldest.position).head);
         let (used, end) = self.reader.read(bytes, to_head, |piece| {
             let room = body_room.saturating_sub(body.len());
@@ -167,7 +169,7 @@ impl Connection {
         });
         // More bytes follow the only expected response: its length is wrong, or the bytes are not a response.
         if end.is_some() && used < bytes.len() && self.pending.len() == 1 {
-            return Err(Malformed("it is longer than its head declares"));
+            return Err(Malformed("the response is longer than its head declares"));
         }
         Ok((used, end))
     }

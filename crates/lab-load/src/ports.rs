@@ -78,8 +78,8 @@ impl Ports {
                 free / rate
             ),
             None => format!(
-                "ports last for {seconds:.0} s at up to {most:.0} new connections per second; a server that \
-                 responds faster uses them up, and connections then fail"
+                "there are enough ports for {seconds:.0} s at up to {most:.0} new connections per second; if \
+                 the server responds faster, ports run out and connections fail"
             ),
         });
         if short {

@@ -62,7 +62,7 @@ impl SliceRecord {
     pub fn new() -> SliceRecord {
         let empty = || {
             Histogram::new_with_bounds(1, Counts::MAX_NS, Counts::DIGITS)
-                .expect("an hour has three digits")
+                .expect("the bounds of the histogram are valid")
         };
         SliceRecord {
             wall_ns: 0,

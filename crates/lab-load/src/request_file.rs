@@ -189,7 +189,7 @@ impl RequestFileReader<'_> {
             [name, target, version] if version.starts_with("HTTP/") => (*name, *target),
             _ => {
                 let reason =
-                    "a request begins with a method and a path or URL, such as `GET /path`";
+                    "a request must begin with a method and a path or URL, such as `GET /path`";
                 return Err(line.wrong(reason));
             }
         };
@@ -267,7 +267,7 @@ impl RequestFileReader<'_> {
 
     fn body_file(&self, line: &RequestLine, name: &str) -> Result<Bytes, LineError> {
         if name.is_empty() || name.contains(" = ") {
-            let reason = "a line that begins with @ is the file of a body, such as `@body.json`; variables are not supported";
+            let reason = "a line that begins with @ names the file of a body, such as `@body.json`; variables are not supported";
             return Err(line.wrong(reason));
         }
         let bytes = content(&self.folder.join(name));
@@ -280,10 +280,13 @@ impl RequestFileReader<'_> {
 fn weight_in(line: &RequestLine, comment: &str) -> Result<Option<u32>, LineError> {
     match comment.strip_prefix("@weight") {
         None => Ok(None),
-        Some(weight) => match weight.trim_start_matches([' ', '\t', '=', ':']).parse() {
-            Ok(weight) if weight > 0 => Ok(Some(weight)),
-            _ => Err(line.wrong("a weight is a whole number of 1 or more, such as `# @weight 3`")),
-        },
+        Some(weight) => {
+            match weight.trim_start_matches([' ', '\t', '=', ':']).parse() {
+                Ok(weight) if weight > 0 => Ok(Some(weight)),
+                _ => Err(line
+                    .wrong("a weight must be a whole number of 1 or more, such as `# @weight 3`")),
+            }
+        }
     }
 }
 
@@ -297,7 +300,7 @@ fn no_variables(line: &RequestLine) -> Result<(), LineError> {
 /// Returns an error if the line is a bare URL, which would be parsed as a header.
 fn no_bare_url(line: &RequestLine) -> Result<(), LineError> {
     match LoadUrl::parse(line.text.trim()) {
-        Ok(_) => Err(line.wrong("a request begins with a method: write `GET` before the URL")),
+        Ok(_) => Err(line.wrong("a request must begin with a method: write `GET` before the URL")),
         Err(_) => Ok(()),
     }
 }

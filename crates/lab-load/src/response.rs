@@ -225,7 +225,7 @@ impl ResponseReader {
     fn keep(&mut self, bytes: &[u8]) -> Result<()> {
         self.partial.extend_from_slice(bytes);
         if self.partial.len() > MAX_HEAD {
-            Err(Malformed("its head is longer than 64 KiB"))
+            Err(Malformed("the response's head is longer than 64 KiB"))
         } else {
             Ok(())
         }
@@ -251,7 +251,7 @@ impl ResponseHead {
         loop {
             match lines.next()? {
                 None if lines.at > MAX_HEAD => {
-                    return Err(Malformed("its head is longer than 64 KiB"));
+                    return Err(Malformed("the response's head is longer than 64 KiB"));
                 }
                 None => return Ok(None),
                 Some([]) => return Ok(Some((head, lines.at))),
@@ -270,7 +270,7 @@ impl ResponseHead {
     /// Parses a line such as `HTTP/1.1 200 OK` (RFC 9112, section 4).
     fn status_line(line: &[u8]) -> Result<ResponseHead> {
         status_line_begins(line)?;
-        let wrong = Malformed("its first line is not a status line");
+        let wrong = Malformed("the first line is not a status line");
         let (version, rest) = line.split_at_checked(9).ok_or(wrong)?;
         let (code, reason) = rest.split_at_checked(3).ok_or(wrong)?;
         let digits = code.iter().all(u8::is_ascii_digit);
@@ -283,7 +283,7 @@ impl ResponseHead {
         let status = code.iter().fold(0, |n, c| 10 * n + u16::from(c - b'0'));
         if status == 101 {
             return Err(Malformed(
-                "it switches to a protocol that was not requested",
+                "the server switches to a protocol that was not requested",
             ));
         }
         Ok(ResponseHead {
@@ -322,13 +322,13 @@ impl ResponseHead {
 
     /// Parses a Content-Length. Repeated equal values count as one (RFC 9110, section 8.6).
     fn content_length(&mut self, value: &[u8]) -> Result<()> {
-        let wrong = Malformed("its Content-Length is not a number");
+        let wrong = Malformed("the Content-Length is not a number");
         for number in value.split(|&c| c == b',').map(<[u8]>::trim_ascii) {
             let digits = (1..=18).contains(&number.len()) && number.iter().all(u8::is_ascii_digit);
             let digits = digits.then_some(number).ok_or(wrong)?;
             let length = digits.iter().fold(0, |n, c| 10 * n + u64::from(c - b'0'));
             if self.length.is_some_and(|other| other != length) {
-                return Err(Malformed("it has two different Content-Lengths"));
+                return Err(Malformed("the response has two different Content-Lengths"));
             }
             self.length = Some(length);
         }
@@ -354,10 +354,12 @@ impl ResponseHead {
             return Ok(HeadStage::Length(0));
         }
         match (self.chunked, self.length) {
-            (Some(_), Some(_)) => Err(Malformed("it has a Transfer-Encoding and a Content-Length")),
-            (Some(_), None) if self.version_1_0 => {
-                Err(Malformed("it has a Transfer-Encoding in HTTP/1.0"))
-            }
+            (Some(_), Some(_)) => Err(Malformed(
+                "the response has both a Transfer-Encoding and a Content-Length",
+            )),
+            (Some(_), None) if self.version_1_0 => Err(Malformed(
+                "the response has a Transfer-Encoding in HTTP/1.0",
+            )),
             (Some(true), None) => Ok(HeadStage::Chunk(Chunk::Size(0, 0, 0))),
             (None, Some(length)) => Ok(HeadStage::Length(length)),
             (Some(false) | None, None) => Ok(HeadStage::UntilClose),
@@ -380,7 +382,7 @@ impl<'a> HeadLines<'a> {
         };
         self.at += end + 1;
         if self.at > MAX_HEAD {
-            return Err(Malformed("its head is longer than 64 KiB"));
+            return Err(Malformed("the response's head is longer than 64 KiB"));
         }
         let line = &rest[..end];
         Ok(Some(line.strip_suffix(b"\r").unwrap_or(line)))
@@ -424,7 +426,7 @@ fn status_line_begins(bytes: &[u8]) -> Result<()> {
     if bytes[..n] == begin[..n] {
         Ok(())
     } else {
-        Err(Malformed("it does not begin with HTTP/1."))
+        Err(Malformed("the response does not begin with HTTP/1."))
     }
 }
 
@@ -444,7 +446,7 @@ impl Chunk {
     /// Returns the state after one more byte, or `None` if the body is complete.
     fn next(self, byte: u8) -> Result<Option<Chunk>> {
         let line = Malformed("a chunk has an invalid size");
-        let trailer = Malformed("the trailers after its body are invalid");
+        let trailer = Malformed("the trailers after the body are invalid");
         Ok(Some(match (self, byte) {
             (Chunk::Size(size, digits, n), _) if byte.is_ascii_hexdigit() => {
                 let digit = (byte as char).to_digit(16).unwrap_or(0);

@@ -104,7 +104,7 @@ fn handshake_words(error: &rustls::Error) -> String {
         E::InvalidCertificate(CertificateError::Other(OtherError(fault))) => {
             let advice = match fault.downcast_ref() {
                 Some(CertificateFault::SelfSigned | CertificateFault::UnknownIssuer(_)) => {
-                    "pass --ca FILE with it or its authority, or --insecure"
+                    "pass --ca FILE with the certificate or its authority, or --insecure to skip verification"
                 }
                 Some(CertificateFault::OtherName { .. }) => {
                     "use a name that it is valid for, or --insecure"
@@ -122,7 +122,7 @@ fn handshake_words(error: &rustls::Error) -> String {
         E::AlertReceived(AlertDescription::NoApplicationProtocol) => {
             "the server does not support this version of HTTP over TLS (ALPN)".into()
         }
-        E::AlertReceived(_) => format!("the server refused the handshake ({error})"),
+        E::AlertReceived(_) => format!("the server rejected the handshake ({error})"),
         other => other.to_string(),
     }
 }

@@ -213,7 +213,9 @@ fn log_page(
         .iter()
         .try_fold(0_u64, |sum, (_, n)| sum.checked_add(*n));
     if counted != Some(page.count) {
-        return Err(format!("the times of {name} do not add up to its count"));
+        return Err(format!(
+            "the bucket counts of {name} do not add up to the number of its requests"
+        ));
     }
     let middle = |upper: u64| (upper as f64 * (1.0 - width / 2.0)) as u64;
     Ok(LogPage {

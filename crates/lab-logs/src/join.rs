@@ -152,7 +152,7 @@ impl JoinRecord {
     }
 
     /// Converts the record to the state of an omitted ID.
-    fn to_omitted(&self) -> Omitted {
+    fn to_omitted(self) -> Omitted {
         if self.is_omitted() {
             return Omitted::new(self.ns);
         }

@@ -98,11 +98,11 @@ pub fn check_files(names: &[String]) -> Result<(), String> {
         return Ok(());
     };
     let kind = match name.as_str() {
-        "-" => "is this process's own standard input",
+        "-" => "is standard input",
         _ => "is a URL",
     };
     Err(format!(
-        "`{}` {kind}; with --on, specify files",
+        "cannot read `{}` with --on: it {kind}; specify files",
         without_login(name)
     ))
 }

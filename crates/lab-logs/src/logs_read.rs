@@ -87,11 +87,11 @@ pub fn files(log: &Path, rotated: bool) -> Result<Vec<PathBuf>, String> {
     let name = log.display();
     if log.is_dir() {
         return Err(format!(
-            "{name}: it is a directory; specify the log file, and add --rotated for its rotated files"
+            "{name} is a directory; specify the log file, and add --rotated for its rotated files"
         ));
     }
     if !log.exists() {
-        return Err(format!("{name}: there is no such file"));
+        return Err(format!("{name}: no such file"));
     }
     let mut files = if rotated {
         predecessors(log)

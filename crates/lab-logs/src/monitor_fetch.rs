@@ -37,7 +37,7 @@ pub fn fetch(url: &str) -> io::Result<Vec<u8>> {
     let mut addresses = socket.to_socket_addrs()?;
     let address = addresses
         .next()
-        .ok_or_else(|| error(format!("{authority} has no address")))?;
+        .ok_or_else(|| error(format!("cannot resolve {authority}: no address")))?;
     let mut stream = TcpStream::connect_timeout(&address, TIMEOUT)?;
     stream.set_read_timeout(Some(TIMEOUT))?;
     stream.set_write_timeout(Some(TIMEOUT))?;

@@ -143,7 +143,7 @@ impl ServerLog {
             Ok(LogFormat::Lines(reader)) => *reader,
             Ok(LogFormat::Document(_)) => {
                 return Err(ReadError::Format(
-                    "it is read as a whole, not line by line".into(),
+                    "a file in this format is read as a whole, not line by line".into(),
                 ));
             }
             Err(reason) => {

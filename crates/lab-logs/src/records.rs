@@ -82,7 +82,7 @@ impl Records {
         let is_empty = fs::read_dir(folder.join("records"))?.next().is_none();
         if !is_empty || folder.join("pages.parquet").exists() {
             return Err(io::Error::other(
-                "it already contains records; specify another directory",
+                "the directory already contains records; specify another directory",
             ));
         }
         Ok(Records {

@@ -260,8 +260,9 @@ impl Zone {
     ///
     /// Returns an error if the name is unknown.
     pub fn named(name: &str) -> Result<Zone, String> {
-        let zone = TimeZone::get(name)
-            .map_err(|_| format!("unknown time zone {name:?}; an example is Europe/Berlin"))?;
+        let zone = TimeZone::get(name).map_err(|_| {
+            format!("unknown time zone {name:?}: expected a name such as Europe/Berlin")
+        })?;
         Ok(Zone {
             zone,
             is_given: true,

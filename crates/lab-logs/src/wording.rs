@@ -80,7 +80,7 @@ pub fn sentence(finding: &LogsFinding) -> String {
             is_lower_bound,
             limit_ns,
         } => format!(
-            "The busiest minute uses {} of the capacity: {}{} times as many users fit before the p99 exceeds {}.",
+            "The busiest minute uses {} of the capacity: the server can handle {}{} times as many users before its p99 exceeds {}.",
             say::figure(used, &Unit::Share, used.level),
             if *is_lower_bound { "at least " } else { "" },
             say::figure(times, &Unit::Ratio, times.level),
@@ -178,8 +178,8 @@ pub fn sentence(finding: &LogsFinding) -> String {
             }
         ),
         LogsFinding::WholeSeconds => {
-            "Durations are whole seconds, rounded down. Most are 0, so means and shares are too low, and percentiles below a \
-             few seconds mean nothing. Apache: log %D instead of %T."
+            "Durations are whole seconds, rounded down. Most are 0, so means and fractions are too low, and percentiles below a \
+             few seconds are meaningless. Apache: log %D instead of %T."
                 .into()
         }
         LogsFinding::LongDurations => {
@@ -298,12 +298,12 @@ pub fn assumption(assumption: &LogAssumption) -> String {
                 others => format!(", but {} would fit too", say::list(others)),
             };
             format!(
-                "Durations ({place}) are assumed to be in {}{others}: give the unit with --duration-unit.",
+                "Durations ({place}) are assumed to be in {}{others}: specify the unit with --duration-unit.",
                 unit_name(*unit_ns)
             )
         }
         LogAssumption::DoubtfulUnit { place, unit_ns } => format!(
-            "Durations ({place}) are assumed to be in {}, which hardly fits their values: give the unit with --duration-unit.",
+            "Durations ({place}) are assumed to be in {}, which makes the values implausible: specify the unit with --duration-unit.",
             unit_name(*unit_ns)
         ),
         LogAssumption::DurationField { place } => format!(
@@ -311,7 +311,7 @@ pub fn assumption(assumption: &LogAssumption) -> String {
         ),
         LogAssumption::MixedForms { place, unit_ns } => format!(
             "Durations ({place}) are assumed to be in {}, but some have a fraction and others do not, as if the unit had \
-             changed: split the log there, or give the unit with --duration-unit.",
+             changed: split the log where it changed, or specify the unit with --duration-unit.",
             unit_name(*unit_ns)
         ),
         LogAssumption::UnparsedDurations {
@@ -319,18 +319,18 @@ pub fn assumption(assumption: &LogAssumption) -> String {
             example,
             requests,
         } => format!(
-            "{} {} a duration in the field {field} that cannot be parsed, such as `{example}`, and {} missing in the times.",
+            "{} {} a duration in the field {field} that cannot be parsed, such as `{example}`, and {} not part of the statistics on durations.",
             say::count(*requests as usize, "request"),
             have(*requests),
             be(*requests),
         ),
         LogAssumption::LowerBounds => {
-            "Durations with a + before them are lower bounds: HAProxy logged them before the responses ended (option logasap). \
+            "Durations that begin with + are lower bounds: HAProxy logged them before the responses ended (option logasap). \
              Without that option, it logs the full duration."
                 .into()
         }
         LogAssumption::NoZone => {
-            "The log's times have no time zone and are read as UTC: give the zone with --zone.".into()
+            "The log's times have no time zone and are read as UTC: specify the zone with --zone.".into()
         }
         LogAssumption::RepeatedHour => {
             "Times in an hour that the clock showed twice are assumed to be in the first of the two.".into()
@@ -341,11 +341,11 @@ pub fn assumption(assumption: &LogAssumption) -> String {
             region,
             others,
         } => format!(
-            "The time zone {word} is read as that of {region}, {}, but {others} use it too: give the zone with --zone.",
+            "The time zone {word} is assumed to be that of {region}, {}, but {others} use it too: specify the zone with --zone.",
             say::zone(i64::from(*offset_s))
         ),
         LogAssumption::UnknownZone { word } => format!(
-            "The time zone {word} is unknown, and its times are read as UTC: give the zone with --zone."
+            "The time zone {word} is unknown, and its times are read as UTC: specify the zone with --zone."
         ),
     }
 }
@@ -353,7 +353,7 @@ pub fn assumption(assumption: &LogAssumption) -> String {
 /// Returns a piece of advice about a log.
 pub fn advice(advice: &LogAdvice) -> String {
     match advice {
-        LogAdvice::Unread { reason } => format!("Not read to its end: {reason}."),
+        LogAdvice::Unread { reason } => format!("A log could not be read to the end: {reason}."),
         LogAdvice::NoDurations => {
             "The log has no durations that benchlab recognizes. Apache and Tomcat: add %D to the LogFormat or pattern. nginx: \
              add $request_time to log_format. If they are there, describe the lines with --log-format."
@@ -375,7 +375,7 @@ pub fn advice(advice: &LogAdvice) -> String {
             after,
             after_ns,
         } => format!(
-            "Durations are read as {} in {before} and as {} in {after}: if the unit did not change, give it with --duration-unit.",
+            "Durations are read as {} in {before} and as {} in {after}: if the unit did not change, specify it with --duration-unit.",
             unit_name(*before_ns),
             unit_name(*after_ns)
         ),
@@ -383,10 +383,10 @@ pub fn advice(advice: &LogAdvice) -> String {
             "Rotated files of {log} are missing ({numbers}), so the log has a gap."
         ),
         LogAdvice::SampledStatements { one_in } => format!(
-            "The server logged 1 in {one_in} statements (log_slow_rate_limit), so counts and sums are those of the sample."
+            "The server logged 1 in {one_in} statements (log_slow_rate_limit), so counts and sums cover only the sample."
         ),
         LogAdvice::TimesInUtc => {
-            "The log's times are UTC: to see hours of the server's own time, give its zone with --zone.".into()
+            "The log's times are UTC: to see hours of the server's own time, specify its zone with --zone.".into()
         }
         LogAdvice::ZoneRead { word, offset_s } => {
             format!("{word} is read as {}.", say::zone(i64::from(*offset_s)))
@@ -435,8 +435,8 @@ pub fn advice(advice: &LogAdvice) -> String {
             "The log has no statements with durations: set log_min_duration_statement = 0.".into()
         }
         LogAdvice::NoSlowStatements => {
-            "The log has no statements: set slow_query_log = ON, and long_query_time to 0 or to the seconds from which \
-             statements matter."
+            "The log has no statements: set slow_query_log = ON, and long_query_time to 0 or to the shortest duration, in \
+             seconds, that the log should contain."
                 .into()
         }
         LogAdvice::FieldMissing { role, candidates } => {
@@ -466,20 +466,20 @@ pub fn advice(advice: &LogAdvice) -> String {
             be(*lines),
         ),
         LogAdvice::RecordsWithoutRequest { records } => format!(
-            "{} {} no request, such as those of lifecycle rules, and {} skipped.",
+            "{} {} no request and {} skipped. Lifecycle rules write such lines, for example.",
             say::count(*records as usize, "line"),
             have(*records),
             be(*records),
         ),
         LogAdvice::ApplicationMessages { lines: 1 } => {
-            "1 line is another message of the application and is skipped.".into()
+            "1 line is not a request but another message from the application; it is skipped.".into()
         }
         LogAdvice::ApplicationMessages { lines } => format!(
-            "{} are other messages of the application and are skipped.",
+            "{} are not requests but other messages from the application; they are skipped.",
             say::count(*lines as usize, "line")
         ),
         LogAdvice::RouterLines { lines } => format!(
-            "{} of Heroku's router, which measures requests by itself, {} skipped.",
+            "{} of Heroku's router, which measures requests separately, {} skipped.",
             say::count(*lines as usize, "line"),
             be(*lines),
         ),
@@ -513,8 +513,8 @@ pub fn gate_problem(metric: GateMetric, problem: &GateProblem) -> String {
         GateProblem::NoPage {
             page,
             nearest: Some(nearest),
-        } => format!("there is no page {page}; did you mean {nearest}?"),
-        GateProblem::NoPage { page, .. } => format!("there is no page {page}"),
+        } => format!("the log has no page {page}; did you mean {nearest}?"),
+        GateProblem::NoPage { page, .. } => format!("the log has no page {page}"),
         GateProblem::NoDurations => "the log has no durations".into(),
         GateProblem::BeyondHour => {
             "the value is longer than an hour, and percentiles do not distinguish such durations"
@@ -582,7 +582,7 @@ const NO_PEAK: &str = "the busiest minute is unknown: the log has no times, or m
 /// Returns the reason why the headroom is unknown.
 pub fn capacity_problem(problem: CapacityProblem) -> &'static str {
     match problem {
-        CapacityProblem::NotALoad => "the run is not one of `benchlab load`",
+        CapacityProblem::NotALoad => "the run was not recorded by `benchlab load`",
         CapacityProblem::NoPeak => NO_PEAK,
         CapacityProblem::NoResponseTimes => "the load run has no response times",
         CapacityProblem::AlwaysExceeded => {
@@ -608,7 +608,7 @@ pub fn source(file: Option<&str>) -> String {
 pub fn headroom_assumptions(is_known: bool) -> [&'static str; 4] {
     [
         "The load run's requests cost as much as the log's: the same mix of pages on the same data.",
-        "The server and its machine are those of the load run, and nothing else runs there.",
+        "The server and its machine are the same as in the load run, and nothing else runs there.",
         "Twice as many users make twice as many requests in the busiest minute.",
         if is_known {
             "The load run exceeded the bound at a higher load."
@@ -639,7 +639,7 @@ pub fn interval_method(length_s: i64, blocks: usize) -> String {
         _ => "weeks",
     };
     format!(
-        "The smallest set and each share have a 95 % confidence interval from a bootstrap over {blocks} {block_length}, \
+        "The size of the smallest set and each fraction have a 95 % confidence interval from a bootstrap over {blocks} {block_length}, \
          which are assumed to be independent and identically distributed."
     )
 }
@@ -649,7 +649,7 @@ pub fn comparison_method() -> String {
     format!(
         "A day's value is the geometric mean of a page's durations on a day with at least 20 requests; a change is the \
          Hodges-Lehmann estimate over the days of both logs. All intervals hold simultaneously at 95 % and need {MIN_DAYS_PER_LOG} \
-         days of each log. The machines and the data may differ: the change includes every difference."
+         days of each log. The change includes all differences between the machines and the data."
     )
 }
 
@@ -676,7 +676,7 @@ pub fn ranking_rest(pages: usize, ranked: PageKind, share: f64) -> String {
 }
 
 /// The caption of the table of pages or queries.
-pub const RANKING_TABLE: &str = "Would save: the fraction of the total time saved if the mean became the median of the other means.";
+pub const RANKING_TABLE: &str = "Would save: the fraction of the total time that would be saved if the mean became the median of the other means.";
 /// The caption of the table of the top pages in each order.
 pub const ORDERS_TABLE: &str = "The top pages by requests, by mean and by total time.";
 /// The caption of the table of bots.
@@ -691,25 +691,27 @@ pub fn ranking_title(by: PageOrder) -> String {
 /// The caption of a table by hour and weekday.
 pub const HOURS_TABLE: &str = "A row for each hour of the day, a column for each day of the week.";
 /// The caption of the table of weekly spikes.
-pub const WEEKLY_TABLE: &str = "Requests as a multiple of those at the same hour of other days.";
+pub const WEEKLY_TABLE: &str =
+    "The ratio of an hour's requests to the requests at the same hour of other days.";
 /// The caption of the table of change points and releases.
 pub const CHANGES_TABLE: &str =
     "Geometric means of each day's durations; the intervals hold simultaneously for all pages.";
 /// The caption of the table of trends.
-pub const TRENDS_TABLE: &str = "Durations of a week as a multiple of those of the previous week, for pages without a change point.";
+pub const TRENDS_TABLE: &str =
+    "The ratio of a week's durations to the previous week's, for pages without a change point.";
 /// The caption of the chart of two logs.
 pub const COMPARISON_CHART: &str = "The pages that take the most time. Left of 1 is faster.";
 /// The caption of the table of two logs.
 pub const COMPARISON_TABLE: &str =
     "Means are over all requests; second / first compares the typical durations of a day.";
 /// The caption of the table of pages that are in only one log.
-pub const ALONE_TABLE: &str = "Pages that the other log does not have.";
+pub const ALONE_TABLE: &str = "Pages that occur in only one log.";
 
 /// Returns the caption of the table of single spikes; `hours` is the number of tested hours.
 pub fn single_table(hours: usize) -> String {
     format!(
-        "Requests as a multiple of those at the same hour of the same weekday in other weeks; the intervals hold \
-         simultaneously for {}.",
+        "The ratio of an hour's requests to the requests at the same hour of the same weekday in other weeks; the \
+         intervals hold simultaneously for {}.",
         say::count(hours, "hour")
     )
 }
@@ -752,7 +754,7 @@ pub fn no_days_around(title: &str) -> String {
 /// Returns the note on pages that cannot be compared before and after a release.
 pub fn too_few_days_around(pages: usize) -> String {
     format!(
-        "{} with fewer than 3 days of 20 requests on one side {} left out.",
+        "{} {} omitted: fewer than 3 days with 20 requests before or after the release.",
         say::count(pages, "page"),
         be(pages as u64)
     )

@@ -93,7 +93,7 @@ impl Coordinator {
         let mut input = BufReader::new(io::stdin());
         let welcome = wire::read(&mut input).map_err(message)?;
         let Some((ToAgent::Welcome { limits, silence_ns }, _)) = welcome else {
-            return Err("agents are started by `--on`, not by hand".into());
+            return Err("`--on` starts agents: do not run this command yourself".into());
         };
         limits.apply().map_err(|e| e.to_string())?;
         let out = Arc::new(Mutex::new(out));

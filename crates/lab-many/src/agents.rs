@@ -216,7 +216,7 @@ impl Agents {
 
     /// Sends work to an agent, unless it was lost.
     pub fn give(&self, agent: AgentId, work: &impl Serialize) {
-        let head = serde_json::to_value(work).expect("work has string keys only");
+        let head = serde_json::to_value(work).expect("the keys of the work are strings");
         self.send(agent, ToAgent::Work(head));
     }
 
@@ -564,12 +564,12 @@ fn version_mismatch(hello: &Hello, sha256: Option<&str>) -> Option<String> {
     if hello.version != VERSION {
         let version = hello.version.escape_default();
         return Some(format!(
-            "it runs benchlab {version}, but this is {VERSION} (both must be the same)"
+            "the agent runs benchlab {version}, but the coordinator runs {VERSION}: both must be the same"
         ));
     }
     match sha256 {
         Some(expected) if hello.sha256.as_deref() != Some(expected) => Some(format!(
-            "it runs another build of benchlab {VERSION} (both must be the same)"
+            "the agent runs another build of benchlab {VERSION} than the coordinator: both must be the same"
         )),
         _ => None,
     }

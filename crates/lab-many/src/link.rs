@@ -219,8 +219,8 @@ impl AgentLink {
             thread::sleep(Duration::from_millis(5));
         }
         let ending = match self.ended() {
-            Some(status) => format!("its process exited ({status})"),
-            None => "its connection was closed".into(),
+            Some(status) => format!("the agent's process exited ({status})"),
+            None => "the agent's connection was closed".into(),
         };
         let lines = self.shared.lines();
         let last = lines.last.iter().map(String::as_str);
@@ -308,7 +308,7 @@ impl LinkState {
         let reason = loop {
             let message = match wire::read(&mut stdout) {
                 Ok(message) => message,
-                Err(e) => break format!("cannot read its messages: {e}"),
+                Err(e) => break format!("cannot read the agent's messages: {e}"),
             };
             let received = ClockReading::now();
             self.last_message_ns.store(self.now_ns(), SeqCst);

@@ -304,7 +304,7 @@ impl Display for ConditionProblem {
             }
             ConditionProblem::ArgumentMissing(example) => write!(f, "expected `{example}`"),
             ConditionProblem::ArgumentUnexpected(name) => {
-                write!(f, "`{name}` takes nothing in parentheses")
+                write!(f, "`{name}` does not take an argument in parentheses")
             }
             ConditionProblem::Bound(bound, expected) => {
                 write!(f, "expected {expected}, got `{bound}`")

@@ -265,12 +265,12 @@ impl Run {
                 let existing = self.agent_names().join(", ");
                 return Err(match (existing.as_str(), &self.content) {
                     ("", Content::Logs(_)) => {
-                        "a logs run adds up the counts of all agents, so no agent can be left out: \
+                        "a logs run adds up the counts of all agents, so agents cannot be excluded: \
                                       analyze the logs again without that machine"
                             .into()
                     }
                     ("", _) => "no agents took part in this run".into(),
-                    (existing, _) => format!("no agent is called `{name}`, only {existing}"),
+                    (existing, _) => format!("unknown agent `{name}`; the run's agents are {existing}"),
                 });
             }
         }
@@ -280,7 +280,7 @@ impl Run {
             excluded.extend(agent.is_left_out.then_some(id));
         }
         if !excluded.is_empty() && excluded.len() == self.agents.len() {
-            return Err("no agent would be left".into());
+            return Err("cannot exclude all agents of the run".into());
         }
         self.blocks
             .retain(|block| !block.agent.is_some_and(|agent| excluded.contains(&agent)));

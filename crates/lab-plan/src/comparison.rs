@@ -126,7 +126,7 @@ impl Comparison {
                 return wrong("expected a name of letters, digits, `_` and `-`".into());
             }
             if self.sweeps[..i].iter().any(|(other, _)| other == name) {
-                return wrong("it is given twice".into());
+                return wrong("the parameter is given twice".into());
             }
             let mut sorted = values.clone();
             sorted.sort();

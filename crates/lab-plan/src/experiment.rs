@@ -219,7 +219,7 @@ impl ExperimentReader<'_> {
             && !QUICK_S.contains(quick_s.get_ref())
         {
             let (least, most) = (QUICK_S.start(), QUICK_S.end());
-            let reason = format!("`quick_s` is from {least} to {most} seconds");
+            let reason = format!("`quick_s` must be from {least} to {most} seconds");
             return Err(self.error_at(quick_s.span(), reason));
         }
         let serving = self.serving(&file, &cases, &metrics)?;
@@ -395,7 +395,10 @@ impl ExperimentReader<'_> {
         for (name, values) in &case.factor {
             self.parameter(name, values.span())?;
             if case.sweep.contains_key(name) {
-                return Err(self.error_at(values.span(), format!("`{name}` is already the sweep")));
+                return Err(self.error_at(
+                    values.span(),
+                    format!("`{name}` is already the name of the sweep"),
+                ));
             }
             factors.push(self.factor(name, values, kinds)?);
         }
@@ -405,7 +408,7 @@ impl ExperimentReader<'_> {
         if (case.check == Check::Writes) != case.writes.is_some() {
             return Err(self.error_at(
                 case.name.span(),
-                "`check = \"writes\"` and `writes = …` belong together",
+                "`check = \"writes\"` and `writes = …` must be used together",
             ));
         }
         let thin = self.thinned(case, &factors, &sweep)?;
@@ -447,7 +450,10 @@ impl ExperimentReader<'_> {
         match *rate.get_ref() {
             1..=1_000_000 if case.reports_latencies() => Ok(Some(*rate.get_ref())),
             1..=1_000_000 => Err(self.error_at(rate.span(), "`rate` needs `latencies = true`")),
-            _ => Err(self.error_at(rate.span(), "`rate` is from 1 to 1,000,000 per second")),
+            _ => Err(self.error_at(
+                rate.span(),
+                "`rate` must be from 1 to 1,000,000 operations per second",
+            )),
         }
     }
 
@@ -577,7 +583,7 @@ impl ExperimentReader<'_> {
         (name, least): (&str, u64),
     ) -> Result<Vec<u64>, PlanError> {
         let wrong = || {
-            let order = "each larger than the one before it";
+            let order = "in ascending order without duplicates";
             self.error_at(
                 span.clone(),
                 format!("`{name}` needs whole numbers of {least} or more, {order}"),

@@ -63,7 +63,7 @@ pub fn validate(
         None => Vec::new(),
     };
     if fixture.states.is_empty() != selector.is_none() {
-        let reason = "`state` and `[fixture.states]` belong together";
+        let reason = "`state` and `[fixture.states]` must be used together";
         return Err(at(fixture.name.span(), reason.into()));
     }
     let mut states = Vec::new();
@@ -88,7 +88,7 @@ pub fn validate(
                     continue;
                 }
                 Argument::Targets(_) => {
-                    let reason = format!("only `{TARGETS}` is a list");
+                    let reason = format!("only `{TARGETS}` may be a list");
                     return Err(at(key.span(), reason));
                 }
                 _ => {}

@@ -71,7 +71,7 @@ pub fn validate(
         let requests: Vec<Example> = requests.collect::<Result<_, _>>()?;
         if requests.is_empty() {
             let reason =
-                "a case of servers needs a `[[case.request]]`, with the requests of the load";
+                "a case of servers needs a `[[case.request]]` for each request of the load";
             return Err(at(written.name.span(), reason.into()));
         }
         examples.push(requests);
@@ -158,11 +158,11 @@ fn check_server(server: &Spanned<file::Server>, at: ErrorAt) -> Result<(), PlanE
     ];
     for (name, number) in numbers {
         if !(1..=MAX_WORKERS).contains(&number) {
-            return wrong(format!("`{name}` is from 1 to {MAX_WORKERS}"));
+            return wrong(format!("`{name}` must be from 1 to {MAX_WORKERS}"));
         }
     }
     if !is_path(missing) {
-        return wrong("`missing` is a path, such as /nothing".into());
+        return wrong("`missing` must be a path, such as /nothing".into());
     }
     let plain = |name: &str| {
         let is_allowed = |b: u8| b.is_ascii_alphanumeric() || b"-_.".contains(&b);
@@ -191,10 +191,10 @@ fn parameters(case: &Case, written: &file::Case, at: ErrorAt) -> Result<(), Plan
         .as_ref()
         .is_none_or(|(name, _)| name != CONNECTIONS)
     {
-        return wrong(format!("a case of servers has `sweep.{CONNECTIONS}`"));
+        return wrong(format!("a case of servers needs `sweep.{CONNECTIONS}`"));
     }
     if case.cores != Cores::One || !case.metrics.is_empty() {
-        return wrong("`cores` and `metrics` are not for cases of servers".into());
+        return wrong("cases of servers do not support `cores` and `metrics`".into());
     }
     let loaded = written.request.first();
     let in_path = |name: &str| {
@@ -254,7 +254,7 @@ impl RequestContext<'_> {
         if !(200..=599).contains(&request.status) {
             return Err((self.at)(
                 written.span(),
-                "`status` is from 200 to 599".into(),
+                "`status` must be from 200 to 599".into(),
             ));
         }
         Ok(Example {
@@ -290,7 +290,7 @@ impl RequestContext<'_> {
                     && !reserved.contains(&name.to_ascii_lowercase().as_str())
                     && value.bytes().all(|b| (b' '..=b'~').contains(&b))
             });
-        let reason = "a header is a name and a value, such as \"Accept-Encoding: gzip\"; Host, Connection, \
+        let reason = "a header must be a name and a value, such as \"Accept-Encoding: gzip\"; Host, Connection, \
             Content-Length, Content-Type and Transfer-Encoding are set by benchlab";
         if is_valid {
             Ok(header.get_ref().clone())
@@ -305,7 +305,7 @@ impl RequestContext<'_> {
             is_path(path) && !method.is_empty() && method.bytes().all(|b| b.is_ascii_uppercase())
         });
         let (method, path) = valid.ok_or_else(|| {
-            let reason = "`request` is a method and a path, such as \"GET /api\"";
+            let reason = "`request` must be a method and a path, such as \"GET /api\"";
             (self.at)(line.span(), reason.into())
         })?;
         Ok((method.to_owned(), path.to_owned()))

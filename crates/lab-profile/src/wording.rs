@@ -106,14 +106,14 @@ pub fn function_and_location(frame: &Frame) -> String {
 // Titles, headings and captions
 
 /// The error for output of a program that a run file does not name.
-pub const UNKNOWN_PROGRAM: &str = "the output of a tool belongs to no program";
+pub const UNKNOWN_PROGRAM: &str = "no program of the run has the name in a tool's output";
 pub const WARNINGS: &str = "Warnings";
 pub const CLOCK: &str = "Measured time";
 pub const METHOD: &str = "How it was profiled";
 pub const MEMORY: &str = "Memory";
 pub const COSTS: &str = "Instructions and misses";
 pub const LAYOUTS: &str = "Range over builds";
-pub const LAYOUTS_CAPTION: &str = "The least and the greatest count of each event over all builds. A change whose range includes 0 may come from the \
+pub const LAYOUTS_CAPTION: &str = "The lowest and the highest count of each event over all builds. A change whose range includes 0 may come from the \
      layout alone.";
 pub const LOWEST: &str = "least";
 pub const HIGHEST: &str = "greatest";
@@ -151,12 +151,12 @@ pub const NEVER_READ: &str = "Written and never read";
 pub const SHORT_LIVED: &str = "Short-lived";
 pub const AT_MASSIFS_PEAK: &str = "At Massif's peak";
 pub const BELOW_THRESHOLD: &str = "locations below Massif's threshold";
-pub const CHURN_CAPTION: &str = "Many blocks, but few alive at once: one block could be reused.";
+pub const CHURN_CAPTION: &str = "Many blocks, but few live at once: one block could be reused.";
 pub const CHURN_COLUMNS: [&str; 5] = ["location", "blocks", "size", "live at once", "total"];
 pub const TOTALS: &str = "Totals";
 pub const SHARES_CAPTION: &str = "For misses, the percentage is of all accesses.";
 pub const TOTALS_CAPTION: &str = "Events of the whole program, counted by the simulation.";
-pub const COSTS_CAPTION: &str = "Simulated costs. Below 1 is less than before.";
+pub const COSTS_CAPTION: &str = "Simulated costs. Values below 1 are lower than before.";
 pub const COSTS_AXIS: &str = "after / before";
 pub const FUNCTIONS_CAPTION: &str =
     "The functions with the highest counts, without the functions they call.";
@@ -187,7 +187,7 @@ pub fn question(is_pair: bool) -> &'static str {
     if is_pair {
         "How does the change affect memory and cache misses?"
     } else {
-        "Where do memory and cache misses go?"
+        "What causes memory use and cache misses?"
     }
 }
 

@@ -23,7 +23,7 @@ pub fn document(forecast: &Forecast, plan: &Plan) -> Document {
         say::figure(&most.scatter, &Unit::Share, LEVEL),
         match forecast.comparisons.len() {
             1 => "",
-            _ => " No other needs more blocks.",
+            _ => " No other comparison needs more blocks.",
         },
     ));
     section.push(differences(forecast, most, plan));
@@ -66,7 +66,7 @@ pub fn no_forecast(reason: &NoForecast) -> String {
             count(*blocks as usize, "complete block")
         ),
         NoForecast::NothingCompared(excluded) => {
-            let mut text = "the pilot compared nothing".to_owned();
+            let mut text = "the pilot compared no subjects".to_owned();
             for (i, excluded) in by_subject(excluded).iter().enumerate() {
                 text += if i == 0 { ": " } else { "; " };
                 text += &format!("{} {}", excluded.subject, exclusion(&excluded.reason));

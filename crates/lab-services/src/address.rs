@@ -66,7 +66,7 @@ impl ServiceAddress {
     ) -> Result<ServiceAddress, String> {
         let (scheme, rest) = url.split_once("://").ok_or("`://` is missing")?;
         if !form.schemes.contains(&scheme) {
-            return Err(format!("it must begin with `{}://`", software.name));
+            return Err(format!("the URL must begin with `{}://`", software.name));
         }
         let (rest, parameters) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
@@ -208,7 +208,7 @@ mod tests {
         assert_eq!(postgresql("localhost"), "`://` is missing");
         assert_eq!(
             postgresql("mysql://a@b/c"),
-            "it must begin with `postgresql://`"
+            "the URL must begin with `postgresql://`"
         );
         assert!(postgresql("postgresql://host/db").contains("the user is missing"));
         assert_eq!(

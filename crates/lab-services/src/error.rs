@@ -27,7 +27,7 @@ pub enum ServiceError {
     },
     /// The disk of the data directory is full.
     #[error(
-        "the disk of {software} is full: {} MiB are free in {}; use `--scratch DIR` to place its data elsewhere{log}",
+        "the disk of {software} is full: {} MiB are free in {}; use `--scratch DIR` to store its data in another directory{log}",
         free_bytes >> 20, folder.display()
     )]
     Full {

@@ -224,7 +224,7 @@ fn check_traversable(
             software,
             folder: folder.to_path_buf(),
             reason: format!(
-                "it runs as user `{}`, which may not enter {}; choose another directory with `--scratch`",
+                "the server runs as user `{}`, which may not enter {}; choose another directory with `--scratch`",
                 account.name,
                 closed.display()
             ),
@@ -240,5 +240,5 @@ fn create(software: &Software, parent: &Path) -> io::Result<PathBuf> {
             created => return created.map(|()| folder),
         }
     }
-    unreachable!("the range has no end")
+    unreachable!("the range is infinite")
 }

@@ -60,14 +60,14 @@ fn plan_misfit(plan: &Plan) -> Option<String> {
         .find(|t| t.index() >= targets);
     if let Some(target) = target {
         return Some(format!(
-            "its plan refers to target {target}, but there are {targets}"
+            "the plan refers to target {target}, but there are {targets}"
         ));
     }
     let of_subject =
-        subject.map(|s| format!("its plan refers to subject {s}, but there are {subjects}"));
+        subject.map(|s| format!("the plan refers to subject {s}, but there are {subjects}"));
     of_subject.or(case.map(|c| {
         format!(
-            "its plan refers to case {c}, but there are {}",
+            "the plan refers to case {c}, but there are {}",
             plan.cases.len()
         )
     }))

@@ -7,25 +7,25 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The file does not exist.
-    #[error("{0}: there is no such file; `benchlab list --runs` shows the runs in runs/")]
+    #[error("{0}: no such file; `benchlab list --runs` shows the runs in runs/")]
     Missing(PathBuf),
     /// The file is not a run file.
-    #[error("{0} is not a run file: {1}. It was left untouched")]
+    #[error("{0} is not a run file: {1}. The file was not changed")]
     NotARun(PathBuf, String),
     /// The file has a newer version.
     #[error(
-        "{0} has run file version {1}, but this benchlab reads versions up to {2}: use a newer benchlab. It was \
-         left untouched"
+        "{0} has run file version {1}, but this benchlab reads versions up to {2}: use a newer benchlab. The \
+         file was not changed"
     )]
     Newer(PathBuf, i64, i64),
     /// The file is truncated or damaged.
     #[error(
-        "{0} is damaged or cut off: {1}. It was left untouched; `sqlite3 FILE .recover` may recover \
+        "{0} is damaged or truncated: {1}. The file was not changed; `sqlite3 FILE .recover` may recover \
          some of its data"
     )]
     Damaged(PathBuf, String),
     /// Another benchlab process is writing the file.
-    #[error("{0} is being measured by another benchlab: wait until it finishes, or stop it")]
+    #[error("another benchlab process is writing {0}: wait until it finishes, or stop it")]
     Busy(PathBuf),
     /// The disk is full, and the file contains all blocks so far.
     #[error(

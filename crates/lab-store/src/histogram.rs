@@ -99,7 +99,7 @@ pub fn pack(blob: &[u8]) -> Result<SliceTimes, String> {
         None => SliceTimes::default(),
         Some(median) => SliceTimes::Packed(PackedTimes {
             blob: blob.into(),
-            unpack: |blob| decode(blob).expect("it was valid when it was packed"),
+            unpack: |blob| decode(blob).expect("the histogram was valid when it was packed"),
             median,
         }),
     })
@@ -180,7 +180,8 @@ fn highest_ns(bucket: u64) -> u64 {
 }
 
 fn empty() -> Histogram<u64> {
-    Histogram::new_with_bounds(1, Counts::MAX_NS, Counts::DIGITS).expect("an hour has three digits")
+    Histogram::new_with_bounds(1, Counts::MAX_NS, Counts::DIGITS)
+        .expect("the bounds of the histogram are valid")
 }
 
 /// Returns an error if a header differs from benchlab's own. Other headers could cause an

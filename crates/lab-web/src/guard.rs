@@ -138,8 +138,7 @@ impl PageGuard {
             }
         };
         if !self.is_known_host(host) {
-            let reason =
-                "these pages are not served under that name; `benchlab serve --name HOST` adds it";
+            let reason = "these pages are not served under the requested host name; `benchlab serve --name HOST` adds a name";
             return Err(Problem::new(StatusCode::MISDIRECTED_REQUEST, reason));
         }
         match *request.method() {

@@ -42,7 +42,7 @@ package body Cache_Cases is
       Self.Scheme := Scheme_Of (Arguments, "scheme");
       if (Self.Scheme = Read_Write_Lock) /= Readers_Share_Lock then
          raise Unsupported_Error with
-           "the program's locking policy is not that of " & Arguments.Text ("scheme");
+           "this scheme requires the other locking policy: " & Arguments.Text ("scheme");
       end if;
       if Self.Scheme = Unsynchronized and then Writes then
          raise Unsupported_Error with "the unsynchronized map is read-only";

@@ -75,7 +75,7 @@ package body Traces is
                elsif Name = "scans" then
                  (if K / 2_000 mod 2 = 0 then Zipf_Key (K) else 1_000_000 + K)
                elsif Name = "shifting" then 100_000 * (K / 10_000) + Zipf_Key (K)
-               else raise Benchlab.Unsupported_Error with "there is no trace " & Name);
+               else raise Benchlab.Unsupported_Error with "unknown trace " & Name);
          end loop;
       end return;
    end Requests;

@@ -301,7 +301,7 @@ static bool evict_open(lab *lab, void *data)
         else if (strcmp(name, "shifting") == 0)
             subject->requests[k] = 100000 * (k / 10000) + zipf;
         else
-            return lab_fail(lab, LAB_UNSUPPORTED, "there is no trace %s", name);
+            return lab_fail(lab, LAB_UNSUPPORTED, "unknown trace %s", name);
     }
     return true;
 }

@@ -103,7 +103,7 @@ SCHEMES: dict[str, Callable[[dict[int, int]], SharedMap]] = {
 
 
 def shared_map(scheme: str, entries: int) -> SharedMap:
-    """Creates a map with the keys below `entries`."""
+    """Creates a map with the keys from 0 to `entries` - 1."""
     if scheme not in SCHEMES:
         raise UnsupportedError(f"unknown scheme {scheme}")
     return SCHEMES[scheme]({key: key + 1 for key in range(entries)})

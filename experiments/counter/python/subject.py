@@ -19,7 +19,7 @@ def scheme(opening: Opening) -> Counter:
 
 
 def shared_by(opening: Opening, work: Callable[[int], int | None]) -> AbstractContextManager[Perform]:
-    """Starts threads that do their shares of each batch. The results of `work` are summed as the check."""
+    """Starts threads that each run a part of each batch. The check is the sum of the results of `work`."""
     def share(operations: range, _: Latencies) -> Work:
         return Work(work(len(operations)) or 0, len(operations))
 

@@ -71,7 +71,7 @@ class HolderError(Exception):
 
 
 class Holder:
-    """One thread's work, and its metrics of the batch."""
+    """One thread's work, and its metrics in the batch."""
 
     def __init__(self, pool: Pool, hold: Hold) -> None:
         self.pool = pool

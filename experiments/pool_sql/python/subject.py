@@ -19,7 +19,7 @@ class Target(NamedTuple):
 
     library: str
     opened: Case
-    """The SQL experiment's case connect."""
+    """The case `connect` of the SQL experiment."""
     connector: Callable[[Opening], Callable[[], Any]]
     settings: Callable[[Opening, Any], dict[str, object]]
 
@@ -77,7 +77,7 @@ class Pool:
             return value
 
     def requests(self, operations: range, latencies: Latencies) -> Work:
-        """Does one thread's share of the requests."""
+        """Sends one thread's part of the requests."""
         check = 0
         for _ in operations:
             check += self.request()

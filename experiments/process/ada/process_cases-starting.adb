@@ -22,7 +22,7 @@ package body Process_Cases.Starting is
       Child : Process;
    begin
       Child.Start ("/bin/no-such-program", Options => Silent);
-      raise Output_Error with "a nonexistent program was started";
+      raise Output_Error with "a program that does not exist was started";
    exception
       when Start_Error =>
          Check := Check + 1;

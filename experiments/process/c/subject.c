@@ -133,7 +133,7 @@ static bool fail(lab *lab, process_case *self, lab_work *work)
     (void)self;
     if (child_start(&child, (char *[]){"/bin/no-such-program", NULL}, false, false) == 0) {
         child_wait(&child);
-        return lab_fail(lab, LAB_FAILED, "a missing program was started");
+        return lab_fail(lab, LAB_FAILED, "a program that does not exist was started");
     }
     work->check++;
     work->units++;
@@ -203,7 +203,7 @@ static bool converse(lab *lab, process_case *self, lab_work *work)
     child_close_input(&child);
     uint64_t status = child_wait(&child);
     if (!equal)
-        return lab_fail(lab, LAB_FAILED, "a line was returned with changes");
+        return lab_fail(lab, LAB_FAILED, "the program returned a changed line");
     work->check += self->hash + status;
     work->units += self->lines;
     return true;

@@ -48,7 +48,7 @@ func start(*lab.Opening) (operation, func() error, error) {
 func fail(*lab.Opening) (operation, func() error, error) {
 	return func(work *lab.Work) error {
 		if err := exec.Command("/bin/no-such-program").Run(); !errors.Is(err, fs.ErrNotExist) {
-			return errors.New("a missing program was started")
+			return errors.New("a program that does not exist was started")
 		}
 		work.Check++
 		work.Units++

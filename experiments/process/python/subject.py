@@ -29,7 +29,7 @@ PARENTS = {"10MB": 10 << 20, "1GB": 1 << 30}
 
 Metrics = dict[str, float]
 Operation = Callable[[Metrics], tuple[int, int]]
-"""Does one operation, adds to the batch's metrics, and returns the amounts to add to `check` and `units`."""
+"""Performs one operation, adds to the batch's metrics, and returns the amounts to add to `check` and `units`."""
 
 
 def hash_of(data: bytes) -> int:
@@ -75,7 +75,7 @@ def fail(opening: Opening) -> Iterator[Operation]:
             subprocess.run(["/bin/no-such-program"], stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL)
         except FileNotFoundError:
             return 1, 1
-        raise ValueError("a missing program was started")
+        raise ValueError("a program that does not exist was started")
 
     yield operation
 
@@ -188,7 +188,7 @@ def case(prepare: Callable[[Opening], Iterator[Operation]]) -> Callable[[Opening
     def opened(opening: Opening) -> Iterator[Perform]:
         size = PARENTS.get(opening.text("parent"))
         if size is None:
-            raise UnsupportedError("there is no such parent")
+            raise UnsupportedError("unknown size of the parent process")
         with prepare(opening) as operation:
             resident = bytearray(b"\1") * size  # written to, so that every page is resident
             before = descriptors()

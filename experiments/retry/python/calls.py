@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 Call = Callable[[Any, int], None]
-"""Does the work of a call, given a cursor and the call's input."""
+"""Runs the statements of a call, given a cursor and the call's input."""
 
 
 class StaleVersionError(Exception):
@@ -13,12 +13,12 @@ class StaleVersionError(Exception):
 
 
 def effect(placeholder: str) -> str:
-    """Returns the statement that inserts a call's row into effect, which is the last one of the transaction."""
+    """Returns the last statement of the transaction, which inserts the call's row into the table `effect`."""
     return f"INSERT INTO effect VALUES ({placeholder}, {placeholder})"
 
 
 def calls(placeholder: str) -> dict[str, Call]:
-    """Returns the work before the insertion into effect, by case name. `placeholder` is the driver's for parameters."""
+    """Returns the work before the insertion into `effect`, by case name. `placeholder` is the driver's parameter marker."""
     read = f"SELECT value FROM test_simple WHERE id = {placeholder}"
     add = f"UPDATE test_simple SET value = value + 1 WHERE id = {placeholder}"
     subtract = f"UPDATE test_simple SET value = value - 1 WHERE id = {placeholder}"

@@ -54,7 +54,7 @@ class Client:
         self.counted: Counter[str] = Counter()
 
     def calls(self, operations: range, latencies: Latencies) -> Work:
-        """Does this client's share of a batch."""
+        """Runs this client's part of a batch."""
         failed = []
         for k in operations:
             if self._rate:

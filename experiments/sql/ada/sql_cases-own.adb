@@ -34,7 +34,7 @@ package body SQL_Cases.Own is
       elsif Word = "bytes" then Bytes_Value
       elsif Word = "date" then Date_Value
       elsif Word = "timestamp" then Timestamp_Value
-      else raise Unsupported_Error with "there is no type " & Word);
+      else raise Unsupported_Error with "unknown type " & Word);
 
    --  Returns the types in a list such as integer,text or none
 

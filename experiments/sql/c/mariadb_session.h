@@ -152,7 +152,7 @@ static inline bool find_address(lab *lab, address *to)
     char *socket = cut(cut(database, '?'), '=');
     char *parts[] = {user, password, host, database, socket};
     if (database == NULL)
-        return lab_fail(lab, LAB_USAGE, "the target is not mariadb://USER:PASSWORD@HOST/DATABASE");
+        return lab_fail(lab, LAB_USAGE, "the target must be mariadb://USER:PASSWORD@HOST/DATABASE");
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (parts[i] != NULL)
             decode(parts[i]);

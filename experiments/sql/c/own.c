@@ -28,7 +28,7 @@ static bool read_types(lab *lab, const char *key, size_t *count, own_type **type
                && (strlen(names[known]) != length || strncmp(names[known], word, length) != 0))
             known++;
         if (known == sizeof names / sizeof *names)
-            return lab_fail(lab, LAB_UNSUPPORTED, "%s: there is no type %.*s", key, (int)length, word);
+            return lab_fail(lab, LAB_UNSUPPORTED, "%s: unknown type %.*s", key, (int)length, word);
         (*types)[*count] = (own_type)known;
         word += length + 1;
     }

@@ -39,7 +39,7 @@ bool open_prepared(lab *lab, bool *prepared)
         return false;
     *prepared = strcmp(statement, "prepared") == 0;
     return *prepared || strcmp(statement, "text") == 0
-        || lab_fail(lab, LAB_UNSUPPORTED, "statement is neither prepared nor text");
+        || lab_fail(lab, LAB_UNSUPPORTED, "expected statement=prepared or statement=text");
 }
 
 uint64_t fold_text(const char *text, size_t length)

@@ -56,7 +56,7 @@ async function opened(driver, opening, count, open) {
 /** Returns the argument `target`, which must name the subject's database. */
 export function targetOf(opening, scheme) {
   const target = opening.text('target');
-  if (!target.startsWith(scheme)) throw new UnsupportedError(`the target is not ${scheme}…`);
+  if (!target.startsWith(scheme)) throw new UnsupportedError(`the target must be ${scheme}…`);
   return target;
 }
 
@@ -64,7 +64,7 @@ export function targetOf(opening, scheme) {
 export function isPrepared(opening) {
   const statement = opening.text('statement');
   if (statement !== 'prepared' && statement !== 'text') {
-    throw new UnsupportedError('statement is neither prepared nor text');
+    throw new UnsupportedError('expected statement=prepared or statement=text');
   }
   return statement === 'prepared';
 }

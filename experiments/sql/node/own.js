@@ -41,7 +41,7 @@ export function ownStatements(opening) {
     text: opening.text(`sql${index + 1}`),
     parameters: words(opening, `parameters${index + 1}`),
     folds: words(opening, `columns${index + 1}`).map((type) => {
-      if (!Object.hasOwn(FOLDS, type)) throw new UnsupportedError(`there is no type ${type}`);
+      if (!Object.hasOwn(FOLDS, type)) throw new UnsupportedError(`unknown type ${type}`);
       return FOLDS[type];
     }),
   }));

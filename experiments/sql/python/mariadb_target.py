@@ -13,7 +13,7 @@ def parameters(target: str) -> dict[str, Any]:
     """Returns the arguments for connecting to the target."""
     address = urlsplit(target)
     if address.scheme != "mariadb":
-        raise UnsupportedError("the target is not mariadb:")
+        raise UnsupportedError("the target must be mariadb:")
     found = {
         "host": address.hostname,
         "user": unquote(address.username or ""),

@@ -104,7 +104,7 @@ def _words(opening: Opening, key: str, known: dict[str, Callable[[Any], Any]]) -
     text = opening.text(key)
     words = [] if text == "none" else text.split(",")
     if unknown := [word for word in words if word not in known]:
-        raise UnsupportedError(f"{key}: there is no type {unknown[0]}")
+        raise UnsupportedError(f"{key}: unknown type {unknown[0]}")
     return [known[word] for word in words]
 
 

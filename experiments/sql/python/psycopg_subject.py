@@ -13,7 +13,7 @@ from server_cases import server_cases
 
 def connector(target: str, prepared: bool) -> Callable[[], psycopg.Connection]:
     if not target.startswith("postgresql:"):
-        raise UnsupportedError("the target is not postgresql:")
+        raise UnsupportedError("the target must be postgresql:")
     # A statement is prepared when it is executed for the first time, or never.
     return partial(psycopg.connect, target, autocommit=True, sslmode="disable",
                    gssencmode="disable", prepare_threshold=0 if prepared else None)

@@ -15,7 +15,7 @@ _MS = timedelta(milliseconds=1)
 def is_prepared(opening: Opening) -> bool:
     statement = opening.text("statement")
     if statement not in ("prepared", "text"):
-        raise UnsupportedError("statement is neither prepared nor text")
+        raise UnsupportedError("expected statement=prepared or statement=text")
     return statement == "prepared"
 
 

@@ -247,7 +247,7 @@ def sqlite_cases(connector: Connector, driver_settings: DriverSettings) -> dict[
 def path_of(opening: Opening) -> str:
     scheme, _, path = opening.text("target").partition(":")
     if scheme != "sqlite":
-        raise UnsupportedError("the target is not sqlite:PATH")
+        raise UnsupportedError("the target must be sqlite:PATH")
     return path
 
 
@@ -265,7 +265,7 @@ def transaction(connection: Any, cursor: Any) -> Iterator[None]:
 
 
 def _points(execute: Callable[..., Any], row_ids: list[int]) -> Share:
-    """Returns one connection's share of the operations of the case connections."""
+    """Returns one connection's part of the operations of the case `connections`."""
 
     def share(operations: range, latencies: Latencies) -> Work:
         check = units = 0

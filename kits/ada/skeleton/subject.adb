@@ -1,4 +1,4 @@
---  The subject in Ada. benchlab starts it and tells it what to do.
+--  The subject in Ada. benchlab starts it and sends it commands.
 
 with Benchlab.Subjects;
 with Hashes;

@@ -94,7 +94,7 @@ package body Benchlab.Fields is
       Equals : constant Natural := Ada.Strings.Fixed.Index (Word, "=");
    begin
       if Equals = 0 or else not Is_Key (Word (Word'First .. Equals - 1)) then
-         raise Usage_Error with "an argument is not of the form key=value";
+         raise Usage_Error with "expected an argument such as key=value";
       end if;
       declare
          Key : String renames Word (Word'First .. Equals - 1);

@@ -234,7 +234,7 @@ run operations=1
 verify operations=2
 END
 
-no_operations='@lab error code=unsupported message=the%20case%20server%20serves:%20it%20has%20no%20operations'
+no_operations='@lab error code=unsupported message=the%20case%20server%20is%20a%20server%20and%20has%20no%20operations'
 expect 'a server' '@lab opened url=http://127.0.0.1:0' "$no_operations" "$no_operations" '@lab closed' \
     "$(missing workers)" '@lab opened' '@lab verified operations=1 units=1 check=1' <<END
 open case=server seed=7 workers=8

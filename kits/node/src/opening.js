@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The arguments and inputs of a case.
 
-/** The number of values of the seeded sequence. */
+/** The length of the seeded sequence, in values. */
 const INPUTS = 4096;
 
 const MASK = 2n ** 64n - 1n;

@@ -119,7 +119,7 @@ class Session {
 
   /** @param {import('./lines.js').Arguments} values */
   async #openCase(values) {
-    if (this.#open !== null) throw new UsageError('a case is still open');
+    if (this.#open !== null) throw new UsageError('a case is already open');
     const name = values.text('case');
     const opening = new Opening(values);
     const open = this.#cases.get(name);
@@ -159,7 +159,9 @@ class Session {
   /** Returns the function that performs the open case's operations. */
   #performer() {
     const { perform } = this.#opened();
-    if (perform === undefined) throw new UnsupportedError('this case serves: it has no operations');
+    if (perform === undefined) {
+      throw new UnsupportedError('the case is a server and has no operations');
+    }
     return perform;
   }
 

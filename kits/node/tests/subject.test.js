@@ -96,7 +96,7 @@ test('a case without operations serves until it is closed', async () => {
     const [, port] = (await ask('open case=greet seed=7')).match(/^@lab opened port=(\d+)$/);
     assert.equal(await greeting(port), 'hello', `round ${round}`);
     for (const command of ['verify', 'run operations=1']) {
-      assert.equal(await ask(command), error('unsupported', 'this case serves: it has no operations'));
+      assert.equal(await ask(command), error('unsupported', 'the case is a server and has no operations'));
     }
     assert.equal(await greeting(port), 'hello', 'it still serves');
     assert.equal(await ask('close'), '@lab closed');
@@ -145,7 +145,7 @@ for (const [commands, expected] of [
   [['open seed=7'], [error('usage', 'the argument case is missing')]],
   [['open case=nonsense seed=7'], [error('unsupported', 'there is no case nonsense')]],
   [['open case=constructor seed=7'], [error('unsupported', 'there is no case constructor')]],
-  [[OPEN, OPEN], [OPENED, error('usage', 'a case is still open')]],
+  [[OPEN, OPEN], [OPENED, error('usage', 'a case is already open')]],
   [[OPEN, 'run'], [OPENED, error('usage', 'the argument operations is missing')]],
   [[OPEN, 'run operations=0'],
     [OPENED, error('usage', 'operations is not a whole number from 1 to 9007199254740992')]],

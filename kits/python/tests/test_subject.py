@@ -137,7 +137,7 @@ def test_a_case_without_operations_serves_until_it_is_closed() -> None:
             assert greeting(opened[1]) == b"hello"
             for command in ("verify", "run operations=1"):
                 assert ask(command) == error(
-                    "unsupported", "this case serves: it has no operations")
+                    "unsupported", "the case is a server and has no operations")
             assert greeting(opened[1]) == b"hello", "it still serves"
             assert ask("close") == "@lab closed"
             with pytest.raises(ConnectionRefusedError):
@@ -171,7 +171,7 @@ def test_a_failed_open_leaves_nothing_open() -> None:
     (["verify", "run operations=1", "close"], [error("usage", "no case is open")] * 3),
     (["open seed=7"], [error("usage", "the argument case is missing")]),
     (["open case=nonsense seed=7"], [error("unsupported", "there is no case nonsense")]),
-    ([OPEN, OPEN], [OPENED, error("usage", "a case is still open")]),
+    ([OPEN, OPEN], [OPENED, error("usage", "a case is already open")]),
     ([OPEN, "run"], [OPENED, error("usage", "the argument operations is missing")]),
     ([OPEN, "run operations=0"],
      [OPENED, error("usage", "operations is not a whole number from 1 to 9007199254740992")]),

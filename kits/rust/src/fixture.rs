@@ -53,7 +53,7 @@ pub trait Fixture {
     /// Returns a failure if the fixture cannot start the visit.
     fn enter(&mut self, state: &State) -> Result<Box<dyn Visit>, Failure> {
         let _ = state;
-        Err(Failure::unsupported("the fixture takes no part in visits"))
+        Err(Failure::unsupported("the fixture does not support visits"))
     }
 
     /// Undoes what an earlier process changed, from a text in [`Checked::undo`]. Returns a

@@ -52,7 +52,7 @@ impl Laps {
         self.end = now;
     }
 
-    /// Ends the last operation, unless a lap did.
+    /// Ends the last operation, unless the last lap has ended it.
     pub fn finish(&mut self) {
         if self.end == self.start {
             self.end = clock::now();

@@ -162,7 +162,7 @@ impl Opening<'_> {
                 "run" => run(&command.arguments, &mut perform),
                 "verify" => verify(&command.arguments, &mut perform),
                 "close" => break,
-                "open" => Err(Failure::usage("a case is open already")),
+                "open" => Err(Failure::usage("a case is already open")),
                 verb => Err(unknown(verb)),
             };
             match done {
@@ -178,7 +178,7 @@ impl Opening<'_> {
     /// This is for a server, which does its work in separate threads or tasks and does no operations.
     pub fn wait(self) -> Closed {
         self.serve(|_| {
-            let message = "this case serves: it has no operations";
+            let message = "the case is a server and has no operations";
             Err(Failure::unsupported(message))
         })
     }

@@ -106,11 +106,15 @@ impl Worker {
             .shares
             .as_ref()
             .expect("the sender exists until the drop");
-        shares.send(share).expect("a worker outlives its sender");
+        shares
+            .send(share)
+            .expect("a worker runs until its sender is dropped");
     }
 
     fn receive(&self) -> Result<Work, Failure> {
-        self.results.recv().expect("a worker outlives its sender")
+        self.results
+            .recv()
+            .expect("a worker runs until its sender is dropped")
     }
 }
 

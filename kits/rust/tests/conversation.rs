@@ -339,7 +339,7 @@ fn refuses_what_is_out_of_order() {
         "close",
         "close",
     ]);
-    let open_already = refused("a case is open already");
+    let open_already = refused("a case is already open");
     let expected = [
         &no_case,
         &no_case,
@@ -411,8 +411,7 @@ fn a_server_does_no_operations() {
         "close",
         "close",
     ]);
-    let none =
-        "@lab error code=unsupported message=this%20case%20serves:%20it%20has%20no%20operations";
+    let none = "@lab error code=unsupported message=the%20case%20is%20a%20server%20and%20has%20no%20operations";
     let expected = [
         "@lab opened url=http://127.0.0.1:0",
         none,

@@ -371,7 +371,7 @@ package body Appserver.HTTP.Contexts is
    begin
       Self.Tail.Source.Read (Self.Output (Max_Size + 1 .. Max_Size + Max), Count);
       if Count > Max then
-         raise Constraint_Error with "a content source returned more bytes than fit";
+         raise Constraint_Error with "a content source returned more bytes than its buffer holds";
       end if;
       Frame_Piece (Self, Count, Is_Cut);
    exception

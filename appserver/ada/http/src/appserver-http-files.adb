@@ -26,7 +26,7 @@ package body Appserver.HTTP.Files is
    begin
       if not Linux_Files.Refuses_Links then
          raise Folder_Error with
-           "this system does not support the flags of openat(2) that refuse symbolic links";
+           "this system does not support the flags of openat(2) that reject symbolic links";
       end if;
       Linux_Files.Open_Folder (Path, Self.File, Result);
       if Result /= Linux_Files.None then

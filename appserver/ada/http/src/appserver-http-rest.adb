@@ -327,7 +327,7 @@ package body Appserver.HTTP.REST is
          begin
             Write (Document);
             if Buffer.Is_Cut or else not Document.Is_Complete then
-               raise Route_Error with "the document is too long, or has no end: " & Pattern;
+               raise Route_Error with "the document is too long or incomplete: " & Pattern;
             end if;
             Texts (Form) := new String'(Buffer.Content);
          end;

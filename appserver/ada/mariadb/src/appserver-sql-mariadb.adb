@@ -326,7 +326,7 @@ package body Appserver.SQL.MariaDB is
       Connecting.Own (Call.all'Address);
       Call.DB := init (No_Connection);
       if Call.DB = No_Connection then
-         raise Storage_Error with "no memory for a connection to MariaDB";
+         raise Storage_Error with "cannot allocate memory for a connection to MariaDB";
       end if;
       Set_Options (Call.DB, Target);
       Call.Host     := New_Word (Target.Host);
@@ -343,7 +343,7 @@ package body Appserver.SQL.MariaDB is
       if not Call.Is_Connected then
          Raise_Unconnected (Call.DB, Target);
       elsif Target.Is_Encrypted and then get_ssl_cipher (Call.DB) = Strings.Null_Ptr then
-         Raise_Error ("08001", 0, "the server does not encrypt");
+         Raise_Error ("08001", 0, "the server does not support TLS");
       end if;
       Self.Handle := Call.DB;
       Call.DB     := No_Connection;

@@ -15,7 +15,7 @@ package body Appserver.SQL.MariaDB_Targets is
    begin
       Raise_Error
         ("08001", 0,
-         "the target is not mariadb://USER:PASSWORD@HOST:PORT/DATABASE?socket=PATH");
+         "the target must have the form mariadb://USER:PASSWORD@HOST:PORT/DATABASE?socket=PATH");
    end Refuse;
 
    function Decoded (Text : String) return Unbounded_String is

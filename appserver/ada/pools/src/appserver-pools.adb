@@ -1030,7 +1030,7 @@ package body Appserver.Pools is
    begin
       Require
         (not Self.Is_Configured and then (for all Slot of Self.Slots => Slot.Leases = 0),
-         "the pool was configured or leased from before");
+         "the pool was already configured, or a resource was already leased");
       Require
         (Duration'Min
            (Duration'Min (Options.Idle_Timeout, Options.Max_Lifetime),
@@ -1149,7 +1149,7 @@ package body Appserver.Pools is
       if To = null then
          Ada.Text_IO.Put_Line
            (Ada.Text_IO.Standard_Error,
-            "task " & Holder & " has held a lease for" & Held_For'Image & " s. It was taken here:"
+            "task " & Holder & " has held a lease for" & Held_For'Image & " s, taken at:"
             & ASCII.LF & Place);
       else
          To (Holder, Held_For, Place);

@@ -1445,7 +1445,7 @@ package body Appserver.SQL.PostgreSQL is
       Ignored : int;
    begin
       if transactionStatus (Self.DB.all) = Active then
-         Reason  := Strings.New_String ("the program did not finish the load");
+         Reason  := Strings.New_String ("the program did not finish the COPY");
          Ignored := putCopyEnd (Self.DB.all, Reason);
          Strings.Free (Reason);
          loop

@@ -418,7 +418,8 @@ package body Appserver.Processes.Linux is
          Hanging_Starts.Add (Plan);
       end if;
       if Outcome /= Start_Ended then
-         raise Timeout_Error with Program & Location & ": not started in time";
+         raise Timeout_Error with
+           Program & Location & ": the program did not start before the timeout";
       elsif Code /= 0 then
          raise Start_Error with Program & Location & ": " & Message (Code);
       end if;

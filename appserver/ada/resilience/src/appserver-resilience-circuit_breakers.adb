@@ -220,7 +220,7 @@ package body Appserver.Resilience.Circuit_Breakers is
    begin
       if not Call.Is_Admitted then
          raise Circuit_Open_Error with
-           "the circuit breaker is open; a call is admitted in"
+           "the circuit breaker is open; the next call is admitted in"
            & To_Duration (Call.Left)'Image & " s";
       end if;
       Operation.all;

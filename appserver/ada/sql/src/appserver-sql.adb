@@ -296,14 +296,15 @@ package body Appserver.SQL is
      (raise Misuse_Error with
         (if not Self.Is_Open then Closed_Statement
          elsif Self.Has_Row then "the statement's rows are being read: call Reset before Bind"
-         else "there is no parameter" & Parameter'Image & " of" & Self.Parameters'Image));
+         else "invalid parameter" & Parameter'Image & ": the number of parameters is"
+              & Self.Parameters'Image));
 
    function Refuse_Read
      (Self : Statement'Class; Column : Column_Number) return Boolean is
      (raise Misuse_Error with
         (if not Self.Is_Open then Closed_Statement
          elsif not Self.Has_Row then "there is no row to read: call Step first"
-         else "there is no column" & Column'Image & " of" & Self.Columns'Image));
+         else "invalid column" & Column'Image & ": the number of columns is" & Self.Columns'Image));
 
    function Can_Stream (Self : Statement'Class) return Boolean is
      (if not Self.Is_Open then raise Misuse_Error with Closed_Statement

@@ -309,7 +309,8 @@ package body Resilience_Tests is
       when Error : Circuit_Open_Error =>
          Assert
            (Exception_Message (Error),
-            "the circuit breaker is open; a call is admitted in" & Left'Image & " s", "message");
+            "the circuit breaker is open; the next call is admitted in" & Left'Image & " s",
+            "message");
    end Rejects;
 
    procedure Is_In (By : Circuit_Breaker'Class; State : Breaker_State) is

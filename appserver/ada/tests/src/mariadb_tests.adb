@@ -292,7 +292,7 @@ package body MariaDB_Tests is
             DB.Open (Target);
          end Open;
       begin
-         Is_Refused (Open'Access, "08001", "the target is not");
+         Is_Refused (Open'Access, "08001", "the target must have the form");
       end Is_Malformed;
    begin
       Is_Malformed ("");

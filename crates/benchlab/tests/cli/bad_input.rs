@@ -136,7 +136,7 @@ fn types_that_are_wrong() {
 
 #[test]
 fn sweeps_and_factors_that_cannot_be() {
-    let numbers = "`limit` needs whole numbers of 0 or more, each larger than the one before it";
+    let numbers = "`limit` needs whole numbers of 0 or more, in ascending order without duplicates";
     for bad in ["[]", "[-1]", "[10, 1]", "[1, 1]"] {
         assert_error_at(
             "limit = [20]",
@@ -185,7 +185,7 @@ fn sweeps_and_factors_that_cannot_be() {
         "[20]\nfactor.statement",
         "[20]\nfactor.limit",
         "[\"prepared\", \"text\"]",
-        "`limit` is already the sweep",
+        "`limit` is already the name of the sweep",
         None,
     );
     assert_error_at(

@@ -172,7 +172,7 @@ fn what_became_of_calls_is_read_in_the_database() {
     let report = project.call(&["report", project.file().to_str().unwrap()]);
     let words = words(&report.stdout);
     for text in [
-        "PostgreSQL and MariaDB: keyed has no wrong call",
+        "PostgreSQL and MariaDB: keyed made no wrong calls",
         "Calls lost: liar (",
         "Calls applied twice: blind (",
         "Calls applied but reported as failed: hopeless (",
@@ -426,7 +426,10 @@ fn faults_that_nobody_can_make_are_said_before_anything_runs() {
             "there is no state `cot`",
         ),
         (state("clients = 2"), "`clients` is already a parameter"),
-        (state("times = [\"sqlite\"]"), "only `targets` is a list"),
+        (
+            state("times = [\"sqlite\"]"),
+            "only `targets` may be a list",
+        ),
         (state("targets = 2"), "`targets` is reserved"),
     ] {
         let project = Project::with_text(&(text + &client("hopeless")));

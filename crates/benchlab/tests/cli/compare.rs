@@ -305,7 +305,7 @@ fn outputs_are_compared_byte_by_byte() {
     assert!(
         failures[0]
             .message
-            .contains("its output changes from run to run"),
+            .contains("the command's output changes from run to run"),
         "{failures:#?}"
     );
 }
@@ -348,7 +348,7 @@ fn commands_that_end_with_different_statuses_are_not_compared() {
     let directory = TestDirectory::new();
     directory
         .short(&["true", "exit 2", "--ignore-failure=1,3"])
-        .says(&["it ended with exit status: 2, which is not listed in --ignore-failure"]);
+        .says(&["the command ended with exit status: 2, which is not listed in --ignore-failure"]);
     directory
         .short(&["true", "false", "--ignore-failure=0"])
         .expect(2)
@@ -368,7 +368,7 @@ fn a_command_that_fails_is_a_result_and_stops_nobody() {
         "good",
     ]);
     outcome.expect(0).says(&[
-        "B failed at run: exit: it ended with exit status: 7; use --ignore-failure=7 to measure it anyway",
+        "B failed at run: exit: the command ended with exit status: 7; use --ignore-failure=7 to measure it anyway",
         "D failed at run: start: cannot start `nowhere-to-be-found`: No such file or directory",
     ]);
     let run = directory.0.load();
@@ -406,9 +406,9 @@ fn a_process_that_takes_too_long_is_killed_with_all_that_it_started() {
     let marker = marker();
     let slow = format!("sleep {marker} & setsid sleep {marker} & sleep {marker}");
     let outcome = directory.short(&["true", &slow, "sleep 0.001", "--time-limit", "300ms"]);
-    outcome
-        .expect(0)
-        .says(&["B failed at run: timeout: it did not finish within 0.3 s (--time-limit)"]);
+    outcome.expect(0).says(&[
+        "B failed at run: timeout: the command did not finish within 0.3 s (--time-limit)",
+    ]);
     assert_none_running(&marker);
 }
 
@@ -645,7 +645,7 @@ fn wrong_commands_are_refused_before_anything_is_run() {
         ),
         (
             &["true {n}", "-L", "n=1", "-L", "n=2"],
-            "--sweep n: it is given twice",
+            "--sweep n: the parameter is given twice",
         ),
         (
             &["true", "false", "x", "-p", "a", "-p", "b"],

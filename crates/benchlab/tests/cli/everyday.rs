@@ -102,7 +102,7 @@ fn the_last_lines_of_a_failed_command_are_on_the_screen() {
         .expect(1)
         .says(&["A failed at run: exit: ", "benchlab:   | the reason\n"])
         .shows(&[
-            "No result: A failed: it ended with exit status: 3",
+            "No result: A failed: the command ended with exit status: 3",
             "first | the reason",
         ]);
     let first = failed.stdout.lines().next().unwrap();

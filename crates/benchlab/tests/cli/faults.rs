@@ -24,27 +24,27 @@ fn crashes() {
             (
                 "crash-at-start",
                 "crash",
-                "it ended with exit status: 1 instead of replying",
+                "the process ended with exit status: 1 instead of replying",
             ),
             (
                 "crash-in-open",
                 "crash",
-                "it ended with signal: 6 (SIGABRT)",
+                "the process ended with signal: 6 (SIGABRT)",
             ),
             (
                 "crash-in-block",
                 "crash",
-                "it ended with signal: 11 (SIGSEGV)",
+                "the process ended with signal: 11 (SIGSEGV)",
             ),
             (
                 "killed-in-block",
                 "crash",
-                "it ended with signal: 9 (SIGKILL)",
+                "the process ended with signal: 9 (SIGKILL)",
             ),
             (
                 "status-after-quit",
                 "crash",
-                "after `quit` it ended with exit status: 3",
+                "the process ended with exit status: 3 after `quit`",
             ),
         ],
     );
@@ -113,12 +113,12 @@ fn hangs_with_closed_output_or_on_leaving() {
             (
                 "closes-output",
                 "crash",
-                "it closed its output instead of replying",
+                "the process closed its output instead of replying",
             ),
             (
                 "hang-after-quit",
                 "timeout",
-                "it did not exit within 2 s after `quit`",
+                "the process did not exit within 2 s after `quit`",
             ),
         ],
     );
@@ -147,7 +147,7 @@ fn replies_that_are_none() {
         (
             "wrong-operations",
             "nonsense",
-            "it performed 2 instead of 1 operations",
+            "the subject performed 2 instead of 1 operations",
         ),
         ("long-line", "nonsense", "a line of more than 65536 bytes"),
         (
@@ -158,9 +158,13 @@ fn replies_that_are_none() {
         (
             "protocol-2",
             "nonsense",
-            "it uses protocol 2, but benchlab supports only protocol 1",
+            "the subject uses protocol 2, but benchlab supports only protocol 1",
         ),
-        ("thread-of-another", "nonsense", "is not one of its threads"),
+        (
+            "thread-of-another",
+            "nonsense",
+            "is not a thread of the subject's process",
+        ),
         ("no-thread", "nonsense", "`hello` without `thread=`"),
     ];
     let run = measure_faults(&faults.map(|(name, _, _)| name)).load();
@@ -177,8 +181,16 @@ fn replies_that_are_none() {
 #[test]
 fn times_that_cannot_be() {
     let faults = [
-        ("end-before-start", "bracket", "it reports running from"),
-        ("start-before-call", "bracket", "it reports running from"),
+        (
+            "end-before-start",
+            "bracket",
+            "the subject reports running from",
+        ),
+        (
+            "start-before-call",
+            "bracket",
+            "the subject reports running from",
+        ),
         ("end-after-reply", "bracket", "but the call lasted from"),
     ];
     assert_failures(

@@ -393,7 +393,7 @@ fn the_baseline_alone_is_measured_if_no_other_can_have_its_state() {
 fn a_state_that_fails_fails_its_subject_alone() {
     for (fault, reason) in [
         ("refused=changed", "failed: "),
-        ("crash=changed", "it ended with exit status: 7"),
+        ("crash=changed", "the process ended with exit status: 7"),
     ] {
         let fixtures = Fixtures::by_subject(&[fault]);
         fixtures.run(&[]).expect(0);
@@ -433,11 +433,11 @@ fn a_fixture_that_cannot_run_stops_the_run() {
         ]);
     run_with("program = [\"true\"]")
         .expect(1)
-        .says(&["fixture `host`: it ended with exit status: 0 instead of replying"]);
+        .says(&["fixture `host`: the process ended with exit status: 0 instead of replying"]);
     let another = "program = [\"echo\", \"@lab hello protocol=2\"]";
-    run_with(another)
-        .expect(1)
-        .says(&["fixture `host`: it uses protocol 2, but benchlab supports only 1"]);
+    run_with(another).expect(1).says(&[
+        "fixture `host`: the program uses protocol 2, but benchlab supports only protocol 1",
+    ]);
     let broken = "build = [[\"false\"]]\nprogram = [\"true\"]";
     run_with(broken)
         .expect(1)
@@ -451,11 +451,11 @@ fn wrong_keys_of_a_fixture() {
     for (keys, reason) in [
         (
             "state = \"subject\"\n",
-            "`state` and `[fixture.states]` belong together",
+            "`state` and `[fixture.states]` must be used together",
         ),
         (
             "[fixture.states]\none = {}\n",
-            "`state` and `[fixture.states]` belong together",
+            "`state` and `[fixture.states]` must be used together",
         ),
         (
             "state = \"colr\"\n[fixture.states]\nred = {}\n",
@@ -537,7 +537,7 @@ fn changes_that_cannot_be_undone_are_reported_until_they_are() {
     fs::write(record, text.replace("host_file.py", "gone.py")).unwrap();
     for _ in 0..2 {
         fixtures.project.call(&["list"]).expect(0).says(&[
-            "cannot undo the changes of a killed run: fixture `host`: it ended with",
+            "cannot undo the changes of a killed run: fixture `host`: the process ended with",
             &format!("undo them as {} describes", record.display()),
         ]);
     }
@@ -581,7 +581,7 @@ fn ctrl_c_undoes_the_changes_and_no_other_run_starts_meanwhile() {
     let fixtures = Fixtures::by_subject(&[]);
     let mut lab = fixtures.start_in_turn("1000");
     let outcome = fixtures.run(&[]);
-    let reason = format!("another run changes {}", fixtures.host.display());
+    let reason = format!("another run is changing {}", fixtures.host.display());
     outcome.expect(1).says(&[&reason]);
     kill(Pid::from_raw(lab.id() as i32), Signal::SIGINT).unwrap();
     assert_eq!(lab.wait().unwrap().code(), Some(130));

@@ -261,5 +261,5 @@ fn a_device_stands_for_the_filesystem_on_it() {
     device.unmount();
     run_on(&project, &[named], &[])
         .expect(2)
-        .says(&["no writable filesystem on it is mounted"]);
+        .says(&["no writable filesystem of this device is mounted"]);
 }

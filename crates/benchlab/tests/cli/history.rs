@@ -512,9 +512,9 @@ fn files_that_are_no_runs_are_left_out() {
     outcome.expect(0).says(&[
         "benchlab: skipped: ",
         "text.lab is not a run file: it is not an SQLite database",
-        "cut.lab is damaged or cut off",
+        "cut.lab is damaged or truncated",
         "folder.lab is not a run file: it is a directory or a device",
-        "odd.lab is damaged or cut off: a sample refers to subject 99",
+        "odd.lab is damaged or truncated: a sample refers to subject 99",
     ]);
     assert!(!outcome.stderr.contains("notes.txt") && !outcome.stderr.contains("imported.lab"));
     assert_eq!(

@@ -119,7 +119,7 @@ fn one_process_has_no_verdict_and_joined_files_have_one() {
     let mixed = ["import", "--join", &wrk, &file("oha.json")];
     home.call(&mixed)
         .expect(2)
-        .says(&["joins files of one tool"]);
+        .says(&["cannot join files of different tools"]);
 }
 
 #[test]

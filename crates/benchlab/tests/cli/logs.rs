@@ -161,7 +161,7 @@ fn gates_end_with_their_exit_codes() {
         .says(&["gate failed: p99(/search) is 39", "limit 300 ms"]);
     read(&["--fail-if", "p99(/nothing)>300ms"])
         .expect(4)
-        .says(&["there is no page /nothing"]);
+        .says(&["the log has no page /nothing"]);
     read(&["--fail-if", "p99>3"])
         .expect(2)
         .says(&["is not a valid condition: expected a time such as 20ms"]);
@@ -324,7 +324,7 @@ fn what_cannot_be_read_says_what_to_do() {
     directory
         .read(&["missing.log"])
         .expect(2)
-        .says(&["missing.log: there is no such file"]);
+        .says(&["missing.log: no such file"]);
     let rules = directory.file("rules", "users\n");
     let file = directory.file("access.log", &log(1, 1));
     directory
@@ -359,7 +359,7 @@ fn what_cannot_be_read_says_what_to_do() {
     directory
         .read(&["--no-keep", &nonsense, &file])
         .expect(0)
-        .shows(&["nonsense.log", "Not read to its end"]);
+        .shows(&["nonsense.log", "could not be read to the end"]);
 }
 
 #[test]

@@ -112,7 +112,7 @@ fn a_shop_is_measured_and_its_plans_are_kept() {
             (
                 "own-elsewhere",
                 "writes",
-                "the table has other values than with the other subjects",
+                "the table's values differ from those of the other subjects",
             ),
         ],
     );

@@ -40,21 +40,21 @@ fn what_is_no_run_file() {
         .unwrap();
     }
     let cut = format!(
-        "is damaged or cut off: it has 4096 of {} bytes. It was left untouched",
+        "is damaged or truncated: it has 4096 of {} bytes. The file was not changed",
         valid_bytes.len()
     );
     for (name, message) in [
         (
             "missing.lab",
-            "missing.lab: there is no such file; `benchlab list --runs` shows the runs in runs/",
+            "missing.lab: no such file; `benchlab list --runs` shows the runs in runs/",
         ),
         (
             "empty.lab",
-            "empty.lab is not a run file: it is not an SQLite database. It was left untouched",
+            "empty.lab is not a run file: it is not an SQLite database. The file was not changed",
         ),
         (
             "text.lab",
-            "text.lab is not a run file: it is not an SQLite database. It was left untouched",
+            "text.lab is not a run file: it is not an SQLite database. The file was not changed",
         ),
         (
             "cut-1.lab",
@@ -66,16 +66,16 @@ fn what_is_no_run_file() {
         ),
         (
             "cut-100.lab",
-            "cut-100.lab is damaged or cut off: it has 100 of ",
+            "cut-100.lab is damaged or truncated: it has 100 of ",
         ),
         ("cut-4096.lab", &cut),
         (
             &format!("cut-{}.lab", valid_bytes.len() / 2),
-            "is damaged or cut off: it has ",
+            "is damaged or truncated: it has ",
         ),
         (
             &format!("cut-{}.lab", valid_bytes.len() - 1),
-            "is damaged or cut off: it has ",
+            "is damaged or truncated: it has ",
         ),
         (
             "newer.lab",

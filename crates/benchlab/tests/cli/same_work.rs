@@ -129,7 +129,7 @@ fn reads_that_write_or_skip_or_yield_other_values_are_caught() {
             (
                 "wal",
                 "writes",
-                "the file is in WAL mode, in which its commits cannot be counted; leave journal_mode alone",
+                "the file is in WAL mode, in which its commits cannot be counted; do not change journal_mode",
             ),
         ],
     );

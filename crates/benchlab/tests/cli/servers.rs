@@ -65,7 +65,7 @@ fn reads_that_are_not_the_reads_asked_for_are_caught() {
         (
             "other-way",
             "statements",
-            "its statements must be sent as text; the server ",
+            "the subject must send its statements as text; the server ",
         ),
         (
             "transaction-around",

@@ -460,9 +460,11 @@ fn a_server_that_is_killed_again_and_again_ends_the_run() {
     let finished = outcome(lab.wait_with_output().unwrap());
     let file = project.file();
     let go_on = format!("continue with `benchlab resume {}`", file.display());
-    finished
-        .expect(1)
-        .says(&["PostgreSQL ", "this was loss number 4 in this run", &go_on]);
+    finished.expect(1).says(&[
+        "PostgreSQL ",
+        "the server was lost 4 times in this run",
+        &go_on,
+    ]);
     let run = project.load();
     assert_eq!((run.ending, &run.failures[..]), (None, &[][..]));
     assert_nothing_left(&project);
@@ -506,7 +508,10 @@ fn a_servers_full_disk() {
         read("err")
     );
     says("err", "the disk of PostgreSQL is full: ");
-    says("err", "use `--scratch DIR` to place its data elsewhere");
+    says(
+        "err",
+        "use `--scratch DIR` to store its data in another directory",
+    );
     assert_eq!(
         (read("code2").trim(), read("left2").trim()),
         ("1", ""),

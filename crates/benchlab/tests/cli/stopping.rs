@@ -361,10 +361,10 @@ fn a_run_is_measured_by_one_process_at_a_time() {
     let mut lab = diary.start();
     assert!(diary.wait_for(&mut lab, "start", 3));
     let samples = rows(&diary.0.file(), SAMPLES);
-    diary
-        .resume()
-        .expect(2)
-        .says(&["is being measured by another benchlab: wait until it finishes, or stop it"]);
+    diary.resume().expect(2).says(&[
+        "another benchlab process is writing ",
+        ": wait until it finishes, or stop it",
+    ]);
     outcome(lab.wait_with_output().unwrap()).expect(0);
     diary.assert_complete(&samples);
 }

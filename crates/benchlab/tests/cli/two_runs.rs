@@ -80,7 +80,7 @@ fn what_cannot_be_compared_is_an_error_with_what_to_do() {
     let missing = project.join("missing.lab");
     diff(&project, &[&first, &missing], &[])
         .expect(2)
-        .says(&["missing.lab: there is no such file"]);
+        .says(&["missing.lab: no such file"]);
     diff(&project, &[&first, &first], &[])
         .expect(2)
         .says(&["both files contain the same run"]);

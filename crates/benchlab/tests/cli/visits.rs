@@ -148,7 +148,7 @@ fn a_fixture_that_exits_while_a_subject_works_fails_the_subject_at_this_point() 
     );
     project.run(&["--set", "bytes=100"]).expect(0);
     let run = project.load();
-    let reason = "fixture `link`: it ended with exit status: 7 instead of replying";
+    let reason = "fixture `link`: the process ended with exit status: 7 instead of replying";
     assert_failures(
         &run,
         &[("one", "fixture", reason), ("more", "fixture", reason)],

@@ -116,7 +116,7 @@ fn another_answer_and_other_peoples_processes_are_failures() {
             .clone()
     };
     assert!(
-        message_of(2).contains("its response to GET /api/built?number=1 differs from that of "),
+        message_of(2).contains("the response to GET /api/built?number=1 differs from that of "),
         "{}",
         message_of(2)
     );

@@ -175,7 +175,7 @@ fn a_server_with_different_work_is_not_measured() {
         ),
         (
             "prepared",
-            "GET /api/built?number=4: the JSON value differs from the required one",
+            "GET /api/built?number=4: the JSON value differs from the expected one",
         ),
         (
             "raw-echo",
@@ -515,7 +515,7 @@ fn what_only_servers_have_is_refused_elsewhere_and_the_other_way_round() {
         "needs a `[[case.request]]`",
     );
     let get = "[[case.request]]\nrequest = \"GET /api\"\n";
-    assert_refused(with(get), "a case of servers has `sweep.connections`");
+    assert_refused(with(get), "a case of servers needs `sweep.connections`");
     let swept = |more: &str| with(&format!("sweep.connections = [1]\n{more}{get}"));
     assert_refused(
         swept("factor.load = [\"closed\", \"fast\"]\n"),
@@ -536,7 +536,7 @@ fn what_only_servers_have_is_refused_elsewhere_and_the_other_way_round() {
     );
     assert_refused(
         swept("").replace("GET /api", "get api"),
-        "`request` is a method and a path",
+        "`request` must be a method and a path",
     );
     assert_refused(
         swept("factor.n = [\"1\", \"2\"]\n"),
@@ -548,11 +548,11 @@ fn what_only_servers_have_is_refused_elsewhere_and_the_other_way_round() {
     );
     assert_refused(
         swept("") + "headers = [\"Host: elsewhere\"]\n",
-        "a header is a name and a value",
+        "a header must be a name and a value",
     );
     assert_refused(
         HEAD.replace("workers = 3", "workers = 3\nwarm_up_s = 0") + case,
-        "`warm_up_s` is from 1 to 1024",
+        "`warm_up_s` must be from 1 to 1024",
     );
     assert_refused(
         HEAD.replace("workers = 3", "workers = 3\nmetrics = [\"answers\"]") + case,

@@ -21,7 +21,7 @@ from server_drivers import Session, connect, unix  # noqa: E402
 POINT = "SELECT value FROM test_simple WHERE id = {}"
 INSERT = "INSERT INTO test_simple (value) VALUES ({})"
 ROWS = 4096
-"""The number of values of the seeded sequence."""
+"""The length of the seeded sequence, in values."""
 
 
 class Variant(NamedTuple):

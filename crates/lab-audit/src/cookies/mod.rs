@@ -30,7 +30,7 @@ pub const CLASSES: [Class; 4] = [COOKIE, HOST, SITE, INPUT];
 /// Cookies.
 pub const COOKIE: Class = Class {
     name: "cookie",
-    none: "There is no cookie.",
+    none: "No cookie was found.",
     values: &[
         ("cookie", "the cookie's name"),
         ("owner", "the owner of the cookie"),
@@ -104,7 +104,7 @@ pub const HOST: Class = Class {
 /// All cookies of a site.
 pub const SITE: Class = Class {
     name: "site",
-    none: "There is no cookie.",
+    none: "No cookie was found.",
     values: &[
         ("total", "bytes of all cookies"),
         (
@@ -119,7 +119,7 @@ pub const SITE: Class = Class {
 /// The files and pages that were read.
 pub const INPUT: Class = Class {
     name: "input",
-    none: "There is no cookie.",
+    none: "No cookie was found.",
     values: &[
         ("unreadable", "whether some of the input could not be read"),
         ("lacks", "what could not be read"),

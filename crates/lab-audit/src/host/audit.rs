@@ -33,7 +33,7 @@ pub const CLASSES: [Class; 8] = [
 
 const HOST: Class = Class {
     name: "host",
-    none: "There is no host.",
+    none: "No host was examined.",
     values: &[
         ("cores", "cores that benchlab may use"),
         ("governor", "frequency governor of the cores"),
@@ -165,7 +165,7 @@ const HOST: Class = Class {
         ("kernel", "the kernel's version"),
         (
             "kernel_5_18",
-            "whether the kernel is 5.18 or later, in which random numbers wait only once after boot",
+            "whether the kernel is 5.18 or later, where random numbers wait only once, after boot",
         ),
         ("trim_timer", "whether a timer runs fstrim"),
         ("randomized", "address randomization: 0, 1 or 2"),

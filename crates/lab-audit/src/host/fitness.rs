@@ -32,7 +32,7 @@ pub fn inspect(cores_needed: usize) -> Host {
 
 /// Returns the findings of the rules that affect measurements, with the rule names.
 fn findings(machine: &AuditedMachine) -> Vec<(String, HostFinding)> {
-    let mut rules = rules().expect("a test reads all rules that are built in");
+    let mut rules = rules().expect("a test parses all built-in rules");
     rules.retain(|rule| rule.measuring != Measuring::Nothing);
     let judged = judge(&rules, &observe(machine), &CLASSES);
     let objections = judged

@@ -75,7 +75,7 @@ impl Probe for HostNetwork {
 ///
 /// `rate` is the highest connection rate that the available ports allow, in connections per second.
 fn set_load_fraction(connects: Option<f64>, rate: f64, host: &mut Thing) {
-    let unknown = || Value::word("none known");
+    let unknown = || Value::word("unknown");
     let per_second = |n: f64| Value::Number(n, Unit::PerSecond("connections".into()));
     host.set("load_connects", connects.map_or_else(unknown, per_second));
     host.set_some("load_share", connects.map(|n| Value::fraction(n / rate)));

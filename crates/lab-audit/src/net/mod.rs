@@ -379,7 +379,7 @@ fn missing_address_thing(observation: &NetObservation, address: IpAddr, reason: 
         "address",
         format!("{} ({address})", observation.target.name),
     );
-    let reason = format!("This machine does not have {address}: {reason}.");
+    let reason = format!("This machine does not have the address {address}: {reason}.");
     const NAMES: [&str; 5] = [
         "failed_share",
         "large_answered",
@@ -612,7 +612,7 @@ fn set_happy_eyeballs(
     let (fails, taken) = match times {
         [None, None] => (Err("Neither family responds.".to_owned()), "neither"),
         [None, Some(_)] if first.has_no_route => {
-            let reason = format!("This machine has no route over {first_name} itself.");
+            let reason = format!("This machine has no {first_name} route.");
             (Err(reason), second_name)
         }
         [None, Some(_)] => (Ok(true), second_name),

@@ -165,7 +165,7 @@ impl Client {
         fields: &str,
     ) -> Result<PageResponse, String> {
         if !self.may_ask(url) {
-            return Err("the host was not named".into());
+            return Err("the audit sends requests only to the host of its URL".into());
         }
         if self.is_too_slow() {
             return Err("not requested, because responses were too slow".into());

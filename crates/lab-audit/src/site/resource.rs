@@ -14,7 +14,7 @@ use url::Url;
 
 pub const RESOURCE: Class = Class {
     name: "resource",
-    none: "There is no resource.",
+    none: "No resource was examined.",
     values: &[
         (
             "served_by",

@@ -367,7 +367,10 @@ fn reached_over(family: IpFamily, addresses: &[SocketAddr]) -> Value {
     ) {
         (true, _) => Value::Flag(true),
         (false, true) => Value::Flag(false),
-        (false, false) => Value::Unknown(format!("This machine has no {} itself.", family.name())),
+        (false, false) => Value::Unknown(format!(
+            "This machine has no {} connectivity.",
+            family.name()
+        )),
     }
 }
 

@@ -209,7 +209,7 @@ impl<'a> SiteVisit<'a> {
         let left_out = own_urls.len().saturating_sub(self.options.resources);
         if left_out > 0 {
             let files = counted(left_out as u64, "resource");
-            let note = format!("{files} beyond --resources: not requested.");
+            let note = format!("{files} beyond the limit of --resources: not requested.");
             self.site.notes.push(note);
         }
         for url in own_urls.iter().take(self.options.resources) {

@@ -98,7 +98,7 @@ fn an_address_that_this_machine_lacks_is_unknown() {
     let (state, reason) = state_and_reason(&no_v6, "net-answers", "(::1)");
     assert_eq!(state, State::Unknown);
     assert!(
-        reason.contains("does not have ::1: Cannot assign"),
+        reason.contains("does not have the address ::1: Cannot assign"),
         "{reason}"
     );
     let Some(down) = with_root(in_space(&["link", "set", "lo", "down"], None)) else {

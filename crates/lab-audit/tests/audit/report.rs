@@ -104,13 +104,13 @@ fn where_no_rule_applies_it_says_why() {
         ..finding(rule, "", &[])
     };
     let answer = answer(vec![
-        none("size", "There is no cookie."),
-        none("path", "There is no cookie."),
+        none("size", "No cookie was found."),
+        none("path", "No cookie was found."),
         none("count", "No request is known."),
     ]);
     assert!(answer.chart.is_none());
     let texts: Vec<&str> = answer.findings.iter().map(|f| f.text.as_str()).collect();
-    assert_eq!(texts, ["There is no cookie. No request is known."]);
+    assert_eq!(texts, ["No cookie was found. No request is known."]);
 }
 
 /// Returns the report on two audits with the given findings.

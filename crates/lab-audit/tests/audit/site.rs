@@ -746,7 +746,7 @@ fn all_that_is_not_asked_for_is_counted() {
     let images: String = (0..10_000).map(|i| format!("<img src={i}.png>")).collect();
     let report = audit(only(&page(WELL, &images)));
     let notes: Vec<&str> = report.facts.iter().map(|(_, text)| text.as_str()).collect();
-    let expected = "9950 resources beyond --resources: not requested.";
+    let expected = "9950 resources beyond the limit of --resources: not requested.";
     assert!(notes.contains(&expected), "{notes:?}");
 }
 

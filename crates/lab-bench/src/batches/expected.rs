@@ -59,7 +59,7 @@ impl Expected {
         match (self.contents.get(&point), found) {
             (Some(expected), Some(found)) if *expected != found => Err(Fault::Failed(
                 "writes",
-                "after its first operation the table has other values than with the other subjects"
+                "after the subject's first operation, the table's values differ from those of the other subjects"
                     .into(),
             )),
             _ => Ok(()),

@@ -707,7 +707,7 @@ impl Workload for BatchWorkload<'_> {
         } = turn;
         let operations = self.pilots[&(subject, point)].operations;
         let running = self.running.get_mut(&subject);
-        let running = running.expect("only subjects that run take turns");
+        let running = running.expect("only running subjects take turns");
         // An outage in another subject's turn breaks this subject's connections.
         let has_outage = self.plan.outage_s(point).is_some();
         let lead_in = match self.plan.fixed_operations(point) {

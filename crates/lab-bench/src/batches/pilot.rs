@@ -66,8 +66,8 @@ pub fn overrun(plan: &Plan, pilots: usize, took: Duration) -> Option<String> {
     let part = part_of_budget(budget, pilots);
     (took > part).then(|| {
         format!(
-            "the pilots took {:.1} s of the requested {:.1} s: this number of subjects and points \
-            needs a longer --budget, or select fewer of them",
+            "the pilots took {:.1} s of the requested {:.1} s: increase --budget, or select \
+            fewer subjects or points",
             took.as_secs_f64(),
             budget.as_secs_f64(),
         )

@@ -17,7 +17,7 @@ pub enum BaseError {
     Unknown(String),
     /// The history of the clone is too short.
     #[error(
-        "this clone is shallow and does not contain the commit where the change left `{0}`: fetch the whole history, \
+        "this clone is shallow and does not contain the commit where the change branched off `{0}`: fetch the whole history, \
          with `fetch-depth: 0` of actions/checkout, `GIT_DEPTH: 0` in GitLab CI, or `git fetch --unshallow`"
     )]
     Shallow(String),

@@ -318,7 +318,7 @@ impl<'a> Builder<'a> {
 fn no_program(subject: &Subject) -> Unready {
     let program = &subject.model.program[0];
     let (kind, message) = match (subject.recipe.build.is_empty(), program.contains('/')) {
-        (false, _) => ("build", format!("its build did not produce `{program}`")),
+        (false, _) => ("build", format!("the build did not produce `{program}`")),
         (true, true) => (
             "missing",
             format!("program `{program}` does not exist in the project"),

@@ -126,18 +126,18 @@ impl<'a> CommandWorkload<'a> {
         let counted: Vec<f64> = counted.collect();
         if ended.timed_out {
             let seconds = order.time_limit.as_secs_f64();
-            let message = format!("it did not finish within {seconds} s (--time-limit)");
+            let message = format!("the command did not finish within {seconds} s (--time-limit)");
             return Err(self.failed("timeout", message));
         }
         if !self.options.accepts(ended.code()) {
             let message = match self.options.expected_statuses.as_slice() {
                 [] => format!(
-                    "it ended with {}; use --ignore-failure={} to measure it anyway",
+                    "the command ended with {}; use --ignore-failure={} to measure it anyway",
                     ended.status,
                     ended.code()
                 ),
                 _ => format!(
-                    "it ended with {}, which is not listed in --ignore-failure",
+                    "the command ended with {}, which is not listed in --ignore-failure",
                     ended.status
                 ),
             };

@@ -47,7 +47,7 @@ impl Outputs {
             }
             None => Err(Fault::Failed(
                 "output",
-                "its output cannot be compared because the baseline failed".into(),
+                "the command's output cannot be compared because the baseline failed".into(),
             )),
         }
     }
@@ -61,11 +61,11 @@ impl Outputs {
         let line = line.map_or_else(|_| String::new(), |n| format!(", first in line {n}"));
         let message = if of_baseline {
             format!(
-                "its output changes from run to run{line}: omit --same-output, or make the command always write the \
+                "the command's output changes from run to run{line}: omit --same-output, or make the command always write the \
                  same output"
             )
         } else {
-            format!("its output differs from the baseline's{line}")
+            format!("the command's output differs from the baseline's{line}")
         };
         Fault::Failed("output", message)
     }
@@ -91,9 +91,9 @@ fn first_difference(first: &Path, other: &Path) -> io::Result<usize> {
             return Ok(line);
         }
     }
-    unreachable!("a file ends before its lines cannot be counted")
+    unreachable!("a file ends before the line number overflows")
 }
 
 fn unreadable(e: io::Error) -> Fault {
-    Fault::Failed("output", format!("cannot read its output: {e}"))
+    Fault::Failed("output", format!("cannot read the command's output: {e}"))
 }

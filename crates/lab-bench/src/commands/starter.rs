@@ -117,7 +117,10 @@ impl Starter {
 
     /// Runs a command to completion. Returns a fault if the command cannot be started or the user requests a stop.
     pub fn run(&mut self, order: &StartRequest) -> SubjectResult<Ended> {
-        let orders = self.orders.as_mut().expect("it is open until the end");
+        let orders = self
+            .orders
+            .as_mut()
+            .expect("the starter's input stays open until the end");
         orders.write_all(&order.message()?).map_err(starter_lost)?;
         self.wait(Instant::now() + order.time_limit + TIMEOUT)?;
         let mut response = [0; 8 * NUMBERS];
@@ -202,7 +205,7 @@ fn parse_response(response: &[u8; 8 * NUMBERS]) -> Result<Ended, io::Error> {
         let bytes = bytes.try_into().expect("each chunk has 8 bytes");
         i64::from_ne_bytes(bytes)
     });
-    let mut number = || numbers.next().expect("there are so many numbers");
+    let mut number = || numbers.next().expect("the response contains all numbers");
     match number() {
         0 => {}
         error => return Err(io::Error::from_raw_os_error(error as i32)),
@@ -234,6 +237,6 @@ impl Ended {
 fn starter_lost(e: io::Error) -> Fault {
     Fault::Failed(
         "start",
-        format!("lost the process that starts commands: {e}"),
+        format!("the process that starts commands is unreachable: {e}"),
     )
 }

@@ -55,7 +55,7 @@ impl fmt::Display for Wrapper {
                 "`{program}` is a shell script that starts another program: {}",
                 file.display()
             ),
-            false => write!(f, "`{program}` finds another program and starts it"),
+            false => write!(f, "`{program}` only finds and starts another program"),
         }
     }
 }

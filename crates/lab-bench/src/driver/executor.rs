@@ -228,7 +228,10 @@ impl<'a> LocalExecutor<'a> {
         };
         self.losses += 1;
         if self.losses > MAX_LOSSES {
-            let reason = format!("{reason}; this was loss number {} in this run", self.losses);
+            let reason = format!(
+                "{reason}; the server was lost {} times in this run",
+                self.losses
+            );
             return Err(Stop::ServerLost(reason));
         }
         let restored = self.workload.restore();

@@ -45,7 +45,7 @@ impl Explainer<'_> {
         process.counts_allocations = has_own_heap;
         if !has_own_heap && library.read()?[0] == 0.0 {
             return Err(missing(
-                "it does not allocate memory through a shared C library",
+                "the program does not allocate memory through a shared C library",
             ));
         }
         let rows = self.differences(&mut process, &mut visit, batches, |process, run| {
@@ -64,7 +64,7 @@ impl Explainer<'_> {
             2 => counted.add_metrics([Metric::ALLOCATED_BYTES, Metric::ALLOCATIONS].iter(), &rows),
             _ => {
                 counted.add_metrics([Metric::ALLOCATED_BYTES].iter(), &rows);
-                return Err(missing("its runtime counts only bytes"));
+                return Err(missing("the program's runtime counts only bytes"));
             }
         }
         Ok(())
@@ -74,8 +74,9 @@ impl Explainer<'_> {
 /// Returns the number of allocated bytes, and the number of blocks if the runtime counts them.
 fn allocation_values(allocated: Allocated) -> SubjectResult<Vec<f64>> {
     let bytes = allocated.bytes;
-    let bytes = bytes
-        .ok_or_else(|| missing("its runtime has its own heap and does not report allocations"))?;
+    let bytes = bytes.ok_or_else(|| {
+        missing("the program's runtime has its own heap and does not report allocations")
+    })?;
     let figures = [Some(bytes), allocated.blocks].into_iter().flatten();
     Ok(figures.map(|figure| figure as f64).collect())
 }

@@ -93,7 +93,7 @@ impl<'a> CommandExplainer<'a> {
         order.program.splice(0..0, prefix.iter().cloned());
         let ended = self.starter.run(&order)?;
         if ended.timed_out {
-            Err(missing("it exceeds --time-limit"))
+            Err(missing("the command exceeds --time-limit"))
         } else {
             Ok(ended)
         }
@@ -161,7 +161,7 @@ impl<'a> CommandExplainer<'a> {
         }
         if has_own_heap(language) || rows.iter().any(|row| row[1] == 0.0) {
             return Err(missing(
-                "it does not allocate memory through a shared C library",
+                "the program does not allocate memory through a shared C library",
             ));
         }
         counted.add_metrics([Metric::ALLOCATED_BYTES, Metric::ALLOCATIONS].iter(), &rows);

@@ -249,7 +249,10 @@ impl<'a> Explainer<'a> {
             counted.add(batches, calls);
             Ok(())
         } else {
-            let message = format!("the trace shows {} batches of {expected}", calls.len());
+            let message = format!(
+                "the trace shows {} batches instead of {expected}",
+                calls.len()
+            );
             Err(Fault::Failed("trace", message))
         }
     }

@@ -164,14 +164,14 @@ impl<'a> ServerExplainer<'a> {
     fn count_allocations(&self, counted: &mut Counted, proven: &Proven) -> SubjectResult<()> {
         if has_own_heap(&self.plan.subjects[counted.subject].language) {
             return Err(missing(
-                "its runtime has its own heap, and servers do not report its counters",
+                "the server's runtime has its own heap, and servers do not report the runtime's counters",
             ));
         }
         let library = CountingLibrary::new(self.scratch.folder())?;
         let mut loaded = self.start_with_prefix(&library.prefix(), counted, proven)?;
         if library.read()?[1] == 0.0 {
             return Err(missing(
-                "it does not allocate memory through a shared C library",
+                "the program does not allocate memory through a shared C library",
             ));
         }
         let rows = loaded.stretches(|loaded| {
@@ -239,7 +239,10 @@ impl ExplainedServer {
     fn served(&mut self) -> SubjectResult<u64> {
         let record = self.server.load(&mut self.engine, STRETCH)?;
         match record.served {
-            0 => Err(Fault::Failed("load", "it served no requests".into())),
+            0 => Err(Fault::Failed(
+                "load",
+                "the server served no requests".into(),
+            )),
             served => Ok(served),
         }
     }

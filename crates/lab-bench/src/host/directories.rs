@@ -40,7 +40,7 @@ impl MountedDirectory {
             let folder = device_mounts.find_map(|mount| writable_inside(&mount.folder));
             let folder = folder.ok_or_else(|| {
                 format!(
-                    "{}: no writable filesystem on it is mounted, and benchlab does not write to a device itself",
+                    "{}: no writable filesystem of this device is mounted, and benchlab does not write to devices directly",
                     path.display()
                 )
             })?;
@@ -90,7 +90,7 @@ impl MountedDirectory {
     pub fn description(&self) -> String {
         match &self.disk {
             None if self.is_in_memory() => format!("{} in memory", self.filesystem),
-            None => format!("{}, on no visible disk", self.filesystem),
+            None => format!("{} on an unknown disk", self.filesystem),
             Some(disk) => match not_a_disk(disk) {
                 Some(reason) => format!("{} on {disk}: {reason}", self.filesystem),
                 None => format!("{} on {disk}", self.filesystem),

@@ -108,8 +108,7 @@ pub fn unavailable() -> Option<String> {
             "the processor has no such counters, or the virtual machine hides them".into()
         }
         Some(libc::EACCES | libc::EPERM) => {
-            "the system does not allow them: see kernel.perf_event_paranoid (2 or less allows them)"
-                .into()
+            "the system does not permit them; set kernel.perf_event_paranoid to 2 or less".into()
         }
         Some(libc::ENOSYS) => "the kernel has no perf_event_open".into(),
         _ => error.to_string(),

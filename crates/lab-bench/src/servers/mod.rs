@@ -294,7 +294,7 @@ impl<'a> ServerWorkload<'a> {
             Some((other, example)) => {
                 let other = &self.setup.plan.subjects[other].name;
                 let message = format!(
-                    "its response to {} {} differs from that of {other}",
+                    "the response to {} {} differs from that of {other}",
                     example.method, example.path
                 );
                 Err(Fault::Failed("proof", message))
@@ -373,7 +373,7 @@ impl ServerWorkload<'_> {
             (None, _) => plan.rate(point),
             (Some(part), Some(Peak::Rate(peak))) => Some(part * peak),
             (Some(_), _) => {
-                let message = "it served no requests, so it has no peak";
+                let message = "the server served no requests, so it has no peak";
                 return Err(Fault::Failed("load", message.into()));
             }
         };
@@ -402,7 +402,7 @@ impl ServerWorkload<'_> {
 
     fn running(&mut self, subject: SubjectId) -> &mut RunningServer {
         let server = self.running.get_mut(&subject);
-        server.expect("only servers that run take turns")
+        server.expect("only running servers take turns")
     }
 }
 
@@ -578,7 +578,7 @@ impl Workload for ServerWorkload<'_> {
         } = turn;
         let stretch = Duration::from_nanos(self.setup.plan.turn_ns(point));
         let server = self.running.get_mut(&subject);
-        let server = server.expect("only servers that run take turns");
+        let server = server.expect("only running servers take turns");
         let engine = self.engines.get_mut(&subject);
         let engine = engine.expect("a turn has begun");
         let others = self.others.clocks(server.process.pid());

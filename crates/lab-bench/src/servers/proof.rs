@@ -146,7 +146,7 @@ impl Prover<'_> {
     /// Sends the very first request and measures the time to its response.
     fn first(&mut self) -> Result<SystemTime, String> {
         let began = Instant::now();
-        let example = self.loaded.first().ok_or("there is no case")?.clone();
+        let example = self.loaded.first().ok_or("no case has a request")?.clone();
         let mut date = None;
         self.over_one_connection(|prover, connection| {
             let response = prover.exchange(connection, &example)?;
@@ -154,7 +154,7 @@ impl Prover<'_> {
             date = Some(self::date(&response)?);
             Ok(())
         })?;
-        Ok(date.expect("it was read, or there was an error"))
+        Ok(date.expect("the date was read, or an error was returned"))
     }
 
     fn over_one_connection(
@@ -193,7 +193,7 @@ impl Prover<'_> {
             let get_response = self.exchange(connection, &example)?;
             if head.status != get_response.status {
                 return Err(format!(
-                    "HEAD {path}: status {}, and GET {}",
+                    "HEAD {path}: status {}, but {} for GET",
                     head.status, get_response.status
                 ));
             }
@@ -299,7 +299,7 @@ impl Prover<'_> {
         {
             if Instant::now() > deadline {
                 return Err(format!(
-                    "{count} connections are open and were used twice, but the server has {established}"
+                    "{count} connections were opened and used twice, but the server has {established} open"
                 ));
             }
             std::thread::sleep(Duration::from_millis(20));
@@ -415,7 +415,7 @@ impl Prover<'_> {
         match &example.answer {
             RequiredBody::Any => Ok(()),
             RequiredBody::Text(text) if body == text.as_bytes() => Ok(()),
-            RequiredBody::Text(_) => Err("the body differs from the required text".into()),
+            RequiredBody::Text(_) => Err("the body is not the expected text".into()),
             RequiredBody::File(name) if body == self.files.content(name) => Ok(()),
             RequiredBody::File(name) => Err(format!("the body is not the file {name}")),
             RequiredBody::Json(json) => same_json(json, body, example.body.as_deref()),
@@ -427,7 +427,7 @@ fn same_json(expected: &str, body: &[u8], sent: Option<&str>) -> Checked {
     let found: Value = serde_json::from_slice(body).map_err(|e| format!("not JSON: {e}"))?;
     let expected: Value = serde_json::from_str(expected).map_err(|e| e.to_string())?;
     if !same_value(&expected, &found) {
-        return Err("the JSON value differs from the required one".into());
+        return Err("the JSON value differs from the expected one".into());
     }
     if sent.is_some_and(|sent| sent.as_bytes() == body) {
         Err("the body is identical to the request's, so it was not parsed".into())

@@ -186,7 +186,7 @@ impl RunningServer {
     /// Reads the usage of the server's processes.
     pub fn read(&mut self) -> SubjectResult<Usage> {
         self.watch.read().map_err(|_| {
-            let fault = Fault::Failed("crash", "it exited while serving".into());
+            let fault = Fault::Failed("crash", "the server exited while serving".into());
             fault.with_log(&self.process)
         })
     }

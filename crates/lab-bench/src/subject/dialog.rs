@@ -108,7 +108,7 @@ impl Dialog {
                     Some(0) => Ok(()),
                     _ => Err(Fault::Failed(
                         "crash",
-                        format!("after `quit` it ended with {status}"),
+                        format!("the process ended with {status} after `quit`"),
                     )),
                 };
             }
@@ -120,7 +120,7 @@ impl Dialog {
         let seconds = self.time_limit.as_secs_f64();
         Err(Fault::Failed(
             "timeout",
-            format!("it did not exit within {seconds} s after `quit`"),
+            format!("the process did not exit within {seconds} s after `quit`"),
         ))
     }
 
@@ -296,12 +296,15 @@ impl Dialog {
             if let Some(status) = self.status() {
                 return Fault::Failed(
                     "crash",
-                    format!("it ended with {status} instead of replying"),
+                    format!("the process ended with {status} instead of replying"),
                 );
             }
             std::thread::sleep(Duration::from_millis(2));
         }
-        Fault::Failed("crash", "it closed its output instead of replying".into())
+        Fault::Failed(
+            "crash",
+            "the process closed its output instead of replying".into(),
+        )
     }
 
     /// Appends the last log lines to a fault's message.

@@ -156,7 +156,7 @@ impl SubjectProcess {
         let protocol = self.hello.number("protocol")?;
         if protocol != 1 {
             return Err(format!(
-                "it uses protocol {protocol}, but benchlab supports only protocol 1"
+                "the subject uses protocol {protocol}, but benchlab supports only protocol 1"
             ));
         }
         let thread = self.hello.number("thread")?;
@@ -164,7 +164,9 @@ impl SubjectProcess {
             return Ok(None);
         }
         if !Path::new(&format!("/proc/{}/task/{thread}", self.pid())).exists() {
-            return Err(format!("thread={thread} is not one of its threads"));
+            return Err(format!(
+                "thread={thread} is not a thread of the subject's process"
+            ));
         }
         Ok(Some(Pid::from_raw(thread as i32)))
     }
@@ -178,7 +180,7 @@ impl SubjectProcess {
             None => sys::pin_all(self.pid(), &[core]),
         };
         pinned.map_err(|e| {
-            let message = format!("cannot pin its thread to core {core}: {e}");
+            let message = format!("cannot pin the subject's thread to core {core}: {e}");
             Fault::Failed("start", message)
         })
     }
@@ -186,7 +188,7 @@ impl SubjectProcess {
     /// Pins all threads of the process to the given cores. Threads started later inherit the cores.
     pub fn keep_all_on(&self, cores: &[usize]) -> SubjectResult<()> {
         sys::pin_all(self.pid(), cores).map_err(|e| {
-            let message = format!("cannot pin its threads to cores {cores:?}: {e}");
+            let message = format!("cannot pin the subject's threads to cores {cores:?}: {e}");
             Fault::Failed("start", message)
         })
     }
@@ -262,7 +264,7 @@ impl SubjectProcess {
             let done = reply.number("operations")?;
             if done != operations {
                 return Err(format!(
-                    "it performed {done} instead of {operations} operations"
+                    "the subject performed {done} instead of {operations} operations"
                 ));
             }
             let (check, units) = (reply.number("check")?, reply.number("units")?);
@@ -292,7 +294,7 @@ impl SubjectProcess {
             return Err(Fault::Failed(
                 "bracket",
                 format!(
-                    "it reports running from {start} to {end} ns, but the call lasted from {sent_ns} to \
+                    "the subject reports running from {start} to {end} ns, but the call lasted from {sent_ns} to \
                      {received_ns} ns"
                 ),
             ));

@@ -64,14 +64,18 @@ impl TargetMaker {
             }
             TargetMaker::Server(server) => VisitTarget::Table(server.fresh(plan, point)?),
             TargetMaker::Absent => {
-                let message = "its server was not started".to_owned();
+                let message = "the target's server was not started".to_owned();
                 return Err(Fault::Failed("target", message));
             }
             TargetMaker::Folders(folders) => {
                 let directory = plan.subjects[subject].place.as_ref();
                 let folder = directory.and_then(|directory| folders.get(directory));
-                let no_folder =
-                    || Fault::Failed("target", "it has no directory to work in".to_owned());
+                let no_folder = || {
+                    Fault::Failed(
+                        "target",
+                        "the subject has no directory to work in".to_owned(),
+                    )
+                };
                 VisitTarget::Folder(folder.ok_or_else(no_folder)?.folder().to_path_buf())
             }
         })
@@ -144,7 +148,7 @@ impl VisitTarget {
             VisitTarget::Table(table) => table.effects(batches),
             VisitTarget::Folder(_) => Err(Fault::Failed(
                 "target",
-                "only a database has effects".to_owned(),
+                "effects are checked only in databases".to_owned(),
             )),
         }
     }

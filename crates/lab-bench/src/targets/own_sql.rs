@@ -443,7 +443,7 @@ impl ServerProbe<'_> {
                     "a text, a number, a date or a timestamp"
                 };
                 format!(
-                    "column `{}` has the type {}, which workloads do not decode: CAST it to {as_what}",
+                    "column `{}` has the type {}, which workloads do not support: CAST it to {as_what}",
                     column.name, column.kind
                 )
             })

@@ -225,7 +225,7 @@ impl DatabaseFile {
         let counters = self.header.counters();
         counters.map_err(|e| target_fault(e.to_string()))?.ok_or_else(|| {
             wrong_writes(
-                "the file is in WAL mode, in which its commits cannot be counted; leave journal_mode alone"
+                "the file is in WAL mode, in which its commits cannot be counted; do not change journal_mode"
                     .into(),
             )
         })

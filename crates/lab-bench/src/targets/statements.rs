@@ -167,10 +167,10 @@ fn prepared(expected: &ExpectedStatements, counted: &Counters) -> SubjectResult<
             )))
         }
         (Some(false), Some(found), _) if found > 0 => Err(wrong_statements(format!(
-            "its statements must be sent as text; the server executed {found} prepared statements"
+            "the subject must send its statements as text; the server executed {found} prepared statements"
         ))),
         (Some(false), _, Some(plans)) if plans < must => Err(wrong_statements(format!(
-            "its statements must be sent as text; the server planned {plans} for {must} executions, \
+            "the subject must send its statements as text; the server planned {plans} for {must} executions, \
              so some were prepared"
         ))),
         _ => Ok(()),

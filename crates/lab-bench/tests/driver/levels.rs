@@ -236,7 +236,7 @@ fn two_lasting_levels_are_distinguished_from_a_warm_up() {
     let is_slow = |block: u32| block % 8 < 3;
     let lasting = why(&|block, _, steady| if is_slow(block) { 1.7 * steady } else { steady });
     for part in [
-        "settled at one of two levels at ",
+        "reached one of two levels at ",
         ": 3 of 8 processes took 34",
         "the others 20",
     ] {

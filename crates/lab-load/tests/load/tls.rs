@@ -88,7 +88,7 @@ fn a_server_that_is_not_who_it_should_be_is_not_asked() {
     );
     let words = refused(Trust::File(Authority::new().file()));
     assert!(
-        words.contains("no trusted authority has signed it"),
+        words.contains("it is not signed by a trusted authority"),
         "{words}"
     );
     assert!(words.contains("--ca FILE"), "{words}");

@@ -81,7 +81,7 @@ fn combined_reader(duration: Option<Duration>, hints: &Hints) -> LogReader {
     let words = match (&duration, hints.unit) {
         (None, _) => name.to_string(),
         (Some(d), None) => format!("{name}, with {}", d.description()),
-        (Some(d), Some(_)) => format!("{name}, with {}, as given", d.description()),
+        (Some(d), Some(_)) => format!("{name}, with {}, as specified", d.description()),
     };
     let step = duration.as_ref().map(|d| d.step);
     let is_bare = |d: &&Duration| !d.possible.is_empty();

@@ -628,13 +628,15 @@ impl FieldMap {
         let pair = |pair: &str| {
             let roles = || ROLES.map(|(name, _)| name).join(", ");
             let (name, field) = pair.split_once('=').ok_or_else(|| {
-                format!("`{pair}` names no field; an example is time=ts,path=request.uri")
+                format!(
+                    "`{pair}` has no `=`: expected NAME=FIELD, such as time=ts,path=request.uri"
+                )
             })?;
             let role = ROLES.iter().find(|(known, _)| *known == name.trim());
             let (_, role) =
                 role.ok_or_else(|| format!("`{}` is not one of {}", name.trim(), roles()))?;
             match field.trim() {
-                "" => Err(format!("`{pair}` names no field")),
+                "" => Err(format!("`{pair}` has no field after the `=`")),
                 field => Ok((*role, field.to_string())),
             }
         };

@@ -122,7 +122,7 @@ impl LinePrefix {
                 }
                 _ => {
                     return Err(format!(
-                        "{prefix:?} is not a log_line_prefix of PostgreSQL: it has an unknown escape"
+                        "invalid log_line_prefix of PostgreSQL {prefix:?}: unknown escape"
                     ));
                 }
             }

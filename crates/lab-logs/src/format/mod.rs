@@ -239,7 +239,7 @@ fn prefixed_postgresql(
     let is_prefix = format.contains('%') && postgresql_heads(&sample_lines(begin)).is_some();
     let reader = |prefix| {
         let log = PostgresqlLog::text(prefix, hints.zone.clone());
-        postgresql_reader("PostgreSQL's log with the given log_line_prefix", log)
+        postgresql_reader("PostgreSQL's log with the specified log_line_prefix", log)
     };
     is_prefix.then(|| LinePrefix::new(format).map(reader))
 }

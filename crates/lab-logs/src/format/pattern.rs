@@ -601,7 +601,7 @@ fn check(format: &str, parts: &[(String, PatternField)]) -> Result<(), String> {
         Ok(())
     } else {
         Err(format!(
-            "the format {format:?} has fields without a character between them"
+            "the format {format:?} has adjacent fields: separate them with a character"
         ))
     }
 }
@@ -945,8 +945,8 @@ mod tests {
         let apache = "%t \"%r\" %>s %D %{a}i";
         let tomcat = "%t \"%r\" %s %D %{a}i";
         assert_eq!(of(apache, ["480", "95"]), "");
-        assert!(of(apache, ["0", "95"]).contains("hardly fits"));
-        assert!(of(apache, ["90000000", "95000000"]).contains("hardly fits"));
+        assert!(of(apache, ["0", "95"]).contains("implausible"));
+        assert!(of(apache, ["90000000", "95000000"]).contains("implausible"));
         assert!(of(tomcat, ["480", "95"]).contains("in µs, but ms would fit too"));
         assert_eq!(assumed(tomcat, Some(1_000_000), LINE, ["480", "0"]), "");
         for field in ["%{a}r", "%{a}s", "%{a}c", "%F", "%I"] {

@@ -25,7 +25,7 @@ pub fn run_order(
     coordinator: &Coordinator,
 ) -> Result<(), String> {
     let ExperimentOrder::Ready { requirements, part } = order else {
-        return Err("this host was not prepared for measuring".into());
+        return Err("the agent received work before it was prepared for measuring".into());
     };
     end_within(END);
     keep_to_part(part.0, part.1).map_err(|e| format!("cannot divide the cores: {e}"))?;
@@ -40,7 +40,7 @@ pub fn run_order(
 fn next_task(coordinator: &Coordinator) -> Result<Option<Task>, String> {
     match coordinator.next::<AgentWork>()? {
         Some((AgentWork::Experiment(ExperimentOrder::Task(task)), _)) => Ok(Some(task)),
-        Some(_) => Err("this host was prepared for measuring blocks".into()),
+        Some(_) => Err("the agent expected a block to measure, but received other work".into()),
         None => Ok(None),
     }
 }
@@ -144,7 +144,7 @@ impl BlockHost<'_> {
         let mut tell = |progress: Progress| match &progress {
             // The coordinator shows these lines.
             Progress::Note(text) => eprintln!("{text}"),
-            Progress::Restored(reason) => eprintln!("{reason}; it was started again"),
+            Progress::Restored(reason) => eprintln!("{reason}; the server was started again"),
             progress => {
                 if let Some(step) = step(progress) {
                     // The other thread notices when the connection has ended.

@@ -126,7 +126,7 @@ impl<'a> BlockAgents<'a> {
                     _ => {
                         return self.handle_loss(
                             agent,
-                            "cannot parse its message",
+                            "cannot parse the host's message",
                             run,
                             on_progress,
                         );
@@ -154,7 +154,9 @@ impl<'a> BlockAgents<'a> {
         written.map_err(|e| StoreError::Other(file.clone(), e.to_string()))?;
         let received = match lab_store::load(&file) {
             Ok(received) if received.plan() == Some(self.plan) => received,
-            Ok(_) => return self.handle_loss(agent, "it measured another plan", run, on_progress),
+            Ok(_) => {
+                return self.handle_loss(agent, "the host measured another plan", run, on_progress);
+            }
             Err(e) => return self.handle_loss(agent, &e.to_string(), run, on_progress),
         };
         if let Some(reason) = self.work_difference(outcomes) {

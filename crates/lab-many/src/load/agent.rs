@@ -67,7 +67,7 @@ impl LoadAgent {
                 let servers = self
                     .servers
                     .as_ref()
-                    .ok_or("connections were requested before the load was sent")?;
+                    .ok_or("the coordinator opened connections before it sent the load")?;
                 let mut engine = servers.open(server, &share)?;
                 engine.stop_when(is_stopped);
                 self.engines.insert(server, engine);

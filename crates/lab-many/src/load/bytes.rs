@@ -29,7 +29,7 @@ pub fn take(slice: &mut Slice) -> Result<Vec<u8>, String> {
 pub fn put_back(slice: &mut Slice, bytes: &[u8]) -> Result<(), String> {
     let mut rest = bytes;
     for times in [&mut slice.response, &mut slice.service, &mut slice.lag] {
-        let blob = length_prefixed(&mut rest).ok_or("a distribution of times is cut off")?;
+        let blob = length_prefixed(&mut rest).ok_or("a distribution of times is truncated")?;
         *times = histogram::pack(blob)?;
     }
     match rest {

@@ -204,7 +204,7 @@ mod tests {
         let first = gather
             .next()
             .and_then(|p| p.slice)
-            .expect("both reported the first");
+            .expect("both agents reported the first slice");
         assert_eq!((first.served, first.wall_ns), (8, SECOND));
         assert_eq!(*first.response.counts(), Counts(vec![(100, 3), (101, 5)]));
         let parts: Vec<_> = first

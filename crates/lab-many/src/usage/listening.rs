@@ -19,7 +19,7 @@ pub fn listeners(port: u16) -> Result<Vec<Pid>, String> {
     let sockets: HashSet<String> = tables.iter().flat_map(|t| sockets(t, port)).collect();
     if sockets.is_empty() {
         return Err(format!(
-            "no process listens on port {port} there: is this the server's machine?"
+            "no process listens on port {port} on that machine: is it the server's machine?"
         ));
     }
     let holds = |pid: &Pid| {
@@ -40,7 +40,7 @@ pub fn listeners(port: u16) -> Result<Vec<Pid>, String> {
     let first: Vec<Pid> = holders.iter().copied().filter(is_first).collect();
     if first.is_empty() {
         Err(format!(
-            "the process that listens on port {port} there belongs to another user and cannot be identified: \
+            "the process that listens on port {port} on that machine belongs to another user and cannot be identified: \
              specify it with --server-pid, or log in as that user"
         ))
     } else {

@@ -31,7 +31,7 @@ pub fn parse(text: &str) -> Result<Table, (usize, String)> {
     let Some((_, header)) = records.next() else {
         return Err((
             1,
-            "the file is empty: its first line has the names of the columns".into(),
+            "the file is empty: the first line must contain the names of the columns".into(),
         ));
     };
     let columns: Vec<String> = header.into_iter().map(Option::unwrap_or_default).collect();
@@ -95,7 +95,7 @@ fn quoted_field(text: &str) -> Result<(String, usize), String> {
     let (mut field, mut at) = (String::new(), 0);
     loop {
         let Some(found) = text[at..].find('"') else {
-            return Err("a quoted field does not end".into());
+            return Err("a quoted field is not closed".into());
         };
         field += &text[at..at + found];
         at += found + 1;

@@ -164,8 +164,7 @@ fn table(
             }
         }
         _ => {
-            let reason =
-                "a table has either `csv`, the name of a file, or `rows` and `columns` to generate";
+            let reason = "a table needs either `csv`, the name of a file, or `rows` and `columns` to generate";
             return Err(file.error_at(table.name.span(), reason));
         }
     };

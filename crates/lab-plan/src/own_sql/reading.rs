@@ -152,7 +152,7 @@ impl Reading<'_> {
             let start = span.start..span.start + 1;
             self.error_at(
                 self.range_in_file(text, &start),
-                format!("{what} begins here and does not end"),
+                format!("{what} that begins here is not closed"),
             )
         })
     }
@@ -178,7 +178,10 @@ impl Reading<'_> {
         let mut parameters: Vec<SqlParameter> = Vec::new();
         for parameter in &case.parameters {
             if !is_name(&parameter.name) || parameters.iter().any(|p| p.name == parameter.name) {
-                let reason = format!("`{}` is not a new name of a parameter", parameter.name);
+                let reason = format!(
+                    "`{}` is not a valid name of a parameter, or is defined twice",
+                    parameter.name
+                );
                 return Err(self.error_at(parameter.span.clone(), reason));
             }
             Source::parse(&parameter.source)
@@ -235,7 +238,7 @@ impl Reading<'_> {
         let begins = is(found.first(), &["begin", "start"]);
         let commits = is(found.last(), &["commit", "end"]);
         if begins != commits {
-            let reason = "a transaction begins with BEGIN and ends with COMMIT, around all statements of the case";
+            let reason = "a transaction must begin with BEGIN and end with COMMIT, around all statements of the case";
             return Err(self.error_at(text.span.clone(), reason));
         }
         if begins {
@@ -249,7 +252,7 @@ impl Reading<'_> {
         let length: usize = found.iter().map(|f| f.span.len()).sum();
         if found.len() > MAX_STATEMENTS || length > MAX_TEXT {
             let reason = format!(
-                "a case has at most {MAX_STATEMENTS} statements and {MAX_TEXT} bytes of SQL; `{}` has {} and {length}",
+                "a case may have at most {MAX_STATEMENTS} statements and {MAX_TEXT} bytes of SQL; `{}` has {} statements and {length} bytes",
                 case.name,
                 found.len()
             );
@@ -257,7 +260,7 @@ impl Reading<'_> {
         }
         if found.iter().map(|f| f.parameters.len()).sum::<usize>() > MAX_PARAMETERS {
             let reason =
-                format!("the statements of a case have at most {MAX_PARAMETERS} parameters");
+                format!("the statements of a case may have at most {MAX_PARAMETERS} parameters");
             return Err(self.error_at(text.span.clone(), reason));
         }
         let mut work = SqlWork {
@@ -267,7 +270,7 @@ impl Reading<'_> {
         for found in found {
             if !RUN.contains(&found.first_word.as_str()) {
                 let reason = format!(
-                    "a statement of a case begins with {}; found `{}`",
+                    "a statement of a case must begin with {}; found `{}`",
                     RUN.map(str::to_uppercase).join(", "),
                     found.first_word
                 );

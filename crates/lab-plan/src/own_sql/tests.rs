@@ -151,7 +151,7 @@ fn errors_name_the_line() {
         20,
         "found `vacuum`",
     );
-    wrong("WHERE customer", "WHERE 'customer", 20, "does not end");
+    wrong("WHERE customer", "WHERE 'customer", 20, "is not closed");
     wrong(
         "name = \"buy\"",
         "name = \"orders\"",
@@ -164,7 +164,7 @@ fn errors_name_the_line() {
         24,
         "invalid name `Buy!`",
     );
-    wrong("; COMMIT", "", 25, "BEGIN and ends with COMMIT");
+    wrong("; COMMIT", "", 25, "BEGIN and end with COMMIT");
     wrong(
         "rows = 600",
         "rows = 2000000",

@@ -74,7 +74,7 @@ impl Workload {
                 path,
                 &valid,
                 valid.len()..valid.len(),
-                "the file is not UTF-8 here",
+                "the file is not valid UTF-8 at this position",
             )
         })?;
         let file = Reading { path, text };
@@ -114,7 +114,7 @@ impl Workload {
         if cases.len() > MAX_CASES {
             return Err(file.error_at(
                 cases[MAX_CASES].name_span.clone(),
-                format!("a workload has at most {MAX_CASES} cases"),
+                format!("a workload may have at most {MAX_CASES} cases"),
             ));
         }
         let mut names = HashSet::new();
@@ -233,7 +233,7 @@ fn named_variants(variants: &[String]) -> Result<Vec<(String, String)>, PlanErro
             )))
         };
         match sql_text::statements(text) {
-            Err((_, what)) => return wrong(format!("{what} does not end")),
+            Err((_, what)) => return wrong(format!("{what} is not closed")),
             Ok(found) if found.len() != 1 => {
                 return wrong("expected one statement, such as CREATE INDEX …".into());
             }

@@ -141,7 +141,7 @@ fn answer(records: &[HistoryRow], changes: &HistoryChanges) -> Answer {
     let changed = changes.findings().into_iter();
     let findings = changed.chain(latest.map(Finding::plain));
     let headline = match records {
-        [] => "There are no runs of this name.".to_string(),
+        [] => "There are no runs with this name.".to_string(),
         _ => String::new(),
     };
     Answer {

@@ -34,7 +34,7 @@ pub trait WorkKind {
     /// Returns advice on comparing the programs in one run. Reports show it if two runs cannot show
     /// a change.
     fn advice_on_one_run(&self) -> &'static str {
-        "Let the old and the new program be two subjects of one run."
+        "Make the old and the new program two subjects of one run."
     }
 }
 

@@ -64,10 +64,7 @@ pub fn generator(scope: &Scope, load: &LoadSpec) -> String {
     match (all, scope.run.excluded_agents().len()) {
         (0, _) => threads,
         (_, 0) => format!("{agents} with {threads} each"),
-        (all, out) => format!(
-            "{agents} with {threads} each, of which {} are included",
-            all - out
-        ),
+        (all, out) => format!("{agents} with {threads} each; {} are included", all - out),
     }
 }
 

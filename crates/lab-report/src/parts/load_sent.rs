@@ -263,9 +263,9 @@ fn time(scope: &Scope, load: &LoadSpec) -> String {
     let order = format!("{} came in random order", count(points, "point"));
     let turns = format!("{} took turns of {stretch}", count(servers, "server"));
     match (points, servers) {
-        (1, _) => format!("{blocks}, in each of which {turns}"),
-        (_, 1) => format!("{blocks}, in each of which {order} for {stretch} each"),
-        _ => format!("{blocks}, in each of which {order}, and {turns}"),
+        (1, _) => format!("{blocks}; in each, {turns}"),
+        (_, 1) => format!("{blocks}; in each, {order} for {stretch} each"),
+        _ => format!("{blocks}; in each, {order}, and {turns}"),
     }
 }
 
@@ -299,7 +299,7 @@ fn cores(scope: &Scope) -> String {
         ),
         (Some(server), Some(generator)) => format!(
             "generator and server share the machine: the server has {server}, the generator {generator} of its own; \
-             which these are changes from block to block"
+             the cores change from block to block"
         ),
         _ => "how they were divided is unknown".into(),
     }

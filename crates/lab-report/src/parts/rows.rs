@@ -227,7 +227,7 @@ fn absent(measured: &Measured) -> Vec<Row> {
                 measured.failure(subject_scope),
                 measured.exclusion(subject_scope),
             ) {
-                (false, ..) => "cannot do it".into(),
+                (false, ..) => "not supported".into(),
                 (true, Some(failure), _) => format!("failed: {}", failure.kind),
                 (true, None, Some(exclusion)) => wording::exclusion(&exclusion.reason),
                 (true, None, None) => "not measured".into(),

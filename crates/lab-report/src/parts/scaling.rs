@@ -141,7 +141,7 @@ fn law(scope: &Scope, group: &PointGroup) -> Table {
         }
     }
     if !table.rows.is_empty() {
-        let note = "Where coherency may be 0 there is no peak: throughput is not shown to fall.";
+        let note = "Where coherency may be 0, there is no peak, because throughput may never fall.";
         table.notes.push(note.into());
         table.notes.extend(shared_cores(scope, group));
     }

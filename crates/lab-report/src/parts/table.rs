@@ -281,8 +281,13 @@ fn unable(scope: &Scope) -> Vec<String> {
     let note = |subject: SubjectId| {
         let params = scope.unable(subject);
         let name = scope.name(subject);
-        (!params.is_empty())
-            .then(|| format!("{} {name} cannot do {}.", cell::UNABLE, list(&params)))
+        (!params.is_empty()).then(|| {
+            format!(
+                "{} {name} does not support {}.",
+                cell::UNABLE,
+                list(&params)
+            )
+        })
     };
     scope.compared().into_iter().filter_map(note).collect()
 }

@@ -144,11 +144,13 @@ pub fn baseline_time(
     };
     match program {
         ProgramMatch::Same => format!(
-            "{baseline} itself, the same program in both, {observed}: the machine or the system changed."
+            "The baseline {baseline}, the same program in both runs, {observed}: the machine or the system changed."
         ),
-        ProgramMatch::Changed => format!("{baseline} itself, a different program now, {observed}."),
+        ProgramMatch::Changed => {
+            format!("The baseline {baseline}, now a different program, {observed}.")
+        }
         ProgramMatch::Unknown => format!(
-            "{baseline} itself {observed}. The files do not say whether it is the same program; a change of the \
+            "The baseline {baseline} {observed}. The files do not say whether it is the same program; a change of the \
              machine's speed is included."
         ),
     }
@@ -220,7 +222,7 @@ pub fn gate(
 
 /// States that a gate's condition does not apply to anything that was compared.
 pub fn nothing_to_judge(condition: &str) -> String {
-    format!("{condition}: nothing that it names was compared; the caveats say why")
+    format!("{condition}: nothing that the condition names was compared; the caveats say why")
 }
 
 /// Turns a sentence into a clause, without the capital letter and the period.

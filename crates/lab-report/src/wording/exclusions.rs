@@ -151,7 +151,7 @@ fn turns_not_steady(turns: &TurnsNotSteady) -> String {
     );
     match turns.cause {
         TurnsCause::TwoLevels { other_ns } => format!(
-            "settled at one of two levels at {point}: {} of {} processes took {}, the others {}, and the levels did \
+            "reached one of two levels at {point}: {} of {} processes took {}, the others {}, and the levels did \
              not converge during the turns. A ratio would only show how many processes were at each level",
             turns.processes_off,
             turns.processes,

@@ -187,10 +187,8 @@ pub fn tails(percentiles: &[&str], time: Option<TimeBudget>) -> String {
 /// Explains the moment from which times count. An open loop has two kinds of times.
 pub fn times(is_open: bool) -> &'static str {
     match is_open {
-        true => {
-            "Response times count from when a request was due, service times from when it was sent."
-        }
-        false => "Response times count from when a request was sent.",
+        true => "Response times start when a request is due, service times when it is sent.",
+        false => "Response times start when a request is sent.",
     }
 }
 

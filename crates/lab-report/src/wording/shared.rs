@@ -23,7 +23,7 @@ pub fn how_to_read_losses(level: f64, lowest: f64) -> String {
         String::new()
     };
     format!(
-        "Medians over blocks; a range is the {} interval{low}. The report has the intervals of all times.",
+        "Medians over blocks; ranges are {} confidence intervals{low}. The report has the intervals of all times.",
         quantity::level(level)
     )
 }

@@ -129,14 +129,14 @@ pub fn warning(fact: &WarningFact) -> String {
             start,
             shell,
         } => format!(
-            "{} takes {}, of which starting a {} takes {}. Let it do more work in one run.",
+            "{} takes {}. Starting a {} alone takes {}. Let the command do more work in one run.",
             name(place),
             milliseconds(run),
             if *shell { "shell" } else { "process" },
             milliseconds(start),
         ),
         F::ConditionDiffers(setting) => format!(
-            "{} is {}, but {}: this can be part of a difference.",
+            "{} is {}, but {}: this can cause part of a difference.",
             setting.key,
             value_in(&setting.baseline),
             shortened(setting.others.iter().map(value_in)),
@@ -189,7 +189,7 @@ pub fn more_time(time: Option<TimeBudget>) -> String {
 /// Describes a run that did not finish.
 pub fn unfinished(run: &str, state: Unfinished, can_resume: bool) -> String {
     let state = match state {
-        Unfinished::Stopped => "was stopped by hand",
+        Unfinished::Stopped => "was stopped by the user",
         Unfinished::Running => "has not ended",
     };
     let advice = match can_resume {
@@ -668,7 +668,7 @@ fn blocks_depend(all: &[CellName], comparisons: Option<usize>, merged: bool) -> 
     };
     let fact = format!("Neighboring blocks depend on each other{place}");
     match (merged, comparisons) {
-        (true, _) => format!("{fact}: they were merged, and fewer count."),
+        (true, _) => format!("{fact}: they were merged, so fewer blocks count."),
         (false, Some(_)) => format!(
             "{fact}, and there are too few to merge them: the intervals may be too narrow, and no winner is named \
              there.{}",

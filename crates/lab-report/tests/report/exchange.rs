@@ -225,7 +225,7 @@ fn bombs_are_refused() {
         import_xml(many.as_bytes(), &limits)
             .expect_err("bytes")
             .message
-            .contains("limit is 100")
+            .contains("the maximum is 100 bytes")
     );
     assert!(read(&many).is_ok());
 }

@@ -1040,7 +1040,10 @@ fn an_invalid_threshold_is_shown_with_its_mistake() {
         ("p99=20ms", form.to_owned()),
         ("p98>20ms", format!("unknown name `p98`; {known}")),
         ("mean>20ms", format!("unknown name `mean`; {known}")),
-        ("p99(/a)>20ms", "`p99` takes nothing in parentheses".into()),
+        (
+            "p99(/a)>20ms",
+            "`p99` does not take an argument in parentheses".into(),
+        ),
         ("p99>20", format!("{time}, got `20`")),
         ("p99>", format!("{time}, got ``")),
         ("p99>>2ms", format!("{time}, got `>2ms`")),

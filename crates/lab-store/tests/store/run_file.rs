@@ -539,11 +539,11 @@ fn rows_that_point_to_nowhere_are_named() {
         ),
         (
             "UPDATE meta SET value = replace(value, '\"baseline\":0', '\"baseline\":2') WHERE key = 'plan'",
-            "its plan refers to subject 2, but there are 2",
+            "the plan refers to subject 2, but there are 2",
         ),
         (
             "UPDATE meta SET value = replace(value, '\"case\":0', '\"case\":1') WHERE key = 'plan'",
-            "its plan refers to case 1, but there are 1",
+            "the plan refers to case 1, but there are 1",
         ),
     ] {
         fs::write(&path, &original).unwrap();
@@ -551,7 +551,7 @@ fn rows_that_point_to_nowhere_are_named() {
         let error = load(&path).expect_err(sql).to_string();
         assert!(
             error.contains(&format!(
-                "is damaged or cut off: {reason}. It was left untouched"
+                "is damaged or truncated: {reason}. The file was not changed"
             )),
             "{error}"
         );

@@ -120,7 +120,7 @@ pub fn fail(opening: Opening) -> Result<Closed, Failure> {
         match program("/bin/no-such-program").status() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok((1, 1)),
             Err(error) => Err(error.into()),
-            Ok(_) => Err(Failure::failed("a missing program was started")),
+            Ok(_) => Err(Failure::failed("a program that does not exist was started")),
         }
     })
 }
@@ -198,7 +198,7 @@ pub fn exchange(opening: Opening) -> Result<Closed, Failure> {
                 io::Result::Ok(())
             });
             let done = child.wait_with_output()?;
-            writing.join().expect("it does not panic")?;
+            writing.join().expect("the thread does not panic")?;
             io::Result::Ok(done)
         })?;
         expect(&done.stdout, &content)?;
@@ -232,7 +232,7 @@ pub fn write_then_read(opening: Opening) -> Result<Closed, Failure> {
             .expect("it is piped")
             .read_to_end(&mut output)?;
         drop(ended);
-        let is_late = watch.join().expect("it does not panic");
+        let is_late = watch.join().expect("the thread does not panic");
         child.wait()?;
         if !is_late {
             expect(&output, &content)?;

@@ -55,7 +55,7 @@ package body Orders is
       return Tags : Text_Vectors.Vector do
          for Value of Values loop
             if Value.Kind /= JSON_String_Type then
-               raise Not_An_Order with "a tag has another type";
+               raise Not_An_Order with "a tag is not a string";
             end if;
             Tags.Append (Unbounded_String'(Value.Get));
          end loop;

@@ -10,7 +10,7 @@ package body Database is
    procedure Connect (DB : in out Connection; Target : String) is
    begin
       if Ada.Strings.Fixed.Head (Target, Scheme'Length) /= Scheme then
-         raise Benchlab.Unsupported_Error with "the target is not mariadb://...";
+         raise Benchlab.Unsupported_Error with "the target must be mariadb://...";
       end if;
       DB.Open (Target);
    end Connect;

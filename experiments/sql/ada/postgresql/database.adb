@@ -16,7 +16,7 @@ package body Database is
    procedure Connect (DB : in out Connection; Target : String) is
    begin
       if Head (Target, Scheme'Length) /= Scheme then
-         raise Benchlab.Unsupported_Error with "the target is not postgresql://...";
+         raise Benchlab.Unsupported_Error with "the target must be postgresql://...";
       end if;
       DB.Open (Target & (if Index (Target, "?") = 0 then "?" else "&") & Unencrypted);
    end Connect;

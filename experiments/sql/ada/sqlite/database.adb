@@ -9,7 +9,7 @@ package body Database is
    procedure Connect (DB : in out Connection; Target : String) is
    begin
       if Ada.Strings.Fixed.Head (Target, Scheme'Length) /= Scheme then
-         raise Benchlab.Unsupported_Error with "the target is not sqlite:PATH";
+         raise Benchlab.Unsupported_Error with "the target must be sqlite:PATH";
       end if;
       DB.Open (Target (Target'First + Scheme'Length .. Target'Last), SQLite.Read_Write);
    end Connect;

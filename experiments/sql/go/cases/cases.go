@@ -130,7 +130,7 @@ func (d Driver) openStatement(opening *lab.Opening, query string) (*sql.DB, stat
 	case "prepared":
 		return d.openOne(opening, query)
 	}
-	return nil, nil, lab.Unsupported("statement is neither prepared nor text")
+	return nil, nil, lab.Unsupported("expected statement=prepared or statement=text")
 }
 
 // openOne returns a pool of one connection and a statement that is prepared on it.

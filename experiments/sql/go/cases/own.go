@@ -89,7 +89,7 @@ func types(opening *lab.Opening, key string) ([]string, error) {
 		switch word {
 		case "integer", "boolean", "float", "decimal", "text", "bytes", "date", "timestamp":
 		default:
-			return nil, lab.Unsupported("%s: there is no type %s", key, word)
+			return nil, lab.Unsupported("%s: unknown type %s", key, word)
 		}
 	}
 	return words, nil
@@ -146,7 +146,7 @@ func bound(kind, text string) (any, error) {
 	case "text":
 		return text, nil
 	}
-	return nil, lab.Unsupported("there is no type %s", kind)
+	return nil, lab.Unsupported("unknown type %s", kind)
 }
 
 func (o *own) Perform(operations uint64) (work lab.Work, err error) {

@@ -9,7 +9,7 @@ pub fn is_prepared(opening: &Opening) -> Result<bool, Failure> {
         "prepared" => Ok(true),
         "text" => Ok(false),
         _ => Err(Failure::unsupported(
-            "statement is neither prepared nor text",
+            "expected statement=prepared or statement=text",
         )),
     }
 }

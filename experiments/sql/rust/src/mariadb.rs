@@ -39,7 +39,7 @@ pub fn found<T>(row: Option<T>) -> Result<T, Failure> {
 /// Returns the address in the argument `target`.
 pub fn options(opening: &Opening) -> Result<Opts, Failure> {
     let Some(rest) = opening.text("target")?.strip_prefix("mariadb:") else {
-        return Err(Failure::unsupported("the target is not mariadb://…"));
+        return Err(Failure::unsupported("the target must be mariadb://…"));
     };
     let options = Opts::from_url(&format!("mysql:{rest}"))?;
     // Otherwise a connection to this machine would switch from TCP to the Unix socket.

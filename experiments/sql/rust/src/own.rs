@@ -92,7 +92,7 @@ fn types(words: &str) -> Result<Vec<OwnType>, Failure> {
             "bytes" => OwnType::Bytes,
             "date" => OwnType::Date,
             "timestamp" => OwnType::Timestamp,
-            _ => return Err(Failure::unsupported(format!("there is no type {word}"))),
+            _ => return Err(Failure::unsupported(format!("unknown type {word}"))),
         })
     };
     words.map(of).collect()

@@ -41,7 +41,7 @@ async fn connect_each(config: &Config, operations: u64) -> Result<Work, Failure>
 pub fn config(opening: &Opening) -> Result<Config, Failure> {
     let target = opening.text("target")?;
     if !target.starts_with("postgresql:") {
-        return Err(Failure::unsupported("the target is not postgresql://…"));
+        return Err(Failure::unsupported("the target must be postgresql://…"));
     }
     Ok(target.parse()?)
 }

@@ -31,7 +31,7 @@ pub fn connect(mut opening: Opening) -> Result<Closed, Failure> {
 pub fn path(opening: &Opening) -> Result<String, Failure> {
     match opening.text("target")?.strip_prefix("sqlite:") {
         Some(path) => Ok(path.to_owned()),
-        None => Err(Failure::unsupported("the target is not sqlite:PATH")),
+        None => Err(Failure::unsupported("the target must be sqlite:PATH")),
     }
 }
 

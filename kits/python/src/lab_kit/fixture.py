@@ -99,7 +99,7 @@ class Fixture:
     def enter(self, state: State) -> Visit:
         """Starts a visit: a subject's process is about to open a case. Called if the experiment has `visits = true`,
         instead of `set` with a state."""
-        raise UnsupportedError("the fixture takes no part in visits")
+        raise UnsupportedError("the fixture does not support visits")
 
     def undo(self, record: str) -> str | None:
         """Undoes what an earlier process changed, from a text in `Checked.undo`. Returns a description of the changes

@@ -41,7 +41,7 @@ class Latencies:
         self.ended = due
 
     def finish(self) -> None:
-        """Ends the last operation, unless a lap did."""
+        """Ends the last operation, unless the last lap has ended it."""
         self.has_laps = self.ended > self.begun
         if not self.has_laps:
             self.ended = monotonic_ns()

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from lab_kit import lines
 
 INPUTS = 4096
-"""The number of values of the seeded sequence."""
+"""The length of the seeded sequence, in values."""
 
 RATE_MAX = 1_000_000
 """The maximum number of operations that are due per second."""

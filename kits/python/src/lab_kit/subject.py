@@ -108,7 +108,7 @@ class _Session:
 
     def open(self, arguments: Mapping[str, str]) -> bytes:
         if self._is_open:
-            raise UsageError("a case is still open")
+            raise UsageError("a case is already open")
         name = lines.text(arguments, "case")
         opening = Opening(arguments)
         case = self._cases.get(name)
@@ -153,7 +153,7 @@ class _Session:
         """Returns the function that performs the open case's operations."""
         self._must_be_open()
         if self._perform is None:
-            raise UnsupportedError("this case serves: it has no operations")
+            raise UnsupportedError("the case is a server and has no operations")
         return self._perform
 
     def _must_be_open(self) -> None:

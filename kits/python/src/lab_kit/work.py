@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The result of a batch, and the function that does a batch."""
+"""The result of a batch, and the function that runs a batch."""
 
 from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType

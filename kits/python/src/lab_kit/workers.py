@@ -54,7 +54,7 @@ def _failed(parts: Iterable[Work]) -> list[int] | None:
 
 
 class _Worker:
-    """One thread's share of the current batch."""
+    """One thread's part of the current batch."""
 
     def __init__(self, share: Share) -> None:
         self.share = share

@@ -70,8 +70,8 @@ impl AuditArgs {
 /// Options shared by all audits.
 #[derive(Args)]
 pub struct Auditing {
-    /// Exit with code 3 if this condition on the number of findings holds: 'bad>0', 'advice>3', 'unknown>0', or of
-    /// one rule, 'bad(net-ports)>0'
+    /// Exit with code 3 if this condition on the number of findings holds: 'bad>0', 'advice>3', 'unknown>0', or on
+    /// the findings of one rule, such as 'bad(net-ports)>0'
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<AuditCondition>,
     /// Accept the findings of a rule, or of a rule on one thing such as disk-scheduler:sda; they are shown as
@@ -83,7 +83,7 @@ pub struct Auditing {
         requires = "until"
     )]
     pub waive: Vec<String>,
-    /// The reason of --waive
+    /// The reason for --waive
     #[arg(long, value_name = "TEXT", requires = "waive")]
     pub reason: Vec<String>,
     /// The last day on which --waive applies, such as 2027-03-31

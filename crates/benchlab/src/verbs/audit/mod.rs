@@ -46,7 +46,9 @@ pub fn run_audit(cli: &Cli, args: &AuditArgs) -> Result<Document, Exit> {
         AuditVerb::Cookies(args) => cookies::cookies(cli, args),
         AuditVerb::Site(args) => site::site(cli, args),
         AuditVerb::Net(args) => net::net(cli, args),
-        AuditVerb::Values(_) | AuditVerb::Named(_) => Err(Exit::invalid("this is not an audit")),
+        AuditVerb::Values(_) | AuditVerb::Named(_) => {
+            Err(Exit::invalid("this subcommand does not run an audit"))
+        }
     }
 }
 

@@ -288,7 +288,9 @@ impl CommitBench {
             writer.hash(&subject.name, &fingerprint(subject))?;
         }
         let run = writer.load()?;
-        let commands = plan.commands().expect("the plan is one of commands");
+        let commands = plan
+            .commands()
+            .expect("the plan of a bisection contains commands");
         let workload = CommandWorkload::new(plan, commands, &run, measuring::scratch(None)?)?;
         let executor = LocalExecutor::new(plan, Box::new(workload));
         // A measurement usually ends long before its time limit, so no time left is shown.
@@ -321,7 +323,7 @@ impl CommitBench {
             values.first.extend(found.first);
             values.second.extend(found.second);
         }
-        unreachable!("the range has no end")
+        unreachable!("the range is infinite")
     }
 
     fn plan_of(&self, commits: &[usize], alpha: f64) -> Result<Plan, Exit> {

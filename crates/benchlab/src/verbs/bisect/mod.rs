@@ -180,7 +180,7 @@ fn new_folder(runs: &Path, name: &str) -> Result<BisectionFile, Exit> {
         n => run_file.with_extension(format!("{n}.bisect")),
     });
     let mut paths = paths.filter(|path: &PathBuf| !path.exists());
-    let path = paths.next().expect("the range has no end");
+    let path = paths.next().expect("the range is infinite");
     Ok(BisectionFile::create(&path)?)
 }
 

@@ -112,7 +112,7 @@ fn report_wrappers(plan: &Plan, writer: &RunWriter) -> Result<(), Exit> {
         };
         if subject.control_of.is_none() {
             eprintln!(
-                "benchlab: {}: {wrapper}; every run includes its time",
+                "benchlab: {}: {wrapper}; every run includes the time that this takes",
                 subject.name
             );
         }

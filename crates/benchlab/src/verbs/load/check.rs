@@ -67,11 +67,11 @@ fn judge_response(errors: &[(ErrorKind, Option<String>)]) -> Result<Option<Strin
         ErrorKind::Connect if words.contains(lab_load::TLS_FAILURE) => {
             return Err(words.trim_start_matches([':', ' ']).to_owned());
         }
-        ErrorKind::Connect => "is it running, and is this address correct?",
-        ErrorKind::Reset => "does it support this protocol on this port?",
+        ErrorKind::Connect => "is the server running, and is this address correct?",
+        ErrorKind::Reset => "does the server support this protocol on this port?",
         ErrorKind::Malformed => {
             return Ok(Some(format!(
-                "its first response is not HTTP{words}; the load continues"
+                "the server's first response is not HTTP{words}; the load continues"
             )));
         }
         ErrorKind::Status => "--expect-status specifies the expected ones",
@@ -80,7 +80,7 @@ fn judge_response(errors: &[(ErrorKind, Option<String>)]) -> Result<Option<Strin
     let description = format!("{}{words}; {advice}", kind.name());
     match kind {
         ErrorKind::Status | ErrorKind::Body => Ok(Some(format!(
-            "its first response is unexpected, and such responses count as errors: {description}"
+            "the server's first response is unexpected, and such responses count as errors: {description}"
         ))),
         _ => Err(description),
     }

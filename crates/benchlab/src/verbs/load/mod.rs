@@ -145,11 +145,11 @@ pub fn resume_load(
         )))
     };
     if !plan.can_resume() {
-        return cannot("its rate changes over time");
+        return cannot("the load's rate changes over time");
     }
     if load.trust.is_none() {
         return cannot(
-            "it was started by an earlier version of benchlab, which did not store all options",
+            "the load was started by an earlier version of benchlab, which did not store all options",
         );
     }
     let headers = args.header.iter().map(|line| Header::parse(line));

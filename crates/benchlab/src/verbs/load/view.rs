@@ -117,7 +117,7 @@ impl SliceColumn {
 fn level(ns: u64) -> usize {
     (0..)
         .find(|&level| ns <= bound_ns(level))
-        .expect("the range has no end")
+        .expect("the range is infinite")
 }
 
 /// Returns the upper bound of a step, in ns: 1, 2, 5, 10, …

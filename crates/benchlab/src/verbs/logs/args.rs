@@ -59,7 +59,7 @@ pub struct LogsArgs {
     #[arg(long, value_name = "TIME=NAME")]
     pub release: Vec<String>,
     /// Use tags of this git repository as releases, if they were created during the time of the log
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "DIR")]
     pub git_tags: Option<PathBuf>,
     /// A run of `benchlab load` on the server: shows the log's peak as a fraction of the server's capacity
     #[arg(long, value_name = "RUN.lab", add = ArgValueCompleter::new(completion::runs))]

@@ -87,7 +87,7 @@ fn an_unresponsive_server_is_not_loaded() {
     let url = format!("http://{closed_address}/");
     directory.load(&[&url], &[]).expect(1).says(&[
         "does not respond: connect",
-        "is it running, and is this address correct?; no load was sent",
+        "is the server running, and is this address correct?; no load was sent",
     ]);
     for (behavior, kind) in [(Behavior::Resets, "reset"), (Behavior::Hangs, "timeout")] {
         let web = Web::new(behavior);
@@ -119,7 +119,7 @@ fn responses_that_are_all_wrong_are_reported_before_and_after() {
             Behavior::Garbage,
             &[],
             ErrorKind::Malformed,
-            "its first response is not HTTP",
+            "the server's first response is not HTTP",
         ),
     ] {
         let (directory, web) = (TestDirectory::new(), Web::new(behavior));

@@ -169,7 +169,7 @@ fn an_audit_of_the_host_knows_what_the_last_load_opened() {
             .expect("ports");
         text.to_owned()
     };
-    assert!(ports().starts_with("none known"));
+    assert!(ports().starts_with("unknown"));
     directory.load(&[&web.url("/")], &[]).expect(0);
     let text = ports();
     let rate = text.split("connections/s").next().unwrap_or_default();

@@ -242,7 +242,7 @@ fn a_load_whose_rate_changes_cannot_be_resumed() {
     let file = directory.0.file();
     let resumed = directory.0.call(&["resume", file.to_str().unwrap()]);
     resumed.expect(2).says(&[
-        "cannot be resumed: its rate changes over time",
+        "cannot be resumed: the load's rate changes over time",
         "start a new load",
     ]);
 }

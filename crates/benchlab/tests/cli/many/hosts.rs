@@ -111,7 +111,7 @@ fn two_hosts_measure_the_blocks_of_one_run() {
 
 #[test]
 fn a_block_whose_host_is_killed_is_measured_elsewhere() {
-    lose_a_host(Signal::SIGKILL, "its process exited");
+    lose_a_host(Signal::SIGKILL, "the agent's process exited");
 }
 
 #[test]

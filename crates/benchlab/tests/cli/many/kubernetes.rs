@@ -143,7 +143,7 @@ fn a_pod_without_a_node_is_waited_for_until_ctrl_c() {
         assert!(std::io::BufRead::read_line(&mut stderr, &mut line).unwrap() > 0);
     }
     assert!(
-        line.contains("its pod has no node yet: Unschedulable: 0/"),
+        line.contains("the agent's pod has no node yet: Unschedulable: 0/"),
         "{line}"
     );
     assert_eq!(server.jobs().len(), 1);
@@ -218,10 +218,7 @@ fn agents_are_started_in_a_cluster_that_kubeconfig_names() {
         .0
         .call(&["logs", "--on", "k8s:2", "/nowhere/a.log"])
         .expect(2)
-        .says(&[
-            "k8s 1:/nowhere/a.log: there is no such file",
-            "k8s 2:/nowhere/a.log",
-        ]);
+        .says(&["k8s 1:/nowhere/a.log: no such file", "k8s 2:/nowhere/a.log"]);
     let remaining_jobs = || {
         let mut command = Command::new("kubectl");
         command.args(["get", "jobs", "--output=json"]);

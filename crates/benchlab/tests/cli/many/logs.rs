@@ -102,7 +102,7 @@ fn counts_from_multiple_hosts_add_up() {
         .0
         .call(&["report", file.to_str().unwrap(), "--without", "local 1"])
         .expect(2)
-        .says(&["no agent can be left out"]);
+        .says(&["agents cannot be excluded"]);
     let names: Vec<&str> = both.sources.iter().map(|s| s.name.as_str()).collect();
     assert_eq!(
         names,
@@ -121,12 +121,12 @@ fn unreadable_files_of_a_host_are_reported() {
         .call(&["logs", "--on", "local:1", &log_path, "/nowhere/a.log"]);
     outcome
         .expect(0)
-        .says(&["local 1:/nowhere/a.log: there is no such file"]);
+        .says(&["local 1:/nowhere/a.log: no such file"]);
     directory
         .0
         .call(&["logs", "--on", "local:1", "/nowhere/a.log"])
         .expect(2)
-        .says(&["there is no such file"]);
+        .says(&["no such file"]);
     directory
         .0
         .call(&["logs", "--on", "local:1", "-"])

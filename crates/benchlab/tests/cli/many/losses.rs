@@ -51,7 +51,7 @@ fn the_load_goes_on_without_an_agent_that_is_killed() {
     send_signal(children(lab.id())[1], Signal::SIGKILL);
     let outcome = outcome(lab.wait_with_output().unwrap());
     outcome.expect(0).says(&[
-        "was lost: its process exited",
+        "was lost: the agent's process exited",
         "from here on its part of the load is not sent",
     ]);
     outcome.shows(&["Agents were lost"]);

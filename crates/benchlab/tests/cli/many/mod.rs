@@ -162,10 +162,10 @@ fn a_reader_leaves_an_agent_out_and_the_report_says_so() {
         .shows(&["As requested, local 2", "local 2 (excluded)"]);
     report(&["--without", "gen9"])
         .expect(2)
-        .says(&["no agent is called `gen9`, only local 1, local 2"]);
+        .says(&["unknown agent `gen9`; the run's agents are local 1, local 2"]);
     report(&["--without", "local 1,local 2"])
         .expect(2)
-        .says(&["no agent would be left"]);
+        .says(&["cannot exclude all agents of the run"]);
     // The file is unchanged.
     assert_eq!(directory.0.load(), run);
 }

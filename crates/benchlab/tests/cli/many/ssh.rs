@@ -182,7 +182,7 @@ fn another_version_is_not_used_but_replaced_by_a_copy() {
     sshd.install("mktemp", "#!/bin/sh\necho no room >&2\nexit 1\n");
     load(&directory, &sshd, &words).expect(1).says(&[
         "on gen1",
-        "it runs benchlab 0.0.9",
+        "the agent runs benchlab 0.0.9",
         "no room",
     ]);
 }

@@ -129,9 +129,9 @@ fn errors_name_and_show_the_line() {
     let cases: [(&str, &str); 18] = [
         (
             "GET /a\n\n###\nGET\n",
-            ":4: a request begins with a method and a path or URL",
+            ":4: a request must begin with a method and a path or URL",
         ),
-        ("GET /a b c\n", ":1: a request begins"),
+        ("GET /a b c\n", ":1: a request must begin"),
         (
             "# x\nGET /a\nno header\n",
             ":3: the header `no header` has no colon",
@@ -156,20 +156,23 @@ fn errors_name_and_show_the_line() {
         ),
         (
             "# @weight 0\nGET /a\n",
-            ":1: a weight is a whole number of 1 or more",
+            ":1: a weight must be a whole number of 1 or more",
         ),
         (
             "# @weight x\nGET /a\n",
-            ":1: a weight is a whole number of 1 or more",
+            ":1: a weight must be a whole number of 1 or more",
         ),
         ("POST /a\n# @weight 3\nbody\n", ":2: a weight comes before"),
         ("GET ftp://h/\n", ":1: the scheme of `ftp://h/` is ftp"),
         ("CONNECT /x\n", ":1: CONNECT"),
         (
             "GET /a\nhttp://127.0.0.1/b\n",
-            ":2: a request begins with a method",
+            ":2: a request must begin with a method",
         ),
-        ("http://127.0.0.1/b\n", ":1: a request begins with a method"),
+        (
+            "http://127.0.0.1/b\n",
+            ":1: a request must begin with a method",
+        ),
         ("# nothing\n\n", ":2: the file contains no request"),
         (
             "POST /a\n\nx\n> {% test %}\n",

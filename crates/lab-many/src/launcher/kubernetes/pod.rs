@@ -36,12 +36,12 @@ pub fn stage(pod: &Value, container: &str) -> PodStage {
     if let Some(terminated) = state.get("terminated") {
         let code = &terminated["exitCode"];
         return PodStage::Failed(format!(
-            "its container exited ({code}){}",
+            "the agent's container exited ({code}){}",
             explanation(terminated)
         ));
     }
     if matches!(status["phase"].as_str(), Some("Failed" | "Succeeded")) {
-        return PodStage::Failed(format!("its pod terminated{}", explanation(status)));
+        return PodStage::Failed(format!("the agent's pod terminated{}", explanation(status)));
     }
     if state.get("running").is_some() {
         return PodStage::Runs;
@@ -58,7 +58,7 @@ pub fn stage(pod: &Value, container: &str) -> PodStage {
         })
     {
         return PodStage::Failed(format!(
-            "its container cannot start{}",
+            "the agent's container cannot start{}",
             explanation(waiting)
         ));
     }
@@ -67,8 +67,11 @@ pub fn stage(pod: &Value, container: &str) -> PodStage {
         .iter()
         .find(|c| c["status"] == "False" && c["type"] == "PodScheduled");
     PodStage::Waits(match unscheduled {
-        Some(condition) => format!("its pod has no node yet{}", explanation(condition)),
-        None => format!("its container is not running yet{}", explanation(waiting)),
+        Some(condition) => format!("the agent's pod has no node yet{}", explanation(condition)),
+        None => format!(
+            "the agent's container is not running yet{}",
+            explanation(waiting)
+        ),
     })
 }
 
@@ -102,11 +105,10 @@ mod tests {
             "type": "PodScheduled", "status": "False", "reason": "Unschedulable",
             "message": "0/2 nodes are available: 2 Insufficient cpu.",
         }]});
-        let message =
-            "its pod has no node yet: Unschedulable: 0/2 nodes are available: 2 Insufficient cpu.";
+        let message = "the agent's pod has no node yet: Unschedulable: 0/2 nodes are available: 2 Insufficient cpu.";
         assert_eq!(stage_of(unscheduled), PodStage::Waits(message.into()));
         let pulled = container(json!({"waiting": {"reason": "ContainerCreating"}}));
-        let message = "its container is not running yet: ContainerCreating";
+        let message = "the agent's container is not running yet: ContainerCreating";
         assert_eq!(
             stage_of(json!({"phase": "Pending", "containerStatuses": pulled})),
             PodStage::Waits(message.into())
@@ -118,7 +120,7 @@ mod tests {
         );
         let absent =
             container(json!({"waiting": {"reason": "ImagePullBackOff", "message": "no x"}}));
-        let message = "its container cannot start: ImagePullBackOff: no x";
+        let message = "the agent's container cannot start: ImagePullBackOff: no x";
         assert_eq!(
             stage_of(json!({"phase": "Pending", "containerStatuses": absent})),
             PodStage::Failed(message.into())
@@ -126,12 +128,12 @@ mod tests {
         let ended = container(json!({"terminated": {"exitCode": 1, "reason": "Error"}}));
         assert_eq!(
             stage_of(json!({"phase": "Failed", "containerStatuses": ended})),
-            PodStage::Failed("its container exited (1): Error".into())
+            PodStage::Failed("the agent's container exited (1): Error".into())
         );
         let evicted = json!({"phase": "Failed", "reason": "Evicted"});
         assert_eq!(
             stage_of(evicted),
-            PodStage::Failed("its pod terminated: Evicted".into())
+            PodStage::Failed("the agent's pod terminated: Evicted".into())
         );
     }
 }

@@ -111,8 +111,8 @@ fn call_points(scope: &Scope) -> Vec<PointId> {
     scope.points().into_iter().filter(has_calls).collect()
 }
 
-/// Lists the subjects without wrong calls: `PostgreSQL and MariaDB: ada and java have no wrong call, of 80,120 or more
-/// each.`
+/// Lists the subjects without wrong calls: `PostgreSQL and MariaDB: ada and java made no wrong calls in at least
+/// 80,120 calls each.`
 fn right_subjects(scopes: &[Scope]) -> Option<String> {
     let right = |scope: &Scope| -> Vec<SubjectId> {
         let is_right = |&s: &SubjectId| count(scope, (s, None), &Metric::WRONG_CALLS) == 0.0;
@@ -151,14 +151,10 @@ fn right_subjects(scopes: &[Scope]) -> Option<String> {
             Some(wording::wrong_at_most(bound, level))
         });
         let bound = bound.unwrap_or_default();
-        let (verb, each) = if names.len() == 1 {
-            ("has", "")
-        } else {
-            ("have", " each")
-        };
+        let each = if names.len() == 1 { "" } else { " each" };
         let min = say::reading(min, &Metric::CALLS.unit);
         format!(
-            "{at}{} {verb} no wrong call, of {min} or more{each}{bound}.",
+            "{at}{} made no wrong calls in at least {min} calls{each}{bound}.",
             list(names)
         )
     });
@@ -325,8 +321,8 @@ fn seconds(length_s: f64) -> String {
     say::reading(length_s * 1e9, &Unit::Nanoseconds)
 }
 
-/// Compares the load after an outage with the load before: `Load in the busiest second after an outage: below twice
-/// that before it with ada and java; above with classic.`
+/// Compares the load after an outage with the load before: `Load in the busiest second after an outage: less
+/// than twice the normal load with ada and java; more than twice the load before with classic.`
 fn load(scopes: &[Scope]) -> Option<String> {
     let at = scopes.iter().flat_map(|scope| {
         let loads = call_points(scope).into_iter().flat_map(move |point| {
@@ -344,8 +340,8 @@ fn load(scopes: &[Scope]) -> Option<String> {
             all(|load| load.high < DOUBLE),
             all(|load| load.low > DOUBLE),
         ) {
-            (true, _) => "below twice that before it with",
-            (_, true) => "above twice that with",
+            (true, _) => "less than twice the normal load with",
+            (_, true) => "more than twice the normal load with",
             _ => "inconclusive with",
         };
         (verdict, name)

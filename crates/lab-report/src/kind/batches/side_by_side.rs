@@ -48,7 +48,7 @@ pub fn answer(scope: &Scope) -> Option<Chart> {
         value_at(scope, first.from)
     );
     let caption = format!(
-        "Each {} is compared with itself. Left of 1 is better. The lines are intervals.",
+        "Each ratio compares two times of the same {}. Left of 1 is better. The lines are intervals.",
         scope.words.subject
     );
     let margin = scope.results.margin;

@@ -427,7 +427,7 @@ fn rates(view: &View) -> Section {
     let known = Peaks::from_blocks(scope.plan, scope.run);
     if let Some(open) = view.cases().into_iter().find_map(|c| view.at_middle(c)) {
         let connections = count(scope.plan.connections(open), "connection");
-        let title = format!("The peak over {connections}, fractions of which are offered");
+        let title = format!("The peak over {connections}; the offered loads are fractions of it");
         let at = |_, case| view.at_peak(case);
         let peaks = view.by_case((&title, &Metric::THROUGHPUT), at, |subject, _, p| {
             let open = view.at_middle(scope.plan.points[p].case);

@@ -8,8 +8,7 @@ use lab_document::{Cell, Column, Quantity, Table};
 use lab_model::{Interval, PointId, Unit};
 use lab_stats::load::percentiles::{PARTS, Percentiles, SPREAD};
 
-const ABOUT: &str =
-    "Like those of `ab`: the time within which this percentage of requests completed.";
+const ABOUT: &str = "As in `ab`: the time within which this percentage of requests completed.";
 
 const NO_VERDICT: &str =
     "In a closed loop, a server that stalls gets fewer requests, so percentiles have no verdict.";

@@ -42,7 +42,7 @@ func reportSettings(opening *lab.Opening, db *sql.DB) error {
 func open(target string, text bool) (*sql.DB, error) {
 	address, err := url.Parse(target)
 	if err != nil || address.Scheme != "mariadb" {
-		return nil, lab.Unsupported("the target is not mariadb://…")
+		return nil, lab.Unsupported("the target must be mariadb://…")
 	}
 	config := mysql.NewConfig()
 	config.User = address.User.Username()

@@ -37,7 +37,7 @@ func Subject() lab.Subject {
 func open(target string, text bool) (*sql.DB, error) {
 	address, err := url.Parse(target)
 	if err != nil || address.Scheme != "postgresql" {
-		return nil, lab.Unsupported("the target is not postgresql://…")
+		return nil, lab.Unsupported("the target must be postgresql://…")
 	}
 	parameters := address.Query()
 	parameters.Set("sslmode", "disable")

@@ -40,7 +40,7 @@ func Subject() lab.Subject {
 func open(target string, _ bool) (*sql.DB, error) {
 	path, ok := strings.CutPrefix(target, "sqlite:")
 	if !ok {
-		return nil, lab.Unsupported("the target is not sqlite:PATH")
+		return nil, lab.Unsupported("the target must be sqlite:PATH")
 	}
 	// A missing file is not created. By default, the driver would set synchronous to NORMAL on each connection;
 	// FULL is SQLite's own default.

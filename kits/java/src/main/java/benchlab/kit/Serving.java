@@ -52,6 +52,6 @@ public interface Serving extends Case {
      */
     @Override
     default Result perform(long operations) throws Refusal {
-        throw Refusal.unsupported("this case serves: it has no operations");
+        throw Refusal.unsupported("the case is a server and has no operations");
     }
 }

@@ -57,7 +57,7 @@ final class Session implements AutoCloseable {
 
     private Message open(Arguments arguments) throws Exception {
         if (current != null) {
-            throw Refusal.usage("a case is open already");
+            throw Refusal.usage("a case is already open");
         }
         String name = arguments.text("case");
         arguments.seed(); // Required for every case.

@@ -193,7 +193,7 @@ class LabTest {
     void asksNothingOfAServer() throws Exception {
         String refused =
                 "@lab error code=unsupported"
-                        + " message=this%20case%20serves:%20it%20has%20no%20operations";
+                        + " message=the%20case%20is%20a%20server%20and%20has%20no%20operations";
         assertEquals(
                 List.of(
                         "@lab opened url=http://127.0.0.1:40123 workers=8 loops=2",

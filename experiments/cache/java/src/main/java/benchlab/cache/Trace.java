@@ -62,7 +62,7 @@ final class Trace {
                         case "loop" -> (long) k % 1_250;
                         case "scans" -> k / 2_000 % 2 == 0 ? zipf : 1_000_000L + k;
                         case "shifting" -> 100_000L * (k / 10_000) + zipf;
-                        default -> throw Refusal.unsupported("there is no trace " + name);
+                        default -> throw Refusal.unsupported("unknown trace " + name);
                     };
         }
         return keys;

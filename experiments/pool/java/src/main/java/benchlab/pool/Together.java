@@ -62,7 +62,7 @@ final class Together implements Case {
         pool.close();
     }
 
-    /** One thread's work, and its metrics of the batch. */
+    /** One thread's work, and its metrics in the batch. */
     private final class Leaser implements Workers.ShareWorker, Holder {
         private final Latencies latencies = new Latencies();
 

@@ -38,7 +38,7 @@ final class Converse implements Operation {
                 writer.write('\n');
                 writer.flush();
                 if (!line.equals(reader.readLine())) {
-                    throw new IOException("a line was returned with changes");
+                    throw new IOException("the program returned a changed line");
                 }
             }
             process.closeInput();

@@ -14,7 +14,7 @@ final class Fail implements Operation {
     @Override
     public long perform() throws Exception {
         try (RunningProcess process = command.start()) {
-            throw new IOException("a missing program was started: " + process.pid());
+            throw new IOException("a program that does not exist was started: " + process.pid());
         } catch (StartException e) {
             return 1;
         }

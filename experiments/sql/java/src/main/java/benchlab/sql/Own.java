@@ -46,7 +46,7 @@ final class Own extends SqlCase {
                     return type;
                 }
             }
-            throw Refusal.unsupported("there is no type " + word);
+            throw Refusal.unsupported("unknown type " + word);
         }
     }
 

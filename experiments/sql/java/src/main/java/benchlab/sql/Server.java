@@ -61,18 +61,18 @@ abstract class Server extends Database {
 
     private static URI uri(String scheme, String target) throws Refusal {
         if (!target.startsWith(scheme + "://")) {
-            throw Refusal.unsupported("the target is not " + scheme + "://...");
+            throw Refusal.unsupported("the target must be " + scheme + "://...");
         }
         try {
             return URI.create(target);
         } catch (IllegalArgumentException e) {
-            throw Refusal.usage("the target is not a URI");
+            throw Refusal.usage("the target must be a URI");
         }
     }
 
     static String url(URI target) throws Refusal {
         if (parameters(target).keySet().stream().anyMatch(SOCKETS::contains)) {
-            throw Refusal.unsupported("the driver has no Unix sockets");
+            throw Refusal.unsupported("the driver does not support Unix sockets");
         }
         if (target.getHost() == null) {
             throw Refusal.usage("the target has no host");

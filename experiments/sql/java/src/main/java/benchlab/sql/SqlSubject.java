@@ -99,7 +99,7 @@ public record SqlSubject(String name, String library, Opener opener) implements 
                     : new SelectOne.Text(database, connection);
             case "do_1" -> {
                 if (!database.hasDo()) {
-                    throw Refusal.unsupported("the database has no DO");
+                    throw Refusal.unsupported("the database does not support DO");
                 }
                 yield new DoOne(database, connection);
             }
@@ -137,7 +137,8 @@ public record SqlSubject(String name, String library, Opener opener) implements 
             case "select_1", "select", "point", "insert" -> switch (arguments.text("statement")) {
                 case "prepared" -> true;
                 case "text" -> false;
-                default -> throw Refusal.unsupported("statement is neither prepared nor text");
+                default ->
+                        throw Refusal.unsupported("expected statement=prepared or statement=text");
             };
             default -> throw Refusal.unsupported("there is no case " + name);
         };

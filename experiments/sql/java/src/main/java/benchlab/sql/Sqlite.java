@@ -102,7 +102,7 @@ final class Sqlite extends Database {
 
     private static String url(String target) throws Refusal {
         if (!target.startsWith(TARGET)) {
-            throw Refusal.unsupported("the target is not " + TARGET + "PATH");
+            throw Refusal.unsupported("the target must be " + TARGET + "PATH");
         }
         return "jdbc:" + target;
     }

@@ -136,7 +136,7 @@ class SqlSubjectTest {
         assertEquals(
                 List.of(
                         "@lab error code=unsupported"
-                                + " message=the%20target%20is%20not%20sqlite:PATH",
+                                + " message=the%20target%20must%20be%20sqlite:PATH",
                         "@lab error code=usage message=the%20argument%20target%20is%20missing"),
                 Dialogue.replies(
                         file.subject(),

@@ -75,7 +75,8 @@ final class Load<V> {
         Thread waiter = Thread.currentThread();
         synchronized (WAITING) {
             if (waitsFor(waiter)) {
-                throw new LoadException("the key is loading, and its loader waits for this thread");
+                throw new LoadException(
+                        "the key is being loaded, and its loader waits for this thread");
             }
             WAITING.put(waiter, this);
         }

@@ -71,7 +71,7 @@ public class RetryInterceptor {
             throw new IllegalStateException(
                     "@Retried "
                             + method
-                            + " is called in a transaction that is open already, so that a failure"
+                            + " is called in a transaction that is already open, so that a failure"
                             + " of its commit could not be retried. Mark the method that begins"
                             + " the transaction; if the container begins it for an EJB, call that"
                             + " EJB from a marked method of a CDI bean, or of an EJB with"

@@ -201,7 +201,7 @@ class InterceptorTest {
 
     @Test
     void aTransactionThatIsOpenAlreadyIsRefused() throws Exception {
-        String expected = "in a transaction that is open already";
+        String expected = "in a transaction that is already open";
         refuse(expected, () -> caller.unmarked(() -> ledger.add(1, () -> runs++)));
         refuse(expected, () -> caller.unmarked(() -> ledger.addSeparately(1, () -> runs++)));
         transactions.begin();

@@ -233,7 +233,7 @@ class EjbTest {
 
     @Test
     void aTransactionOfTheContainerIsRefused() throws Exception {
-        refuse("in a transaction that is open already", () -> ledger.add(1, () -> runs++));
+        refuse("in a transaction that is already open", () -> ledger.add(1, () -> runs++));
         assertEquals(0, runs);
         assertEquals(0, balance());
     }
@@ -241,7 +241,7 @@ class EjbTest {
     @Test
     void aTransactionOfTheCallerIsRefused() throws Exception {
         refuse(
-                "in a transaction that is open already",
+                "in a transaction that is already open",
                 () -> supporting.unmarked(() -> payments.pay(1, 5)));
         assertEquals(0, balance());
     }

@@ -342,7 +342,7 @@ class SpringTest {
     void aCallInAnOpenTransactionIsRejected() throws Exception {
         start(Wrong.class);
         var thrown = assertThrows(IllegalStateException.class, () -> ledger.add(1, () -> runs++));
-        assertTrue(thrown.getMessage().contains("is called in a transaction that is open already"), thrown.getMessage());
+        assertTrue(thrown.getMessage().contains("is called in a transaction that is already open"), thrown.getMessage());
         assertEquals(0, runs);
         assertEquals(0, balance());
     }
