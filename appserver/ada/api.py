@@ -3,8 +3,8 @@
 # Copyright 2026 The benchlab authors
 """Writes the API documentation of the crates as HTML: api.py DIRECTORY
 
-Each package with a specification for users has a page: its description, and each public declaration with its comment, in
-which GNATdoc's tags (@param, @return, @exception) become lists."""
+Each public package has a page with its description, and each public declaration with its comment. GNATdoc's tags
+(@param, @return, @exception) become lists."""
 
 import html
 import re

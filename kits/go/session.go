@@ -78,8 +78,8 @@ func (s *session) open(arguments arguments) (*reply, error) {
 		return nil, Unsupported("there is no case %s", name)
 	}
 	if !s.subject.OneThread {
-		// benchlab has pinned the process to cores since the program started. The runtime would notice
-		// this, too, but only during the measurement.
+		// benchlab pinned the process to its cores after the program had started. The runtime would
+		// notice this by itself, but only during the measurement.
 		runtime.SetDefaultGOMAXPROCS()
 	}
 	current, err := open(opening)

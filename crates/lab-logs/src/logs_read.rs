@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Facts about logs in addition to their entries, and the files that belong to a log.
+//! Facts about logs other than their entries, such as the files that make up a log.
 
 use crate::format::LogReader;
 use lab_model::{LineCounts, LogAdvice, LogAssumption, LogFile};

@@ -796,7 +796,7 @@ pub fn sources(names: &[&str]) -> String {
     }
 }
 
-/// Returns the noun of the ranked items, in singular and plural.
+/// Returns the singular and plural noun for the ranked items.
 pub fn nouns(ranked: PageKind) -> [&'static str; 2] {
     match ranked {
         PageKind::Query => ["query", "queries"],

@@ -125,7 +125,7 @@ impl Reading {
     }
 }
 
-/// The offsets of a log's times, and the assumptions about them.
+/// The UTC offsets of a log's timestamps, and the assumptions about them.
 #[derive(Clone, Debug, Default)]
 pub struct ZoneWords {
     zone: Zone,

@@ -184,7 +184,7 @@ pub struct LogCell {
     pub sum_ln: f64,
 }
 
-/// All pages in an hour.
+/// The totals of all pages in one hour.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LogHour {
     /// The start, in seconds since 1970.

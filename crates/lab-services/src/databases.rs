@@ -10,7 +10,7 @@ use std::path::Path;
 /// All SQL servers that benchlab can start.
 pub static DATABASES: [&DatabaseKind; 2] = [&POSTGRESQL, &MARIADB];
 
-/// Returns the SQL server with a name, such as `postgresql`.
+/// Returns the SQL server with the given name, such as `postgresql`.
 pub fn database(name: &str) -> Option<&'static DatabaseKind> {
     DATABASES.into_iter().find(|kind| kind.name == name)
 }

@@ -18,9 +18,9 @@ def line(name: str, numbers, **keys) -> None:
     print(*words, ":", *(format(float(number), ".17g") for number in numbers))
 
 
-def quantile(times, part: float) -> float:
-    """Returns a quantile: the smallest time that is at least as large as the fraction `part` of the times."""
-    return numpy.quantile(times, part, method="inverted_cdf")
+def quantile(times, fraction: float) -> float:
+    """Returns a quantile: the smallest time that is not exceeded by the `fraction` of the times."""
+    return numpy.quantile(times, fraction, method="inverted_cdf")
 
 
 def median_interval(values) -> tuple:

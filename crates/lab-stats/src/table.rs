@@ -34,8 +34,8 @@ pub struct BatchFigures {
     /// The server's CPU time of all batches divided by the number of operations, in ns, if all
     /// batches report it.
     pub mean_server_ns: Option<f64>,
-    /// The index of each complete mirrored pair of passes, in ascending order, and the mean of the
-    /// pair's two logarithms of the wall time of an operation.
+    /// For each complete mirrored pair of passes: its index, and the mean of its two logarithms of
+    /// the wall time per operation. Sorted by index.
     pairs: Vec<(u32, f64)>,
 }
 

@@ -35,7 +35,7 @@ static inline void resource_make(resource *resource)
  * first, otherwise the one that has been idle longest. Returns NULL if out of memory. */
 pool *pool_make(size_t size, bool is_lifo);
 
-/* Waits for a resource. Returns NULL if the pool has lost all of them. */
+/* Waits for a resource. Returns NULL if the pool has no usable resources left. */
 resource *pool_lease(pool *pool);
 
 void pool_release(pool *pool, resource *resource);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Code shared by mysqlclient and PyMySQL, in addition to the DB-API."""
+"""Code for mysqlclient and PyMySQL beyond the DB-API, which both implement."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -79,9 +79,9 @@ private
          Result   : out Commit_Result;
          Is_Put   : out Boolean;
          Victim   : out Tables.Node_Access);
-      --  Makes Next current, in which Change.Node replaces Replaced and Evicted is missing. If the
-      --  result is Full, Victim is the node to evict, which is pinned. Is_Put is False if the load
-      --  of Change is outdated.
+      --  Publishes Next as the current table. In Next, Change.Node replaces Replaced, and Evicted
+      --  has been removed. If the result is Full, the caller must evict Victim, which this
+      --  procedure has pinned. Is_Put is False if the load of Change is outdated.
 
       procedure Commit_All
         (Latest : Snapshots.Reference;

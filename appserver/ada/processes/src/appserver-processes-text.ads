@@ -40,7 +40,7 @@ package Appserver.Processes.Text is
       Timeout : Duration := Forever)
      with Pre => To.Has_Input
                  or else raise Misuse_Error with "the input is not a pipe, or is closed";
-   --  Writes a text and a line feed.
+   --  Writes text followed by a line feed.
    --  @param To the process
    --  @param Item the text
    --  @param As the encoding

@@ -30,6 +30,6 @@ package Parsed is
      (Bytes  : String;
       Limits : Parsing.Limits := (others => <>);
       Cut    : not null Cutting := Uncut'Access) return String;
-   --  Returns the outcome like Outcome, but removes content as it arrives
+   --  Like Outcome, but removes the content as it arrives
 
 end Parsed;

@@ -6,7 +6,7 @@
 package Appserver.SQL.Held_Cancels is
 
    procedure Hold (On : Connection'Class; Act : not null access procedure);
-   --  Calls Act as if another task were in a Cancel of On at the same time
+   --  Calls Act while On behaves as if another task were executing Cancel on it
 
    function Has_Target (On : Connection'Class) return Boolean;
    --  Returns True if Cancel would find an operation to stop

@@ -113,7 +113,7 @@ const PAIR: Class = Class {
         ("first_failing", "how that family fails: refused, or silent"),
         (
             "late",
-            "how long Happy Eyeballs waits for a family that fails",
+            "how long Happy Eyeballs waits for an unresponsive address family",
         ),
         ("reserve", "cost if that family were unreachable"),
     ],

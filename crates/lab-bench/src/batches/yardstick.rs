@@ -16,7 +16,7 @@ const PAIRS: usize = 8;
 /// The minimum number of turns that determine a subject's level.
 const MIN_PAIRS: usize = lab_stats::steady::MIN_PAIRS;
 
-/// The baseline's process with the point open.
+/// A process of the baseline that has opened the point. Its times show the speed of the machine.
 pub struct Yardstick {
     process: SubjectProcess,
     visit: OpenCase,

@@ -63,7 +63,7 @@ enum PatternField {
     },
     /// The bytes that Apache received, or the name of a Tomcat or Undertow thread.
     BytesOrThread,
-    /// The durations of all upstream servers.
+    /// The response times of all upstream servers.
     UpstreamTime,
     /// A value for each upstream server, separated by `, ` or ` : `.
     UpstreamList,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Orders to agents on the hosts of logs, and their reports.
+//! Requests to the agents on the hosts that have the logs, and the agents' responses.
 
 use lab_logs::LogsRead;
 use serde::{Deserialize, Serialize};

@@ -40,8 +40,8 @@ pub fn caveat(caveat: &Caveat) -> String {
             facts_that_differ(facts)
         ),
         Caveat::SettingsDiffer { facts } => format!(
-            "Settings reported by subjects differ ({}). These can cause a change instead of the subject's own \
-             program.",
+            "Subjects report different settings ({}). A change may come from these settings rather than from the \
+             subject's program.",
             facts_that_differ(facts)
         ),
         Caveat::PlansDiffer { facts } => format!(

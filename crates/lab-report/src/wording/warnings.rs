@@ -259,7 +259,7 @@ fn agents_differ(agents: &[UnlikeAgent]) -> String {
     });
     let agents = say::joined(agents, "; ").unwrap_or_default();
     format!(
-        "Agents were unlike the others: {agents}. `benchlab report --without NAME` leaves one out."
+        "These agents differed from the others: {agents}. To exclude one, use `benchlab report --without NAME`."
     )
 }
 

@@ -223,7 +223,7 @@ pub struct Ranking {
     pub metric: Metric,
     /// The subjects that were measured at all points, including the baseline, best first.
     pub subjects: Vec<SubjectId>,
-    /// Pairs whose first subject is ahead by more than the margin, at the level of the run.
+    /// Pairs whose first subject is ahead by more than the margin, at the run's confidence level.
     pub apart: Vec<(SubjectId, SubjectId)>,
 }
 

@@ -170,8 +170,8 @@ class Daemons:
 
 
 def program(*names: str) -> str:
-    """Returns the path of the first of these programs that exists, including those in the
-    administrator's directories."""
+    """Returns the path of the first of these programs that exists. Also searches the directories for
+    administrators, such as /usr/sbin."""
     folders = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"])
     for name in names:
         if found := shutil.which(name, path=folders):

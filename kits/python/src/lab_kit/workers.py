@@ -17,8 +17,8 @@ if the case reports no latencies. It runs in a separate thread."""
 
 @contextmanager
 def workers(shares: Sequence[Share]) -> Iterator[Perform]:
-    """Starts a thread for each share, which runs until the end of the `with` block. The threads
-    start each batch together, and the batch lasts from the first start to the last end."""
+    """Starts one thread per worker. The threads run until the end of the `with` block. They start
+    each batch together; a batch lasts from the first start to the last end."""
     workers = [_Worker(share) for share in shares]
     begin, end = (threading.Barrier(len(workers) + 1) for _ in range(2))
     threads = [threading.Thread(target=worker.serve, args=(begin, end)) for worker in workers]

@@ -94,8 +94,8 @@ fn differing(evidence: &WarningBasis, ahead: &[&Comparison]) -> Vec<SettingDiffe
     subjects_of.into_iter().map(differs).collect()
 }
 
-/// Returns the subjects on a server whose lower CPU time explains most of their advantage, each at
-/// the point where it is furthest ahead.
+/// Returns the subjects that work on a server and are ahead mostly because they need less CPU time,
+/// each at the point where it is furthest ahead.
 fn cheaper(evidence: &WarningBasis, ahead: &[&Comparison]) -> Vec<CheaperSubject> {
     let plan = evidence.basis.plan;
     let mut furthest: BTreeMap<SubjectId, &Comparison> = BTreeMap::new();
