@@ -5,14 +5,14 @@
     benches/rest/steady.py [--subjects ada-server,node,…] [--runs quick,default,thorough] [--output FILE]
 
 Every server is warmed up over 64 connections for 60 s, as is the baseline's. Then both are loaded in turns of 10 s,
-60 s each; the cost of a request is their CPU time from /proc, including compilers and garbage collectors. The ratio to
-the baseline's turns removes changes in the machine's speed. Two generators take turns as well: `wrk` (Debian's
-package), and the bare client of `benches/load`, which needs less CPU time. A server that waits for its clients costs
-more per request, because it sleeps and wakes up more often. The script therefore shows how busy each generator kept
-the servers, and its ratio is that of the generator that kept them busier. Then benchlab measures the same servers at
-the same point, in a quick, a default and a thorough run. Each of its intervals must overlap the independent one, or
-the run must have no verdict; otherwise the script exits with 1. It takes about five minutes per server, plus the
-runs; the machine must have no other load.
+60 s each (--warm-up, --turn, --turns); the cost of a request is their CPU time from /proc, including compilers and
+garbage collectors. The ratio to the baseline's turns removes changes in the machine's speed. Two generators take
+turns as well: `wrk` (Debian's package), and the bare client of `benches/load`, which needs less CPU time. A server
+that waits for its clients costs more per request, because it sleeps and wakes up more often. The script therefore
+shows how busy each generator kept the servers, and its ratio is that of the generator that kept them busier. Then
+benchlab measures the same servers at the same point, in a quick, a default and a thorough run. Each of its intervals
+must overlap the independent one, or the run must have no verdict; otherwise the script exits with 1. It takes about
+five minutes per server, plus the runs; the machine must have no other load.
 """
 
 import argparse
@@ -171,7 +171,9 @@ def main() -> None:
     parser.add_argument("--runs", type=lambda text: text.split(","), default=list(RUNS), help="[default: quick,default,thorough]")
     parser.add_argument("--lab", type=Path, default=LAB, help="the program [default: the release build]")
     profiles.add_options(parser)
-    parser.set_defaults(warm_up=60, turn=10, turns=6)
+    parser.add_argument("--warm-up", type=int, default=60, metavar="S", help="seconds of load before the turns [default: 60]")
+    parser.add_argument("--turn", type=int, default=10, metavar="S", help="seconds of a turn [default: 10]")
+    parser.add_argument("--turns", type=int, default=6, help="turns of each server under each generator [default: 6]")
     args = profiles.parse(parser, {"warm_up": 3, "turn": 1, "turns": 3, "runs": ["quick"]})
     names = [name for name in args.subjects if name != BASELINE]
     bench.build()
