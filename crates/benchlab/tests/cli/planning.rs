@@ -89,7 +89,7 @@ fn what_fails_or_is_alone_cannot_be_planned() {
     let failed = compare(&project, &["true", "false"]);
     failed.expect(1);
     assert!(
-        failed.stderr.contains("compared nothing: B failed"),
+        failed.stderr.contains("compared no subjects: B failed"),
         "{}",
         failed.stderr
     );

@@ -63,7 +63,7 @@ fn changes_are_shown_with_their_caveats_and_exported() {
         "second (different program): its ratio of time is",
         "times what it was",
         "slower",
-        "honest itself",
+        "The baseline honest, the same program in both runs,",
         "program of second",
     ] {
         assert!(words.contains(text), "no `{text}` in {report}");

@@ -159,7 +159,7 @@ impl<'a> Builder<'a> {
             return Err(no_program(subject));
         }
         // If the stamp cannot be written, the subject is simply rebuilt the next time.
-        let _ = fs::write(self.build_file(subject, "stamp"), self.key(recipe));
+        let _ = fs::write(self.build_file(subject, "stamp"), stamp(&self.key(recipe)));
         Ok(key)
     }
 
@@ -189,8 +189,8 @@ impl<'a> Builder<'a> {
     /// Returns true if the subject's program exists and was built from the sources and tools that
     /// `key` identifies.
     fn is_built_from(&self, subject: &Subject, key: &str) -> bool {
-        let stamp = fs::read_to_string(self.build_file(subject, "stamp")).unwrap_or_default();
-        stamp == key && self.program(subject).is_some()
+        let written = fs::read_to_string(self.build_file(subject, "stamp")).unwrap_or_default();
+        written == stamp(key) && self.program(subject).is_some()
     }
 
     /// Returns the program of a subject if it exists.
@@ -218,9 +218,6 @@ impl<'a> Builder<'a> {
             let _ = hash_tree(&self.project.folder().join(source), &mut hash);
         }
         hash.update(format!("{:?}", recipe.build));
-        for (name, value) in compiler_settings(std::env::vars_os()) {
-            hash.update(format!("{name}={value:?}"));
-        }
         for tool in recipe
             .needs
             .iter()
@@ -386,6 +383,16 @@ pub fn in_path(program: &str) -> Option<PathBuf> {
     std::env::split_paths(&path)
         .map(|folder| folder.join(program))
         .find(|p| p.is_file())
+}
+
+/// Returns the content of a stamp: the key, and the digest of the compilers' settings in the
+/// environment, with which the program was built.
+fn stamp(key: &str) -> String {
+    let mut hash = Sha256::new();
+    for (name, value) in compiler_settings(std::env::vars_os()) {
+        hash.update(format!("{name}={value:?}\n"));
+    }
+    format!("{key} {}", hex(&hash.finalize()))
 }
 
 /// Environment variables that change what compilers and linkers produce.

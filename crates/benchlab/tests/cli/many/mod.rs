@@ -264,5 +264,5 @@ fn what_cannot_be_begun_is_said_before_anything_is_loaded() {
         .0
         .call(&["agent"])
         .expect(1)
-        .says(&["started by `--on`"]);
+        .says(&["`--on` starts agents"]);
 }

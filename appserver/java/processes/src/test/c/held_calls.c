@@ -13,8 +13,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Holds the calls of the calling thread, and of the threads and processes that it creates. Returns the descriptor for
- * responding to the calls. */
+/* Holds calls of execve and chdir in the calling thread, and in the threads and processes that it creates. Returns the
+ * descriptor with which to respond to the calls. */
 int tests_hold_calls(void)
 {
     struct sock_filter instructions[] = {
@@ -41,7 +41,7 @@ unsigned long long tests_next_call(int listener)
     return call.id;
 }
 
-/* Lets a held call continue. */
+/* Lets a held call continue */
 void tests_continue_call(int listener, unsigned long long id)
 {
     struct seccomp_notif_resp response = {.id = id, .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};

@@ -364,7 +364,7 @@ class CasesTest {
                                     open + " target=" + encode(target) + settings())
                             .get(0);
             assertEquals(
-                    "@lab error code=unsupported message=the%20driver%20has%20no%20Unix%20sockets",
+                    "@lab error code=unsupported message=the%20driver%20does%20not%20support%20Unix%20sockets",
                     reply);
         }
 
