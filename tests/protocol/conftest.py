@@ -68,10 +68,10 @@ def running() -> Iterator[Callable[[Declared], Subject]]:
 @pytest.fixture
 def subject(declared: Declared, running: Callable[[Declared], Subject]) -> Iterator[Subject]:
     """Returns the running subject, without an open case; a program that is not built is an error."""
+    if missing := missing_library(declared):
+        pytest.skip(f"not here: {missing}")
     program = declared.program[0]
     if not (ROOT / program).exists() and not shutil.which(program):
-        if missing := missing_library(declared):
-            pytest.skip(f"not here: {missing}")
         build = "\n".join(" ".join(command) for command in declared.build)
         raise FileNotFoundError(f"{program} is not there; build it with\n{build}")
     subject = running(declared)

@@ -81,6 +81,7 @@ def _declared(experiment: str, subject: dict[str, Any], target: str | None) -> D
                     frozenset(keys["cases"]) if "cases" in keys else None)
 
 
+@cache
 def missing_library(declared: Declared) -> str | None:
     """Returns the title of a library that the subject needs, that is not installed, and that is not in a
     Debian package. Such a subject is skipped by the tests."""
