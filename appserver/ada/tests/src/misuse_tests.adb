@@ -57,7 +57,7 @@ package body Misuse_Tests is
    begin
       Is_Misuse (Read_First'Access, "no row");
       Step (T);
-      Is_Misuse (Read_Third'Access, "column 3 of 2");
+      Is_Misuse (Read_Third'Access, "column 3: the number of columns is 2");
       Is_Misuse (Read_Text'Access, "of 2");
       Step (T);
       Assert (not T.Query.Step, "two rows");
@@ -80,7 +80,7 @@ package body Misuse_Tests is
       end Bind_First;
 
    begin
-      Is_Misuse (Bind_Second'Access, "parameter 2 of 1");
+      Is_Misuse (Bind_Second'Access, "parameter 2: the number of parameters is 1");
       Step (T);
       Is_Misuse (Bind_First'Access, "being read");
       T.Query.Reset;
