@@ -5,7 +5,8 @@ package benchlab.kit;
 public interface Subject {
 
     /**
-     * Returns the subject's name in the experiment, such as {@code java}.
+     * Returns the subject's name in the experiment, such as {@code java}. The system property {@code
+     * benchlab.subject} replaces it, where one program is multiple subjects.
      *
      * @return the name
      */
