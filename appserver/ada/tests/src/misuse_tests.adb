@@ -58,7 +58,7 @@ package body Misuse_Tests is
       Is_Misuse (Read_First'Access, "no row");
       Step (T);
       Is_Misuse (Read_Third'Access, "column 3: the number of columns is 2");
-      Is_Misuse (Read_Text'Access, "of 2");
+      Is_Misuse (Read_Text'Access, "the number of columns is 2");
       Step (T);
       Assert (not T.Query.Step, "two rows");
       Is_Misuse (Read_First'Access, "no row");
