@@ -270,7 +270,7 @@ private
         (Into : in out Monitor'Class; Text : String; Hash : Word; Number : out Query_Number);
       procedure Add_Pair
         (Into : in out Monitor'Class; On : in out Page; Number : in out Query_Number);
-      --  Adds a query to a page. Sets Number to 0 if there is no room.
+      --  Adds a query to a page. Sets Number to 0 if the monitor has Max_Queries queries already.
    end Registrar;
 
    type Monitor

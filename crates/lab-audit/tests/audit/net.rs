@@ -352,8 +352,7 @@ fn a_silent_failure_is_distinguished_from_a_refusal() {
     assert_eq!(state(&audit, "net-families"), State::Unknown);
 }
 
-/// If no packet gets a reply and there is no resolver, no finding is bad, and only the resolver
-/// gets advice.
+/// Without replies and without a resolver, no finding is bad, and only the resolver gets advice.
 #[test]
 fn without_a_network_all_is_unknown() {
     let observation = NamespacePair::new().and_then(|pair| {

@@ -91,11 +91,11 @@ impl<'a> Builder<'a> {
         recipes.len()
     }
 
-    /// Builds the subjects whose sources or tools have changed. Returns each subject's key, in
-    /// order.
+    /// Builds the subjects whose sources, tools or compiler settings have changed. Returns each
+    /// subject's key, in order.
     ///
-    /// The key is the SHA-256 digest of all inputs of the build. Subjects whose builds share files
-    /// are built one after another.
+    /// The key is the SHA-256 digest of the sources, the build commands and the tools. Subjects
+    /// whose builds share files are built one after another.
     pub fn ready(
         &self,
         subjects: &[&Subject],
@@ -389,7 +389,7 @@ pub fn in_path(program: &str) -> Option<PathBuf> {
 /// environment, with which the program was built.
 fn stamp(key: &str) -> String {
     let mut hash = Sha256::new();
-    for (name, value) in compiler_settings(std::env::vars_os()) {
+    for (name, value) in compiler_settings() {
         hash.update(format!("{name}={value:?}\n"));
     }
     format!("{key} {}", hex(&hash.finalize()))
@@ -421,10 +421,8 @@ const COMPILER_VARIABLES: [&str; 18] = [
 const COMPILER_PREFIXES: [&str; 2] = ["CARGO_PROFILE_", "CGO_"];
 
 /// Returns the variables that change what compilers produce, sorted by name.
-fn compiler_settings(
-    environment: impl Iterator<Item = (OsString, OsString)>,
-) -> BTreeMap<String, OsString> {
-    environment
+fn compiler_settings() -> BTreeMap<String, OsString> {
+    std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
         .filter(|(name, value)| {
             let is_setting = COMPILER_VARIABLES.contains(&name.as_str())

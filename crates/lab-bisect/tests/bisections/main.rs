@@ -163,7 +163,7 @@ fn both_halves_are_searched_and_skipped_commits_widen_the_range() {
     skip(&mut found);
     assert_eq!(found.next_at(), Some(1));
     probe(&mut found, Changed, Changed);
-    // Of the commits 2 to 4, commit 2 does not build.
+    // Commits 2 to 4 remain, and commit 2 does not build.
     probe(&mut found, Changed, Unchanged);
     confirm(&mut found, 1.04);
     assert_eq!(

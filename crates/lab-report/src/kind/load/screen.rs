@@ -154,8 +154,8 @@ fn percentiles(scope: &Scope, load: &LoadSpec, subject_scope: SubjectScope) -> T
     table.without_empty_columns()
 }
 
-/// Returns the findings below the headline: each server if there is no headline, the responses by
-/// status, and the cause that limited the rate.
+/// Returns the findings below the headline, in this order: each server (only without a headline),
+/// the responses by status, and the cause that limited the rate.
 pub fn findings(scope: &Scope, load: &LoadSpec, headline: &str) -> Vec<Finding> {
     let subjects = match headline {
         "" => scope.compared(),
