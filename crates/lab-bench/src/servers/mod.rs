@@ -178,8 +178,15 @@ impl<'a> ServerWorkload<'a> {
                 return Ok(None);
             }
         };
+        let is_alone = baseline.is_none();
         let found = self.pilot_cases((subject, &mut server), baseline, &split, progress);
         let found = found.and_then(|pilots| server.rest().map(|()| pilots));
+        let found = match found {
+            Ok(pilots) if is_alone && !pilots.iter().all(is_steady) => {
+                self.pilot_beside(subject, &mut server, run, progress)?
+            }
+            found => found,
+        };
         match found {
             Ok(pilots) => {
                 for pilot in pilots {
@@ -196,6 +203,28 @@ impl<'a> ServerWorkload<'a> {
         }
     }
 
+    /// Runs the missing pilots of a subject in another fresh process. `older` is a process of the
+    /// same subject that shows the speed of the machine.
+    fn pilot_beside(
+        &mut self,
+        subject: SubjectId,
+        older: &mut RunningServer,
+        run: &mut RunContext,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<SubjectResult<Vec<Pilot>>, Stop> {
+        let split = Split::new(&self.cores, self.setup.plan.seed, 0);
+        let mut server = match self.setup.start(subject, &split.server) {
+            Ok((server, _)) => server,
+            Err(fault) => return Ok(Err(fault)),
+        };
+        let found = self.pilot_cases((subject, &mut server), Some(older), &split, progress);
+        let found = found.and_then(|pilots| server.rest().map(|()| pilots));
+        if found.is_ok() {
+            self.end_pilot(subject, server, run, progress)?;
+        }
+        Ok(found.and_then(|pilots| older.rest().map(|()| pilots)))
+    }
+
     /// Runs a server's missing pilots. Warms up the server for the other cases.
     fn pilot_cases(
         &self,
@@ -205,6 +234,7 @@ impl<'a> ServerWorkload<'a> {
         progress: &mut dyn FnMut(Progress),
     ) -> SubjectResult<Vec<Pilot>> {
         let plan = self.setup.plan;
+        let has_reference = baseline.is_some();
         let mut pilots: Vec<Pilot> = Vec::new();
         for case in plan.cases.ids() {
             let Some(point) = pilot::point(plan, case) else {
@@ -222,6 +252,11 @@ impl<'a> ServerWorkload<'a> {
                 Some(pilot) => warming.reach(server, pilot)?,
                 None => {
                     let max_time = self.pilot_length(&pilots);
+                    let max_time = if has_reference {
+                        max_time
+                    } else {
+                        pilot::max_length_without_reference(max_time)
+                    };
                     pilots.push(Pilot {
                         subject,
                         cold_ns: self.proven[&subject].first_ns,
@@ -645,6 +680,11 @@ impl Workload for ServerWorkload<'_> {
         let mut process = self.running.remove(&subject).map(|server| server.process);
         block.fail(fault, subject, None, process.as_mut())
     }
+}
+
+/// Returns true if a pilot ended at a steady level.
+fn is_steady(pilot: &Pilot) -> bool {
+    lab_stats::steady::steady(pilot).is_none_or(|level| level.reached)
 }
 
 /// Shuts down a server and stores its log. Returns the values of the experiment's metrics.

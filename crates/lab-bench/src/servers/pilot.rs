@@ -4,7 +4,9 @@
 //!
 //! The level is the cost of a request as a multiple of its cost on the baseline's server. The
 //! baseline's server is therefore loaded after each period of load, because the speed of a shared
-//! machine changes while a server warms up.
+//! machine changes while a server warms up. The baseline itself has no such reference. If its pilot
+//! finds no steady level, which may be due to the machine, a second process of the baseline has a
+//! pilot with the first one as its reference.
 
 use super::proof::Proven;
 use super::running_server::{RunningServer, ServerSetup};
@@ -115,6 +117,13 @@ pub fn max_length(plan: &Plan, spent: Duration, left: usize, pilots: usize) -> D
     let all = Duration::from_nanos(budget_ns) / PILOTS_DIVISOR;
     let max_time = PilotTime::divide(all, pilots).max_time(spent, left);
     max_time.max(MIN_PILOT).min(max_pilot(plan))
+}
+
+/// Returns the maximum length of the baseline's first pilot, given the maximum length of a pilot.
+///
+/// The rest of the time is for the pilot of a second process.
+pub fn max_length_without_reference(max_length: Duration) -> Duration {
+    (max_length / 2).max(MIN_PILOT)
 }
 
 /// The baseline's server, which shows the speed of the machine.
@@ -290,9 +299,9 @@ impl<'a, 'y> Warming<'a, 'y> {
         let expected = match (level.ratio, &self.yardstick) {
             (Some(ratio), Some(_)) => ratio,
             // Without a baseline, the machine may be slower than it was during the pilot.
-            (None, None) => MACHINE_FACTOR * level.cost_ns,
+            (_, None) => MACHINE_FACTOR * level.cost_ns,
             // There is no level to compare with.
-            _ => return true,
+            (None, Some(_)) => return true,
         };
         let last = log_levels(&self.batches[from..], &self.ages[from..]);
         order::median(&last).is_some_and(|last| last <= expected.ln() + TOLERANCE)

@@ -246,18 +246,26 @@ fn would_resolve(measured: &Measured, by: Deciding) -> WouldResolve {
         Deciding::All(blocks) => WouldResolve::All(longer_run(measured, blocks)),
         Deciding::Half(blocks) => WouldResolve::Half(longer_run(measured, blocks)),
         Deciding::TooFew(blocks) => {
-            let replicates = measured.run.replicate_count();
-            let counted = if measured.has_nested_blocks() {
-                Counted::ProcessSets(replicates)
-            } else if measured.plan.builds() > 1 {
-                Counted::Builds(measured.results.blocks as usize)
+            let number = if measured.plan.builds() > 1 {
+                measured.results.blocks as usize
             } else {
-                Counted::Blocks(replicates)
+                measured.run.replicate_count()
             };
-            WouldResolve::TooFew(counted, longer_run(measured, blocks))
+            WouldResolve::TooFew(replicates(measured, number), longer_run(measured, blocks))
         }
         Deciding::Perhaps(max) => WouldResolve::Perhaps(longer_run(measured, max)),
         Deciding::Hardly(max) => WouldResolve::Hardly(longer_run(measured, max)),
+    }
+}
+
+/// Returns a number of replicates with their kind: blocks, sets of processes, or builds.
+pub fn replicates(measured: &Measured, number: usize) -> Counted {
+    if measured.has_nested_blocks() {
+        Counted::ProcessSets(number)
+    } else if measured.plan.builds() > 1 {
+        Counted::Builds(number)
+    } else {
+        Counted::Blocks(number)
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::cell;
 use super::costs::FactorValues;
+use super::findings;
 use super::measured::{Measured, SubjectScope};
 use crate::wording;
 use lab_document::{Quantity, Row};
@@ -30,7 +31,7 @@ pub fn rows(measured: &Measured) -> Vec<Row> {
             .is_none()
         {
             let mut row = self::row(measured, subject_scope, comparison.key.metric.clone());
-            compare(&mut row, comparison);
+            compare(measured, &mut row, comparison);
             rows.push(row);
         }
     }
@@ -61,7 +62,7 @@ fn figure(measured: &Measured, cell: &Cell) -> Row {
     row.value = Some(super::measured::figure(cell));
     row.blocks = Some(cell.blocks);
     if let Some(comparison) = measured.comparison(subject_scope, metric) {
-        compare(&mut row, comparison);
+        compare(measured, &mut row, comparison);
     } else if let Some(control) = control_of(measured, subject_scope, metric) {
         row.ratio = Some(Quantity::ratio(&control.ratio));
         row.note = if control.met {
@@ -124,7 +125,7 @@ fn role(measured: &Measured, subject: SubjectId) -> &'static str {
     }
 }
 
-fn compare(row: &mut Row, comparison: &Comparison) {
+fn compare(measured: &Measured, row: &mut Row, comparison: &Comparison) {
     row.ratio = Some(Quantity::ratio(&comparison.ratio));
     row.p = comparison.p;
     row.verdict = verdict(comparison.verdict.as_ref());
@@ -133,7 +134,8 @@ fn compare(row: &mut Row, comparison: &Comparison) {
         blocks_needed: Some(n),
     }) = comparison.verdict
     {
-        notes.push(format!("about {n} blocks would probably resolve it"));
+        let needed = findings::replicates(measured, n as usize);
+        notes.push(wording::replicates_would_resolve(needed));
     }
     if comparison.merged {
         notes.push("adjacent blocks merged".into());

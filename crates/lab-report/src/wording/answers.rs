@@ -194,6 +194,22 @@ pub enum Counted {
     Builds(usize),
 }
 
+impl Counted {
+    /// Returns the count with its noun, such as `2 sets of processes`.
+    fn text(self) -> String {
+        match self {
+            Counted::Blocks(n) => count(n, "block"),
+            Counted::ProcessSets(n) => format!("{} of processes", count(n, "set")),
+            Counted::Builds(n) => count(n, "build"),
+        }
+    }
+}
+
+/// States the number of replicates that would resolve an inconclusive comparison.
+pub fn replicates_would_resolve(needed: Counted) -> String {
+    format!("about {} would probably resolve it", needed.text())
+}
+
 /// The run that would resolve the inconclusive comparisons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WouldResolve {
@@ -227,11 +243,7 @@ pub fn would_resolve(by: WouldResolve, open: usize, resumed: Option<&str>) -> St
         WouldResolve::All(run) => probably(run, all),
         WouldResolve::Half(run) => probably(run, "half of them"),
         WouldResolve::TooFew(counted, run) => {
-            let now = match counted {
-                Counted::Blocks(n) => count(n, "block"),
-                Counted::ProcessSets(n) => format!("{} of processes", count(n, "set")),
-                Counted::Builds(n) => count(n, "build"),
-            };
+            let now = counted.text();
             let are = match counted {
                 Counted::Blocks(1) | Counted::ProcessSets(1) | Counted::Builds(1) => "is",
                 _ => "are",

@@ -19,8 +19,8 @@ mod warnings;
 pub use answers::{
     Counted, LongerRun, Omission, PairOverPoints, WouldResolve, apart_from_reference, inconclusive,
     last_lines, measured_alone, more_not_steady, no_answer, no_answer_because, not_steady, omitted,
-    other_exit_status, over_points, pair_over_points, same_program, so_far, too_few_operations,
-    would_resolve,
+    other_exit_status, over_points, pair_over_points, replicates_would_resolve, same_program,
+    so_far, too_few_operations, would_resolve,
 };
 pub use caveats::{caveat, not_compared};
 pub use exclusions::{excluded, exclusion};

@@ -45,8 +45,12 @@ pub(crate) fn ages(run: &Run, plan: &Plan, visits: &Visits) -> Vec<ServerAge> {
 }
 
 fn age(run: &Run, plan: &Plan, visits: &Visits, pilot: &Pilot) -> Option<ServerAge> {
-    let level = steady(pilot)?;
     let (subject, point) = (pilot.subject, pilot.point);
+    let level = steady(pilot).map(|level| Steady {
+        // The baseline's turns have no turns of another process beside them.
+        ratio: level.ratio.filter(|_| subject != plan.baseline),
+        ..level
+    })?;
     let levels = process_levels(plan, visits, (subject, point), &level);
     let tolerance = match level.ratio {
         Some(_) => TOLERANCE,
