@@ -94,15 +94,15 @@ func (a arguments) text(key string) (string, error) {
 	return value, nil
 }
 
-// integer returns the value of the argument key, a decimal integer from least to most.
-func (a arguments) integer(key string, least, most uint64) (uint64, error) {
+// integer returns the value of the argument key, a decimal integer from low to high.
+func (a arguments) integer(key string, low, high uint64) (uint64, error) {
 	text, err := a.text(key)
 	if err != nil {
 		return 0, err
 	}
 	value, err := strconv.ParseUint(text, 10, 64)
-	if err != nil || value < least || value > most {
-		return 0, usage("%s is not a whole number from %d to %d", key, least, most)
+	if err != nil || value < low || value > high {
+		return 0, usage("%s is not a whole number from %d to %d", key, low, high)
 	}
 	return value, nil
 }

@@ -4,7 +4,7 @@
 //! Source: docs.github.com, *Workflow commands for GitHub Actions*.
 
 use crate::exit::Exit;
-use crate::output::to_stdout;
+use crate::output::write_stdout;
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::hash::{BuildHasher, RandomState};
@@ -31,7 +31,7 @@ pub fn deliver(commands: &str, summary: &str) -> Result<(), Exit> {
         "::group::benchlab: report\n::stop-commands::{token}\n{}\n::{token}::\n::endgroup::\n{commands}",
         summary.trim_end()
     );
-    to_stdout(text.as_bytes())
+    write_stdout(text.as_bytes())
 }
 
 /// Returns a random token, so that the author of a log cannot know it in advance.

@@ -7,7 +7,7 @@ use lab_document::format::text::wrap;
 use std::io::Write;
 
 /// Writes to standard output. A pipe that its reader closes early, as `head` does, is not an error.
-pub fn to_stdout(bytes: &[u8]) -> Result<(), Exit> {
+pub fn write_stdout(bytes: &[u8]) -> Result<(), Exit> {
     let mut out = std::io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Exit::failed(e)),
@@ -16,15 +16,15 @@ pub fn to_stdout(bytes: &[u8]) -> Result<(), Exit> {
 }
 
 /// Writes a value to standard output as JSON.
-pub fn json_to_stdout(value: &serde_json::Value) -> Result<(), Exit> {
+pub fn write_json(value: &serde_json::Value) -> Result<(), Exit> {
     let text = serde_json::to_string_pretty(value).map_err(Exit::failed)?;
-    to_stdout((text + "\n").as_bytes())
+    write_stdout((text + "\n").as_bytes())
 }
 
 /// Prints a line to standard output like `println!`, but accepts a pipe that was closed early.
 macro_rules! say {
     ($($word:tt)*) => {
-        $crate::output::to_stdout(format!("{}\n", format_args!($($word)*)).as_bytes())?
+        $crate::output::write_stdout(format!("{}\n", format_args!($($word)*)).as_bytes())?
     };
 }
 pub(crate) use say;

@@ -27,7 +27,7 @@ pub fn build_programs(
         install(&lacking).map_err(Exit::failed)?;
     }
     let building = Building::new(builder.builds(subjects));
-    let outcomes = builder.ready(subjects, &|step| building.step(step));
+    let outcomes = builder.build_all(subjects, &|step| building.step(step));
     building.end();
     if interrupt::requested() {
         return Err(Exit::interrupted("stopped before anything was measured"));

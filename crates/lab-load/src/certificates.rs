@@ -288,7 +288,7 @@ pub struct PresentedCertificate<'a> {
 
 impl PresentedCertificate<'_> {
     /// Returns the reason why the verifier rejects the certificate, or `None` if it is valid.
-    pub fn wrong(&self, verifier: &dyn ServerCertVerifier) -> Option<String> {
+    pub fn rejection(&self, verifier: &dyn ServerCertVerifier) -> Option<String> {
         let verified = verifier.verify_server_cert(
             self.certificate,
             self.others,

@@ -123,7 +123,7 @@ impl Coordinator {
     }
 
     /// Sends a result to the coordinator. Returns an error if the coordinator is unreachable.
-    pub fn say(&self, head: &impl Serialize, body: &[u8]) -> Result<(), String> {
+    pub fn report(&self, head: &impl Serialize, body: &[u8]) -> Result<(), String> {
         let head = serde_json::to_value(head).map_err(|e| e.to_string())?;
         let sent = send(&self.out, &ToCoordinator::Work(head), body);
         sent.map_err(|e| e.to_string())

@@ -93,7 +93,7 @@ impl Agents {
         let agents = candidates.into_iter().filter_map(Candidate::into_agent);
         let agents = agents.inspect(|agent| {
             let silence_ns = starting.lost_after.as_nanos() as u64;
-            let limits = ResourceLimits::own();
+            let limits = ResourceLimits::current();
             let welcome = ToAgent::Welcome { limits, silence_ns };
             agent.link.accept(welcome);
         });

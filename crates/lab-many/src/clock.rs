@@ -42,17 +42,17 @@ pub struct Exchange {
     pub received: ClockReading,
 }
 
-/// Returns the offset of the other machine's clock, or `None` if there are no exchanges. `of`
+/// Returns the offset of the other machine's clock, or `None` if there are no exchanges. `time`
 /// selects the clock.
 ///
 /// No message arrives before it was sent. Each request therefore yields an upper bound and each
 /// response a lower bound, however asymmetric the delays are (Cristian, *Distributed Computing* 3,
 /// 1989). If no offset is within all bounds, a clock was set in the meantime. In this case, the
 /// exchange with the shortest round trip is used.
-pub fn offset(exchanges: &[Exchange], of: fn(&ClockReading) -> i64) -> Option<ClockOffset> {
+pub fn offset(exchanges: &[Exchange], time: fn(&ClockReading) -> i64) -> Option<ClockOffset> {
     let bounds = |e: &Exchange| {
-        let above = of(&e.received_there) - of(&e.sent);
-        let below = of(&e.answered_there) - of(&e.received);
+        let above = time(&e.received_there) - time(&e.sent);
+        let below = time(&e.answered_there) - time(&e.received);
         (below, above)
     };
     let round_trip = |e: &Exchange| {

@@ -23,7 +23,7 @@ const KINDS: [Resource; 3] = [
 
 impl ResourceLimits {
     /// Returns the limits of this process.
-    pub fn own() -> ResourceLimits {
+    pub fn current() -> ResourceLimits {
         let soft = |kind| getrlimit(kind).map_or(u64::MAX, |(soft, _)| soft);
         let [memory, cpu_s, file] = KINDS.map(soft);
         ResourceLimits {

@@ -474,7 +474,7 @@ static bool drop_create_perform(lab *lab, void *data, uint64_t operations, lab_w
 }
 
 /* Performs one connection's share of the operations of the case connections. */
-static bool points(void *data, lab_share *share)
+static bool fetch_points(void *data, lab_share *share)
 {
     session *session = data;
     for (uint64_t k = share->first; k < share->operations; k += share->step) {
@@ -501,7 +501,7 @@ static bool connections_open(lab *lab, void *data)
         if (!open_session(lab, sql, session))
             return false;
     }
-    sql->workers = lab_workers_start(lab, sql->connections, sql->sessions, sizeof *sql->sessions, points);
+    sql->workers = lab_workers_start(lab, sql->connections, sql->sessions, sizeof *sql->sessions, fetch_points);
     return sql->workers != NULL && read_settings(lab, &sql->sessions[0]);
 }
 

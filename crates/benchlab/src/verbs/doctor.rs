@@ -5,7 +5,7 @@ use crate::cli::{Cli, DoctorArgs};
 use crate::exit::Exit;
 use crate::measuring::CORES;
 use crate::options::ListingFormat;
-use crate::output::{hanging_indent, json_to_stdout, say, widest};
+use crate::output::{hanging_indent, say, widest, write_json};
 use crate::verbs::project;
 use lab_audit::host;
 use lab_bench::build::present;
@@ -26,7 +26,7 @@ pub fn doctor(cli: &Cli, args: &DoctorArgs) -> Result<ExitCode, Exit> {
     };
     match args.listing.format {
         ListingFormat::Text => print(&host, toolchains.as_ref())?,
-        ListingFormat::Json => json_to_stdout(&as_json(&host, toolchains.as_ref()))?,
+        ListingFormat::Json => write_json(&as_json(&host, toolchains.as_ref()))?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -5,7 +5,7 @@
 use crate::cli::{Cli, CompletionsArgs, ManArgs};
 use crate::completion;
 use crate::exit::Exit;
-use crate::output::to_stdout;
+use crate::output::write_stdout;
 use clap::CommandFactory;
 use clap_complete::env::Shells;
 use std::process::ExitCode;
@@ -27,7 +27,7 @@ pub fn completions(args: &CompletionsArgs) -> Result<ExitCode, Exit> {
             &mut script,
         )
         .map_err(Exit::failed)?;
-    to_stdout(&script)?;
+    write_stdout(&script)?;
     Ok(ExitCode::SUCCESS)
 }
 

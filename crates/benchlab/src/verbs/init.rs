@@ -3,7 +3,7 @@
 
 use crate::cli::InitArgs;
 use crate::exit::Exit;
-use crate::output::{say, to_stdout};
+use crate::output::{say, write_stdout};
 use lab_config::{FILE, detect, schema, template};
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
@@ -17,7 +17,7 @@ use std::process::ExitCode;
 pub fn init(args: &InitArgs) -> Result<ExitCode, Exit> {
     if args.schema {
         let json = serde_json::to_string_pretty(&schema()).map_err(Exit::failed)? + "\n";
-        to_stdout(json.as_bytes())?;
+        write_stdout(json.as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
     let folder = args.folder.as_deref().unwrap_or(Path::new("."));

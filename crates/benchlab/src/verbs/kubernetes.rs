@@ -4,13 +4,13 @@
 
 use crate::cli::KubernetesJobArgs;
 use crate::exit::Exit;
-use crate::output::to_stdout;
+use crate::output::write_stdout;
 use lab_many::launcher::kubernetes::{self, job};
 use std::process::ExitCode;
 
 /// Prints the default manifest of a Job.
 pub fn manifest() -> Result<ExitCode, Exit> {
-    to_stdout(kubernetes::MANIFEST.as_bytes())?;
+    write_stdout(kubernetes::MANIFEST.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -7,7 +7,7 @@ mod json;
 use crate::cli::{Cli, ListArgs};
 use crate::exit::Exit;
 use crate::options::ListingFormat;
-use crate::output::{hanging_indent, json_to_stdout, say, widest};
+use crate::output::{hanging_indent, say, widest, write_json};
 use crate::verbs::{experiment, project, run_files, runs_folder};
 use lab_bench::build::present;
 use lab_model::audit::State;
@@ -19,7 +19,7 @@ use std::process::ExitCode;
 /// Lists experiments or runs.
 pub fn list(cli: &Cli, args: &ListArgs) -> Result<ExitCode, Exit> {
     if args.listing.format == ListingFormat::Json {
-        json_to_stdout(&match &args.experiment {
+        write_json(&match &args.experiment {
             _ if args.runs => json::runs(&runs_folder(cli, None)?),
             Some(name) => {
                 let (project, experiment) = experiment(cli, name)?;

@@ -6,7 +6,7 @@ use crate::cli::{Color, DisplayArgs, ReportArgs};
 use crate::exit::Exit;
 use crate::gate;
 use crate::github;
-use crate::output::to_stdout;
+use crate::output::write_stdout;
 use lab_bisect::BisectionFile;
 use lab_document::Section;
 use lab_document::format::terminal::section as terminal_section;
@@ -142,14 +142,14 @@ pub fn show_unless_quiet(document: &Document, path: &Path, is_quiet: bool) -> Re
 /// Prints the result on standard output.
 pub fn print_result(document: &Document) -> Result<(), Exit> {
     match render(document, format::terminal::FORMAT, terminal(Color::Auto))? {
-        Rendered::Text(text) => to_stdout(text.as_bytes()),
+        Rendered::Text(text) => write_stdout(text.as_bytes()),
         _ => unreachable!("the terminal format is a single text"),
     }
 }
 
 /// Prints a section on standard output.
 pub fn table(section: &Section) -> Result<(), Exit> {
-    to_stdout(terminal_section(section, terminal(Color::Auto)).as_bytes())
+    write_stdout(terminal_section(section, terminal(Color::Auto)).as_bytes())
 }
 
 /// Loads and analyzes a run once, and passes the run's report to `make`.
@@ -224,12 +224,12 @@ pub fn write(rendered: Rendered, path: &Path) -> Result<(), Exit> {
 /// Writes a report to standard output.
 pub fn print(rendered: Rendered, format: Format) -> Result<(), Exit> {
     match rendered {
-        Rendered::Text(text) => to_stdout(text.as_bytes()),
+        Rendered::Text(text) => write_stdout(text.as_bytes()),
         Rendered::Bytes(_) if std::io::stdout().is_terminal() => Err(Exit::invalid(format!(
             "refusing to write --format {} to a terminal: use --output FILE",
             format.name
         ))),
-        Rendered::Bytes(bytes) => to_stdout(&bytes),
+        Rendered::Bytes(bytes) => write_stdout(&bytes),
         Rendered::Annotated { commands, summary } => github::deliver(&commands, &summary),
         Rendered::Files(_) => Err(Exit::invalid(
             "--format svg creates multiple files: specify a directory with --output",

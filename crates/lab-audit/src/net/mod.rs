@@ -347,9 +347,7 @@ fn things(observation: &NetObservation, reached: bool) -> Vec<Thing> {
             .map(|side| address_thing(observation, side, reached)),
     );
     let missing = observation.missing.iter();
-    things.extend(
-        missing.map(|(address, reason)| missing_address_thing(observation, *address, reason)),
-    );
+    things.extend(missing.map(|(address, reason)| missing_address(observation, *address, reason)));
     things.extend(pair_thing(observation, sides));
     things
 }
@@ -374,7 +372,7 @@ fn name_thing(observation: &NetObservation) -> Option<Thing> {
 }
 
 /// Describes a loopback address that this machine lacks.
-fn missing_address_thing(observation: &NetObservation, address: IpAddr, reason: &str) -> Thing {
+fn missing_address(observation: &NetObservation, address: IpAddr, reason: &str) -> Thing {
     let mut thing = Thing::new(
         "address",
         format!("{} ({address})", observation.target.name),

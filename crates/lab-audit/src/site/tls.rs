@@ -59,7 +59,7 @@ impl TlsClient {
             (judge(&provider)?, last_verdict.clone(), provider.clone());
         let keep_verdict = move |presented: &PresentedCertificate| {
             let wrong = match &authorities {
-                Ok(authorities) => presented.wrong(&**authorities),
+                Ok(authorities) => presented.rejection(&**authorities),
                 Err(reason) => Some(reason.clone()),
             };
             if let Ok(mut last_verdict) = verdict.lock() {

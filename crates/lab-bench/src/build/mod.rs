@@ -96,7 +96,7 @@ impl<'a> Builder<'a> {
     ///
     /// The key is the SHA-256 digest of the sources, the build commands and the tools. Subjects
     /// whose builds share files are built one after another.
-    pub fn ready(
+    pub fn build_all(
         &self,
         subjects: &[&Subject],
         tell: &(dyn Fn(BuildStep) + Sync),

@@ -138,9 +138,9 @@ impl Starter {
             let remaining = deadline.saturating_duration_since(Instant::now());
             let responses = [self.responses.as_fd()];
             let is_ready = if self.undisturbed {
-                sys::readable(responses, remaining)
+                sys::wait_readable(responses, remaining)
             } else {
-                let is_ready = interrupt::readable(&responses, remaining);
+                let is_ready = interrupt::wait_readable(&responses, remaining);
                 if interrupt::requested() {
                     return Err(Fault::Interrupted);
                 }

@@ -70,7 +70,7 @@ pub fn requested() -> bool {
 }
 
 /// Waits until one of these files is readable or a stop is requested. Returns false on timeout.
-pub fn readable(files: &[BorrowedFd<'_>], time: Duration) -> nix::Result<bool> {
+pub fn wait_readable(files: &[BorrowedFd<'_>], time: Duration) -> nix::Result<bool> {
     let stop_event = STOP_EVENT.get().map(AsFd::as_fd);
-    sys::readable(files.iter().copied().chain(stop_event), time)
+    sys::wait_readable(files.iter().copied().chain(stop_event), time)
 }

@@ -13,7 +13,7 @@ use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 /// Waits until one of these files is readable. Returns false on timeout.
-pub fn readable<'f>(
+pub fn wait_readable<'f>(
     files: impl IntoIterator<Item = BorrowedFd<'f>>,
     time: Duration,
 ) -> nix::Result<bool> {

@@ -249,8 +249,8 @@ impl Dialog {
         let watched = if self.errors.ended { 1 } else { 2 };
         let files = files[..watched].iter().copied();
         let waited = match self.ending {
-            Ending::Killed => interrupt::readable(&files.collect::<Vec<_>>(), time),
-            Ending::Undone => sys::readable(files, time),
+            Ending::Killed => interrupt::wait_readable(&files.collect::<Vec<_>>(), time),
+            Ending::Undone => sys::wait_readable(files, time),
         };
         if self.is_interrupted() {
             return Err(Fault::Interrupted);

@@ -96,7 +96,7 @@ pub struct Sessions {
     messages: u64,
     last_s: Option<i64>,
     /// The time of the last message in the previous file, in seconds since 1970.
-    file_before_s: Option<i64>,
+    previous_file_s: Option<i64>,
     /// The size of the open statements, in bytes.
     bytes: usize,
     /// The number of entries with a duration.
@@ -241,10 +241,10 @@ impl Sessions {
         session: &mut Session,
         sink: &mut impl FnMut(&Entry),
     ) {
-        let (explained, file_before_s) = (session.explained.take(), self.file_before_s);
+        let (explained, previous_file_s) = (session.explained.take(), self.previous_file_s);
         let Some(text) = duration.statement else {
             self.without_process += u64::from(message.process.is_none());
-            let fits = |s: &Statement| s.fits(&duration, message.time_s, file_before_s);
+            let fits = |s: &Statement| s.fits(&duration, message.time_s, previous_file_s);
             let (named, others) = match (session.open.take(), explained) {
                 (Some(open), explained) if fits(&open) => (Some(open), [None, explained]),
                 (None, Some(explained)) if fits(&explained) => (Some(explained), [None, None]),
@@ -268,7 +268,7 @@ impl Sessions {
         let is_the_same = |s: &Statement| {
             is_execution
                 && is_same(&s.text, text)
-                && s.fits(&duration, message.time_s, file_before_s)
+                && s.fits(&duration, message.time_s, previous_file_s)
         };
         for other in [session.open.take(), explained]
             .into_iter()
@@ -423,7 +423,7 @@ impl Sessions {
     /// A statement from before `last_s` gets a duration from the new file only if that duration is
     /// not longer than the time between the two messages.
     pub fn begin_file(&mut self, last_s: Option<i64>) {
-        self.file_before_s = last_s;
+        self.previous_file_s = last_s;
     }
 
     /// Returns advice about messages that are not counted, and about settings that make the server
@@ -458,14 +458,14 @@ impl Sessions {
 impl Statement {
     /// Returns true if a duration in a message at this time can belong to the statement.
     ///
-    /// `file_before_s` is the end of the previous file.
-    fn fits(&self, duration: &Duration, time_s: Option<i64>, file_before_s: Option<i64>) -> bool {
+    /// `previous_file_s` is the end of the previous file.
+    fn fits(&self, duration: &Duration, time_s: Option<i64>, previous_file_s: Option<i64>) -> bool {
         let is_as_long = self
             .duration_ns
             .is_none_or(|ns| ns <= duration.ns + ROUNDING_NS);
         // A plan is written when its statement ends.
         let began_s = self.time_s.filter(|began_s| {
-            self.duration_ns.is_none() && file_before_s.is_some_and(|end_s| *began_s <= end_s)
+            self.duration_ns.is_none() && previous_file_s.is_some_and(|end_s| *began_s <= end_s)
         });
         let took_s = (duration.ns / 1_000_000_000) as i64;
         let is_within = began_s

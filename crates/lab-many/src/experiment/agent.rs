@@ -30,7 +30,7 @@ pub fn run_order(
     end_within(END);
     keep_to_part(part.0, part.1).map_err(|e| format!("cannot divide the cores: {e}"))?;
     let bench = make_ready(&requirements)?;
-    coordinator.say(&ExperimentReport::Ready(bench.host.clone()), &[])?;
+    coordinator.report(&ExperimentReport::Ready(bench.host.clone()), &[])?;
     match next_task(coordinator)? {
         Some(first) => measure(&requirements.plan, bench, first, coordinator),
         None => Ok(()),
@@ -135,7 +135,7 @@ impl BlockHost<'_> {
         let bytes = bytes.map_err(|e| format!("{}: {e}", self.file.display()))?;
         let outcomes = self.executor.outcomes();
         self.coordinator
-            .say(&ExperimentReport::Done { outcomes }, &bytes)?;
+            .report(&ExperimentReport::Done { outcomes }, &bytes)?;
         Ok(())
     }
 
@@ -148,7 +148,7 @@ impl BlockHost<'_> {
             progress => {
                 if let Some(step) = step(progress) {
                     // The other thread notices when the connection has ended.
-                    let _ = coordinator.say(&ExperimentReport::Step(step), &[]);
+                    let _ = coordinator.report(&ExperimentReport::Step(step), &[]);
                 }
             }
         };

@@ -59,7 +59,7 @@ impl LoadAgent {
                 let first = first.collect::<Result<_, _>>()?;
                 // The generator needs one core.
                 let host = (self.inspect)(1);
-                coordinator.say(&LoadReport::Found { host, first }, &[])
+                coordinator.report(&LoadReport::Found { host, first }, &[])
             }
             LoadOrder::Open { server, share } => {
                 // Close the earlier connections first, because a server may limit the number of connections.
@@ -71,7 +71,7 @@ impl LoadAgent {
                 let mut engine = servers.open(server, &share)?;
                 engine.stop_when(is_stopped);
                 self.engines.insert(server, engine);
-                coordinator.say(&LoadReport::Opened, &[])
+                coordinator.report(&LoadReport::Opened, &[])
             }
             LoadOrder::Load {
                 number,
@@ -117,7 +117,7 @@ impl LoadAgent {
             loaded.map_err(|e| e.to_string())?;
         }
         sent?;
-        coordinator.say(&LoadReport::Ended { number }, &[])
+        coordinator.report(&LoadReport::Ended { number }, &[])
     }
 }
 
@@ -147,7 +147,7 @@ fn send_slice(
         slice: Box::new(slice),
         errors: first_errors(record),
     };
-    coordinator.say(&report, &body)
+    coordinator.report(&report, &body)
 }
 
 /// Returns the kinds of errors that occurred. Each has the description of its first error, if there

@@ -64,5 +64,5 @@ pub fn run_order(order: LogsOrder, coordinator: &Coordinator) -> Result<(), Stri
         failed,
         skipped,
     };
-    coordinator.say(&report, &body)
+    coordinator.report(&report, &body)
 }

@@ -27,7 +27,7 @@ impl UsageAgent {
                 UsageReport::Used(ServerWatch::read(watch)?)
             }
         };
-        coordinator.say(&report, &[])
+        coordinator.report(&report, &[])
     }
 
     /// Starts monitoring. Returns an error if the processes cannot be read.

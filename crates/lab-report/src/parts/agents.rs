@@ -21,7 +21,7 @@ pub fn section(scope: &Scope) -> Section {
         section.text(text);
     }
     let results = agents(run, scope.plan.measure.alpha);
-    let is_late = |result: &&AgentResult| result.marks.contains(&AgentTrouble::BeganLate);
+    let is_late = |result: &&AgentResult| result.problems.contains(&AgentTrouble::BeganLate);
     let late = results.iter().filter(is_late);
     let late: Vec<String> = late.map(|result| run.agent_name(result.agent)).collect();
     section.text(format!(
@@ -118,8 +118,12 @@ fn row(scope: &Scope, result: &AgentResult) -> Vec<Cell> {
         n => requests(n).with_tone(Tone::Alarm),
     };
     let time = |ns: Option<u64>| cell::time(ns.map(|ns| ns as f64));
-    let marks: Vec<&str> = result.marks.iter().map(|mark| word(*mark)).collect();
-    let tone = if marks.is_empty() {
+    let problems: Vec<&str> = result
+        .problems
+        .iter()
+        .map(|problem| word(*problem))
+        .collect();
+    let tone = if problems.is_empty() {
         Tone::Plain
     } else {
         Tone::Alarm
@@ -135,12 +139,12 @@ fn row(scope: &Scope, result: &AgentResult) -> Vec<Cell> {
         result.path.as_ref().map(Quantity::ratio).into(),
         time(result.send_delay_p99),
         Quantity::exact(result.busy, Metric::GENERATOR_BUSY.unit).into(),
-        Cell::from(marks.join(", ")).with_tone(tone),
+        Cell::from(problems.join(", ")).with_tone(tone),
     ]
 }
 
-fn word(mark: AgentTrouble) -> &'static str {
-    match mark {
+fn word(problem: AgentTrouble) -> &'static str {
+    match problem {
         AgentTrouble::Lost => "lost",
         AgentTrouble::BeganLate => "began late",
         AgentTrouble::Behind => "behind",

@@ -49,7 +49,7 @@ pub struct AgentResult {
     /// The failed fraction of the other agents' requests, from 0 to 1.
     pub others_fail: f64,
     /// The problems of the agent.
-    pub marks: Vec<AgentTrouble>,
+    pub problems: Vec<AgentTrouble>,
 }
 
 /// A difference between an agent and the others, or a sign that the agent was too slow.
@@ -117,7 +117,7 @@ pub fn agents(run: &Run, alpha: f64) -> Vec<AgentResult> {
         let agent = &run.agents[result.agent];
         let lag = ns(result.send_delay_p99).unwrap_or(0.0);
         let is_generators = lag > GENERATOR_FRACTION * ns(result.p99).unwrap_or(f64::INFINITY);
-        let marks = [
+        let problems = [
             (AgentTrouble::Lost, agent.lost.is_some()),
             (
                 AgentTrouble::BeganLate,
@@ -140,8 +140,8 @@ pub fn agents(run: &Run, alpha: f64) -> Vec<AgentResult> {
                 result.fails_more((ended, errors), alpha),
             ),
         ];
-        let so = marks.into_iter().filter(|(_, is_so)| *is_so);
-        result.marks = so.map(|(mark, _)| mark).collect();
+        let so = problems.into_iter().filter(|(_, is_so)| *is_so);
+        result.problems = so.map(|(problem, _)| problem).collect();
     }
     results
 }
@@ -232,7 +232,7 @@ fn result(agent: AgentId, slices: &[&Slice], ratios: &[f64], alpha: f64) -> Agen
         send_delay_p99: lag.quantile(0.99),
         path: path(ratios, alpha),
         others_fail: 0.0,
-        marks: Vec::new(),
+        problems: Vec::new(),
     }
 }
 
@@ -310,14 +310,14 @@ mod tests {
         }
     }
 
-    fn marks(run: &Run) -> Vec<Vec<AgentTrouble>> {
-        agents(run, 0.05).into_iter().map(|r| r.marks).collect()
+    fn problems(run: &Run) -> Vec<Vec<AgentTrouble>> {
+        agents(run, 0.05).into_iter().map(|r| r.problems).collect()
     }
 
     #[test]
-    fn equal_agents_have_no_marks() {
+    fn equal_agents_have_no_problems() {
         let run = run(20, [1_000_000, 1_010_000, 990_000]);
-        assert_eq!(marks(&run), vec![vec![]; 3]);
+        assert_eq!(problems(&run), vec![vec![]; 3]);
         let first = &agents(&run, 0.05)[0];
         assert_eq!(
             (first.offered, first.served, first.not_sent),
@@ -329,8 +329,8 @@ mod tests {
     #[test]
     fn agents_on_a_longer_path_are_marked_once_there_are_enough_slices() {
         let far = [1_000_000, 2_000_000, 1_000_000];
-        assert_eq!(marks(&run(20, far))[1], [AgentTrouble::Path]);
-        assert_eq!(marks(&run(3, far)), vec![vec![]; 3]);
+        assert_eq!(problems(&run(20, far))[1], [AgentTrouble::Path]);
+        assert_eq!(problems(&run(3, far)), vec![vec![]; 3]);
     }
 
     #[test]
@@ -343,10 +343,10 @@ mod tests {
             }
         }
         // 80 of the 92 errors are from one of the three agents.
-        assert_eq!(marks(&run), [vec![], vec![AgentTrouble::Errors], vec![]]);
+        assert_eq!(problems(&run), [vec![], vec![AgentTrouble::Errors], vec![]]);
         run.blocks.truncate(1);
         run.blocks[0].slices[0].agents[1].slice.errors = vec![(ErrorKind::Timeout, 3)];
-        assert_eq!(marks(&run), vec![vec![]; 3]);
+        assert_eq!(problems(&run), vec![vec![]; 3]);
     }
 
     #[test]
@@ -386,7 +386,7 @@ mod tests {
                 AgentTrouble::Saturated,
             ],
         ];
-        assert_eq!(marks(&run), expected);
+        assert_eq!(problems(&run), expected);
     }
 
     #[test]
@@ -397,7 +397,7 @@ mod tests {
             .zip(["a", "b", "c"])
             .for_each(|(agent, name)| agent.name = name.into());
         run.exclude_agents(&["b".into()]).unwrap();
-        assert_eq!(marks(&run), vec![vec![]; 2]);
+        assert_eq!(problems(&run), vec![vec![]; 2]);
         assert_eq!(run.blocks[0].slices[0].served, 198);
         assert!(run.exclude_agents(&["x".into()]).is_err());
         assert!(

@@ -4,7 +4,7 @@
 use super::args::ValuesArgs;
 use crate::exit::Exit;
 use crate::options::ListingFormat;
-use crate::output::{hanging_indent, json_to_stdout, say, widest};
+use crate::output::{hanging_indent, say, widest, write_json};
 use lab_audit::value::counted;
 use lab_audit::{Class, user_rules, wording};
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ pub fn values(args: &ValuesArgs) -> Result<ExitCode, Exit> {
             let all = classes
                 .iter()
                 .map(|class| (class.name.into(), class_json(class)));
-            json_to_stdout(&Value::Object(all.collect()))?;
+            write_json(&Value::Object(all.collect()))?;
             return Ok(ExitCode::SUCCESS);
         }
         let rows = classes.iter().map(|class| (class.name, summary(class)));
@@ -36,7 +36,7 @@ pub fn values(args: &ValuesArgs) -> Result<ExitCode, Exit> {
         Exit::invalid(wording::unknown_class_name(name, &names))
     })?;
     if is_json {
-        json_to_stdout(&class_json(class))?;
+        write_json(&class_json(class))?;
         return Ok(ExitCode::SUCCESS);
     }
     let all = described_values(class);

@@ -4,7 +4,7 @@
 use super::commits_measured::{plan, run_once, setup};
 use crate::dry_run::whole_seconds;
 use crate::exit::Exit;
-use crate::output::to_stdout;
+use crate::output::write_stdout;
 use crate::verbs::compare::BLOCK;
 use lab_bench::{Commit, Worktrees};
 use lab_bisect::Bisection;
@@ -78,6 +78,6 @@ pub fn forecast(bisection: &Bisection) -> Result<ExitCode, Exit> {
         duration(min_s),
         duration(max_s),
     );
-    to_stdout(text.as_bytes())?;
+    write_stdout(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }

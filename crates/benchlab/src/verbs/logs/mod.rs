@@ -9,7 +9,7 @@ mod save;
 use crate::cli::{Cli, LogsArgs};
 use crate::exit::{self, Exit};
 use crate::gate;
-use crate::output::to_stdout;
+use crate::output::write_stdout;
 use crate::verbs::report::deliver_document;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab_bench::{interrupt, unix_seconds};
@@ -46,7 +46,7 @@ pub fn logs(cli: &Cli, args: &LogsArgs) -> Result<ExitCode, Exit> {
     outcome.or_else(|error| {
         if args.nagios && error.code != exit::INTERRUPTED {
             let status = nagios_unknown(&error.message);
-            let _ = to_stdout(status.line.as_bytes());
+            let _ = write_stdout(status.line.as_bytes());
             return Ok(ExitCode::from(status.code));
         }
         Err(error)
@@ -60,7 +60,7 @@ fn check(args: &LogsArgs) -> Result<ExitCode, Exit> {
     let unread = command.session.unread();
     let status = nagios(&args.fail_if, &args.warn_if, &analysis, unread);
     // If the pipe was closed, the exit code still shows the status.
-    let _ = to_stdout(status.line.as_bytes());
+    let _ = write_stdout(status.line.as_bytes());
     Ok(ExitCode::from(status.code))
 }
 

@@ -24,7 +24,7 @@ pub fn of_agents(run: &Run, plan: &Plan) -> Vec<Warning> {
 fn lost(run: &Run, plan: &Plan, results: &[AgentResult]) -> Option<WarningFact> {
     let lost = results
         .iter()
-        .filter(|r| r.marks.contains(&AgentTrouble::Lost));
+        .filter(|r| r.problems.contains(&AgentTrouble::Lost));
     let agents = lost.map(|r| LostAgent {
         name: run.agent_name(r.agent),
         reason: run.agents[r.agent].lost.clone().unwrap_or_default(),
@@ -60,7 +60,7 @@ pub(super) fn unfit<'a>(agents: impl Iterator<Item = &'a Agent>) -> Option<Warni
 }
 
 fn unlike(run: &Run, results: &[AgentResult]) -> Option<WarningFact> {
-    let difference = |r: &AgentResult, mark: &AgentTrouble| match mark {
+    let difference = |r: &AgentResult, problem: &AgentTrouble| match problem {
         AgentTrouble::Lost => None,
         AgentTrouble::BeganLate => Some(AgentDifference::BeganLate { late_ns: r.late_ns }),
         AgentTrouble::Behind => Some(AgentDifference::SentLate),
@@ -72,7 +72,10 @@ fn unlike(run: &Run, results: &[AgentResult]) -> Option<WarningFact> {
         }),
     };
     let agents = results.iter().map(|r| {
-        let differences = r.marks.iter().filter_map(|mark| difference(r, mark));
+        let differences = r
+            .problems
+            .iter()
+            .filter_map(|problem| difference(r, problem));
         UnlikeAgent {
             name: run.agent_name(r.agent),
             differences: differences.collect(),

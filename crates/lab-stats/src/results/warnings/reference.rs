@@ -37,7 +37,7 @@ pub(super) fn reference_beaten(evidence: &WarningBasis, pairs: &[&Pair]) -> Opti
         faster: subjects.iter().map(|&s| name(plan, s)).collect(),
         points: points.map(|&point| label(plan, point)).collect(),
         settings: differing(evidence, &ahead),
-        cheaper: cheaper(evidence, &ahead),
+        cheaper: cheaper_subjects(evidence, &ahead),
         explain: command(plan, &ahead),
     });
     let cells = ahead.iter().map(|c| (c.key.subject, c.key.point));
@@ -96,7 +96,7 @@ fn differing(evidence: &WarningBasis, ahead: &[&Comparison]) -> Vec<SettingDiffe
 
 /// Returns the subjects that work on a server and are ahead mostly because they need less CPU time,
 /// each at the point where it is furthest ahead.
-fn cheaper(evidence: &WarningBasis, ahead: &[&Comparison]) -> Vec<CheaperSubject> {
+fn cheaper_subjects(evidence: &WarningBasis, ahead: &[&Comparison]) -> Vec<CheaperSubject> {
     let plan = evidence.basis.plan;
     let mut furthest: BTreeMap<SubjectId, &Comparison> = BTreeMap::new();
     for &comparison in ahead.iter().filter(|c| spares_cpu(evidence, c)) {

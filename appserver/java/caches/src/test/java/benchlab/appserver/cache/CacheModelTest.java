@@ -63,7 +63,7 @@ class CacheModelTest {
                     CacheOptions.UNLIMITED
                             .recordStatistics()
                             .clock(() -> now)
-                            .removalListener(this::removed);
+                            .removalListener(this::onRemoval);
             if (maximum < Integer.MAX_VALUE) {
                 options = options.maximumWeight(maximum, (key, value) -> weight(value));
             }
@@ -90,7 +90,7 @@ class CacheModelTest {
         }
 
         /** Checks that each value is removed once, and for a valid reason. */
-        void removed(Integer key, Integer value, RemovalCause cause) {
+        void onRemoval(Integer key, Integer value, RemovalCause cause) {
             Item item = items.remove(value);
             assertNotNull(item, value + " was removed twice");
             assertEquals(item.key, key);
