@@ -15,7 +15,7 @@ use lab_load::Engine;
 use lab_model::{Age, Batch, CaseId, Pilot, Plan, PointId, SubjectId, WarmUp};
 use lab_stats::order;
 use lab_stats::pilot_time::PilotTime;
-use lab_stats::steady::{Steady, log_levels, steady_rounds};
+use lab_stats::steady::{Steady, log_levels, next_check, steady_rounds};
 use std::time::{Duration, Instant};
 
 /// The length of the evaluated period in a round while a server still compiles. The generator uses
@@ -59,7 +59,6 @@ const CONNECTIONS: usize = 64;
 /// The maximum excess of the last rounds' cost over the steady level, as a difference of natural
 /// logarithms.
 const TOLERANCE: f64 = 0.05;
-const LAST_ROUNDS: usize = 6;
 
 /// The factor by which the machine may be slower than in the pilot, if no baseline shows its speed.
 const MACHINE_FACTOR: f64 = 1.3;
@@ -68,8 +67,8 @@ const MACHINE_FACTOR: f64 = 1.3;
 /// idle.
 const MAX_REFRESHING: usize = 10;
 
-/// The maximum number of requests before a server reaches its level, as a multiple of the pilot's
-/// number.
+/// The maximum number of requests and the maximum time before a server reaches its level, as a
+/// multiple of what the pilot's process needed. It always has as much time as the whole pilot took.
 ///
 /// After that, the process is measured anyway, and its turns show whether it is steady.
 const MAX_FACTOR: u32 = 2;
@@ -216,11 +215,16 @@ impl<'a, 'y> Warming<'a, 'y> {
         max_time: Duration,
     ) -> SubjectResult<Option<Steady>> {
         server.free()?;
+        let mut check = next_check(0);
         loop {
             self.round(server)?;
+            let (rounds, elapsed) = (self.batches.len(), self.began.elapsed());
+            if rounds < check && elapsed < max_time {
+                continue;
+            }
+            check = next_check(rounds);
             let level = steady_rounds(&self.batches, &self.ages);
             let steady = self.has_compiled && level.is_some_and(|level| level.reached);
-            let elapsed = self.began.elapsed();
             // If there is enough time, continue until the cost of the first 100,000 requests is known.
             let served = self.ages.last().map_or(0, |age| age.requests);
             let is_old = served >= REPORTED_REQUESTS || elapsed >= max_time / REPORTED_DIVISOR;
@@ -244,11 +248,14 @@ impl<'a, 'y> Warming<'a, 'y> {
             let served = self.ages.last().map_or(0, |age| age.requests);
             let elapsed = self.began.elapsed();
             let is_over = if level.reached {
-                let max_time = Duration::from_nanos(level.age.wall_ns) * MAX_FACTOR + MAX_EXTRA;
+                let max_ns = (u64::from(MAX_FACTOR) * level.age.wall_ns).max(end.wall_ns);
+                let max_time = Duration::from_nanos(max_ns) + MAX_EXTRA;
                 let needed = level.age.requests;
                 let is_old = self.has_compiled && served >= needed;
                 let is_too_old = served >= u64::from(MAX_FACTOR) * needed && elapsed >= max_time;
-                is_old && self.is_at(&level, LAST_ROUNDS) || is_too_old || elapsed >= 2 * max_time
+                is_old && self.is_at(&level, level.last_rounds())
+                    || is_too_old
+                    || elapsed >= 2 * max_time
             } else {
                 // Measure the server at the age that it had at the end of the pilot.
                 let max_time = Duration::from_nanos(end.wall_ns) + MAX_EXTRA;

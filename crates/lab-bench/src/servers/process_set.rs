@@ -220,12 +220,15 @@ impl SetCosts {
     fn subject_s(&self, plan: &Plan, context: &RunContext, subject: SubjectId) -> f64 {
         let warm_ns = pilots(context, subject).filter_map(|pilot| {
             let level = steady(pilot)?;
-            let end = if level.reached {
-                level.age
-            } else {
-                *pilot.ages.last()?
-            };
-            Some(end.wall_ns)
+            let end = pilot.ages.last()?;
+            if !level.reached {
+                return Some(end.wall_ns);
+            }
+            // A process also needs the rounds that show its level.
+            let rounds = level.last_rounds() as u64;
+            let round_ns =
+                (end.wall_ns - level.age.wall_ns) / (pilot.ages.len() - level.from) as u64;
+            Some(level.age.wall_ns + rounds * round_ns)
         });
         let warm_s = warm_ns.sum::<u64>() as f64 / 1e9;
         let start_s = self
