@@ -183,7 +183,7 @@ impl<'a> ServerWorkload<'a> {
         let found = found.and_then(|pilots| server.rest().map(|()| pilots));
         let found = match found {
             Ok(pilots) if is_alone && !pilots.iter().all(is_steady) => {
-                self.pilot_beside(subject, &mut server, run, progress)?
+                self.pilot_with_reference(subject, &mut server, run, progress)?
             }
             found => found,
         };
@@ -205,7 +205,7 @@ impl<'a> ServerWorkload<'a> {
 
     /// Runs the missing pilots of a subject in another fresh process. `older` is a process of the
     /// same subject that shows the speed of the machine.
-    fn pilot_beside(
+    fn pilot_with_reference(
         &mut self,
         subject: SubjectId,
         older: &mut RunningServer,

@@ -47,7 +47,7 @@ pub(crate) fn ages(run: &Run, plan: &Plan, visits: &Visits) -> Vec<ServerAge> {
 fn age(run: &Run, plan: &Plan, visits: &Visits, pilot: &Pilot) -> Option<ServerAge> {
     let (subject, point) = (pilot.subject, pilot.point);
     let level = steady(pilot).map(|level| Steady {
-        // The baseline's turns have no turns of another process beside them.
+        // No other process shows the speed of the machine in the baseline's turns.
         ratio: level.ratio.filter(|_| subject != plan.baseline),
         ..level
     })?;
