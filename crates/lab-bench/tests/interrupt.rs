@@ -11,7 +11,7 @@ use std::time::Duration;
 fn a_signal_just_before_the_waiting_ends_it() {
     let (silent, _open) = nix::unistd::pipe().unwrap();
     interrupt::watch().unwrap();
-    let wait = |limit| interrupt::readable(&[silent.as_fd()], limit).unwrap();
+    let wait = |limit| interrupt::wait_readable(&[silent.as_fd()], limit).unwrap();
     assert!(!wait(Duration::ZERO));
     raise(Signal::SIGINT).unwrap();
     assert!(wait(Duration::from_secs(20)));
