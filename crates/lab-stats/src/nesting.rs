@@ -13,7 +13,7 @@ use crate::normal;
 use lab_model::Run;
 
 /// The maximum number of blocks that a set of processes serves.
-pub const MAX_BLOCKS: u32 = 8;
+pub const MAX_BLOCKS: u32 = 16;
 /// The minimum number of sets.
 ///
 /// Fewer sets do not show how processes differ.

@@ -500,6 +500,7 @@ impl Workload for ServerWorkload<'_> {
             }
             self.set = self.costs.next_set(plan, context);
         }
+        self.costs.extend(&mut self.set, plan, context);
         Some(self.set.number)
     }
 

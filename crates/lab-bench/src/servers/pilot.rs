@@ -64,8 +64,9 @@ const TOLERANCE: f64 = 0.05;
 const MACHINE_FACTOR: f64 = 1.3;
 
 /// The maximum number of rounds that bring a warm process back to its steady level after it was
-/// idle.
-const MAX_REFRESHING: usize = 10;
+/// idle, and the maximum number of rounds that show this.
+const MAX_REFRESHING: usize = 20;
+const MAX_LAST_REFRESHING: usize = 10;
 
 /// The maximum number of requests and the maximum time before a server reaches its level, as a
 /// multiple of what the pilot's process needed. It always has as much time as the whole pilot took.
@@ -276,9 +277,12 @@ impl<'a, 'y> Warming<'a, 'y> {
         let level = lab_stats::steady::steady(pilot);
         server.keep_on(self.cores)?;
         self.has_compiled = true;
-        for _ in 0..MAX_REFRESHING {
+        for round in 1..=MAX_REFRESHING {
             self.round(server)?;
-            let is_at = |level: Steady| self.is_at(&level, 1);
+            let is_at = |level: Steady| {
+                let last_rounds = level.last_rounds().min(MAX_LAST_REFRESHING);
+                round >= last_rounds && self.is_at(&level, last_rounds)
+            };
             if level.is_none_or(is_at) {
                 break;
             }

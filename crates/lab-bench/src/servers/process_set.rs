@@ -50,6 +50,11 @@ impl ProcessSet {
         self.warm
     }
 
+    /// Returns true if the next block is the last one of the set.
+    fn is_before_last_block(&self) -> bool {
+        self.goes_on() && self.served + 1 == self.blocks
+    }
+
     /// Returns true if the processes of the current block were warmed up in an earlier one.
     pub fn is_warm(&self) -> bool {
         self.warm
@@ -181,7 +186,7 @@ impl SetCosts {
         let blocks = match plan.measure.age {
             // In a second block, the processes would exceed the age that the run requires.
             Some(_) => 1,
-            None => self.blocks_of_next(plan, context).unwrap_or(1),
+            None => self.blocks_of_next(plan, context, 0.0).unwrap_or(1),
         };
         ProcessSet {
             number: known.map_or(0, |set| set + 1),
@@ -190,8 +195,28 @@ impl SetCosts {
         }
     }
 
-    fn blocks_of_next(&self, plan: &Plan, context: &RunContext) -> Option<u32> {
-        let remaining_s = remaining_s(plan, context)?;
+    /// Lets a set serve another block if the time after its last block is too short for another
+    /// set with at least half as many blocks.
+    ///
+    /// A set with one block after sets with many blocks would count as much as they do.
+    pub fn extend(&self, set: &mut ProcessSet, plan: &Plan, context: &RunContext) {
+        let is_last = plan
+            .measure
+            .max_process_sets
+            .is_none_or(|max| set.number + 1 >= max);
+        if is_last || plan.measure.age.is_some() || !set.is_before_last_block() {
+            return;
+        }
+        let next = self.blocks_of_next(plan, context, self.block_s.unwrap_or(0.0));
+        if next.is_none_or(|blocks| 2 * blocks < set.blocks) {
+            set.blocks += 1;
+        }
+    }
+
+    /// Returns the number of blocks of the next set, or `None` if there is no time for it. It
+    /// begins after `used_s` seconds.
+    fn blocks_of_next(&self, plan: &Plan, context: &RunContext, used_s: f64) -> Option<u32> {
+        let remaining_s = remaining_s(plan, context)? - used_s;
         let subjects = plan.subjects.ids().filter(|&subject| {
             let mut points = plan.points.ids();
             points.any(|point| context.participants.takes_part(subject, point))

@@ -4,9 +4,12 @@
 
 use lab_model::{ErrorKind, Interval, Metric, PointId, SubjectId, Unit};
 use lab_report::wording::gates::GateWords;
-use lab_report::wording::{self, gates};
+use lab_report::wording::{
+    self, Counted, LongerRun, Omission, PairOverPoints, WouldResolve, gates,
+};
 use lab_stats::analysis::{ExclusionReason, FirstPoint, StatusCount, TurnsCause, TurnsNotSteady};
 use lab_stats::between::{Caveat, NotCompared, ProgramMatch, WhichRun};
+use lab_stats::forecast::TimeBudget;
 use lab_stats::gate::UndecidedReason;
 use lab_stats::load::agents::MissingLoad;
 use lab_stats::results::Value;
@@ -719,5 +722,86 @@ fn gates() {
         UndecidedReason::NoBaseline,
     ];
     lines.extend(reasons.map(|reason| gates::unknown(&of_p99, reason)));
+    insta::assert_snapshot!(lines.join("\n"));
+}
+
+/// The sentences at the top of a report, and what would resolve the inconclusive comparisons.
+#[test]
+fn answers() {
+    let names = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let (one, two) = (names(&["go"]), names(&["go", "java"]));
+    let minutes = TimeBudget::Minutes(15);
+    let mut lines = vec![
+        wording::no_answer("server", false),
+        wording::no_answer("server", true),
+        wording::so_far(1),
+        wording::so_far(12),
+        wording::no_answer_because("go", " at n=1", "it ended with status 1"),
+        wording::last_lines("go"),
+        wording::same_program(&two, None),
+        wording::same_program(&two, Some("0123456789abcdef")),
+        wording::apart_from_reference("c", "go is fastest."),
+        format!("go is fastest{}.", wording::over_points(1)),
+        format!("go is fastest{}.", wording::over_points(3)),
+        wording::measured_alone("go"),
+        wording::too_few_operations(40.0, "command"),
+    ];
+    for (overall, points) in [(None, 2), (Some(5), 5), (Some(3), 5)] {
+        lines.push(wording::pair_over_points(&PairOverPoints {
+            metric: &Metric::WALL,
+            subject: "go",
+            baseline: "c",
+            overall: overall.map(|points| (interval(1.2, 1.1, 1.3), points)),
+            points,
+            verdicts: vec![
+                ("slower", names(&["n=1", "n=10"])),
+                ("equivalent", names(&["n=2", "n=3", "n=4", "n=5"])),
+            ],
+            level: 0.95,
+        }));
+    }
+    let runs = [
+        LongerRun::Builds(20),
+        LongerRun::Blocks(40),
+        LongerRun::TimeForBlocks(minutes, 40),
+        LongerRun::TimeForSets(minutes, 5),
+        LongerRun::MoreBlocks(minutes, 250),
+    ];
+    let mut resolved = |by, open, resumed| {
+        let advice = wording::would_resolve(by, open, resumed);
+        lines.push(format!("{}{advice}.", wording::inconclusive(open, 5)));
+    };
+    for run in runs {
+        resolved(WouldResolve::All(run), 1, None);
+        resolved(WouldResolve::Half(run), 5, Some("runs/some.lab"));
+    }
+    for counted in [
+        Counted::Blocks(1),
+        Counted::Blocks(4),
+        Counted::ProcessSets(2),
+        Counted::Builds(3),
+    ] {
+        resolved(WouldResolve::TooFew(counted, runs[2]), 2, None);
+    }
+    resolved(WouldResolve::Perhaps(runs[4]), 2, None);
+    resolved(WouldResolve::Hardly(runs[4]), 2, None);
+    for counted in [
+        Counted::Blocks(12),
+        Counted::ProcessSets(3),
+        Counted::Builds(20),
+    ] {
+        lines.push(wording::replicates_would_resolve(counted));
+    }
+    for reason in [
+        Omission::Lacking,
+        Omission::Failed,
+        Omission::BaselineFailed,
+        Omission::OtherWork,
+    ] {
+        lines.extend(wording::omitted(&one, reason, false));
+        lines.extend(wording::omitted(&two, reason, true));
+    }
+    lines.extend(wording::more_not_steady(&one));
+    lines.extend(wording::more_not_steady(&two));
     insta::assert_snapshot!(lines.join("\n"));
 }
