@@ -116,7 +116,7 @@ pub fn pair_over_points(pair: &PairOverPoints) -> String {
         1..=MAX_POINTS => format!("{word} at {}", list(at)),
         n => format!("{word} at {n} points"),
     });
-    format!("{begin}: {}.", list(&verdicts.collect::<Vec<_>>()))
+    format!("{begin}: {}.", verdicts.collect::<Vec<_>>().join(", "))
 }
 
 /// Introduces the advice on resolving comparisons by stating how many are inconclusive.
