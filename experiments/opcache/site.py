@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Creates DIR/site and the program of the subjects: `site.py DIR`. The site contains the blog and 500 classes
+"""Usage: `site.py DIR`. Creates DIR/site and the program that the subjects run. The site contains the blog and 500 classes
 of a hundred lines each, like a framework. The classes differ in names, numbers and texts, which are generated
 from a fixed seed."""
 

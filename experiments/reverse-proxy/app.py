@@ -57,8 +57,8 @@ def main(folder: Path) -> None:
     program.chmod(0o755)
 
 
-def is_new(folder: Path) -> bool:
-    """Returns true if the application was created from these sources, which are the same for every subject."""
+def is_up_to_date(folder: Path) -> bool:
+    """Returns true if the application in a directory was created after the last change of its sources."""
     made = folder / "subject"
     sources = [Path(__file__), *HERE.rglob("*")]
     return made.exists() and made.stat().st_mtime > max(path.stat().st_mtime for path in sources)
@@ -68,5 +68,5 @@ if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit("usage: app.py DIR")
     Path(sys.argv[1]).mkdir(parents=True, exist_ok=True)
-    if not is_new(Path(sys.argv[1])):
+    if not is_up_to_date(Path(sys.argv[1])):
         main(Path(sys.argv[1]))

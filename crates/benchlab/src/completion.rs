@@ -84,7 +84,7 @@ pub fn histories() -> Vec<CompletionCandidate> {
     distinct(named.collect())
 }
 
-/// Returns the comparisons of `benchlab.toml`, and programs.
+/// Returns the comparisons of `benchlab.toml`, and paths of programs.
 pub fn comparisons(current: &OsStr) -> Vec<CompletionCandidate> {
     let names = entries(|config| config.compare.keys().cloned().collect());
     matching_then(names, PathCompleter::any().complete(current), current)

@@ -95,8 +95,8 @@ impl Condition {
         std::iter::once(self.name.as_str()).chain(other)
     }
 
-    /// Returns true if the right side is a number, false if it is a word, or `None` if it is another value of the
-    /// thing.
+    /// Returns true if the right side is a number, false if it is a word, or `None` if it is the name of another
+    /// value of the audited thing.
     pub fn compares_with_number(&self) -> Option<bool> {
         match &self.right {
             RightSide::Literal(_, numbers) => Some(numbers.is_some()),

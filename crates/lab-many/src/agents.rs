@@ -564,12 +564,12 @@ fn version_mismatch(hello: &Hello, sha256: Option<&str>) -> Option<String> {
     if hello.version != VERSION {
         let version = hello.version.escape_default();
         return Some(format!(
-            "the agent runs benchlab {version}, but the coordinator runs {VERSION}: both must be the same"
+            "the agent runs benchlab {version}, but the coordinator runs {VERSION}: install the same version on both"
         ));
     }
     match sha256 {
         Some(expected) if hello.sha256.as_deref() != Some(expected) => Some(format!(
-            "the agent runs another build of benchlab {VERSION} than the coordinator: both must be the same"
+            "the agent and the coordinator run different builds of benchlab {VERSION}: install the same build on both"
         )),
         _ => None,
     }

@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Decision {
-    /// The condition does not hold.
+    /// The failure condition is not met.
     Passed,
-    /// The data do not show whether the condition holds.
+    /// The data do not show whether the failure condition is met.
     Inconclusive,
-    /// The condition holds.
+    /// The failure condition is met.
     Failed,
 }
 

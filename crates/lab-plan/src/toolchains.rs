@@ -9,6 +9,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// The toolchains of benchlab's own experiments.
 const BUILT_IN: &str = include_str!("../../../experiments/toolchains.toml");
@@ -44,6 +45,9 @@ pub struct Toolchain {
     /// The systemd units that the packages would enable. benchlab keeps them disabled.
     #[serde(default)]
     pub units: Vec<String>,
+    /// Set once the toolchain was found, so that it is not probed again.
+    #[serde(skip)]
+    pub found: OnceLock<()>,
 }
 
 impl Toolchain {

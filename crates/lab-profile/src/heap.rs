@@ -27,7 +27,7 @@ pub struct NeverFreed {
     /// The location that allocated most of this memory.
     pub site: Frame,
     /// The number of bytes that this location allocated and never freed.
-    pub max_bytes: u64,
+    pub unfreed_bytes: u64,
 }
 
 /// Finds repeated rises and falls of a heap.
@@ -51,6 +51,6 @@ pub fn never_freed(dhat: &Dhat) -> Option<NeverFreed> {
         blocks: dhat.sum(|point| point.end_blocks),
         bytes,
         site,
-        max_bytes: max_point.end_bytes,
+        unfreed_bytes: max_point.end_bytes,
     })
 }

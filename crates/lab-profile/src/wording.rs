@@ -396,7 +396,7 @@ pub fn never_freed(leak: &NeverFreed) -> String {
         "Never freed: {} with {}, mostly ({}) from {}.",
         say::count(leak.blocks as usize, "block"),
         size(leak.bytes),
-        size(leak.max_bytes),
+        size(leak.unfreed_bytes),
         function_and_location(&leak.site),
     )
 }

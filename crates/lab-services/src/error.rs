@@ -103,7 +103,7 @@ pub enum ServiceError {
         software: &'static Software,
         /// The server's address.
         address: String,
-        /// The user.
+        /// The operating-system user that runs the daemon.
         user: String,
         /// The server's message.
         message: String,
@@ -121,7 +121,7 @@ pub enum ServiceError {
         software: &'static Software,
         /// The server's address.
         address: String,
-        /// The user.
+        /// The operating-system user that runs the daemon.
         user: String,
         /// The server's message.
         message: String,

@@ -30,7 +30,7 @@ impl Level {
 /// A ratio of times with its statistics.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ratio {
-    /// The estimate and its interval, at the level of the whole family.
+    /// The estimate and its interval, whose confidence level holds for the whole family at once.
     pub interval: Interval,
     /// The two-sided p-value of the hypothesis that the ratio is 1, not adjusted.
     pub p: f64,

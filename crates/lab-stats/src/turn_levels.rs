@@ -87,7 +87,7 @@ struct OffLevel {
     level: Steady,
 }
 
-/// A subject at a point, with the difference between each process and the pilot's level.
+/// The differences between the levels of a subject's processes at a point and its pilot's level.
 struct Distances<'r> {
     pilot: &'r Pilot,
     level: Steady,

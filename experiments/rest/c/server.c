@@ -308,7 +308,7 @@ static outcome go_on(server *server, connection *c)
     return answer_all(server, c, server->in, length);
 }
 
-/* Does everything that a connection allows without blocking. `hung_up` is true if its client sends no more. */
+/* Does everything that a connection allows without blocking. `hung_up` is true if the client has closed its side. */
 static outcome attend(server *server, connection *c, bool hung_up)
 {
     outcome outcome = c->blocked ? go_on(server, c) : DONE;

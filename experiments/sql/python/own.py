@@ -109,7 +109,7 @@ def _words(opening: Opening, key: str, known: dict[str, Callable[[Any], Any]]) -
 
 
 def _inputs(opening: Opening, statements: list[Statement]) -> list[list[Values]]:
-    """Returns the values of each statement, for each of the first operations."""
+    """Returns the values of the statements' parameters, operation by operation."""
     if not any(statement.kinds for statement in statements):
         return [[None] * len(statements)]
     with open(opening.text("inputs"), encoding="utf-8", newline="\n") as lines:

@@ -16,7 +16,7 @@ use std::str::FromStr;
 /// The maximum number of operations in a batch.
 const OPERATIONS_MAX: u64 = 1 << 53;
 
-/// A case: opens it, serves it, and releases its resources, all in one function.
+/// A function that opens a case, serves it, and releases its resources.
 ///
 /// Work before and after [`Opening::serve`] is not timed. A failure before it is the reply to `open`, and a failure
 /// after it is the reply to `close`.

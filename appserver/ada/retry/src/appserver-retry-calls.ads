@@ -57,9 +57,9 @@ private package Appserver.Retry.Calls is
    --  one connection was lost in a transaction that was not committed.
 
    procedure Note_Key_Taken (Repeatable : Boolean; May_Run : out Boolean);
-   --  Records that the key was new, so no attempt of the call took effect. Sets May_Run to False if
-   --  a transaction inside an attempt did take effect and the work is not Repeatable, so that it
-   --  must not be run again.
+   --  Records that the key was new, so no earlier attempt stored it together with its work. Sets
+   --  May_Run to False if an earlier attempt committed another transaction and the work is not
+   --  Repeatable: to run the work again would repeat that transaction.
 
    --  A transaction of the current call, from its beginning to its end
 

@@ -127,7 +127,7 @@ package Appserver.SQL.SQLite is
 
    procedure Set_Statement_Limit (Self : in out Connection; Limit : Wait_Duration)
      with Pre => Can_Use (Self);
-   --  Limits the time of each Step, and of each other call that runs statements. A call that takes
+   --  Limits the time of each Step, and of every other call that runs statements. A call that takes
    --  longer raises SQL_Error 57014. Set_Busy_Timeout limits the time to wait for locks.
    --  @param Self the connection
    --  @param Limit the limit in seconds; 0.0, the default, means no limit

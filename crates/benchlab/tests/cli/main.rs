@@ -11,6 +11,7 @@ mod ci_services;
 mod compare;
 mod completions;
 mod config;
+mod documented;
 mod dry_run;
 mod everyday;
 mod explain;

@@ -156,7 +156,10 @@ const HOST: Class = Class {
             "open_files_hard",
             "maximum open files of a program, hard limit",
         ),
-        ("files_share", "fraction of the machine's open files in use"),
+        (
+            "files_share",
+            "fraction of the machine's maximum number of open files in use",
+        ),
         (
             "pids_share",
             "fraction of the machine's processes and threads in use",

@@ -550,8 +550,8 @@ fn set_round_trip(observation: &NetObservation, side: &AddressTurns, thing: &mut
     );
 }
 
-/// Sets whether both addresses belong to the same machine, judging by their canonical and reverse
-/// names.
+/// Sets the value that tells whether both addresses belong to the same machine, judging by their
+/// canonical and reverse names.
 fn set_ends([v4, v6]: &[AddressNames; 2], thing: &mut Thing) {
     let canonical = [v4, v6].map(|names| names.canonical.as_deref());
     let reverse = [v4, v6].map(AddressNames::reverse_name);

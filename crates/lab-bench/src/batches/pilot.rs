@@ -34,7 +34,8 @@ const COMPILED_LANGUAGES: [&str; 12] = [
     "Ada", "C", "C++", "D", "Fortran", "Go", "Haskell", "Nim", "OCaml", "Rust", "Swift", "Zig",
 ];
 
-/// The number of latest warm-up batches that are examined for compiling helper threads.
+/// The number of last warm-up batches in which busy helper threads mean that code is still being
+/// compiled.
 const LAST_BATCHES: usize = 8;
 
 /// The maximum duration of a pilot's batch in ns, regardless of the length of measured batches.

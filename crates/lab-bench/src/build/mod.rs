@@ -360,8 +360,11 @@ fn sharing_files(subjects: &[&Subject]) -> Vec<Vec<usize>> {
     groups
 }
 
-/// Returns true if a toolchain is installed.
+/// Returns true if a toolchain is installed. Probes it until it is found for the first time.
 pub fn present(toolchain: &Toolchain) -> bool {
+    if toolchain.found.get().is_some() {
+        return true;
+    }
     let runs = |probe: &Vec<String>| {
         let Some((program, args)) = probe.split_first() else {
             return true;
@@ -374,7 +377,13 @@ pub fn present(toolchain: &Toolchain) -> bool {
             .stderr(Stdio::null());
         call.status().is_ok_and(|s| s.success())
     };
-    toolchain.programs.iter().all(|p| in_path(p).is_some()) && toolchain.probes.iter().all(runs)
+    let programs = &toolchain.programs;
+    let is_present =
+        programs.iter().all(|p| in_path(p).is_some()) && toolchain.probes.iter().all(runs);
+    if is_present {
+        toolchain.found.get_or_init(|| ());
+    }
+    is_present
 }
 
 /// Finds a program in PATH.

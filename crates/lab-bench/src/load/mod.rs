@@ -45,8 +45,8 @@ pub struct LoadWorkload<'a> {
     reported: HashSet<(SubjectId, ErrorKind)>,
     /// The number of slices written.
     done: u32,
-    /// The total number of slices. The actual number differs if a turn fails or is repeated.
-    of: u32,
+    /// The planned number of slices. The actual number differs if a turn fails or is repeated.
+    planned: u32,
 }
 
 /// The participants in a load that run on this machine.
@@ -98,11 +98,11 @@ impl<'a> LoadWorkload<'a> {
             },
             reported: HashSet::new(),
             done: 0,
-            of: 0,
+            planned: 0,
         };
         let complete = run.complete_blocks().count() as u32;
         let blocks = plan.measure.max_blocks.saturating_sub(complete);
-        workload.of = blocks * workload.slices_of_a_block();
+        workload.planned = blocks * workload.slices_of_a_block();
         workload
     }
 
@@ -236,7 +236,7 @@ impl<'a> LoadWorkload<'a> {
         (block.progress)(Progress::Slice {
             slice: &slice,
             done: self.done,
-            of: self.of.max(self.done),
+            of: self.planned.max(self.done),
         });
         Ok(())
     }

@@ -550,7 +550,8 @@ impl Workload for ServerWorkload<'_> {
         }
     }
 
-    /// Returns false for load at a fraction of a peak, if the server has no peak or it is unknown.
+    /// Returns true unless the point's load is a fraction of the server's peak, and the server has no
+    /// peak or its peak is unknown.
     fn has_turns(&self, subject: SubjectId, point: PointId) -> bool {
         let plan = self.setup.plan;
         let peak = || self.peaks.peak(plan, subject, point);

@@ -153,7 +153,7 @@ pub struct Structured {
     possible: Vec<u64>,
     assumed_unit_ns: u64,
     has_fraction: bool,
-    /// Producers with weak marks whose fields occur in the sample, as a bit mask of their indices.
+    /// A bit mask of the indices of weakly identified producers whose fields occur in the sample.
     weak_producers: u32,
     /// The weak producer whose unit was chosen.
     preferred: Option<&'static Producer>,

@@ -46,8 +46,7 @@ pub struct UnitEvidence {
     /// The durations as written, each with its line's time in seconds since 1970, in the order of
     /// the lines.
     durations: Vec<(f64, Option<f64>)>,
-    /// The spans between the first and the last time in a line in ns, each with the duration as
-    /// written.
+    /// For each line with two times: the time between them in ns, and the duration as written.
     between: Vec<(f64, f64)>,
     /// True if any duration has a fraction.
     has_fraction: bool,

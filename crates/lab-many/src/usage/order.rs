@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Orders to an agent on a server's machine, and its reports.
+//! Messages to an agent on a server's machine, and the reports that it sends back.
 
 use lab_bench::Usage;
 use serde::{Deserialize, Serialize};

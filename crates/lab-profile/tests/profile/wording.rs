@@ -207,7 +207,7 @@ fn every_sentence() {
         blocks,
         bytes: 21_811,
         site: frame(),
-        max_bytes: 20_480,
+        unfreed_bytes: 20_480,
     };
     add(
         "never_freed",

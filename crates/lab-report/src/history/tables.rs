@@ -143,8 +143,8 @@ pub fn notes(records: &[HistoryRow]) -> Vec<String> {
                 .to_string(),
         ),
         by_case.then(|| {
-            "Servers are compared by the CPU time of a request, a geometric mean over the numbers of connections: \
-             below 1 means more requests per CPU second."
+            "Servers are compared by the CPU time of a request, as a geometric mean of the ratios over the numbers \
+             of connections. A ratio below 1 means more requests per CPU second than the baseline's."
                 .into()
         }),
         many.then(|| {

@@ -181,9 +181,10 @@ fn machines(run: &Run) -> Table {
             agent.lost.clone().unwrap_or_default().into(),
         ]);
     }
-    table.caption = "How far each clock (UTC) was ahead of the coordinator's, and the maximum error of this. No \
-                     measurement depends on it."
-        .into();
+    table.caption =
+        "The offset of each clock (UTC) from the coordinator's, and its maximum error. A positive \
+                     offset means that the clock is ahead. No measurement depends on it."
+            .into();
     table.without_empty_columns()
 }
 

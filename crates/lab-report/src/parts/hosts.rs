@@ -49,7 +49,7 @@ pub fn measured_on(measured: &Measured) -> String {
         return String::new();
     }
     format!(
-        "Each block was measured on one of the hosts: {} of them on each; ratios are computed within a block.",
+        "Each block was measured on one host. Blocks by host: {}. Ratios are computed within a block.",
         say::list(&names)
     )
 }

@@ -670,13 +670,13 @@ fn blocks_depend(all: &[CellName], comparisons: Option<usize>, merged: bool) -> 
     match (merged, comparisons) {
         (true, _) => format!("{fact}: they were merged, so fewer blocks count."),
         (false, Some(_)) => format!(
-            "{fact}, and there are too few to merge them: the intervals may be too narrow, and no winner is named \
-             there.{}",
+            "{fact}. There are too few blocks to merge those that depend on each other, so the intervals may be too \
+             narrow, and no winner is named there.{}",
             more_time(None)
         ),
         (false, None) => format!(
-            "{fact}, and there are too few to merge them: the intervals may be too narrow. The server may still be \
-             warming up or filling a cache.{}",
+            "{fact}. There are too few blocks to merge those that depend on each other, so the intervals may be too \
+             narrow. The server may still be warming up or filling a cache.{}",
             more_time(None)
         ),
     }

@@ -93,7 +93,7 @@ impl<'a> RunSide<'a> {
         self.plan.subjects.find_id(|s| s.name == name)
     }
 
-    /// Returns the line and the revision of a command.
+    /// Returns a command's command line and, if known, its revision.
     fn command(&self, name: &str) -> Option<(String, Option<String>)> {
         let subject = &self.plan.subjects[self.find(name)?];
         let command = subject.command.clone()?;

@@ -28,7 +28,7 @@ pub(crate) fn add_spreads(
     }
 }
 
-/// Returns pairs of points in which the second point has another value of a factor.
+/// Returns pairs of points that differ in the value of a factor.
 fn factor_pairs(run: &Run, plan: &Plan) -> Vec<(PointId, PointId)> {
     let first = plan.points.first().map(|point| point.case);
     let groups = sweeps(plan).into_iter();

@@ -163,7 +163,7 @@ impl Drop for Background {
     }
 }
 
-/// Runs the background: `background KIND FOLDER [ionice | GROUP's file]`.
+/// Runs the load in the background: `background KIND FOLDER [ionice | CGROUP_FILE]`.
 pub fn run(arguments: &[String]) -> Result<(), Failure> {
     let [_, kind, folder, held @ ..] = arguments else {
         return Err(Failure::usage("usage: background KIND FOLDER"));

@@ -14,8 +14,9 @@ use std::time::Duration;
 /// The first command-line argument, which selects this diagnosis.
 pub const WORD: &str = "why";
 
-/// The number of operations per second, and the duration of the diagnosis in seconds.
+/// The number of operations per second.
 const RATE: u64 = 100;
+/// The duration of the diagnosis, in seconds.
 const SECONDS: u64 = 5;
 /// The time after which an operation that has not finished counts as slow, in ns.
 const SLOW: u64 = 20_000_000;

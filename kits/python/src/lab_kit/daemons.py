@@ -180,7 +180,7 @@ def program(*names: str) -> str:
 
 
 def free_port() -> int:
-    """Returns a free port of 127.0.0.1."""
+    """Returns a free port on 127.0.0.1."""
     with socket.socket() as place:
         place.bind(("127.0.0.1", 0))
         return int(place.getsockname()[1])

@@ -144,7 +144,7 @@ pub fn judge(args: &CompareArgs, plan: &Plan, run: &Path) -> Result<(), Exit> {
     Ok(RunWriter::add_gates(run, &kept)?)
 }
 
-/// Returns the range of a command's instructions at a point.
+/// Returns the lowest and the highest instruction count of a command at a point.
 fn range(
     plan: &Plan,
     layouts: &[Layout],

@@ -105,7 +105,7 @@ pub fn table(scope: &Scope) -> Option<Table> {
     (!table.rows.is_empty()).then(|| table.with_caption(&caption))
 }
 
-/// Describes the losses, then the waiting times, then the range of other counts, such as fairness.
+/// Describes the losses, then the waiting times, then the ranges of other metrics, such as fairness.
 pub fn findings(scope: &Scope, loss: impl Fn(&Metric) -> Option<String>) -> Vec<Finding> {
     let entries = entries(scope);
     let metrics = |better: Direction| {

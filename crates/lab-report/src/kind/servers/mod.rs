@@ -422,7 +422,7 @@ fn rates(view: &View) -> Section {
     });
     section.table(max.with_caption(
         "The highest rate of each server; where the generator was the limit, the server could serve more. Verdicts \
-         are on the time per request.",
+         compare the time per request.",
     ));
     let known = Peaks::from_blocks(scope.plan, scope.run);
     if let Some(open) = view.cases().into_iter().find_map(|c| view.at_middle(c)) {

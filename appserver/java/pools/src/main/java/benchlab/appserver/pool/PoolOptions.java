@@ -109,8 +109,8 @@ public final class PoolOptions<R> implements Cloneable {
     }
 
     /**
-     * Returns options without other hooks and without limits, in {@link RequestOrder#ROUND_ROBIN}
-     * order.
+     * Returns options with this factory, {@link RequestOrder#ROUND_ROBIN}, no other hooks, and no
+     * limits.
      *
      * @param factory creates a resource
      * @param <R> the type of the resources
