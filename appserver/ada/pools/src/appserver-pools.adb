@@ -827,8 +827,24 @@ package body Appserver.Pools is
 
    procedure Put_Back (Self : in out Lease) is
       Slot : constant Slot_Count := Self.Slot;
+
+      --  To forget where the slot was leased is a call of the run-time library, in which the task
+      --  could be aborted before the slot is idle again
+
+      procedure Put_Back_Noted is
+      begin
+         pragma Abort_Defer;
+         Self.Slot := No_Slot;
+         Put_Back (Self.Pool.all, Slot);
+      end Put_Back_Noted;
+
    begin
-      if Slot /= No_Slot then
+      if Slot = No_Slot then
+         return;
+      end if;
+      if Self.Pool.Options.Leak_Threshold < Forever then
+         Put_Back_Noted;
+      else
          Self.Slot := No_Slot;
          Put_Back (Self.Pool.all, Slot);
       end if;

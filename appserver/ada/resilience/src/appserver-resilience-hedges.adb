@@ -84,8 +84,12 @@ package body Appserver.Resilience.Hedges is
       Callers : array (1 .. Max_Calls) of Caller_Access;
       Started : Natural := 0;
 
+      --  Starts a call. Without the pragma, an abort of the caller could leave a call running that
+      --  is not in Callers.
+
       procedure Start is
       begin
+         pragma Abort_Defer;
          Race.Start;
          Started           := Started + 1;
          Callers (Started) := new Caller;
