@@ -21,7 +21,7 @@ const MIN_SETS: u32 = 2;
 /// Intervals from up to this many sets assume normally distributed values.
 ///
 /// With slightly more sets, the intervals need no such assumption but are wider.
-const MAX_ASSUMED_SETS: u32 = 5;
+pub const MAX_ASSUMED_SETS: u32 = 5;
 /// From this many sets on, intervals do not assume normally distributed values and are not much
 /// wider.
 const MIN_EXACT_SETS: u32 = 12;

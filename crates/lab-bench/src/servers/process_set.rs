@@ -5,7 +5,7 @@
 use super::pilot;
 use crate::driver::context::RunContext;
 use lab_model::{BlockState, Pilot, Plan, SubjectId};
-use lab_stats::nesting::{Cost, Design, Variances, sets_done};
+use lab_stats::nesting::{Cost, Design, MAX_ASSUMED_SETS, Variances, sets_done};
 use lab_stats::steady::steady;
 use std::collections::HashMap;
 use std::time::Instant;
@@ -195,8 +195,8 @@ impl SetCosts {
         }
     }
 
-    /// Lets a set serve another block if the time after its last block is too short for another
-    /// set with at least half as many blocks.
+    /// Lets a set serve another block if the time after its last block is too short for another set,
+    /// or, if there are enough sets, for one with at least half as many blocks.
     ///
     /// A set with one block after sets with many blocks would count as much as they do.
     pub fn extend(&self, set: &mut ProcessSet, plan: &Plan, context: &RunContext) {
@@ -208,7 +208,8 @@ impl SetCosts {
             return;
         }
         let next = self.blocks_of_next(plan, context, self.block_s.unwrap_or(0.0));
-        if next.is_none_or(|blocks| 2 * blocks < set.blocks) {
+        let has_enough_sets = set.number + 1 >= MAX_ASSUMED_SETS;
+        if next.is_none_or(|blocks| has_enough_sets && 2 * blocks < set.blocks) {
             set.blocks += 1;
         }
     }
