@@ -35,9 +35,11 @@ const MAX_FALL_PER_DOUBLING: f64 = 0.04;
 /// round would find a steady level by chance sooner or later.
 const CHECKS_GROWTH: f64 = 1.2;
 /// The standard error of the level, in logarithms, at which a process is seen to be at the level of
-/// its pilot, and the limits of the number of rounds needed for that.
+/// its pilot.
 const ERROR_OF_LAST: f64 = 0.05;
-const LAST_ROUNDS: [usize; 2] = [6, 40];
+/// The limits of the number of rounds that show this.
+const MIN_LAST_ROUNDS: usize = 6;
+const MAX_LAST_ROUNDS: usize = 40;
 
 /// The level of a server at the end of its pilot.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,9 +64,8 @@ pub struct Steady {
 impl Steady {
     /// Returns the number of last rounds that show whether another process is at this level.
     pub fn last_rounds(&self) -> usize {
-        let [min, max] = LAST_ROUNDS;
         let rounds = std::f64::consts::FRAC_PI_2 * (self.noise / ERROR_OF_LAST).powi(2);
-        (rounds.ceil() as usize).clamp(min, max)
+        (rounds.ceil() as usize).clamp(MIN_LAST_ROUNDS, MAX_LAST_ROUNDS)
     }
 }
 

@@ -22,14 +22,10 @@ struct Shown {
 fn shown(file: &str, start: &str) -> Shown {
     let text = fs::read_to_string(Path::new(ROOT).join(file)).unwrap();
     let mut lines = text.lines().map(str::to_owned);
-    let command = lines.find_map(|line| Some(line.strip_prefix("$ ")?.to_owned()));
-    let mut command = command.unwrap();
-    while !command.starts_with(start) {
-        let next = lines.find_map(|line| Some(line.strip_prefix("$ ")?.to_owned()));
-        command = next.unwrap_or_else(|| panic!("{file} has no command `{start}`"));
-    }
+    let line = lines.find(|line| line.starts_with(&format!("$ {start}")));
+    let line = line.unwrap_or_else(|| panic!("{file} has no command `{start}`"));
     Shown {
-        command,
+        command: line["$ ".len()..].to_owned(),
         output: lines.take_while(|line| line != "```").collect(),
     }
 }

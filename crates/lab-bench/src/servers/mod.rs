@@ -178,11 +178,10 @@ impl<'a> ServerWorkload<'a> {
                 return Ok(None);
             }
         };
-        let is_alone = baseline.is_none();
         let found = self.pilot_cases((subject, &mut server), baseline, &split, progress);
         let found = found.and_then(|pilots| server.rest().map(|()| pilots));
         let found = match found {
-            Ok(pilots) if is_alone && !pilots.iter().all(is_steady) => {
+            Ok(pilots) if subject == plan.baseline && !pilots.iter().all(pilot::is_steady) => {
                 self.pilot_with_reference(subject, &mut server, run, progress)?
             }
             found => found,
@@ -234,7 +233,7 @@ impl<'a> ServerWorkload<'a> {
         progress: &mut dyn FnMut(Progress),
     ) -> SubjectResult<Vec<Pilot>> {
         let plan = self.setup.plan;
-        let has_reference = baseline.is_some();
+        let may_be_repeated = subject == plan.baseline && baseline.is_none();
         let mut pilots: Vec<Pilot> = Vec::new();
         for case in plan.cases.ids() {
             let Some(point) = pilot::point(plan, case) else {
@@ -252,10 +251,10 @@ impl<'a> ServerWorkload<'a> {
                 Some(pilot) => warming.reach(server, pilot)?,
                 None => {
                     let max_time = self.pilot_length(&pilots);
-                    let max_time = if has_reference {
-                        max_time
-                    } else {
+                    let max_time = if may_be_repeated {
                         pilot::max_length_without_reference(max_time)
+                    } else {
+                        max_time
                     };
                     pilots.push(Pilot {
                         subject,
@@ -682,11 +681,6 @@ impl Workload for ServerWorkload<'_> {
         let mut process = self.running.remove(&subject).map(|server| server.process);
         block.fail(fault, subject, None, process.as_mut())
     }
-}
-
-/// Returns true if a pilot ended at a steady level.
-fn is_steady(pilot: &Pilot) -> bool {
-    lab_stats::steady::steady(pilot).is_none_or(|level| level.reached)
 }
 
 /// Shuts down a server and stores its log. Returns the values of the experiment's metrics.

@@ -119,6 +119,11 @@ pub fn max_length(plan: &Plan, spent: Duration, left: usize, pilots: usize) -> D
     max_time.max(MIN_PILOT).min(max_pilot(plan))
 }
 
+/// Returns true if a pilot ended at a steady level.
+pub fn is_steady(pilot: &Pilot) -> bool {
+    lab_stats::steady::steady(pilot).is_none_or(|level| level.reached)
+}
+
 /// Returns the maximum length of the baseline's first pilot, given the maximum length of a pilot.
 ///
 /// The rest of the time is for the pilot of a second process.

@@ -161,7 +161,7 @@ impl SetCosts {
             let is_steady = |p: &Pilot| {
                 let length = p.ages.last().map_or(0, |age| age.wall_ns);
                 let is_cut = length < pilot::max_pilot(plan).as_nanos() as u64;
-                steady(p).is_none_or(|s| s.reached) || !is_cut
+                pilot::is_steady(p) || !is_cut
             };
             let is_steady = pilots(context, subject).all(is_steady);
             let block_s = turns_s(plan, 1);
