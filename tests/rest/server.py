@@ -6,6 +6,7 @@ import re
 import resource
 import shutil
 import signal
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,9 @@ from subject import ProtocolError, Reply, Subject
 CLOSE_S = 15
 """The timeout for a server to end, in seconds. The experiment allows 5 s, but other programs may keep the cores
 busy."""
+
+ESTABLISHED = "01"
+"""The state of an open connection in /proc/net/tcp: `TCP_ESTABLISHED` in the kernel's tcp_states.h."""
 
 
 def rest_subjects() -> list[Declared]:
@@ -79,6 +83,28 @@ class Server:
     def open_files(self) -> int:
         """Returns the number of open files and connections of its process."""
         return len(list(Path(f"/proc/{self.subject.pid}/fd").iterdir()))
+
+    def wait_until_idle(self) -> None:
+        """Waits until the server has handled everything that clients have sent: its sockets have no unread data, and
+        all its threads sleep. A fixed pause would be too short for a JVM that loads classes on busy cores."""
+        deadline = time.monotonic() + CLOSE_S
+        idle_checks = 0
+        while idle_checks < 5:
+            assert time.monotonic() < deadline, "the server does not become idle"
+            time.sleep(0.02)
+            idle_checks = idle_checks + 1 if not self._has_unread_data() and self._all_threads_sleep() else 0
+
+    def _has_unread_data(self) -> bool:
+        sockets = (line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:])
+        return any(local.endswith(f":{self.port:04X}") and int(queues.split(":")[1], 16) > 0
+                   for _, local, _, state, queues, *_ in sockets if state == ESTABLISHED)
+
+    def _all_threads_sleep(self) -> bool:
+        try:
+            statuses = [(task / "status").read_text() for task in Path(f"/proc/{self.subject.pid}/task").iterdir()]
+        except (FileNotFoundError, ProcessLookupError):  # a thread has just ended
+            return False
+        return all(re.search(r"^State:\s+S ", status, re.MULTILINE) for status in statuses)
 
     def is_listening(self) -> bool:
         try:

@@ -62,7 +62,7 @@ def test_a_request_that_is_under_way_is_answered(server: Server) -> None:
     message = request("POST", "/api/echo", ORDER)
     with server.connect() as connection:
         connection.send(message[:-100])
-        time.sleep(0.2)  # the request has arrived
+        server.wait_until_idle()
         closer = threading.Thread(target=close, args=(server,))
         closer.start()
         time.sleep(0.3)
@@ -77,7 +77,7 @@ def test_who_never_ends_a_request_is_not_waited_for(server: Server) -> None:
     with ExitStack() as connections:
         for size in (0, 1, 30, len(message) - 1):
             connections.enter_context(server.connect()).send(message[:size])
-        time.sleep(0.2)
+        server.wait_until_idle()
         close(server)
         assert not server.is_listening()
 
