@@ -134,15 +134,34 @@ impl<'a, 'b> BlockRun<'a, 'b> {
             }
         }
         order.sort_by_key(|&subject| subject != self.plan.baseline);
-        for refreshes in [false, true] {
-            for &subject in &order {
-                if self.takes_part(subject, target) {
-                    let done = if refreshes {
-                        self.workload.refresh_opened(&mut self.block, subject)
-                    } else {
-                        self.workload.warm_up_opened(&mut self.block, subject)
+        for &subject in &order {
+            if self.takes_part(subject, target) {
+                let warm = self.workload.warm_up_opened(&mut self.block, subject);
+                self.finish_step(warm, subject, None)?;
+            }
+        }
+        self.rehearse(target, &order)
+    }
+
+    /// Gives each subject turns that are not recorded, so that the first recorded turn is like all others. The points of
+    /// the target alternate.
+    fn rehearse(&mut self, target: TargetId, order: &[SubjectId]) -> Result<(), Stop> {
+        let points = self.plan.points.ids();
+        let points: Vec<PointId> = points
+            .filter(|&point| self.plan.points[point].target == target)
+            .collect();
+        for (pass, &point) in (0..self.workload.rehearsed_passes()).zip(points.iter().cycle()) {
+            for (turn, &subject) in (0..).zip(order) {
+                let takes_part = self.block.participants.takes_part(subject, point);
+                if takes_part && self.workload.has_turns(subject, point) {
+                    let turn = Turn {
+                        subject,
+                        point,
+                        pass,
+                        turn,
                     };
-                    self.finish_step(done, subject, None)?;
+                    let done = self.workload.rehearse(&mut self.block, turn);
+                    self.finish_step(done, subject, Some(point))?;
                 }
             }
         }

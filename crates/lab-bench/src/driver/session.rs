@@ -164,9 +164,12 @@ impl<'a> Session<'a> {
         if !self.context.has_participants() {
             return Ok(Some(Ending::Failed));
         }
-        // A warm set of processes must first serve all of its blocks.
+        // A warm set of processes first serves all of its blocks, unless disturbances make it exceed the budget by far.
         if self.executor.is_amid_set() && by_figures != Some(Ending::Failed) {
-            return Ok(None);
+            let is_far_over = plan.measure.budget_ns.is_some_and(|budget_ns| {
+                sets >= MIN_SETS as u32 && spent_ns > budget_ns + budget_ns / OVERRUN
+            });
+            return Ok(is_far_over.then_some(Ending::Budget));
         }
         if plan
             .measure

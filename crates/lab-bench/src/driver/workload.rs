@@ -14,7 +14,7 @@ use lab_store::StoreError;
 /// begin_block
 ///   open                          once for each target, or at each point; see Opening
 ///   warm_up_opened                subjects opened for a target: the baseline first, then the others in a random order
-///   refresh_opened                the same again, after all subjects are warm
+///   rehearse                      a number of passes; see Workload::rehearsed_passes
 ///   begin_point, warm_up          each point; its subjects in a random order
 ///     before_pass                 each pass; its subjects in the pass's order
 ///     begin_turn, take_turn, end_turn     take_turn again if others disturbed it
@@ -132,8 +132,13 @@ pub trait Workload {
         Ok(())
     }
 
-    /// Warms up a subject again that was idle while the others were warmed up.
-    fn refresh_opened(&mut self, _block: &mut BlockContext, _subject: SubjectId) -> Done<()> {
+    /// Returns the number of passes that the warm subjects of a target complete before the first recorded turn.
+    fn rehearsed_passes(&self) -> u32 {
+        0
+    }
+
+    /// Runs a turn that is not recorded.
+    fn rehearse(&mut self, _block: &mut BlockContext, _turn: Turn) -> Done<()> {
         Ok(())
     }
 

@@ -41,6 +41,12 @@ use usage::with_server;
 /// The unrecorded load before a visit takes 1 / `LEAD_IN` of the visit's length.
 const LEAD_IN: u32 = 10;
 
+/// The number of turns that each server of a new set completes before the first recorded turn.
+///
+/// A server that was idle while others were warmed up needs up to a third more CPU time per request
+/// in its first turn: some collect garbage or discard compiled code.
+const REHEARSED_PASSES: u32 = 4;
+
 /// The servers of a run.
 pub struct ServerWorkload<'a> {
     setup: ServerSetup<'a>,
@@ -355,14 +361,12 @@ impl ServerWorkload<'_> {
     /// Warms up a server, one case after another.
     ///
     /// The server is warm when it reaches the level of its pilot, or when it has served the number
-    /// of requests that the run requires. `refresh` is true for a server that was already warm and
-    /// only has to return to that level.
+    /// of requests that the run requires.
     fn warm_up_cases(
         &self,
         block: &mut BlockContext,
         (subject, server): (SubjectId, &mut RunningServer),
         mut baseline: Option<&mut RunningServer>,
-        refresh: bool,
     ) -> SubjectResult<()> {
         let plan = self.setup.plan;
         server.process.wake()?;
@@ -384,7 +388,6 @@ impl ServerWorkload<'_> {
             let mut warming = self.warming((subject, server), cell, baseline)?;
             match plan.measure.age {
                 Some(age) => warming.reach_age(server, age)?,
-                None if refresh => warming.refresh(server, pilot)?,
                 None => warming.reach(server, pilot)?,
             }
         }
@@ -578,17 +581,25 @@ impl Workload for ServerWorkload<'_> {
             return Ok(());
         }
         self.with_baseline(subject, |workload, server, baseline| {
-            workload.warm_up_cases(block, (subject, server), baseline, false)
+            workload.warm_up_cases(block, (subject, server), baseline)
         })
     }
 
-    fn refresh_opened(&mut self, block: &mut BlockContext, subject: SubjectId) -> Done<()> {
-        if self.setup.plan.measure.age.is_some() {
-            return Ok(());
+    fn rehearsed_passes(&self) -> u32 {
+        let counts_requests = self.setup.plan.measure.age.is_some();
+        if self.set.is_warm() || counts_requests {
+            0
+        } else {
+            REHEARSED_PASSES
         }
-        self.with_baseline(subject, |workload, server, baseline| {
-            workload.warm_up_cases(block, (subject, server), baseline, true)
-        })
+    }
+
+    fn rehearse(&mut self, block: &mut BlockContext, turn: Turn) -> Done<()> {
+        self.begin_turn(block, turn)?;
+        self.take_turn(block, turn)?;
+        // The next turn may be at another point.
+        self.engines.remove(&turn.subject);
+        self.end_turn(block, turn)
     }
 
     fn passes(&self, _: PointId, _: &[SubjectId]) -> u32 {

@@ -63,11 +63,6 @@ const TOLERANCE: f64 = 0.05;
 /// The factor by which the machine may be slower than in the pilot, if no baseline shows its speed.
 const MACHINE_FACTOR: f64 = 1.3;
 
-/// The maximum number of rounds that bring a warm process back to its steady level after it was
-/// idle, and the maximum number of rounds that show this.
-const MAX_REFRESHING: usize = 20;
-const MAX_LAST_REFRESHING: usize = 10;
-
 /// The maximum number of requests and the maximum time before a server reaches its level, as a
 /// multiple of what the pilot's process needed. It always has as much time as the whole pilot took.
 ///
@@ -272,27 +267,6 @@ impl<'a, 'y> Warming<'a, 'y> {
             }
         }
         server.keep_on(self.cores)
-    }
-
-    /// Loads a server that was idle while others were warmed up, until it has returned to its
-    /// level.
-    ///
-    /// Some servers collect garbage or discard compiled code while they are idle.
-    pub fn refresh(&mut self, server: &mut RunningServer, pilot: &Pilot) -> SubjectResult<()> {
-        let level = lab_stats::steady::steady(pilot);
-        server.keep_on(self.cores)?;
-        self.has_compiled = true;
-        for round in 1..=MAX_REFRESHING {
-            self.round(server)?;
-            let is_at = |level: Steady| {
-                let last_rounds = level.last_rounds().min(MAX_LAST_REFRESHING);
-                round >= last_rounds && self.is_at(&level, last_rounds)
-            };
-            if level.is_none_or(is_at) {
-                break;
-            }
-        }
-        Ok(())
     }
 
     /// Sends load until the server has served a number of requests, on the cores that it uses in

@@ -198,7 +198,8 @@ impl SetCosts {
     /// Lets a set serve another block if the time after its last block is too short for another set,
     /// or, if there are enough sets, for one with at least half as many blocks.
     ///
-    /// A set with one block after sets with many blocks would count as much as they do.
+    /// A set with one block after sets with many blocks would count as much as they do. A set is not
+    /// extended beyond the time of the run.
     pub fn extend(&self, set: &mut ProcessSet, plan: &Plan, context: &RunContext) {
         let is_last = plan
             .measure
@@ -207,7 +208,11 @@ impl SetCosts {
         if is_last || plan.measure.age.is_some() || !set.is_before_last_block() {
             return;
         }
-        let next = self.blocks_of_next(plan, context, self.block_s.unwrap_or(0.0));
+        let block_s = self.block_s.unwrap_or(0.0);
+        if remaining_s(plan, context).is_none_or(|remaining_s| remaining_s < 2.0 * block_s) {
+            return;
+        }
+        let next = self.blocks_of_next(plan, context, block_s);
         let has_enough_sets = set.number + 1 >= MAX_ASSUMED_SETS;
         if next.is_none_or(|blocks| has_enough_sets && 2 * blocks < set.blocks) {
             set.blocks += 1;
@@ -288,4 +293,53 @@ fn turns_s(plan: &Plan, subjects: usize) -> f64 {
     let points = plan.points.ids();
     let turn_s = |point| plan.turn_ns(point) as f64 / 1e9 * 1.1 + TURN_EXTRA_S;
     points.map(|point| turns * turn_s(point)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lab_model::{Measure, Run};
+    use lab_store::RunWriter;
+
+    /// Returns true if a set with one more block to serve is extended when `spent_s` seconds of a run of 100 s are over. A set
+    /// takes 20 s to warm up, and a block takes 5 s.
+    fn is_extended(spent_s: u64, number: u32) -> bool {
+        let plan = Plan {
+            measure: Measure {
+                budget_ns: Some(100_000_000_000),
+                max_process_sets: Some(40),
+                ..Measure::default()
+            },
+            ..Plan::default()
+        };
+        let folder = tempfile::tempdir().expect("a folder");
+        let writer = RunWriter::create(&folder.path().join("run.lab"), "0", 1.0).expect("a file");
+        let mut context = RunContext::new(&plan, writer, Run::default());
+        context.spent_ns = spent_s * 1_000_000_000;
+        let costs = SetCosts {
+            set_s: Some(20.0),
+            block_s: Some(5.0),
+            ..SetCosts::default()
+        };
+        let mut set = ProcessSet {
+            number,
+            blocks: 8,
+            served: 7,
+            began: true,
+            ..ProcessSet::default()
+        };
+        costs.extend(&mut set, &plan, &context);
+        set.blocks > 8
+    }
+
+    #[test]
+    fn a_set_serves_the_rest_of_the_time_and_no_more() {
+        assert!(!is_extended(10, 2), "there is time for another set");
+        for number in [2, 9] {
+            assert!(is_extended(85, number), "there is time for blocks only");
+            for spent_s in [91, 96, 100, 1000] {
+                assert!(!is_extended(spent_s, number), "after {spent_s} s");
+            }
+        }
+    }
 }

@@ -29,6 +29,7 @@ pub enum BuildStep {
     Open(SubjectId),
     Point(PointId),
     WarmUp(SubjectId, PointId),
+    Rehearse(Turn),
     Pass(Turn, u32),
     Take(Turn),
     End(Turn),
@@ -261,6 +262,16 @@ impl Workload for Fake<'_> {
 
     fn warm_up(&mut self, _: &mut BlockContext, subject: SubjectId, point: PointId) -> Done<()> {
         self.journal.step(BuildStep::WarmUp(subject, point));
+        Ok(())
+    }
+
+    fn rehearsed_passes(&self) -> u32 {
+        let begins_set = self.blocks_of_set.is_some() && self.set.1 == 0;
+        if begins_set { 3 } else { 0 }
+    }
+
+    fn rehearse(&mut self, _: &mut BlockContext, turn: Turn) -> Done<()> {
+        self.journal.step(BuildStep::Rehearse(turn));
         Ok(())
     }
 

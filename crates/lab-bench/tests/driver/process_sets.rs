@@ -56,6 +56,55 @@ fn a_warm_set_serves_all_its_blocks() {
 }
 
 #[test]
+fn a_set_that_is_disturbed_all_the_time_ends_with_the_budget() {
+    let plan = nested(5);
+    let fake = Fake {
+        blocks_of_set: Some(4),
+        ..fake()
+    };
+    let file = File::new(&plan);
+    let mut disturbances = vec![Default::default(); 5];
+    disturbances.resize(20, stolen());
+    fake.journal.disturbances.borrow_mut().extend(disturbances);
+    assert_eq!(file.measure(&plan, fake).unwrap(), Ending::Budget);
+    let run = file.run();
+    assert_eq!(run.replicates(), [0, 0, 0, 0, 1]);
+    assert_eq!(run.blocks.len(), 7, "a quarter more than the budget");
+}
+
+#[test]
+fn a_set_rehearses_before_its_first_recorded_turn() {
+    let (plan, fake) = (nested(4), fake());
+    let file = File::new(&plan);
+    let journal = fake.journal.clone();
+    assert_eq!(file.measure(&plan, fake).unwrap(), Ending::Budget);
+    assert_eq!(file.run().replicates(), [0, 0, 1, 1]);
+    let steps = journal.steps.borrow();
+    let mut rehearsed = Vec::new();
+    for (number, block) in steps
+        .split(|step| matches!(step, BuildStep::Block(..)))
+        .skip(1)
+        .enumerate()
+    {
+        let is_rehearsed = |step: &&BuildStep| matches!(step, BuildStep::Rehearse(_));
+        let turns: Vec<&BuildStep> = block.iter().filter(is_rehearsed).collect();
+        let first_turn = block.iter().position(|s| matches!(s, BuildStep::Take(_)));
+        let last_rehearsed = block.iter().rposition(|s| is_rehearsed(&s));
+        assert!(
+            last_rehearsed < first_turn,
+            "block {number} rehearses too late"
+        );
+        rehearsed.push(turns.len());
+        let points = turns.iter().map(|step| match step {
+            BuildStep::Rehearse(turn) => turn.point.index(),
+            _ => unreachable!(),
+        });
+        assert!(points.eq([0, 0, 1, 1, 0, 0].into_iter().take(turns.len())));
+    }
+    assert_eq!(rehearsed, [6, 0, 6, 0], "once in a set");
+}
+
+#[test]
 fn a_run_that_is_resumed_begins_another_set() {
     let plan = nested(100);
     let file = File::new(&plan);
