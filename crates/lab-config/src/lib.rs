@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `benchlab.toml`: the comparisons, loads, logs and audits of a user's project, by name.
 //!
-//! A key has the name and the values of the command's option: `margin = "2%"` is `--margin 2%`. An
-//! entry is converted to options, so each option is defined only once.
+//! Each key has the name of a command-line option and accepts the same values: `margin = "2%"` is
+//! `--margin 2%`. An entry is converted to options, so each option is defined only once.
 
 mod base;
 mod detect;

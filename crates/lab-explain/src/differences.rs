@@ -117,7 +117,7 @@ impl Difference {
         rank.unwrap_or(SYSTEM_RANKS)
     }
 
-    /// Returns the absolute difference.
+    /// Returns the absolute value of the difference.
     fn size(&self) -> f64 {
         (self.values[0] - self.values[1]).abs()
     }
@@ -209,7 +209,8 @@ fn largest_difference<'c>(
     same_direction.max_by(|(_, a), (_, b)| (a[0] - a[1]).abs().total_cmp(&(b[0] - b[1]).abs()))
 }
 
-/// Returns false for an address or question marks, which represent a function without a symbol.
+/// Returns true unless a name is an address or question marks, which stand for a function without a
+/// symbol.
 fn is_symbol(name: &str) -> bool {
     !name.starts_with("0x") && !name.starts_with("???")
 }

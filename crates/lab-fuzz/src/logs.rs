@@ -248,8 +248,8 @@ fn is_of_statements(words: &str) -> bool {
     words.starts_with("PostgreSQL") || words.starts_with("slow query log")
 }
 
-/// Reads a log twice: as a whole and in pieces. Skips logs whose format is not `expected`, because
-/// other targets read them.
+/// Reads a log twice, as a whole and in pieces, and compares the results. Skips logs whose format
+/// is not `expected`, because other targets read them.
 fn check_log(bytes: &[u8], hints: &Hints, expected: impl Fn(&str) -> bool) {
     let words = match find(bytes, hints) {
         Ok(LogFormat::Lines(reader)) if expected(&reader.words) => reader.words,

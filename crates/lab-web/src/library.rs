@@ -34,7 +34,7 @@ pub struct RunLibrary {
     documents: Mutex<Vec<(String, Stamp, Arc<Document>)>>,
 }
 
-/// Values computed from runs, by the name of the run.
+/// A cache of values computed from runs, by the name of the run.
 type Cache<T> = Mutex<HashMap<String, (Stamp, Arc<T>)>>;
 
 /// The length and modification time of a run file and of its SQLite write-ahead log.
@@ -60,7 +60,7 @@ pub enum RunState {
     Measured,
     /// The run was stopped or killed.
     Stopped,
-    /// The run has ended.
+    /// The run has finished.
     Ended,
 }
 

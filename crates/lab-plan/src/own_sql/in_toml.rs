@@ -28,7 +28,7 @@ struct File {
     case: Vec<Case>,
 }
 
-/// A text for all targets, or a separate text for each target.
+/// One text for all targets, or a separate text for each target.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum TextOrEach {
@@ -115,7 +115,7 @@ fn texts(file: &Reading, texts: &Spanned<TextOrEach>) -> PerTarget<Text> {
 }
 
 /// Finds the contents of a string in the file. If the string has escape sequences, only the
-/// position of the whole string is known.
+/// position of the whole string can be found.
 fn located(file: &Reading, text: &str, span: std::ops::Range<usize>) -> Text {
     let raw = file.text.get(span.clone()).unwrap_or("");
     let found = raw.find(text).filter(|_| !text.is_empty());

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 /// The interval between two readings of the run file.
 const EVERY: Duration = Duration::from_secs(1);
-/// The divisor for the time of analyses. They use at most 1/20 of a core, so that they hardly
+/// The divisor for the time of analyses: they use at most 1/20 of a core, so that they hardly
 /// disturb the measurement.
 const FRACTION: u32 = 20;
 
@@ -33,7 +33,7 @@ pub fn live_page(entry: &RunEntry, report: impl maud::Render) -> Markup {
     }
 }
 
-/// The state of a followed run.
+/// The state of a run that a page follows.
 enum FollowState {
     /// The run is being measured.
     Running,
@@ -41,7 +41,7 @@ enum FollowState {
     Over,
 }
 
-/// A follower of a run.
+/// A follower, which sends a run's events to one page.
 struct PageFollower {
     app: App,
     run: String,
