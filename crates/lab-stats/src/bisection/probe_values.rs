@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The values of a probe's blocks.
+//! The ratios of neighboring commits in each block of a probe.
 
 use crate::order;
 use crate::table::{BatchTable, sound_plan};
@@ -30,9 +30,9 @@ pub struct ProbeValues {
     pub second: Vec<f64>,
 }
 
-/// Returns the values of the complete blocks of a run in which neighboring commits took turns.
+/// Returns the ratios in the complete blocks of a run in which neighboring commits took turns.
 ///
-/// `subjects` are two or three commits in their order. Blocks that lack a value are omitted.
+/// `subjects` contains two or three commits in their order. Blocks that lack a value are omitted.
 pub fn probe_values(run: &Run, subjects: &[SubjectId], metric: BisectedMetric) -> ProbeValues {
     let pairs: Vec<Vec<Option<f64>>> = subjects
         .windows(2)
