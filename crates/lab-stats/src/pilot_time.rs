@@ -25,8 +25,9 @@ pub const MAX_FRACTIONS: u32 = 2;
 /// Each pilot is guaranteed 1/RESERVED of an equal fraction of the total time.
 const RESERVED: u32 = 2;
 
-/// An insufficient budget is raised by 1/GROWTH_DIVISOR at a time, at most MAX_GROWTHS times.
+/// An insufficient budget is raised by 1/GROWTH_DIVISOR at a time.
 const GROWTH_DIVISOR: u32 = 20;
+/// The maximum number of times that an insufficient budget is raised.
 const MAX_GROWTHS: usize = 300;
 
 /// The total time of all pilots of a run.
