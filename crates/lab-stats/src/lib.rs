@@ -2,6 +2,14 @@
 //! Statistics of a run's samples: estimates, intervals and verdicts.
 //!
 //! All functions are pure and do no I/O.
+//!
+//! - [`results::results`] computes the values, comparisons and warnings of a run of any kind.
+//! - [`results::observed`] does the same for arbitrary observations.
+//! - [`stop`] decides whether a run may stop.
+//! - [`warmup::classify`] classifies a pilot's batches.
+//! - [`differences`] compares the settings that subjects read back.
+//!
+//! `docs/statistics.md` describes the method for users.
 
 pub mod analysis;
 mod beta;

@@ -15,6 +15,18 @@ use lab_model::{Decision, Ending, Measure, Plan, Run};
 /// continue.
 ///
 /// A run may stop:
+///
+/// - at an interim analysis, if every comparison is resolved or, if a precision is requested, is
+///   precise enough;
+/// - at the last interim analysis or the last block, because the run is complete;
+/// - at any block, if nothing is left to compare.
+///
+/// A requested precision replaces the resolution of comparisons, because the user asked for narrow
+/// intervals, not only for a winner. If this function returns `None` at an interim analysis, the
+/// caller must add the analysis to [`Run::looks`].
+///
+/// A run on multiple targets stops at an interim analysis only if each target's part of the run
+/// would stop there.
 pub fn stop(run: &Run) -> Option<Ending> {
     let plan = sound_plan(run)?;
     let blocks = run.complete_blocks().count() as u32;

@@ -32,7 +32,7 @@ pub enum WarningKind {
     Failed,
     /// Agents or hosts were lost or differed from the others.
     Agents,
-    /// Servers or subjects were not measured at their steady level.
+    /// Servers were not at their steady level during their turns.
     NotSteady,
     /// Requests failed.
     Errors,

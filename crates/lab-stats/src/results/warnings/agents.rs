@@ -20,7 +20,7 @@ pub fn of_agents(run: &Run, plan: &Plan) -> Vec<Warning> {
 
 /// Returns a warning about lost agents.
 ///
-/// Requests are due only in an open loop, so the warning counts unsent requests only there.
+/// In a closed loop, no requests are due, so the number of requests that were not sent is 0.
 fn lost(run: &Run, plan: &Plan, results: &[AgentResult]) -> Option<WarningFact> {
     let lost = results
         .iter()
