@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Results in situations that users encounter: verdicts, exclusions, warnings, interim analyses,
-//! sweeps and warm-up.
+//! Tests results in situations that users encounter: verdicts, exclusions, warnings, interim
+//! analyses, sweeps and warm-up.
 
 use crate::simulator;
 use crate::simulator::figures::{interval, judged, measured_cells, reading, warning, warnings};
@@ -16,7 +16,7 @@ use lab_stats::verdict::{Margin, verdict};
 use lab_stats::{spending, stop, warmup};
 use serde_json::json;
 
-/// Returns a run in a world with the subjects' true ratios.
+/// Returns a simulated run whose subjects have these true ratios to the baseline.
 fn measured(ratios: &[f64], blocks: u32) -> Run {
     let world = World {
         ratios: ratios.to_vec(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The peaks of subjects over a sweep.
+//! Tests the peaks of subjects over a sweep.
 //!
 //! Reporting each subject at its best point must not create false winners, or rates that no subject
 //! reaches. `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats best::` writes the table

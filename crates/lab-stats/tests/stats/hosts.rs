@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Blocks of multiple hosts with known true ratios.
+//! Tests results from multiple hosts with known true ratios.
 
 use crate::simulator::{CALM, Simulator, World, figures, run, served};
 use lab_model::{Agent, AgentId, Block, BlockState, Run, SubjectId};

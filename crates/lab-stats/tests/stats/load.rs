@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Results of load runs.
+//! Tests the results of load runs.
 //!
-//! They are compared with NumPy and SciPy and with simulated servers whose true values are known.
+//! They are compared with NumPy and SciPy, and with simulated servers whose true values are known.
 //! Arbitrary run files and gates are also tested.
 
 use crate::lines::{close, lines};
@@ -54,7 +54,7 @@ fn service_percentiles(results: &Results, subject: SubjectId) -> Vec<Interval> {
     found.collect()
 }
 
-/// Returns the run of reference/generate_load.py.
+/// Returns the run whose data reference/generate_load.py generates.
 fn reference_run() -> Run {
     let mut run = run(&["a", "b"], &[64], 1);
     let times = lines(NUMPY, "times");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Ratios of means whose blocks contain occasional pauses: how often their intervals miss the true
-//! ratio.
+//! Tests ratios of means whose blocks contain occasional pauses: counts how often their intervals
+//! miss the true ratio.
 //!
 //! `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats means::` writes the table in
 //! `docs/statistics.md`.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A kind of run that is not built into benchlab.
+//! Tests a kind of run that is not built into benchlab.
 //!
-//! It reports observations of invented metrics, and gets values, verdicts, the control, means over
-//! points, effects of factors and warnings.
+//! The run reports observations of invented metrics, and gets values, verdicts, the control, means
+//! over points, effects of factors and warnings.
 
 use crate::simulator::{Random, block, empty_run, subject};
 use lab_model::PointId;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Intervals of whole runs in which processes differ and each process serves multiple blocks: how
-//! often they contain the truth.
+//! Tests intervals of whole runs in which processes differ and each process serves multiple blocks:
+//! counts how often the intervals contain the truth.
 //!
 //! `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats process_sets::` writes the table
 //! in `docs/statistics.md`.

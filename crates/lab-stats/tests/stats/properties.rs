@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Properties that hold for any data: symmetries, consistency, and no panics for any file content.
+//! Tests properties that hold for any data: symmetries, consistency, and no panics for any content
+//! of a file.
 
 use crate::simulator;
 use lab_model::{CaseId, Ending, Interval, PointId, Run, Sample, SubjectId};
@@ -307,7 +308,7 @@ fn division_cost(values: &[f64], changes: &[usize], penalty: f64) -> f64 {
     cost + penalty * (values.len() as f64).ln() * changes.len() as f64
 }
 
-/// A run that stops when nothing is known would stop for the wrong reason.
+/// A run without blocks must not stop, because no reason to stop is known yet.
 #[test]
 fn a_run_without_blocks_is_empty_and_continues() {
     let run = two_subjects(&[]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The effect of redoing disturbed blocks, or sections of blocks, on a subject that causes the
-//! disturbances itself.
+//! Tests the effect of redoing disturbed blocks, or sections of blocks, on a subject that causes
+//! the disturbances itself.
 //!
 //! `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats redoing::` writes the table in
 //! `docs/statistics.md`.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The false statements of whole runs.
+//! Tests how often whole runs make false statements.
 //!
 //! With equal subjects at many points, the tests count the runs with any false verdict, mean over
 //! points or ranking. They also determine the number of blocks needed to detect one true difference

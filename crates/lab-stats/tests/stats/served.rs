@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Results of servers that benchlab starts, with known true costs.
+//! Tests the results of servers that benchlab starts, with known true costs.
 //!
 //! The tests cover individual cases and means over cases, closed-loop and open-loop points, memory,
 //! and a generator that is the bottleneck.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The table in `docs/statistics.md` of the number of blocks needed for each level.
+//! Writes and checks the table in `docs/statistics.md` of the number of blocks needed for each
+//! level.
 //!
 //! `UPDATE_DOCS=1 cargo test --release -p lab-stats` writes the table.
 
