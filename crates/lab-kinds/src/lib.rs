@@ -141,7 +141,7 @@ pub fn compare(
         [Content::Imported(_), Content::Imported(_)] => {
             if gates.gate || !gates.fail_if.is_empty() {
                 return Err(
-                    "--gate and --fail-if work only with runs that benchlab measured, not for imported ones".into(),
+                    "--gate and --fail-if work only with runs that benchlab measured, not with imported runs".into(),
                 );
             }
             lab_import::report::compare(&BetweenImports { runs, files })

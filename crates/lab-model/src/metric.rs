@@ -220,7 +220,7 @@ known! {
     /// The number of service times that were recorded.
     SERVICES = Metric::count("services", "service times", "requests");
     /// The number of requests whose send delay is known.
-    SEND_DELAYS = Metric::count("lags", "lags", "requests");
+    SEND_DELAYS = Metric::count("lags", "send delays", "requests");
     /// The number of requests that were due or sent.
     REQUESTS = Metric::count("requests", "requests", "requests");
     /// Requests with the expected response.

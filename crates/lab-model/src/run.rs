@@ -264,7 +264,7 @@ impl Run {
                 return Err(match (existing.as_str(), &self.content) {
                     ("", Content::Logs(_)) => {
                         "a logs run adds up the counts of all agents, so agents cannot be excluded: \
-                                      analyze the logs again without that machine"
+                                      analyze the logs again without the machines of these agents"
                             .into()
                     }
                     ("", _) => "no agents took part in this run".into(),

@@ -206,7 +206,7 @@ impl Comparison {
                 lines if lines.len() == self.commands.len() => &lines[i],
                 lines => {
                     return Err(PlanError::of_request(format!(
-                        "--{option} is given {} times for {} commands: pass it once, or once for each",
+                        "--{option} is given {} times for {} commands: pass it once, or once for each command",
                         lines.len(),
                         self.commands.len()
                     )));

@@ -334,7 +334,7 @@ impl ExperimentReader<'_> {
         }
         if kind.is_service() && target.settings.is_none() {
             let reason =
-                format!("[target.{name}] needs `settings`, the query that reads them back");
+                format!("[target.{name}] needs `settings`, the query with which subjects read back their settings");
             return Err(self.error_at(span, reason));
         }
         self.check_needs(&target.needs)?;

@@ -86,7 +86,7 @@ impl Loading {
         let mut plan = Plan {
             experiment: name,
             title: origins.join(" against "),
-            question: "How much load can it take, and what response times do its users see?".into(),
+            question: "How much load can a server take, and what response times do its users see?".into(),
             subjects: self.subjects()?.into(),
             cases: [Case {
                 name: "load".into(),
@@ -140,7 +140,7 @@ impl Loading {
         }
         if pipeline > 1 && !keep_alive {
             return wrong(
-                "--pipeline sends multiple requests over one connection, --no-keep-alive only one: leave one of them out",
+                "--pipeline sends multiple requests over one connection, but --no-keep-alive sends only one: use only one of these options",
             );
         }
         if self.sweeps.is_empty() && threads > self.connections {

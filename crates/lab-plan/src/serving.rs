@@ -72,7 +72,7 @@ pub fn validate(
         let requests: Vec<Example> = requests.collect::<Result<_, _>>()?;
         if requests.is_empty() {
             let reason =
-                "a case of servers needs a `[[case.request]]` for each request of the load";
+                "a case for servers needs a `[[case.request]]` for each request of the load";
             return Err(at(written.name.span(), reason.into()));
         }
         examples.push(requests);
@@ -192,10 +192,10 @@ fn parameters(case: &Case, written: &file::Case, at: ErrorAt) -> Result<(), Plan
         .as_ref()
         .is_none_or(|(name, _)| name != CONNECTIONS)
     {
-        return wrong(format!("a case of servers needs `sweep.{CONNECTIONS}`"));
+        return wrong(format!("a case for servers needs `sweep.{CONNECTIONS}`"));
     }
     if case.cores != Cores::One || !case.metrics.is_empty() {
-        return wrong("cases of servers do not support `cores` and `metrics`".into());
+        return wrong("cases for servers do not support `cores` and `metrics`".into());
     }
     let loaded = written.request.first();
     let in_path = |name: &str| {

@@ -215,7 +215,7 @@ fn run_by_run(track: &Track, runs: &[ImportSummary]) -> Table {
         "measured (UTC)",
         "value",
         "processes",
-        "to the run before",
+        "change from the previous run",
     ];
     let mut table = Table::new(track.name.clone(), columns);
     let family = track.runs.len().saturating_sub(1).max(1);

@@ -164,7 +164,7 @@ fn table(
             }
         }
         _ => {
-            let reason = "a table needs either `csv`, the name of a file, or `rows` and `columns` to generate";
+            let reason = "a table needs either `csv` with the name of a file, or `rows` and `columns` for generated rows";
             return Err(file.error_at(table.name.span(), reason));
         }
     };

@@ -32,7 +32,7 @@ pub enum Incomparable {
     /// The subjects did different work.
     #[error(
         "the runs did not do the same work: {what} is {first} in the first and {second} in the \
-         second run; repeat one of them with the same work"
+         second run; repeat one run with the work of the other"
     )]
     Work {
         /// The fact that differs.
@@ -44,8 +44,8 @@ pub enum Incomparable {
     },
     /// The two runs have no point in common at which the same subject was measured.
     #[error(
-        "the runs have no subject and point in common; select the same ones with --subjects, \
-         --cases and --set"
+        "the runs have no subject and point in common; select the same subjects and points in both \
+         runs with --subjects, --cases and --set"
     )]
     NothingCommon,
 }

@@ -28,7 +28,8 @@ static PAGES: Metric = Metric::new(
 /// Returns a run of a baseline, a subject that stalls half as long and hits twice as often, an
 /// equal subject, and a copy.
 ///
-/// They run at two points that differ in a factor, which triples stalls.
+/// The subjects run at two points that differ in a factor. The other value of the factor triples
+/// stalls.
 fn run(blocks: u32) -> Run {
     let names = [
         ("base", None),

@@ -9,8 +9,8 @@ use lab_stats::analysis::Verdict;
 use lab_stats::between::{Between, Changed, Incomparable, Recorded, compare_runs};
 use std::collections::HashMap;
 
-/// Returns a run with blocks of one second, in each of which a server serves 400 requests with
-/// response times around `median` ns.
+/// Returns a run in each of whose blocks a server serves 400 requests with response times around
+/// `median` ns.
 fn loaded(name: &str, seed: u64, median: f64, blocks: usize, change: impl Fn(&mut Slice)) -> Run {
     let mut run = run(&[name], &[64], seed);
     run.started_unix_s = seed as f64;
