@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// The content of the file.
+/// The content of `benchlab.toml`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Config {
@@ -104,7 +104,7 @@ pub struct Compare {
     /// The command. With one command, `benchlab ci` compares the base and the head of a change;
     /// multiple commands are compared with each other, and the first is the baseline.
     pub command: Option<Words>,
-    /// True to measure this in `benchlab ci`.
+    /// True to measure this comparison in `benchlab ci`.
     #[serde(default)]
     pub ci: bool,
     /// Revisions in which the command is run, with the baseline first. `benchlab ci` uses the base
@@ -143,7 +143,7 @@ pub struct Compare {
     /// The time limit for measuring.
     #[serde(rename = "for")]
     pub time: Option<Time>,
-    /// Stop when every ratio is known to within ± this percentage.
+    /// The precision at which to stop: every ratio is known to within ± this percentage.
     pub precision: Option<Percent>,
     /// The exact number of blocks.
     pub blocks: Option<u32>,
@@ -163,7 +163,7 @@ pub struct Compare {
     pub inconclusive: Option<Inconclusive>,
 }
 
-/// A value of a sweep, in the file.
+/// A value of a sweep.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum SweepValue {
@@ -192,7 +192,7 @@ pub struct Load {
     /// The URLs to request.
     #[serde(default)]
     pub url: Vec<Text>,
-    /// True to run this in `benchlab ci`. The server must be running.
+    /// True to run this load in `benchlab ci`. The server must be running.
     #[serde(default)]
     pub ci: bool,
     /// A file with requests in the .http format.
@@ -251,7 +251,7 @@ pub struct Load {
 pub struct Logs {
     /// The log files.
     pub log: Words,
-    /// True to judge this in `benchlab ci`.
+    /// True to judge these logs in `benchlab ci`.
     #[serde(default)]
     pub ci: bool,
     /// True to read the rotated files, too.
@@ -280,7 +280,7 @@ impl Default for Words {
     }
 }
 
-/// The audits.
+/// The kinds of audits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AuditKind {
@@ -315,7 +315,7 @@ pub struct Audit {
     /// The URLs, files or hosts to audit.
     #[serde(default)]
     pub of: Vec<Text>,
-    /// True to judge this in `benchlab ci`.
+    /// True to judge this audit in `benchlab ci`.
     #[serde(default)]
     pub ci: bool,
     /// A directory with additional rules.

@@ -4,7 +4,7 @@
 use crate::Unit;
 use serde::{Deserialize, Serialize};
 
-/// One audit.
+/// The result of one audit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Audit {
     /// The kind of audit.

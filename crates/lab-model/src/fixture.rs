@@ -20,8 +20,8 @@ pub struct Fixture {
     pub selector: Option<Selector>,
     /// The names of the arguments that the fixture adds to the `open` command of subjects.
     pub provides: Vec<String>,
-    /// True if the fixture takes part in each visit, the time during which a subject's process has
-    /// a point open. A state then lasts for one visit.
+    /// True if the fixture takes part in each visit. A visit is the time during which a subject's
+    /// process has a point open. Each state then lasts for one visit.
     #[serde(default)]
     pub visits: bool,
     /// The names of the metrics that the fixture reports for each batch.

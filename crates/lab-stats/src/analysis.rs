@@ -5,7 +5,7 @@ use crate::server_age::ServerAge;
 use lab_model::{CaseId, ErrorKind, Interval, Metric, PointId, SubjectId};
 use serde::Serialize;
 
-/// The verdict that the data supports.
+/// The verdict that the data support.
 ///
 /// All verdicts except `Inconclusive` require an interval with the requested level.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

@@ -3,8 +3,8 @@
 
 use lab_model::Batch;
 
-/// The fraction of the measured time from which on the CPU time of helper threads shows that they
-/// compile.
+/// The minimum CPU time of helper threads, as a fraction of the measured time, at which the threads
+/// count as compiling.
 ///
 /// The threshold applies even if the times look steady. The helper threads of a Java subject used
 /// up to 100% while its times still fell, and less than 20% afterwards.

@@ -168,7 +168,7 @@ pub fn forecast(pilot: &Run, plan: &Plan) -> Result<Forecast, NoForecast> {
     })
 }
 
-/// Forecasts the comparisons of a part of a pilot.
+/// Forecasts the comparisons on one target of a pilot.
 fn planned(
     basis: &Basis,
     target: Option<TargetKind>,

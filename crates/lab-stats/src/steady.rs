@@ -323,7 +323,8 @@ mod tests {
         assert!(!steady_rounds(&batches, &ages).unwrap().reached);
     }
 
-    /// RESTEasy on Undertow shows this behavior for some minutes.
+    /// A server whose cost decreases with each doubling of its requests is not steady. RESTEasy on
+    /// Undertow behaves in this way for some minutes.
     #[test]
     fn a_server_that_gets_cheaper_with_each_doubling_is_not_steady() {
         for count in [40, 80, 160, 320] {

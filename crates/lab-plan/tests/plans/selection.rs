@@ -228,7 +228,7 @@ fn few_points_are_the_ends_of_what_was_not_asked_for() {
     );
 }
 
-/// The batches at a fixed rate keep enough operations for a 99th percentile.
+/// In a quick run, batches at a fixed rate keep enough operations for a 99th percentile.
 #[test]
 fn a_quick_run_has_shorter_turns_but_not_where_operations_are_due_at_a_rate() {
     let turn = |lines: &str, extent| {

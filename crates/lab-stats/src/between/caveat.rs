@@ -23,7 +23,7 @@ pub enum Caveat {
     },
     /// Two load runs were not interleaved, so any change may be due to the machine.
     LoadsNotInterleaved,
-    /// The two runs have different baselines, and the ratios are relative to them.
+    /// The two runs have different baselines, so their ratios have different reference values.
     OtherBaseline {
         /// The name of the first run's baseline.
         first: String,

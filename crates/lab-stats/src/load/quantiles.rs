@@ -60,9 +60,9 @@ pub(crate) const MIN_CARRIERS: f64 = 6.0;
 
 /// Returns the minimum number of blocks for the interval of a quantile.
 ///
-/// The number is chosen for blocks that lie entirely on one side of the quantile. With this number,
-/// at least one block lies above the quantile with 97.5% certainty. Above p75, the minimum is
-/// [`RARE_SEEN`], and above p90, it is [`TAIL_SEEN`].
+/// Above p90, the minimum is [`TAIL_SEEN`], and above p75, it is [`RARE_SEEN`]. For other
+/// quantiles, it is the number with which at least one block lies above the quantile with 97.5%
+/// certainty, if each block lies entirely on one side of the quantile.
 pub fn blocks_needed(per_10_000: u32) -> u32 {
     match per_10_000 {
         9001.. => TAIL_SEEN,

@@ -235,8 +235,8 @@ pub struct Ranking {
 }
 
 impl Ranking {
-    /// Returns the best of the subjects for which `counts` returns true, and all of these subjects
-    /// that are tied with it.
+    /// Returns the best of the subjects that `counts` selects, and all selected subjects that are
+    /// tied with the best.
     pub fn first(&self, counts: impl Fn(SubjectId) -> bool) -> Vec<SubjectId> {
         let mut ranked = self.subjects.iter().copied().filter(|&s| counts(s));
         let Some(best) = ranked.next() else {
@@ -246,8 +246,8 @@ impl Ranking {
         std::iter::once(best).chain(tied).collect()
     }
 
-    /// Returns the last of the subjects for which `counts` returns true, if all other of these
-    /// subjects are ahead of it.
+    /// Returns the last of the subjects that `counts` selects, if every other selected subject is
+    /// ahead of it.
     pub fn last(&self, counts: impl Fn(SubjectId) -> bool) -> Option<SubjectId> {
         let mut behind = self.subjects.iter().copied().filter(|&s| counts(s)).rev();
         let last = behind.next()?;
@@ -269,8 +269,8 @@ pub struct Effect {
     pub metric: Metric,
     /// The factor, such as `statement`.
     pub factor: String,
-    /// Pairs of points: at the first, the factor has its first value, and at the second, another
-    /// value.
+    /// Pairs of points. The factor has its first value at the first point, and another value at the
+    /// second.
     pub pairs: Vec<(PointId, PointId)>,
     /// The case of the points. `None` means that the points belong to multiple cases.
     pub case: Option<CaseId>,

@@ -165,14 +165,14 @@ pub enum WarningFact {
     GeneratorSaturated {
         /// The servers and points where the generator was the bottleneck.
         at: Vec<BusyAt>,
-        /// True if benchlab started the servers. They are then compared.
+        /// True if benchlab started the servers and compares them.
         started: bool,
     },
     /// The load generator's own latency may exceed a tenth of some percentiles.
     GeneratorLate {
         /// The servers and points where the generator was late.
         at: Vec<LateAt>,
-        /// True if benchlab started the servers. They are then compared.
+        /// True if benchlab started the servers and compares them.
         started: bool,
     },
     /// Responses were timed when the generator read them instead of when they arrived.
@@ -185,14 +185,14 @@ pub enum WarningFact {
     Overloaded {
         /// The overloaded servers and points.
         at: Vec<OverloadAt>,
-        /// True if benchlab started the servers. They are then compared.
+        /// True if benchlab started the servers and compares them.
         started: bool,
     },
     /// Some connections waited for their response while others were served.
     ConnectionsStarved {
         /// The servers and points with starved connections.
         at: Vec<StarvedAt>,
-        /// True if benchlab started the servers. They are then compared.
+        /// True if benchlab started the servers and compares them.
         started: bool,
     },
     /// The server and the generators together used nearly all cores of one machine.

@@ -105,8 +105,8 @@ fn few_blocks_report_their_assumption() {
     assert_eq!((&few["replicates"], &few["needed"]), (&json!(3), &json!(6)));
 }
 
-/// Six blocks that all point to "slower" suffice, regardless of their spread: no other combination
-/// of signs is as extreme.
+/// Six blocks in which the subject is always slower suffice for a verdict, regardless of their
+/// spread: no other combination of signs is as extreme.
 #[test]
 fn six_blocks_that_agree_decide() {
     let logs: Vec<Option<f64>> = [0.7, 2.3, 1.1, 1.9, 0.9, 1.4].map(Some).to_vec();

@@ -536,7 +536,7 @@ fn load_modes_cause_their_warnings() {
     assert!(!rising(&[stage(1000.0, 1000.0)]) && !rising(&[stage(9.0, 9.0), stage(9.0, 9.0)]));
 }
 
-/// One of two servers cannot keep up with the rate, so their throughputs are compared.
+/// One of two servers cannot keep up with the rate, so only their throughputs are compared.
 #[test]
 fn percentiles_of_an_overloaded_server_are_not_compared() {
     let compared = |drain_ns: u64, stalls: bool| {
@@ -623,7 +623,7 @@ fn only_unfit_machines_of_the_load_are_reported() {
     assert_eq!(warned(&run), (None, two("gen1")));
 }
 
-/// Two agents with a machine each.
+/// Two agents run on separate machines.
 ///
 /// Machines are identified by the machine IDs that they report, not by their names.
 #[test]
@@ -671,7 +671,7 @@ fn only_agents_on_the_servers_machine_share_its_cores() {
     assert_eq!(warned(None, "three"), None);
 }
 
-/// Seconds of a server with varying speed: neighbors are merged, and intervals become as wide as
+/// Neighboring seconds of a server with varying speed are merged, and intervals become as wide as
 /// necessary.
 #[test]
 fn slices_that_depend_on_each_other_are_merged() {
@@ -759,8 +759,8 @@ fn inconsistent_plans_have_no_results() {
 }
 
 proptest! {
-    /// The result does not depend on how a block's slices are split and ordered, and equals a
-    /// one-by-one count.
+    /// The quantiles do not depend on how a block's slices are split and ordered, and equal the
+    /// quantiles of a one-by-one count.
     #[test]
     fn quantiles_are_those_of_all_requests(blocks in prop::collection::vec(prop::collection::vec((0..5000u64, 1..400u64), 1..30), 1..12), cut in 0..30usize) {
         let (mut uncut, mut parts) = (run(&["a"], &[64], 1), run(&["a"], &[64], 1));
@@ -788,9 +788,8 @@ proptest! {
         prop_assert_eq!(found, expected);
     }
 
-    /// A file can contain anything.
-    ///
-    /// Its results still have valid intervals, and a gate has an outcome.
+    /// The results of a file with arbitrary content have valid intervals, and a gate has a
+    /// decision.
     #[test]
     fn hostile_runs_do_not_panic(run in hostile_run()) {
         let results = results(&run);

@@ -126,8 +126,8 @@ fn intervals_are_valid_if_a_process_serves_multiple_blocks() {
     documents::update("sets", &table);
 }
 
-/// The blocks of one process are not replicates: if they are treated as such, intervals miss too
-/// often.
+/// The blocks of one process are not replicates. If an analysis treats them as replicates, its
+/// intervals miss the truth too often.
 #[test]
 fn blocks_of_one_process_are_not_replicates() {
     let missed = misses(20, (3, 4), false);

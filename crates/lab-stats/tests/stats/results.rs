@@ -538,7 +538,7 @@ fn results_without_samples() {
     assert!(results(&run).cells.is_empty());
 }
 
-/// Values that a kind of run lacks are absent instead of invented.
+/// Values that do not apply to a kind of run are absent.
 #[test]
 fn values_are_finite_and_intervals_contain_their_estimates() {
     for run in [

@@ -39,7 +39,7 @@ fn the_page_says_how_many_blocks_each_level_needs() {
     );
 }
 
-/// The data of the comparison is certain here, so that only the new run's blocks matter.
+/// The comparison is known almost exactly, so only the number of blocks of the new run matters.
 #[test]
 fn the_page_says_how_many_blocks_a_difference_needs() {
     let outlook = Outlook::new(SAME_ALPHA);

@@ -111,7 +111,7 @@ impl Loaded<'_> {
         })
     }
 
-    /// Returns the agents on the server's machine, and this machine.
+    /// Returns the agents that run on the server's machine, and the server's machine.
     ///
     /// If there are no agents, this process is the generator.
     fn agents_on_server_host(&self) -> Option<(Vec<AgentId>, &Host)> {
