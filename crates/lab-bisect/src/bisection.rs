@@ -146,7 +146,7 @@ pub struct StepConfirmation {
     /// The value after the change divided by the value before it. `None` if a commit could not be
     /// measured again.
     pub ratio: Option<ConfirmedRatio>,
-    /// The lines of `git show --stat`. Empty if any of multiple commits may have caused the change.
+    /// The lines of `git show --stat`. Empty if more than one commit may have caused the change.
     pub stat: Vec<String>,
     /// The number of parents of the commit. A merge has more than one.
     pub parents: usize,

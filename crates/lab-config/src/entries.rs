@@ -101,8 +101,8 @@ pub enum Cores {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Compare {
-    /// The command. With one command, `benchlab ci` compares the base and the head of a change;
-    /// multiple commands are compared with each other, and the first is the baseline.
+    /// The command. With one command, `benchlab ci` compares the base and the head of a change.
+    /// Multiple commands are compared with each other, and the first is the baseline.
     pub command: Option<Words>,
     /// True to measure this comparison in `benchlab ci`.
     #[serde(default)]
@@ -116,7 +116,7 @@ pub struct Compare {
     /// A name for each command, in order.
     #[serde(default)]
     pub name: Vec<Text>,
-    /// The name of the command that the others are compared with.
+    /// The name of the command with which the other commands are compared.
     pub baseline: Option<Text>,
     /// Values for {NAME} in the commands.
     #[serde(default)]
@@ -147,7 +147,7 @@ pub struct Compare {
     pub precision: Option<Percent>,
     /// The exact number of blocks.
     pub blocks: Option<u32>,
-    /// True to measure a second copy of the baseline; `benchlab ci` always does.
+    /// True to measure a second copy of the baseline. `benchlab ci` always measures it.
     #[serde(default)]
     pub control: bool,
     /// True to fail if a command is slower than the baseline by more than the margin. `benchlab ci`
@@ -331,7 +331,7 @@ pub struct Audit {
 pub struct Waiver {
     /// The rule's ID, such as disk-scheduler.
     pub rule: Text,
-    /// The audited object, such as sda; without it, the waiver applies to all objects.
+    /// The audited object, such as sda. Without an object, the waiver applies to all objects.
     pub thing: Option<Text>,
     /// The reason why the findings are accepted.
     pub reason: Text,

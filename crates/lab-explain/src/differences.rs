@@ -66,8 +66,8 @@ pub enum Cause {
         /// Instructions per operation of the subject and of the baseline.
         values: [f64; 2],
     },
-    /// Both subjects make the same requests to the operating system, so the difference is in the
-    /// work of the programs themselves.
+    /// Both subjects make the same requests to the operating system, so the programs themselves
+    /// must cause the difference.
     OwnWork {
         /// The program's own costs that differ: instructions, then misses.
         counts: Vec<OwnCount>,

@@ -15,7 +15,7 @@ use std::time::UNIX_EPOCH;
 pub struct ImportedFile {
     /// The format.
     pub format: ImportFormat,
-    /// The results, one entry for each subject; never empty.
+    /// The results, with one entry for each subject. Never empty.
     pub imports: Vec<Imported>,
     /// The time of the measurement, in seconds since 1970. If the file does not state it, this is
     /// the file's modification time.

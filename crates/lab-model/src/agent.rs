@@ -18,8 +18,8 @@ pub struct Agent {
     pub version: String,
     /// The agent's machine, with its conditions that disturb measurements.
     pub host: Host,
-    /// The offset of the agent's clock from the coordinator's (both in UTC) when the agent was
-    /// started.
+    /// The offset of the agent's clock from the coordinator's clock when the agent was started.
+    /// Both clocks are in UTC.
     pub clock: ClockOffset,
     /// The reason why the agent was lost, or `None` if it was not lost.
     pub lost: Option<String>,

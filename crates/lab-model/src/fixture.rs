@@ -65,7 +65,7 @@ pub struct FixtureState {
     pub name: String,
     /// The arguments that describe the state.
     pub args: Vec<(String, String)>,
-    /// The targets on which the state exists; empty for all targets.
+    /// The targets on which the state exists. Empty for all targets.
     #[serde(default)]
     pub targets: Vec<TargetKind>,
 }

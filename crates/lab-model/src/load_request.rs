@@ -23,7 +23,7 @@ pub struct PlannedRequest {
     pub method: String,
     /// The URL without user and password.
     pub url: String,
-    /// The number of times that the request is sent relative to the other requests, at least 1.
+    /// The frequency of the request relative to the other requests, at least 1.
     pub weight: u32,
     /// True if the URL contained a user name. User names and passwords are secrets and are not
     /// stored.

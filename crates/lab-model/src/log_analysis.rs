@@ -81,7 +81,7 @@ pub struct QueryWithin {
 /// A log file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LogFile {
-    /// The file's name; `-` is standard input.
+    /// The file's name. `-` is standard input.
     pub name: String,
     /// The display name of the format.
     pub format: String,

@@ -23,16 +23,16 @@ pub struct Metric {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
-    /// Times in ns; shown in ns, µs, ms or s.
+    /// Times in ns. They are displayed in ns, µs, ms or s.
     Nanoseconds,
-    /// Sizes in bytes; shown in B, KiB, MiB or GiB.
+    /// Sizes in bytes. They are displayed in B, KiB, MiB or GiB.
     Bytes,
     /// A number of items per second. The string contains the plural of the items' name, such as
     /// `requests`.
     PerSecond(Cow<'static, str>),
     /// A count of items. The string contains the plural of the items' name, such as `threads`.
     Count(Cow<'static, str>),
-    /// A fraction of a whole, 0 to 1; shown as a percentage.
+    /// A fraction of a whole, from 0 to 1. It is displayed as a percentage.
     Share,
     /// A value divided by another value with the same unit.
     Ratio,

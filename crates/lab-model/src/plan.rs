@@ -60,7 +60,7 @@ pub enum Work {
     /// Programs that implement the subject protocol and run batches.
     #[default]
     Batches,
-    /// Whole commands; each batch is one process.
+    /// Whole commands. Each batch is one process.
     Commands(Commands),
     /// Running servers that benchlab loads.
     Load(LoadSpec),
@@ -151,7 +151,7 @@ pub struct Target {
 /// One implementation under test.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Subject {
-    /// The subject's name, such as `ada`; unique among the subjects of its target.
+    /// The subject's name, such as `ada`. It is unique among the subjects of its target.
     pub name: String,
     /// The display name of the programming language.
     pub language: String,
@@ -341,7 +341,7 @@ pub struct Measure {
     /// The numbers of blocks, ascending, after which an interim analysis decides whether the run
     /// stops.
     pub looks: Vec<u32>,
-    /// 1 minus the confidence level of the intervals, for the whole run; for example 0.05.
+    /// 1 minus the confidence level of the intervals of the whole run, such as 0.05.
     pub alpha: f64,
     /// The equivalence margin, such as 0.02: ratios within 1 ± margin count as equivalent.
     pub margin: f64,

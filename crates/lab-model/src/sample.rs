@@ -394,8 +394,8 @@ pub struct Failure {
     /// The kind of failure, in one word.
     ///
     /// One of `missing`, `fixture`, `build`, `start`, `crash`, `timeout`, `nonsense`, `bracket`,
-    /// `check`, `target`, `opens`, `writes`, `statements`, `service`, `error`; for whole commands
-    /// also `exit`, `output`, `setup`, `prepare`, `cleanup`; for a load also `load`.
+    /// `check`, `target`, `opens`, `writes`, `statements`, `service`, `error`. Whole commands can
+    /// also have `exit`, `output`, `setup`, `prepare`, `cleanup`, and a load can also have `load`.
     pub kind: String,
     /// A sentence that describes the failure.
     pub message: String,

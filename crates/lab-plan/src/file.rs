@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The schema of `experiment.toml` (docs/experiments.md). It defines keys and types; other modules
-//! validate them.
+//! The schema of `experiment.toml` (docs/experiments.md). This module defines keys and types. Other
+//! modules validate the values.
 
 use lab_model::{Cores, Direction, FixtureStart, Placeholder, TargetKind};
 use serde::Deserialize;

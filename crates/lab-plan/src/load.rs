@@ -33,7 +33,7 @@ const DEFAULT_LENGTH: Duration = Duration::from_secs(10);
 pub struct Loading {
     /// The name in the history. `None` selects the host and port of the first server.
     pub name: Option<String>,
-    /// The names of the servers. The first is the baseline for the others.
+    /// The names of the servers. The first server is the baseline for all other servers.
     pub servers: Vec<String>,
     /// The number of agents that share the load. 0 means that this process generates the load.
     pub agents: usize,

@@ -125,8 +125,8 @@ impl RunWriter {
         Ok(self)
     }
 
-    /// Loads the content of the file so far. The process that writes the file must call this
-    /// instead of [`crate::load`].
+    /// Loads the current content of the file. The process that writes the file must call this
+    /// function instead of [`crate::load`].
     pub fn load(&self) -> Result<Run> {
         // A separate connection, because it is used to read the distributions later.
         crate::read::run(crate::read::open(&self.path)?, &self.path)

@@ -52,7 +52,7 @@ pub struct AgentResult {
     pub problems: Vec<AgentTrouble>,
 }
 
-/// A difference between an agent and the others, or a sign that the agent was too slow.
+/// A difference between an agent and the other agents, or a sign that the agent was too slow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AgentTrouble {
     /// The agent was lost.

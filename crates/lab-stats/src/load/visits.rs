@@ -176,8 +176,8 @@ impl<'r> Visits<'r> {
         sets.map(mean).collect()
     }
 
-    /// Returns the visits of two servers at `point` in the blocks that contain both, or `None` if
-    /// no block does.
+    /// Returns the visits of two servers at `point` in the blocks that contain both servers, or
+    /// `None` if there is no such block.
     pub fn common(
         &self,
         [first, second]: [SubjectId; 2],

@@ -481,7 +481,8 @@ fn controls(
     })
 }
 
-/// Returns, in each block that contains both, the ratio of the first to the second, as logarithms.
+/// Returns the log ratio of the first subject to the second in each block, computed from the log
+/// ratios of both to the baseline. A block that lacks one of the two has no log ratio.
 fn difference(first: &Logs, second: &Logs) -> Logs {
     let blocks = first.by_block.iter().zip(&second.by_block);
     Logs {

@@ -30,7 +30,7 @@ pub enum WarningKind {
     Interrupted,
     /// A subject failed.
     Failed,
-    /// Agents or hosts were lost or differed from the others.
+    /// Agents or hosts were lost, or differed from the other agents or hosts.
     Agents,
     /// Servers were not at their steady level during their turns.
     NotSteady,
@@ -109,7 +109,7 @@ pub enum WarningFact {
         /// The names of the agents.
         agents: Vec<String>,
     },
-    /// Agents differed from the others.
+    /// Agents differed from the other agents.
     AgentsDiffer {
         /// The agents.
         agents: Vec<UnlikeAgent>,
@@ -348,7 +348,7 @@ pub struct LostAgent {
     pub not_sent: u64,
 }
 
-/// An agent that differed from the others.
+/// An agent that differed from the other agents.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct UnlikeAgent {
     /// The name of the agent.
@@ -357,7 +357,7 @@ pub struct UnlikeAgent {
     pub differences: Vec<AgentDifference>,
 }
 
-/// A difference between an agent and the others.
+/// A difference between an agent and the other agents.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum AgentDifference {

@@ -94,8 +94,8 @@ fn intervals_of_ratios_of_means_follow_skew() {
 }
 
 impl World {
-    /// Returns the subject's blocks and the baseline's, on a machine whose speed varies by 15 % for
-    /// both alike.
+    /// Returns the blocks of the subject and of the baseline. The speed of the machine varies by 15
+    /// % and affects both.
     fn measured(&self, random: &mut Random) -> [Vec<f64>; 2] {
         let pairs = (0..self.blocks).map(|_| {
             let speed = (0.15 * random.normal()).exp();

@@ -326,7 +326,8 @@ impl Tally {
             .extend(logs.into_iter().flatten().map(|log| log - ratio.ln()));
     }
 
-    /// Returns the standard deviation of the normal distribution with the same median error.
+    /// Returns the standard deviation of a normal distribution that has the same median error as
+    /// the blocks.
     fn scatter(&self) -> f64 {
         let sizes: Vec<f64> = self.errors.iter().map(|error| error.abs()).collect();
         order::median(&sizes).unwrap() / 0.6745

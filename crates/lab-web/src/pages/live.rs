@@ -127,7 +127,7 @@ impl PageFollower {
         }
     }
 
-    /// Adds the report so far to the queue.
+    /// Adds the current report to the queue.
     async fn report(&mut self, blocks: u32) {
         let began = Instant::now();
         let run = self.run.clone();
