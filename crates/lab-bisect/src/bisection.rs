@@ -18,7 +18,7 @@ pub struct Bisection {
     pub started_unix_s: f64,
     /// A description of the machine.
     pub host: String,
-    /// The commits in order, from the good one to the bad one.
+    /// The commits in order, from the good commit to the bad commit.
     pub commits: Vec<BisectionCommit>,
     /// The results so far, in chronological order.
     pub steps: Vec<BisectionStep>,
@@ -111,11 +111,11 @@ pub struct EndsResult {
 /// The result of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProbeResult {
-    /// The index of the first commit of the range.
+    /// The index of the measured commit before the range.
     pub low: usize,
-    /// The index of the last commit of the range.
+    /// The index of the last commit of the range, which is also measured.
     pub high: usize,
-    /// The index of the measured commit between them.
+    /// The index of the probed commit, which is between `low` and `high`.
     pub at: usize,
     /// The number of blocks.
     pub blocks: u32,

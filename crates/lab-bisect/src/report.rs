@@ -17,7 +17,7 @@ struct ChangeData<'a> {
     confirmed: bool,
 }
 
-/// A change that was found, with all data about it.
+/// A change that was found, with its data.
 struct Change<'a> {
     range: &'a [BisectionCommit],
     confirmation: Option<&'a StepConfirmation>,

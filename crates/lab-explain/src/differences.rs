@@ -10,7 +10,7 @@ pub const MIN_EVENTS: f64 = 0.05;
 /// The minimum difference in a program's own costs to report, as a fraction of the larger value.
 const MIN_FRACTION: f64 = 0.02;
 
-/// The metrics whose differences are listed, starting with the one that typically costs the most.
+/// The metrics whose differences are listed, from the highest to the lowest typical cost.
 ///
 /// A round trip waits for another process, and a context switch waits for the scheduler. A system
 /// call and a page fault enter the kernel. The program's own costs come last.

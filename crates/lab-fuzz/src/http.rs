@@ -73,7 +73,8 @@ fn read_responses(stream: &[u8], length: usize, to_head: bool) -> Connection {
     connection
 }
 
-/// Decodes a body. The first byte selects the content coding, and the second one selects the limit.
+/// Decodes a body. The first byte selects the content coding, and the second byte selects the
+/// limit.
 pub fn content_coding(bytes: &[u8]) {
     let [first, second, body @ ..] = bytes else {
         return;

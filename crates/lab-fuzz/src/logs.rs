@@ -226,7 +226,7 @@ pub fn sql(bytes: &[u8]) {
     }
 }
 
-/// Parses the log counts of an agent. The input is their JSON before compression.
+/// Parses the log counts of an agent. The input is the JSON of the counts before compression.
 pub fn tally_part(bytes: &[u8]) {
     let packed = zstd::encode_all(bytes, 1).expect("memory");
     let Ok(part) = TallyPart::unpack(&packed) else {

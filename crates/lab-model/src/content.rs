@@ -65,7 +65,7 @@ pub struct NoiseFreeValue {
 /// The results of one subject in an imported file.
 ///
 /// benchlab's own XML has one `<benchmark>` for each subject and fills in [`Imported::times`] and
-/// the fields before it. Files of other tools fill in the fields after it.
+/// the fields above it. Files of other tools fill in the fields below it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Imported {
     /// The language stated in the file.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The decisions of gates: whether a condition of `--fail-if` holds, and the effect of an
-//! inconclusive gate on the exit code.
+//! Evaluates the conditions of `--fail-if`, and determines the effect of an inconclusive gate on the
+//! exit code.
 
 use crate::{Interval, Relation, Unit};
 use serde::{Deserialize, Serialize};

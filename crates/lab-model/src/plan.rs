@@ -656,7 +656,7 @@ impl Plan {
     /// shell.
     ///
     /// Among the subjects that measure an overhead, the program for a process has no arguments, and
-    /// the program for a shell has some.
+    /// the program for a shell has arguments.
     pub fn start_cost(&self, shell: bool) -> Option<SubjectId> {
         self.subjects
             .find_id(|s| s.overhead && (s.program.len() > 1) == shell)
@@ -694,8 +694,8 @@ impl Plan {
         is_same_source && a.line == b.line && hooks(a) == hooks(b)
     }
 
-    /// Returns the number of builds of each revision, which alternate from block to block. It is 1
-    /// by default.
+    /// Returns the number of builds of each revision, which alternate from block to block. The
+    /// number is 1 by default.
     pub fn builds(&self) -> usize {
         let commands = self.subjects.iter().filter_map(|s| s.command.as_ref());
         commands.map(|c| c.builds.len()).max().unwrap_or(0).max(1)
@@ -800,7 +800,7 @@ impl Point {
             .map(|(_, value)| value.as_str())
     }
 
-    /// Returns the factors: all parameters except the swept one.
+    /// Returns the factors: all parameters except the swept parameter.
     pub fn factors<'a>(&'a self, case: &'a Case) -> impl Iterator<Item = &'a (String, String)> {
         self.params
             .iter()

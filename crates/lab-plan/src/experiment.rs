@@ -109,8 +109,8 @@ impl Experiment {
     /// Reads the file of one of the project's experiments.
     ///
     /// # Errors
-    /// Returns an error with the file and the line. For an unknown word, it also contains the
-    /// nearest valid one.
+    /// Returns an error with the file and the line. For an unknown word, the error also
+    /// contains the nearest valid word.
     pub fn read(project: &Project, name: &str) -> Result<Experiment, PlanError> {
         let names = project.experiments();
         if !names.iter().any(|n| n == name) {

@@ -46,8 +46,8 @@ impl RankSum {
     /// Computes the distribution.
     ///
     /// The distribution is exact while the number of ways to interleave the samples fits into 128
-    /// bits (such as 64 values in each, or 8 in one and many thousands in the other). For larger
-    /// samples, the normal approximation with continuity correction is used.
+    /// bits (such as 64 values in each sample, or 8 in one sample and many thousands in the other).
+    /// For larger samples, the normal approximation with continuity correction is used.
     pub fn new(m: usize, n: usize) -> RankSum {
         let cumulative = match ways(m.min(n), m.max(n)) {
             Some(all) => cumulative(&frequencies(m.min(n), m.max(n)), all),

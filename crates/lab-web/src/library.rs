@@ -39,7 +39,7 @@ type Cache<T> = Mutex<HashMap<String, (Stamp, Arc<T>)>>;
 
 /// The length and modification time of a run file and of its SQLite write-ahead log.
 ///
-/// As long as they stay the same, the run is unchanged.
+/// As long as these values stay the same, the run is unchanged.
 type Stamp = [Option<(u64, SystemTime)>; 2];
 
 /// A run in the directory.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Bisections with recorded results: the next measurement, and the reported result.
+//! Tests bisections with recorded results: the next measurement, and the reported result.
 
 use lab_bisect::{
     Bisection, BisectionCommit, BisectionFile, BisectionRequest, BisectionStep, CommandText,

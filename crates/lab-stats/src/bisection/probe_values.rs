@@ -24,9 +24,11 @@ pub enum BisectedMetric {
 /// The logarithms of the ratios of neighboring commits in one run, by block.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProbeValues {
-    /// The logarithm of the second subject's value divided by the first one's, for each block.
+    /// The logarithm of the second subject's value divided by the first subject's value, for each
+    /// block.
     pub first: Vec<f64>,
-    /// The logarithm of the third subject's value divided by the second one's. Empty if there are two subjects.
+    /// The logarithm of the third subject's value divided by the second subject's value. Empty if
+    /// there are two subjects.
     pub second: Vec<f64>,
 }
 

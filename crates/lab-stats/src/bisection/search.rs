@@ -15,9 +15,9 @@ use std::collections::{BTreeSet, VecDeque};
 /// Commits are numbered in order, and the good commit is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Segment {
-    /// The commit before the range, which was measured.
+    /// The measured commit before the range.
     pub low: usize,
-    /// The last commit of the range, which was measured.
+    /// The last commit of the range, which is also measured.
     pub high: usize,
 }
 

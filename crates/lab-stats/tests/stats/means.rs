@@ -14,7 +14,7 @@ use lab_stats::mean::ratio_of_means;
 struct World {
     name: &'static str,
     blocks: usize,
-    /// The probability that a block has pauses, and how much longer they make it on average.
+    /// The probability that a block has pauses, and the mean fraction by which they lengthen it.
     pauses: (f64, f64),
     /// True if the pauses of a block vary exponentially instead of being equal.
     scattered: bool,

@@ -16,7 +16,7 @@ use std::thread;
 /// The standard deviation of the logarithms of processes' levels.
 const PROCESS: f64 = 0.06;
 
-/// Returns a run of `sets` sets of processes, each of which serves `blocks` blocks.
+/// Returns a run of `sets` sets of processes, each serving `blocks` blocks.
 ///
 /// The processes differ.
 fn run(seed: u64, sets: u32, blocks: u32) -> Run {

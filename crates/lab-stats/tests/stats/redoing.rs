@@ -43,8 +43,8 @@ struct World {
 enum Rule {
     Nothing,
     Block,
-    /// The block, which is aborted once it would be disturbed even if the rest of it were quiet
-    /// (`crates/lab-bench/src/driver/block.rs`).
+    /// The block, which is aborted as soon as it would count as disturbed even without further
+    /// disturbances (`crates/lab-bench/src/driver/block.rs`).
     EarlyBlock,
     Point,
     Pair,

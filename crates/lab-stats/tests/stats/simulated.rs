@@ -23,7 +23,7 @@ static RUNS: LazyLock<u64> = LazyLock::new(|| documents::runs(1000, 60));
 /// The allowed fraction of runs with an error.
 const ALPHA: f64 = 0.05;
 
-/// A kind of world, and the number of blocks for which its runs have time.
+/// A simulated world, and the maximum number of blocks of its runs.
 struct Scenario {
     name: &'static str,
     world: World,

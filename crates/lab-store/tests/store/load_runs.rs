@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Slices of a load run: they are read back exactly, any HdrHistogram library can read them, and
-//! damage is reported with its position.
+//! Tests that slices of a load run are read back exactly, that any HdrHistogram library can read
+//! them, and that damage is reported with its position.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
