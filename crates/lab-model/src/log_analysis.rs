@@ -70,11 +70,12 @@ pub struct QueryWithin {
     pub query: String,
     /// The number of the page's requests whose statements are known.
     pub requests: u64,
-    /// The number of executions of the query by these requests.
+    /// The number of executions of the query by the page's requests.
     pub executions: u64,
-    /// The total time of these executions in ns, or 0 if unknown.
+    /// The total time of the executions in ns, or 0 if unknown.
     pub total_ns: u64,
-    /// The total time of these requests in ns, or 0 if unknown.
+    /// The total time of the page's requests in ns, or 0 if unknown. Only requests whose statements
+    /// are known count.
     pub page_ns: u64,
 }
 

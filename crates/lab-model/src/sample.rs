@@ -14,7 +14,7 @@ pub struct Batch {
     /// CPU time in ns of all threads of the subject's process. benchlab reads it before and after
     /// the batch.
     pub cpu_ns: u64,
-    /// CPU time in ns of the service's processes, read in the same way.
+    /// CPU time in ns of the service's processes. benchlab reads it before and after the batch.
     ///
     /// `None` if there is no service, or if its CPU time cannot be read.
     pub server_cpu_ns: Option<u64>,
@@ -179,7 +179,7 @@ pub struct ProcessExit {
     pub user_ns: u64,
     /// System CPU time, in ns.
     pub sys_ns: u64,
-    /// The peak memory, in bytes, of the largest of these processes.
+    /// The peak memory, in bytes, of the process or of its largest child, whichever is larger.
     pub peak_rss_bytes: u64,
     /// Page faults that did not need to read from a disk.
     pub minor_faults: u64,

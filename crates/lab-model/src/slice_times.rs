@@ -18,7 +18,7 @@ pub enum SliceTimes {
     Here(Counts),
     /// In memory in the compact encoding of a run file. The distribution is not empty.
     Packed(PackedTimes),
-    /// In a run file, read on each access. The distribution is not empty.
+    /// A distribution in a run file, which is read on each access. It is not empty.
     InFile(TimesInFile),
 }
 

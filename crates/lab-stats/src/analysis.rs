@@ -153,7 +153,7 @@ pub enum ExclusionReason {
     /// A server was not at its steady level.
     ServerNotSteady {
         /// The name of the baseline, if the baseline was not at its steady level. `None` means that
-        /// the subject itself was not.
+        /// the subject itself was not at its steady level.
         baseline: Option<String>,
         /// The levels of the server in its pilot and in its turns.
         age: ServerAge,

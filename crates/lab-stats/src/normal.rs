@@ -4,8 +4,8 @@
 use crate::beta::incomplete_beta;
 use std::f64::consts::SQRT_2;
 
-/// The maximum number of degrees of freedom for which Student's t is computed. With more, it agrees
-/// with the normal distribution to ten digits.
+/// The maximum number of degrees of freedom for which Student's t is computed. With more degrees of
+/// freedom, the distribution agrees with the normal distribution to ten digits.
 const MAX_STUDENT_FREEDOM: f64 = 1e10;
 
 /// Returns the probability that a standard normal value is at most `z`.

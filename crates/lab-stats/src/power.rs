@@ -87,7 +87,7 @@ pub struct PlannedComparison {
 
 /// The numbers of blocks needed to detect a difference.
 ///
-/// `None` means that more than 10,000 blocks or no number of blocks would suffice.
+/// `None` means that even 10,000 blocks would not suffice.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BlocksNeeded {
     /// The number of blocks needed to show that the ratio is not 1.
@@ -100,11 +100,11 @@ pub struct BlocksNeeded {
 /// The numbers of blocks needed for the estimated spread and for the bounds of its interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Blocks {
-    /// The number for the estimated spread.
+    /// The number of blocks for the estimated spread.
     pub estimate: Option<u32>,
-    /// The number for the lower bound of the spread.
+    /// The number of blocks for the lower bound of the spread.
     pub low: Option<u32>,
-    /// The number for the upper bound of the spread.
+    /// The number of blocks for the upper bound of the spread.
     pub high: Option<u32>,
 }
 

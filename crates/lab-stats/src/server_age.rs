@@ -25,7 +25,7 @@ pub struct ServerAge {
     /// The CPU time of a request in the turns of the process that was farthest from the steady
     /// level, in ns. The expected value is `expected_ns`.
     pub turns_ns: Option<f64>,
-    /// The steady level in ns, converted to the speed of the machine during those turns.
+    /// The steady level in ns, converted to the speed of the machine during the turns.
     pub expected_ns: Option<f64>,
     /// The number of processes whose turns count.
     pub processes: u32,

@@ -27,9 +27,9 @@ pub struct Difference {
 /// message. If a setting was read multiple times with different values, all values count, in the
 /// order in which they were read.
 ///
-/// A setting differs if only one of the subject and the baseline reported it. It does not differ if
-/// neither of them reported it. The caller must ignore subjects that failed, because they reported
-/// nothing. Points at which only one of the two takes part are ignored.
+/// A setting differs if only the subject or only the baseline reported it. It does not differ if
+/// neither reported it. The caller must ignore subjects that failed, because they reported nothing.
+/// Points at which only the subject or only the baseline takes part are ignored.
 pub fn differences(plan: &Plan, settings: &[Setting], keys: &[String]) -> Vec<Difference> {
     let read = ReadBack::new(settings);
     let mut differences = Vec::new();

@@ -16,8 +16,8 @@ const MAX_EXACT: usize = 200;
 /// Returns the Hodges-Lehmann estimate, its interval at level `1 - alpha` or higher, and the
 /// p-value.
 ///
-/// With too few values for the level, the interval is the widest one, with the level that it has.
-/// Values that are not finite are ignored. Returns `None` without values.
+/// With too few values for the level, the interval is the widest possible interval, and its level
+/// is lower. Values that are not finite are ignored. Returns `None` without values.
 ///
 /// Source: Hollander, Wolfe & Chicken, *Nonparametric Statistical Methods*, 3rd ed., sections 3.1
 /// to 3.3. Without ties, the result equals R's `wilcox.test(x, conf.int = TRUE, exact = TRUE)`.

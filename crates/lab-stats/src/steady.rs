@@ -37,7 +37,7 @@ const CHECKS_GROWTH: f64 = 1.2;
 /// The maximum standard error of a process's level, in logarithms, for deciding whether the process
 /// is at the level of its pilot.
 const ERROR_OF_LAST: f64 = 0.05;
-/// The minimum number of last rounds that determine a process's level.
+/// The minimum number of rounds at the end of a process from which its level is determined.
 const MIN_LAST_ROUNDS: usize = 6;
 /// The maximum number of last rounds that determine a process's level.
 const MAX_LAST_ROUNDS: usize = 40;
@@ -63,7 +63,8 @@ pub struct Steady {
 }
 
 impl Steady {
-    /// Returns the number of last rounds of another process that show whether it is at this level.
+    /// Returns the number of rounds at the end of another process that show whether the process is
+    /// at this level.
     pub fn last_rounds(&self) -> usize {
         let rounds = std::f64::consts::FRAC_PI_2 * (self.noise / ERROR_OF_LAST).powi(2);
         (rounds.ceil() as usize).clamp(MIN_LAST_ROUNDS, MAX_LAST_ROUNDS)
@@ -379,8 +380,8 @@ mod tests {
         (found, too_high)
     }
 
-    /// A pilot is checked many times, and each check may find a level by chance. Few pilots may do
-    /// so.
+    /// A pilot is checked many times, and each check may find a steady level by chance. Few pilots
+    /// may find one by chance.
     #[test]
     fn noise_rarely_makes_a_server_steady_too_early() {
         let (found, _) = steady_pilots(|_| 1.0);

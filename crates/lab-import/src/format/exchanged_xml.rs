@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! benchlab's own XML and the XML of the Ada Utility Library. Every value in it was measured once.
+//! benchlab's own XML and the XML of the Ada Utility Library. Every value in these files was
+//! measured once.
 
 use super::ImportFormat;
 use crate::error::Problem;

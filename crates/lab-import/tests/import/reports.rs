@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tests that reports have intervals and verdicts over multiple processes, and neither for one
+//! Tests that reports contain intervals and verdicts for multiple processes, but not for a single
 //! process.
 
 use super::{file, text};

@@ -62,7 +62,7 @@ pub fn max_probes(commits: usize) -> u32 {
 /// Divides the allowed error probability between the comparison of the ends and all probes, in this
 /// order.
 ///
-/// `commits` is the number of commits after the good one.
+/// `commits` is the number of commits after the good commit.
 pub fn error_parts(commits: usize, alpha: f64) -> (f64, f64) {
     let levels = f64::from(max_probes(commits));
     let of_ends = alpha / (levels + 1.0);

@@ -43,8 +43,8 @@ pub struct AgentResult {
     pub p99: Option<u64>,
     /// The 99th percentile of the send delay, in ns.
     pub send_delay_p99: Option<u64>,
-    /// The agent's median service time divided by the other agents' in the same slice. The estimate
-    /// is the median over all slices.
+    /// The agent's median service time divided by the other agents' median service time in the same
+    /// slice. The estimate is the median over all slices.
     pub path: Option<Interval>,
     /// The failed fraction of the other agents' requests, from 0 to 1.
     pub others_fail: f64,

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 /// The minimum fraction of due requests that a server must complete in time.
 ///
-/// Below it, the backlog at the end is at least 1% of the load's duration, so the percentiles
-/// measure how long the load ran rather than how fast the server is.
+/// Below this fraction, the backlog at the end is at least 1% of the load's duration, so the
+/// percentiles measure how long the load ran rather than how fast the server is.
 const MIN_SERVED_FRACTION: f64 = 0.99;
 
 /// The quantile of the service time that requests in progress at the end of the load may take

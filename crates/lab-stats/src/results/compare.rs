@@ -148,8 +148,8 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
 
     /// Adds comparisons at a point that use the quantiles of all requests.
     ///
-    /// `of` returns the ratio of the first server's quantile to the second server's, if the two
-    /// can be compared.
+    /// `of` returns the ratio of the first server's quantile to the second server's quantile, if
+    /// the servers can be compared.
     pub fn compare_pooled(
         &mut self,
         point: PointId,
@@ -482,7 +482,7 @@ fn controls(
 }
 
 /// Returns the log ratio of the first subject to the second in each block, computed from the log
-/// ratios of both to the baseline. A block that lacks one of the two has no log ratio.
+/// ratios of both to the baseline. A block that lacks one of these two log ratios has no value.
 fn difference(first: &Logs, second: &Logs) -> Logs {
     let blocks = first.by_block.iter().zip(&second.by_block);
     Logs {

@@ -20,7 +20,7 @@ pub(crate) struct Basis<'r> {
 }
 
 impl<'r> Basis<'r> {
-    /// Creates a basis with a simultaneous level of `1 - alpha` for all comparisons.
+    /// Creates a basis with a simultaneous confidence level of `1 - alpha` for all comparisons.
     pub fn new(run: &'r Run, plan: &'r Plan, alpha: f64) -> Basis<'r> {
         Basis {
             run,

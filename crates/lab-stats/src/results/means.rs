@@ -29,8 +29,8 @@ pub(crate) struct MeanScope {
 /// Each block yields one value: the mean of its log ratios over the points. These values are
 /// treated like the values of a single point, so the dependence between points does not matter.
 /// Points at which a subject is not compared are ignored. Blocks that lack a point are ignored,
-/// too. Subjects are ranked over the points that all subjects have. If these are fewer than half of
-/// the points, only subjects with all points are ranked.
+/// too. Subjects are ranked over the points that all subjects have. If these points are fewer than
+/// half of all points, only subjects with all points are ranked.
 pub(crate) fn overall(
     family: &mut ComparisonFamily,
     scope: &MeanScope,

@@ -22,9 +22,9 @@ static PAIRS: LazyLock<u64> = LazyLock::new(|| documents::runs(1000, 60));
 /// The allowed fraction of pairs with an error.
 const ALPHA: f64 = 0.05;
 
-/// A first and a second run, with their worlds and the numbers of blocks for which they have time.
+/// A first and a second run, with their worlds and their maximum numbers of blocks.
 ///
-/// Without interim analyses, they use all blocks.
+/// Without interim analyses, the runs use all blocks.
 struct Scenario {
     name: &'static str,
     worlds: [World; 2],
