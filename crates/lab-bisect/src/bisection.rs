@@ -148,7 +148,7 @@ pub struct StepConfirmation {
     pub ratio: Option<ConfirmedRatio>,
     /// The lines of `git show --stat`. Empty if more than one commit may have caused the change.
     pub stat: Vec<String>,
-    /// The number of parents of the commit. A merge has more than one.
+    /// The number of parents of the commit. A merge has more than one parent.
     pub parents: usize,
 }
 
@@ -299,7 +299,7 @@ impl Bisection {
         });
     }
 
-    /// Returns true if all indexes are valid. They may be invalid because someone edited the file.
+    /// Returns true if all indexes are valid. Indexes can be invalid if someone edited the file.
     pub fn is_sound(&self) -> bool {
         let commits = self.commits.len();
         let holds = |step: &BisectionStep| match step {

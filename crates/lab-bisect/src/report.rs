@@ -83,8 +83,8 @@ fn changes(bisection: &Bisection) -> Vec<Change<'_>> {
     found.collect()
 }
 
-/// Returns the commits of a range that may have made a change: all except the first one, which is
-/// the reference for the comparison.
+/// Returns the commits that may have made the change of a range: all commits after `low`, up to and
+/// including `high`.
 fn range(bisection: &Bisection, segment: Segment) -> &[BisectionCommit] {
     &bisection.commits[segment.low + 1..=segment.high]
 }

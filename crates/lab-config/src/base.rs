@@ -60,7 +60,7 @@ pub fn base_from_environment(variable: impl Fn(&str) -> Option<String>) -> Optio
 
 impl Base {
     /// Returns the revisions that may be the base, in the order in which to try them. CI services
-    /// fetch a remote branch without creating a local one.
+    /// fetch a remote branch without creating a local branch.
     pub fn candidates(&self) -> Vec<String> {
         if self.is_commit {
             return vec![self.name.clone()];

@@ -39,8 +39,8 @@ pub struct ConfigFile {
 }
 
 impl ConfigFile {
-    /// Reads the file in a directory or the nearest parent directory that has one, or else in the
-    /// user's configuration directory. Returns `None` if no such file exists.
+    /// Reads the file from a directory or its nearest parent directory that contains the file, or
+    /// else from the user's configuration directory. Returns `None` if no such file exists.
     ///
     /// # Errors
     /// Returns an error with the position if the file cannot be read, or has an unknown key or an

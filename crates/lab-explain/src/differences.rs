@@ -35,7 +35,7 @@ pub const RANKS: [Metric; 17] = [
 ];
 
 /// The number of metrics at the start of [`RANKS`] that count requests to the operating system. The
-/// others are the program's own costs.
+/// other metrics are the program's own costs.
 const SYSTEM_RANKS: usize = 8;
 
 /// The minimum fraction of a difference that a function must explain to be named as its cause.
@@ -230,7 +230,7 @@ fn own_difference(plan: &Plan, other: &Counted, base: &Counted) -> Option<Differ
 }
 
 /// The program's own costs that a sentence about causes can name. The second metric of each pair is
-/// used if the first one shows no difference, for example because it was not counted.
+/// used if the first metric shows no difference, for example because it was not counted.
 const OWN_COUNTS: [[Metric; 2]; 2] = [
     [Metric::INSTRUCTIONS, Metric::SIMULATED_INSTRUCTIONS],
     [Metric::CACHE_MISSES, Metric::SIMULATED_D1_MISSES],

@@ -104,7 +104,7 @@ impl RunFile {
         }
     }
 
-    /// Undoes earlier changes and applies new ones. Skips changes that the schema forbids.
+    /// Undoes earlier changes and applies new changes. Skips changes that the schema forbids.
     fn change<'c>(&self, changes: impl Iterator<Item = (&'c str, &'c str, Value)>) {
         // The file is not truncated, because a file system may write a truncated file to the disk
         // immediately.

@@ -20,7 +20,7 @@ pub struct Gauge {
 /// The CPU time of benchlab, its descendants, and the kernel threads that work for them.
 ///
 /// Descendants are included because a server may have many processes. PostgreSQL, for example, has
-/// one per connection.
+/// one process per connection.
 struct LabCpu {
     own: TreeCpu,
     own_ns: u64,

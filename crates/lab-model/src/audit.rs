@@ -81,7 +81,7 @@ pub struct AuditFinding {
     pub cost: String,
     /// The rationale of the rule.
     pub why: String,
-    /// Remedies, each for one kind of server or for all.
+    /// Remedies, each for one kind of server or for all kinds.
     pub fixes: Vec<Fix>,
     /// A command that repeats the observation.
     pub see: String,
@@ -106,7 +106,7 @@ pub struct Waiver {
     pub until: String,
 }
 
-/// A remedy, for one kind of server or for all.
+/// A remedy, for one kind of server or for all kinds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fix {
     /// The kind of server, such as `nginx`. Empty for all kinds.
@@ -218,7 +218,7 @@ impl Audit {
         format!("audit-{}", self.kind.name())
     }
 
-    /// Returns the number of findings in a state, without accepted ones.
+    /// Returns the number of findings in a state, without accepted findings.
     pub fn count(&self, state: State) -> usize {
         self.findings
             .iter()

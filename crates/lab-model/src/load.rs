@@ -69,7 +69,7 @@ pub struct LoadSpec {
     #[serde(default, rename = "server_pid", deserialize_with = "one_or_many")]
     pub server_pids: Vec<i32>,
     /// The machine on which an agent reads the servers' resource usage. `None` means that this
-    /// machine reads it, or that no machine does.
+    /// machine or no machine reads it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_host: Option<String>,
     /// The launcher of the agent on `server_host`, such as `ssh:web1`.

@@ -243,8 +243,8 @@ impl LogAdvice {
         }
     }
 
-    /// Returns the number of affected items, if this advice has one. The numbers from multiple logs
-    /// are added.
+    /// Returns the number of affected items, or `None` if this advice has no such number. The
+    /// numbers from multiple logs are added.
     fn count(&mut self) -> Option<&mut u64> {
         match self {
             LogAdvice::TranslatedDurations { messages: n }

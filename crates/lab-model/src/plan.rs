@@ -181,7 +181,7 @@ pub struct Subject {
     /// copy is named after its directory.
     #[serde(default)]
     pub origin: Option<String>,
-    /// The subject's cases. Empty means all.
+    /// The subject's cases. Empty means all cases.
     #[serde(default)]
     pub cases: Vec<String>,
     /// Parameters that the subject does not support, such as `transport=unix`. The subject is not
@@ -403,7 +403,7 @@ impl Plan {
         }
     }
 
-    /// Returns the load on servers, if the plan has one.
+    /// Returns the load on servers, if the plan has a load.
     pub fn load(&self) -> Option<&LoadSpec> {
         match &self.work {
             Work::Load(load) => Some(load),
@@ -412,7 +412,7 @@ impl Plan {
         }
     }
 
-    /// Returns a mutable reference to the load on servers, if the plan has one.
+    /// Returns a mutable reference to the load on servers, if the plan has a load.
     pub fn load_mut(&mut self) -> Option<&mut LoadSpec> {
         match &mut self.work {
             Work::Load(load) => Some(load),
@@ -792,7 +792,7 @@ impl Case {
 }
 
 impl Point {
-    /// Returns the value of a parameter, if the point has it.
+    /// Returns the value of a parameter, if the point has the parameter.
     pub fn param(&self, key: &str) -> Option<&str> {
         let mut params = self.params.iter();
         params

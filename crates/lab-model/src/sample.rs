@@ -285,7 +285,8 @@ pub struct Age {
     ///
     /// 0 means that the baseline was not loaded.
     pub baseline_requests: u64,
-    /// The baseline's cost of these requests in ns: CPU time for a server, wall time for batches.
+    /// The baseline's cost of `baseline_requests` in ns: CPU time for a server, wall time for
+    /// batches.
     pub baseline_cpu_ns: u64,
 }
 

@@ -87,7 +87,7 @@ pub struct Case {
 pub struct Factor {
     /// The factor's name.
     pub name: String,
-    /// The values. The first one is the default.
+    /// The values. The first value is the default.
     pub values: Vec<String>,
     /// The targets on which the parameter exists.
     pub targets: Vec<TargetId>,

@@ -37,7 +37,7 @@ pub struct Loading {
     pub servers: Vec<String>,
     /// The number of agents that share the load. 0 means that this process generates the load.
     pub agents: usize,
-    /// The number of connections, unless `sweeps` contains it.
+    /// The number of connections, unless it is swept.
     pub connections: u32,
     /// The swept parameters with their values. The only valid parameter is `connections`.
     pub sweeps: Vec<(String, Vec<String>)>,

@@ -134,7 +134,7 @@ impl Selection {
     }
 
     /// Assigns the subjects that need a working directory to all directories, or only to the first
-    /// one.
+    /// directory.
     fn assign_directories(
         &self,
         subjects: Vec<Subject>,
@@ -388,8 +388,8 @@ impl Selection {
     /// Returns the sweep values at which a combination of factor values is measured.
     ///
     /// A quick run measures the first and last values of the sweep. If the combination is measured
-    /// at neither of them, a quick run measures the first and last values at which the combination
-    /// is measured.
+    /// at neither of these values, a quick run measures the first and last values at which the
+    /// combination is measured.
     fn measured_values(
         &self,
         case: &Case,

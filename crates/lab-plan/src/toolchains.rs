@@ -64,7 +64,8 @@ impl Toolchain {
 }
 
 impl Toolchains {
-    /// Reads the project's file of toolchains, or benchlab's own if the project has none.
+    /// Reads the project's file of toolchains, or benchlab's own file if the project has no such
+    /// file.
     pub fn read(project: &Project) -> Result<Toolchains, PlanError> {
         let path = Path::new("experiments/toolchains.toml");
         let text = match std::fs::read_to_string(project.folder().join(path)) {

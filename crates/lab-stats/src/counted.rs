@@ -31,7 +31,7 @@ impl<F: Fn(f64) -> u64> CountedValues<F> {
     ///
     /// The bounds of the interval are two of the values. `chance(t)` is the probability that at
     /// most `t` of the values lie below the true median. The distribution must be symmetric. If the
-    /// level cannot be reached, returns the widest interval with the level that it has.
+    /// level cannot be reached, returns the widest possible interval, whose level is lower.
     ///
     /// Values that are exactly 0 count for both sides, so that 0 lies outside the interval if and
     /// only if p <= alpha.

@@ -44,7 +44,7 @@ const IMPROBABLE: f64 = 0.1;
 const DEPENDENCE: f64 = 0.25;
 
 /// Returns the number of blocks with which a new run would resolve the inconclusive comparisons of
-/// a run, or `None` if the run has none.
+/// a run, or `None` if all comparisons are resolved.
 pub fn deciding(comparisons: &[Comparison], run: &Run, plan: &Plan) -> Option<Deciding> {
     let is_open = |c: &&Comparison| matches!(c.verdict, Some(Verdict::Inconclusive { .. }));
     let open: Vec<Option<&Open>> = comparisons

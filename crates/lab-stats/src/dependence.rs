@@ -35,7 +35,7 @@ impl Merged {
 /// nothing is discarded.
 ///
 /// Source: batch means, as in Law, *Simulation Modeling and Analysis*, section 9.5. The bound 2/√n
-/// is the usual one for the autocorrelation of independent values (Box & Jenkins). The bound
+/// is the usual bound for the autocorrelation of independent values (Box & Jenkins). The bound
 /// 1/(2√n) was chosen by the simulations of this crate.
 pub fn merge(values: &[f64], enough: u32) -> Merged {
     let mut merged = Merged {

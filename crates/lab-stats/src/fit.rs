@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Fits a straight line through times that span orders of magnitude.
 
-/// The line `time = fixed + marginal * x`, with the relative distance of each point from it.
+/// The line `time = fixed + marginal * x`, with the relative distance of each point from the line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinearFit {
     /// The time at x = 0.

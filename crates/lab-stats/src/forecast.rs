@@ -48,8 +48,8 @@ pub fn time_for(run: &Run, replicates: u32) -> Option<TimeBudget> {
     (with_reserve <= 86_400.0).then(|| rounded_up(with_reserve))
 }
 
-/// Rounds up a number of seconds. The result is in seconds up to 90 s and in minutes above. If it
-/// exceeds 10, it is a multiple of 5.
+/// Rounds up a number of seconds. The result is in seconds up to 90 s and in minutes above. A
+/// result above 10 is a multiple of 5.
 fn rounded_up(seconds: f64) -> TimeBudget {
     let minutes = seconds > 90.0;
     let value = if minutes { seconds / 60.0 } else { seconds };

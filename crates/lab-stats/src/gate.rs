@@ -75,7 +75,7 @@ pub enum GateFound {
         /// The limit, in `unit`.
         limit: f64,
     },
-    /// The subject's value divided by the baseline's.
+    /// The subject's value divided by the baseline's value.
     Ratio {
         /// The baseline.
         baseline: SubjectId,
@@ -686,7 +686,7 @@ impl Measurement<'_> {
             && self.results.is_overloaded(self.subject, self.point)
     }
 
-    /// Returns the value, with its interval if it has one, or the reason why there is no value.
+    /// Returns the value, with its interval if there is one, or the reason why there is no value.
     fn value_of(&self, metric: &GateMetric) -> Result<Value, UndecidedReason> {
         let (errors, served) = (self.count(&Metric::ERRORS), self.count(&Metric::SERVED));
         let GateMetric::Metric(metric) = metric else {

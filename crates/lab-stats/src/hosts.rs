@@ -43,8 +43,8 @@ pub struct HostEffect {
     pub subject: SubjectId,
     /// The target.
     pub target: TargetId,
-    /// The point. `None` means the geometric mean over all points of the target, if it has more
-    /// than one.
+    /// The point. `None` means the geometric mean over all points of the target, if the target has
+    /// more than one point.
     pub point: Option<PointId>,
     /// The ratio on each host, in the order of [`hosts`], with an unadjusted interval. `None` means
     /// that the host has fewer than two blocks.

@@ -14,7 +14,7 @@ const MAX_EXACT: usize = 1000;
 /// Returns the mean of the middle half of the values, or `None` if there are no values.
 ///
 /// A quarter of the values is trimmed at each end. If a quarter is not a whole number, each of the
-/// two values at the cuts is weighted by the fraction of it that remains.
+/// two values at the cuts is weighted by the fraction that remains.
 ///
 /// Source: the 25% trimmed mean (Tukey's midmean), with the usual interpolation at the cuts.
 pub fn interquartile_mean(values: &[f64]) -> Option<f64> {
@@ -94,8 +94,8 @@ pub fn median_interval(values: &[f64], alpha: f64) -> Option<Interval> {
 /// Returns the rank of a quantile among `total` values, counted from 1.
 ///
 /// At least `per_10_000` in 10,000 values do not exceed the quantile. Returns `None` if there are
-/// too few values for one of them to exceed the quantile. The maximum (10,000 in 10,000) always has
-/// a rank.
+/// too few values for any value to exceed the quantile. The maximum (10,000 in 10,000) always has a
+/// rank.
 pub(crate) fn quantile_rank(per_10_000: u32, total: u64) -> Option<u64> {
     let (part, total) = (u128::from(per_10_000), u128::from(total));
     let beyond = total * 10_000_u128.saturating_sub(part);
@@ -126,7 +126,7 @@ pub(crate) fn middle(sorted: &[f64]) -> f64 {
 /// median lies outside of the bounds.
 ///
 /// The index, counted from 0, is the largest index for which this probability is at most `alpha`.
-/// If there is none, the index is 0.
+/// If there is no such index, index 0 is used.
 fn lower_rank(n: usize, alpha: f64) -> (usize, f64) {
     let mut best = (0, 2.0 * below_median(n).next().unwrap_or(0.5));
     for (rank, tail) in below_median(n).take(n.div_ceil(2)).enumerate() {

@@ -36,9 +36,9 @@ const SCATTERS: usize = 10;
 /// The excess of the width of sign-flip intervals over the width of Student's t intervals at the
 /// same level, as a fraction.
 ///
-/// The excess is the first value, plus the second divided by the number of flips that may be at
-/// least as extreme as the observed one. Both values were fitted to simulated intervals of 1 to 320
-/// comparisons with an alpha of 1.25% to 5%.
+/// The excess is the first value, plus the second value divided by the number of flips that may be
+/// at least as extreme as the observed signs. Both values were fitted to simulated intervals of 1
+/// to 320 comparisons with an alpha of 1.25% to 5%.
 const FLIP_EXCESS: [f64; 2] = [0.01, 0.16];
 
 /// The precision of a comparison, and the family of comparisons to which its confidence level
@@ -92,10 +92,11 @@ pub struct Open {
     pub values: (u32, u32),
     /// The minimum number of blocks that a new run can have.
     pub least: u32,
-    /// The interval shows a difference if all of it lies outside of this range of logarithms.
+    /// The interval shows a difference if the whole interval lies outside of this range of
+    /// logarithms.
     pub difference: Range<f64>,
-    /// The interval shows that there is no relevant difference if all of it lies within this range
-    /// of logarithms.
+    /// The interval shows that there is no relevant difference if the whole interval lies within
+    /// this range of logarithms.
     pub equivalence: Range<f64>,
 }
 
@@ -194,7 +195,7 @@ impl<'a> Outlook<'a> {
     }
 
     /// Returns equally probable values of the ratio between an estimated standard deviation and the
-    /// true one.
+    /// true standard deviation.
     fn scatters(&self, freedom: f64) -> Vec<f64> {
         let compute = || {
             let tail = |i: usize| (i as f64 + 0.5) / SCATTERS as f64;

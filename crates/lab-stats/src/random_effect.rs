@@ -79,8 +79,8 @@ pub fn estimate(groups: &[Vec<f64>], alpha: f64) -> Option<GroupEffects> {
 
 /// Returns an upper bound of the multiple if the means vary less than expected by chance.
 ///
-/// This is the bound for means that vary exactly as much as expected by chance. Without it, Wald's
-/// interval might contain only 0 or nothing.
+/// This is the bound for means that vary exactly as much as expected by chance. Without this bound,
+/// Wald's interval might contain only 0 or nothing.
 fn by_chance(means: &[(f64, f64)], quantile: f64) -> f64 {
     let all: f64 = means.iter().map(|(n, _)| n).sum();
     let squares: f64 = means.iter().map(|(n, _)| n * n).sum();

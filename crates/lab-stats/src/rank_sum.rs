@@ -12,10 +12,10 @@ use crate::{normal, order};
 /// Returns the shift of the values of `second` relative to `first`: the estimate, its interval, and
 /// the p-value of the hypothesis that there is no shift.
 ///
-/// The interval is at level `1 - alpha` or higher. With too few values for the level, it is the
-/// widest interval, with the level that it has. Values that are not finite are ignored. Returns
-/// `None` if a sample has no finite values. The two distributions are assumed to be equal except
-/// for the shift.
+/// The interval is at level `1 - alpha` or higher. With too few values for the level, the interval
+/// is the widest possible interval, and its level is lower. Values that are not finite are ignored.
+/// Returns `None` if a sample has no finite values. The two distributions are assumed to be equal
+/// except for the shift.
 ///
 /// Source: Hollander, Wolfe & Chicken, *Nonparametric Statistical Methods*, 3rd ed., sections 4.1
 /// to 4.3. Without ties, the result equals R's `wilcox.test(second, first, conf.int = TRUE, exact =

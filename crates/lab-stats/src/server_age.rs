@@ -12,7 +12,7 @@ pub struct ServerAge {
     /// The point at which the pilot measured the server.
     pub point: PointId,
     /// The wall time of the very first request in ns, then the mean CPU time of the first 1,000 and
-    /// 100,000 requests in ns, if the pilot had that many.
+    /// 100,000 requests in ns, if the pilot had that many requests.
     pub first_ns: [Option<f64>; 3],
     /// The CPU time of a request at the end of the pilot, in ns.
     pub steady_ns: f64,

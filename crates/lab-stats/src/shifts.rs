@@ -2,7 +2,7 @@
 //! Finds lasting changes in the history of a metric over many runs.
 //!
 //! The changes are change points. Their penalty limits how often a history without any change
-//! appears to have one.
+//! appears to contain a change.
 //!
 //! Without a change, every order of the runs is equally likely. The penalty of a change point is
 //! therefore chosen so that at most a fraction `alpha` of random permutations of the values show a
@@ -39,8 +39,8 @@ pub fn runs_needed(alpha: f64) -> usize {
 
 /// Returns the index of the first value after each change.
 ///
-/// At most a fraction `alpha` of histories without a change return any. The result is empty for
-/// fewer values than [`runs_needed`].
+/// At most a fraction `alpha` of histories without a change return an index. The result is empty
+/// for fewer values than [`runs_needed`].
 pub fn shifts(values: &[f64], alpha: f64) -> Vec<usize> {
     let n = values.len();
     let spread = values.iter().any(|v| *v != values[0]);
@@ -120,9 +120,9 @@ fn greatest_penalty(sum: usize, has_changes: impl Fn(f64) -> bool) -> f64 {
 pub struct HistoryShift {
     /// The index of the first value after the change.
     pub at: usize,
-    /// The geometric mean of the values between the previous change and this one.
+    /// The geometric mean of the values between the previous change and this change.
     pub before: f64,
-    /// The geometric mean of the values between this change and the next one.
+    /// The geometric mean of the values between this change and the next change.
     pub after: f64,
     /// `after / before` with an interval from Student's t. The spread is estimated from the
     /// deviations of all values from the means between changes.

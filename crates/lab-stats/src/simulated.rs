@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Simulated runs, and the smallest true difference that each of them detects, in units of a
-//! block's standard deviation.
+//! Simulated runs, and the smallest true difference that each run detects, in units of a block's
+//! standard deviation.
 
 use crate::bootstrap::SplitMix64;
 use crate::family;
@@ -250,7 +250,8 @@ fn limit(
     }
 }
 
-/// Returns the smallest difference for which `finds` returns true, or infinity if there is none.
+/// Returns the smallest difference for which `finds` returns true, or infinity if there is no such
+/// difference.
 fn min_difference(finds: impl Fn(f64) -> bool) -> f64 {
     if !finds(MAX_DIFFERENCE) {
         return f64::INFINITY;

@@ -39,7 +39,7 @@ const CHECKS_GROWTH: f64 = 1.2;
 const ERROR_OF_LAST: f64 = 0.05;
 /// The minimum number of rounds at the end of a process from which its level is determined.
 const MIN_LAST_ROUNDS: usize = 6;
-/// The maximum number of last rounds that determine a process's level.
+/// The maximum number of rounds at the end of a process from which its level is determined.
 const MAX_LAST_ROUNDS: usize = 40;
 
 /// The level of a server at the end of its pilot.

@@ -23,7 +23,7 @@ pub struct Law {
 ///
 /// `n / X` is the time of an operation as seen by one of the n connections (Little's law). The law
 /// is linear in this time. With σ and κ at least 0, the optimum is one of four fits: with both
-/// parameters, with only one of them, or with neither. Returns `None` unless there are four
+/// parameters, with only one parameter, or with neither. Returns `None` unless there are four
 /// different n of at least 1 with finite, positive throughputs.
 pub fn law(n: &[f64], throughputs: &[f64]) -> Option<Law> {
     let points: Vec<(f64, f64)> = n

@@ -440,8 +440,8 @@ fn agents(db: &Connection) -> rusqlite::Result<Vec<Agent>> {
     })
 }
 
-/// Reads the output of profilers, or returns `None` if the file contains none, for example because
-/// the file is older than the table.
+/// Reads the output of profilers, or returns `None` if the file contains no such output, for
+/// example because the file is older than the table.
 fn profile(db: &Connection) -> rusqlite::Result<Option<StoredProfile>> {
     let Some(notes) = meta(db, "profile")? else {
         return Ok(None);
@@ -460,8 +460,8 @@ fn profile(db: &Connection) -> rusqlite::Result<Option<StoredProfile>> {
     Ok(Some(StoredProfile { notes, outputs }))
 }
 
-/// Reads the audit, or returns `None` if the file contains none, for example because the file is
-/// older than the table.
+/// Reads the audit, or returns `None` if the file contains no audit, for example because the file
+/// is older than the table.
 fn audit(db: &Connection) -> rusqlite::Result<Option<Audit>> {
     let json_text: Option<String> = meta(db, "audit")?;
     let Some(json_text) = json_text else {

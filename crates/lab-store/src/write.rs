@@ -368,7 +368,7 @@ impl RunWriter {
     /// transaction.
     ///
     /// The blocks are assigned to `agent`. Pilots, failures and similar records are added to the
-    /// existing ones.
+    /// existing records.
     pub fn merge(&self, file: &Path, agent: AgentId) -> Result<()> {
         let merged = crate::merge::merge(&self.db, file, agent);
         merged.map_err(|e| self.error(e))

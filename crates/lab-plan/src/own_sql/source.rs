@@ -120,7 +120,7 @@ impl Source {
     }
 }
 
-/// Returns the number of the SplitMix64 generator for a state.
+/// Returns the output of the SplitMix64 generator for a state.
 pub fn mix(state: u64) -> u64 {
     let z = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

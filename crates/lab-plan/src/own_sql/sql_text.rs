@@ -30,7 +30,7 @@ pub struct Found {
     pub first_word: String,
 }
 
-/// Returns the statements of a text, without empty ones.
+/// Returns the statements of a text, without empty statements.
 ///
 /// # Errors
 /// Returns the position and the kind of a literal or comment that is not closed.
@@ -110,7 +110,8 @@ fn next(text: &str, at: usize) -> Result<(Token, usize), (Range<usize>, &'static
     })
 }
 
-/// Returns the end of a quoted text. A doubled quote ends one quoted text and starts the next one.
+/// Returns the end of a quoted text. A doubled quote ends one quoted text and starts the next
+/// quoted text.
 fn quoted(text: &str, at: usize, quote: char) -> Result<usize, (Range<usize>, &'static str)> {
     match text[at + 1..].find(quote) {
         Some(found) => Ok(at + 1 + found + 1),

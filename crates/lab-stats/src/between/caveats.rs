@@ -171,7 +171,7 @@ fn unfit(side: &RunSide) -> Option<Caveat> {
     })
 }
 
-/// Returns the names of the facts that differ, or `None` if there are none.
+/// Returns the names of the facts that differ, or `None` if no facts differ.
 fn names(differences: &[Differing]) -> Option<Vec<String>> {
     let names: Vec<String> = differences.iter().map(|d| d.what.clone()).collect();
     (!names.is_empty()).then_some(names)

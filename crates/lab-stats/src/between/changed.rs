@@ -23,8 +23,8 @@ pub struct Between {
     pub times_level: f64,
     /// The equivalence margin: changes within 1 ± margin count as equivalent.
     pub margin: f64,
-    /// The changes by point, then subject, then metric, in the order of the first run. For each of
-    /// them, ratios to the baseline come before times.
+    /// The changes. On each target, ratios to the baseline come before times. Both are ordered by
+    /// point, then subject, then metric, as in the first run.
     pub changes: Vec<Changed>,
     /// The changes of the control's ratio to the baseline, by point. The true value is 1.
     pub controls: Vec<ControlChange>,

@@ -70,7 +70,7 @@ pub fn error_parts(commits: usize, alpha: f64) -> (f64, f64) {
 }
 
 impl BisectionSearch {
-    /// Creates a search over commits 0 to `last`. The first is good, and the last is bad.
+    /// Creates a search over commits 0 to `last`. Commit 0 is good, and commit `last` is bad.
     ///
     /// `alpha` is the allowed error probability of all probes together.
     pub fn new(last: usize, alpha: f64) -> BisectionSearch {
@@ -180,7 +180,7 @@ impl BisectionSearch {
             .sum()
     }
 
-    /// Starts the next level when the current one is complete.
+    /// Starts the next level when the current level is complete.
     fn advance(&mut self) {
         if !self.level.is_empty() {
             return;
@@ -215,8 +215,8 @@ impl BisectionSearch {
         inner.filter(|at| !self.skipped.contains(at)).collect()
     }
 
-    /// Chooses the commit in the middle of those that may be measured, if no commit of the range
-    /// was skipped.
+    /// Chooses the middle one of the commits that may be measured, if no commit of the range was
+    /// skipped.
     ///
     /// After each skipped commit of the range, the choice moves to another fraction of the range
     /// (van der Corput's sequence), because the neighbors of a commit that does not build often do

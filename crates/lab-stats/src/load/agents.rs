@@ -65,8 +65,7 @@ pub enum AgentTrouble {
     Saturated,
     /// The agent's service times are longer than those of the other agents.
     Path,
-    /// More of this agent's requests failed, as a fraction of its requests, than of the other
-    /// agents'.
+    /// A larger fraction of this agent's requests failed than of the other agents' requests.
     Errors,
 }
 
@@ -239,12 +238,12 @@ fn result(agent: AgentId, slices: &[&Slice], ratios: &[f64], alpha: f64) -> Agen
     }
 }
 
-/// Returns, for each agent, the logarithm of its median service time divided by the other agents',
-/// for each slice.
+/// Returns, for each agent, the logarithm of its median service time divided by the other agents'
+/// median service time, for each slice.
 ///
 /// Slices in which the agent or the other agents have no median are skipped. The other agents'
-/// distribution is the distribution of all agents minus the agent's own, so the cost is linear in
-/// the number of agents.
+/// distribution is the distribution of all agents minus the agent's own distribution, so the cost
+/// is linear in the number of agents.
 fn paths(slices: &[&Slice]) -> BTreeMap<AgentId, Vec<f64>> {
     let mut ratios: BTreeMap<AgentId, Vec<f64>> = BTreeMap::new();
     for slice in slices {

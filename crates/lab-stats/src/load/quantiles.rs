@@ -313,7 +313,7 @@ impl At<'_> {
         })
     }
 
-    /// Returns true if there are enough blocks, and enough of them contain values above the
+    /// Returns true if there are enough blocks, and enough of these blocks contain values above the
     /// quantile.
     fn has_interval(&self) -> bool {
         let chances = self.tails.blocks as u32 / self.grouping.independence_distance;
@@ -406,8 +406,8 @@ pub fn have_intervals(tails: &[Tails; 2], per_10_000: u32) -> bool {
 /// at level `1 - alpha`.
 ///
 /// The ratio's interval is computed from the intervals of both quantiles. The correlation between
-/// the servers' blocks makes it narrower, because blocks in which the machine is slow are slow for
-/// both servers.
+/// the servers' blocks makes the interval narrower, because blocks in which the machine is slow are
+/// slow for both servers.
 ///
 /// Source: Zou, *Toward using confidence intervals to compare correlations*, Psychological Methods
 /// 12 (2007).
@@ -464,8 +464,8 @@ const SHIFT_PARTS: [u32; 12] = [
     1000, 2000, 3000, 4000, 5000, 6000, 7000, 8000, 9000, 9500, 9900, 9990,
 ];
 
-/// Returns the second server's quantiles divided by the first server's, for the quantiles at which
-/// both have intervals.
+/// Returns the second server's quantiles divided by the first server's quantiles, for the quantiles
+/// at which both servers have intervals.
 ///
 /// The intervals are simultaneous at level `1 - alpha` (Bonferroni).
 ///

@@ -242,7 +242,7 @@ impl<'r> Visit<'r> {
         self.offered as f64 * 1e9 / self.wall_ns
     }
 
-    /// Converts a number of served requests, or of events while they were served, to a rate per
+    /// Converts a number of served requests, or of events while requests were served, to a rate per
     /// second.
     pub fn per_second(&self, count: u64) -> f64 {
         count as f64 * 1e9 / self.served_in_ns

@@ -73,8 +73,8 @@ pub(crate) fn summary(metric: &Metric) -> BlockSummary {
     }
 }
 
-/// Adds the differences between the latencies of a subject's calls and the baseline's, if the two
-/// are compared.
+/// Adds the differences between the latencies of a subject's calls and of the baseline's calls, if
+/// the subject is compared with the baseline.
 pub(crate) fn add_latencies(
     basis: &Basis,
     blocks: &[Histograms],

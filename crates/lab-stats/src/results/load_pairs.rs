@@ -210,8 +210,8 @@ pub(super) fn is_the_servers(plan: &Plan, limited: &HashSet<SubjectPoint>, pair:
     }
 }
 
-/// Returns the logarithm of the first server's value divided by the second server's in each block
-/// that contains both servers.
+/// Returns the logarithm of the first server's value divided by the second server's value in each
+/// block that contains both servers.
 ///
 /// The result is empty if any of these blocks lacks a value of the metric.
 fn log_ratios(

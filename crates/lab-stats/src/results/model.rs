@@ -118,7 +118,7 @@ pub struct Comparison {
     /// The number of blocks that contain both the subject and the baseline, after adjacent
     /// dependent blocks were merged.
     pub blocks: u32,
-    /// The subject's value divided by the baseline's.
+    /// The subject's value divided by the baseline's value.
     ///
     /// The interval is simultaneous over all comparisons of the run if there is a verdict.
     /// Otherwise, it is not adjusted.

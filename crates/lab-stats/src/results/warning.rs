@@ -375,10 +375,10 @@ pub enum AgentDifference {
     },
     /// The agent's service times are longer than those of the other agents.
     SlowPath {
-        /// The agent's service time divided by the other agents'.
+        /// The agent's service time divided by the other agents' service time.
         ratio: Interval,
     },
-    /// A larger fraction of this agent's requests failed than of the other agents'.
+    /// A larger fraction of this agent's requests failed than of the other agents' requests.
     Errors {
         /// The fraction of this agent's requests that failed.
         own: f64,
@@ -432,7 +432,7 @@ pub struct RatioOn {
 pub struct UnsteadyServer {
     /// The name of the server.
     pub name: String,
-    /// The case. `None` means that there is only one.
+    /// The case. `None` means that there is only one case.
     pub case: Option<String>,
     /// The results of the server's pilot and turns.
     pub age: ServerAge,

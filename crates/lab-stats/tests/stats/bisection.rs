@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Bisects simulated histories with the noise of real runs.
 //!
-//! The search and the judgment of its probes are the ones that `benchlab bisect` uses. The noise of a block is drawn from
-//! runs that compared a program with two copies of itself (`noise.csv`), so it has the tails and the dependence of
-//! a real machine. `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats bisection::` writes the table.
+//! The search and the judgment of its probes are the same as in `benchlab bisect`. The noise of a
+//! block is drawn from runs that compared a program with two copies of itself (`noise.csv`), so it
+//! has the tails and the dependence of a real machine. `UPDATE_DOCS=1 cargo test --release -p
+//! lab-stats --test stats bisection::` writes the table.
 
 use crate::documents;
 use crate::documents::percent;

@@ -148,7 +148,7 @@ impl World {
     }
 }
 
-/// Counts forecasts and how many of them were correct.
+/// The number of forecasts, and the number of correct forecasts.
 #[derive(Clone, Debug, Default)]
 struct Tally {
     forecasts: u32,

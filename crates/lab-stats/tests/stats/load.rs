@@ -438,7 +438,7 @@ fn a_generator_at_its_limit_is_named() {
     assert!(!cell(&one_cell(false, |s| s.busiest_cpu_ns = 890_000_000)));
 }
 
-/// Most connections are served within a millisecond, but one waits for eight seconds.
+/// Most connections are served within a millisecond, but one connection waits for eight seconds.
 #[test]
 fn starved_connections_do_not_represent_the_server() {
     let results = one_cell(false, |slice| {

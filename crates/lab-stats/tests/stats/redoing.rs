@@ -235,7 +235,7 @@ struct Host<'a> {
     world: &'a World,
     random: Random,
     now: f64,
-    /// The start of the next external disturbance, and the end of the current one.
+    /// The start of the next external disturbance, and the end of the current disturbance.
     next: f64,
     disturbed_until: f64,
 }

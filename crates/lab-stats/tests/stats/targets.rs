@@ -18,7 +18,7 @@ const CONNECTIONS: [f64; 6] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
 const LAW: (f64, f64, f64) = (40_000.0, 0.08, 0.002);
 
 /// Returns a run on SQLite and PostgreSQL with the subjects c, ada and python and a control of c on
-/// each of them.
+/// each target.
 ///
 /// `go` is only on PostgreSQL, where python does not support prepared statements. SQLite has two
 /// points. PostgreSQL has two points plus the points with many connections.
@@ -269,8 +269,7 @@ fn a_server_whose_cpu_is_unknown_is_not_split() {
     );
 }
 
-/// The buckets match the table in docs/protocol.md, and every bucket follows the previous one
-/// without a gap.
+/// The buckets match the table in docs/protocol.md, and there are no gaps between buckets.
 #[test]
 fn buckets_match_the_protocol() {
     let values = [

@@ -9,7 +9,7 @@ use lab_stats::analysis::Verdict;
 use lab_stats::between::{Between, Changed, Incomparable, Recorded, compare_runs};
 use std::collections::HashMap;
 
-/// Returns a run in each of whose blocks a server serves 400 requests with response times around
+/// Returns a run in which a server serves 400 requests in each block, with response times around
 /// `median` ns.
 fn loaded(name: &str, seed: u64, median: f64, blocks: usize, change: impl Fn(&mut Slice)) -> Run {
     let mut run = run(&[name], &[64], seed);

@@ -46,7 +46,7 @@ struct PageFollower {
     app: App,
     run: String,
     state: FollowState,
-    /// The number of blocks in the last report that was sent, or `None` if none was sent.
+    /// The number of blocks in the last report that was sent, or `None` if no report was sent.
     shown: Option<u32>,
     /// The earliest time at which the next report may be sent.
     next_report: Instant,

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// The maximum number of runs on a page.
 const ON_A_PAGE: usize = 50;
 /// The maximum time that a page waits for results that are not cached. Its script loads the
-/// remaining ones later.
+/// remaining results later.
 const TIMEOUT: Duration = Duration::from_millis(400);
 
 /// Lists all runs, or the runs that contain all words of the search.

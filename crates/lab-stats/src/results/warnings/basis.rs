@@ -36,7 +36,7 @@ pub(in crate::results) struct Depending {
     pub unresolved: bool,
 }
 
-/// Returns the comparison with the fewest values among the comparisons that have too few.
+/// Returns the comparison with the fewest values among the comparisons that have too few values.
 pub(super) fn shortest_comparison<'p>(
     pairs: impl IntoIterator<Item = &'p Pair>,
 ) -> Option<&'p Pair> {
