@@ -18,7 +18,7 @@ pub struct Bisection {
     pub started_unix_s: f64,
     /// A description of the machine.
     pub host: String,
-    /// The commits in order, from the good one to the bad one.
+    /// The commits in order, from the good commit to the bad commit.
     pub commits: Vec<BisectionCommit>,
     /// The results so far, in chronological order.
     pub steps: Vec<BisectionStep>,
@@ -45,14 +45,14 @@ pub struct BisectionRequest {
     pub cleanup: Option<String>,
     /// The file for standard input.
     pub input: Option<String>,
-    /// The compared metric.
+    /// The metric by which commits are compared.
     pub metric: BisectedMetric,
     /// The smallest relative change to search for, such as 0.02 for 2 %. If the ends differ by less
     /// than three times the margin, the search uses a third of their difference instead.
     pub margin: f64,
     /// The allowed probability of a wrong result, from 0 to 1.
     pub alpha: f64,
-    /// The maximum time of each measurement, in ns.
+    /// The maximum duration of each measurement, in ns.
     pub budget_ns: u64,
     /// The maximum time of one process, in ns.
     pub time_limit_ns: u64,
@@ -62,7 +62,7 @@ pub struct BisectionRequest {
     pub seed: u64,
 }
 
-/// A command, as the user specified it.
+/// A command in the form in which the user specified it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CommandText {
@@ -72,7 +72,7 @@ pub enum CommandText {
     Words(Vec<String>),
 }
 
-/// A commit.
+/// A commit in the range of the bisection.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BisectionCommit {
     /// The full hash.
@@ -83,7 +83,7 @@ pub struct BisectionCommit {
     pub subject: String,
 }
 
-/// A result.
+/// A result of a bisection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "step", rename_all = "kebab-case")]
 pub enum BisectionStep {
@@ -111,11 +111,11 @@ pub struct EndsResult {
 /// The result of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProbeResult {
-    /// The index of the first commit of the range.
+    /// The index of the measured commit before the range.
     pub low: usize,
-    /// The index of the last commit of the range.
+    /// The index of the last commit of the range, which is also measured.
     pub high: usize,
-    /// The index of the measured commit between them.
+    /// The index of the probed commit, which is between `low` and `high`.
     pub at: usize,
     /// The number of blocks.
     pub blocks: u32,
@@ -146,9 +146,9 @@ pub struct StepConfirmation {
     /// The value after the change divided by the value before it. `None` if a commit could not be
     /// measured again.
     pub ratio: Option<ConfirmedRatio>,
-    /// The lines of `git show --stat`. Empty if any of multiple commits may have caused the change.
+    /// The lines of `git show --stat`. Empty if more than one commit may have caused the change.
     pub stat: Vec<String>,
-    /// The number of parents of the commit. A merge has more than one.
+    /// The number of parents of the commit. A merge has more than one parent.
     pub parents: usize,
 }
 
@@ -184,7 +184,7 @@ pub enum NextMeasurement {
         /// The smallest change to search for, as the natural logarithm of a ratio.
         min_change: f64,
     },
-    /// Measure a change again.
+    /// Measure again a change that was found.
     Confirm(FoundChange),
     /// The bisection is complete.
     Done,
@@ -226,7 +226,7 @@ impl Bisection {
         confirmed
     }
 
-    /// Replays the search. Returns `None` if the ends are not known to differ.
+    /// Replays the search from all results. Returns `None` if the ends are not known to differ.
     ///
     /// The order in which probes were measured does not matter, because a probe is identified by
     /// its range and commit.
@@ -284,7 +284,7 @@ impl Bisection {
         }
     }
 
-    /// Returns true if a measurement was inconclusive, so that more time may help.
+    /// Returns true if a measurement was inconclusive. More time may then help.
     pub fn is_inconclusive(&self) -> bool {
         let ends = self.ends().is_some_and(|ends| ends.judgment == Ends::Open);
         ends || self.probes().any(|probe| !probe.judgment.is_decided())
@@ -299,7 +299,7 @@ impl Bisection {
         });
     }
 
-    /// Returns true if all indexes are valid. The file may have been edited.
+    /// Returns true if all indexes are valid. Indexes can be invalid if someone edited the file.
     pub fn is_sound(&self) -> bool {
         let commits = self.commits.len();
         let holds = |step: &BisectionStep| match step {

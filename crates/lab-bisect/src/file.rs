@@ -15,7 +15,7 @@ const FORMAT: &str = "benchlab-bisection";
 const VERSION: u32 = 1;
 
 /// The maximum size of a state file, in bytes. A range of 100,000 commits needs about a tenth of
-/// this.
+/// this size.
 const MAX_BYTES: u64 = 256 << 20;
 
 /// A bisection's directory.

@@ -8,7 +8,7 @@ use lab_model::{Interval, Metric};
 use lab_stats::bisection::{BisectedMetric, Ends, LogInterval, Segment};
 use serde::Serialize;
 
-/// A change in the form that JSON and other data formats contain.
+/// The data of a change in JSON and other data formats.
 #[derive(Serialize)]
 struct ChangeData<'a> {
     code: &'static str,
@@ -17,7 +17,7 @@ struct ChangeData<'a> {
     confirmed: bool,
 }
 
-/// A change that was found, with all data about it.
+/// A change that was found, with its data.
 struct Change<'a> {
     range: &'a [BisectionCommit],
     confirmation: Option<&'a StepConfirmation>,
@@ -83,8 +83,8 @@ fn changes(bisection: &Bisection) -> Vec<Change<'_>> {
     found.collect()
 }
 
-/// Returns the commits of a range that may have made a change: all except the first, with which
-/// they are compared.
+/// Returns the commits that may have made the change of a range: all commits after `low`, up to and
+/// including `high`.
 fn range(bisection: &Bisection, segment: Segment) -> &[BisectionCommit] {
     &bisection.commits[segment.low + 1..=segment.high]
 }

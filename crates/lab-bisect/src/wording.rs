@@ -8,12 +8,12 @@ use lab_document::say;
 use lab_model::{Interval, Unit};
 use lab_stats::bisection::{BisectedMetric, HalfChange};
 
-pub const QUESTION: &str = "Which commit changed it?";
+pub const QUESTION: &str = "Which commit caused the change?";
 pub const CHANGES: &str = "Changes";
 pub const PROBES: &str = "Measurements";
 pub const PROBES_CAPTION: &str = "Each commit was measured in turns with both ends of its range. The first ratio is \
-     the commit's value divided by that of the range's first commit, the second is the last commit's value divided \
-     by the commit's.";
+     the commit's value divided by the value of the range's first commit. The second ratio is the value of the range's \
+     last commit divided by the commit's value.";
 pub const SKIPPED: &str = "Skipped commits";
 pub const METHOD: &str = "Method";
 pub const ENDS: &str = "both ends";
@@ -218,8 +218,8 @@ pub fn to_continue(file: &str, needs_time: bool) -> String {
 /// Reports that the other commits of a range cannot be measured.
 pub fn not_measurable(others: usize) -> String {
     match others {
-        1 => "The other one does not build or run.".into(),
-        n => format!("The other {n} do not build or run."),
+        1 => "The other commit does not build or run.".into(),
+        n => format!("The other {n} commits do not build or run."),
     }
 }
 
@@ -257,7 +257,7 @@ pub fn rest(bisection: &Bisection, found: f64, total: &Interval) -> String {
 
 pub fn gradual_range(range: &[BisectionCommit]) -> String {
     format!(
-        "{} changed it gradually: neither half of these commits contains a change of the size searched for.",
+        "The change is gradual in {}: neither half of this range contains a change of the size searched for.",
         commits(range)
     )
 }

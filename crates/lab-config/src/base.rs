@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The base of a change, from the environment variables of CI services.
+//! The base of a change, read from the environment variables of CI services.
 
-/// The setting that specifies a base.
+/// The setting that defines a base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BaseSource {
     /// An environment variable, with its name.
@@ -23,7 +23,7 @@ pub struct Base {
     pub source: BaseSource,
 }
 
-/// The variables that specify the target of a pull request. The flag is true if the variable
+/// Environment variables with the target of a pull request. The flag is true if the variable
 /// contains a commit rather than a branch.
 ///
 /// Sources: GitHub Actions (also Gitea, Forgejo), GitLab CI/CD, Bitbucket Pipelines, Azure
@@ -60,7 +60,7 @@ pub fn base_from_environment(variable: impl Fn(&str) -> Option<String>) -> Optio
 
 impl Base {
     /// Returns the revisions that may be the base, in the order in which to try them. CI services
-    /// fetch a remote branch without creating a local one.
+    /// fetch a remote branch without creating a local branch.
     pub fn candidates(&self) -> Vec<String> {
         if self.is_commit {
             return vec![self.name.clone()];

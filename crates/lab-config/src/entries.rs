@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// The content of the file.
+/// The content of `benchlab.toml`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Config {
@@ -101,10 +101,10 @@ pub enum Cores {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Compare {
-    /// The command. With one command, `benchlab ci` compares the base and the head of a change;
-    /// multiple commands are compared with each other, and the first is the baseline.
+    /// The command. With one command, `benchlab ci` compares the base and the head of a change.
+    /// Multiple commands are compared with each other, and the first is the baseline.
     pub command: Option<Words>,
-    /// True to measure this in `benchlab ci`.
+    /// True to measure this comparison in `benchlab ci`.
     #[serde(default)]
     pub ci: bool,
     /// Revisions in which the command is run, with the baseline first. `benchlab ci` uses the base
@@ -116,7 +116,7 @@ pub struct Compare {
     /// A name for each command, in order.
     #[serde(default)]
     pub name: Vec<Text>,
-    /// The name of the command that the others are compared with.
+    /// The name of the command with which the other commands are compared.
     pub baseline: Option<Text>,
     /// Values for {NAME} in the commands.
     #[serde(default)]
@@ -143,11 +143,11 @@ pub struct Compare {
     /// The time limit for measuring.
     #[serde(rename = "for")]
     pub time: Option<Time>,
-    /// Stop when every ratio is known to within ± this percentage.
+    /// The precision at which to stop: every ratio is known to within ± this percentage.
     pub precision: Option<Percent>,
     /// The exact number of blocks.
     pub blocks: Option<u32>,
-    /// True to measure a second copy of the baseline; `benchlab ci` always does.
+    /// True to measure a second copy of the baseline. `benchlab ci` always measures it.
     #[serde(default)]
     pub control: bool,
     /// True to fail if a command is slower than the baseline by more than the margin. `benchlab ci`
@@ -163,7 +163,7 @@ pub struct Compare {
     pub inconclusive: Option<Inconclusive>,
 }
 
-/// A value of a sweep, in the file.
+/// A value of a sweep.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum SweepValue {
@@ -192,7 +192,7 @@ pub struct Load {
     /// The URLs to request.
     #[serde(default)]
     pub url: Vec<Text>,
-    /// True to run this in `benchlab ci`. The server must be running.
+    /// True to run this load in `benchlab ci`. The server must be running.
     #[serde(default)]
     pub ci: bool,
     /// A file with requests in the .http format.
@@ -251,7 +251,7 @@ pub struct Load {
 pub struct Logs {
     /// The log files.
     pub log: Words,
-    /// True to judge this in `benchlab ci`.
+    /// True to judge these logs in `benchlab ci`.
     #[serde(default)]
     pub ci: bool,
     /// True to read the rotated files, too.
@@ -280,7 +280,7 @@ impl Default for Words {
     }
 }
 
-/// The audits.
+/// The kinds of audits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AuditKind {
@@ -315,7 +315,7 @@ pub struct Audit {
     /// The URLs, files or hosts to audit.
     #[serde(default)]
     pub of: Vec<Text>,
-    /// True to judge this in `benchlab ci`.
+    /// True to judge this audit in `benchlab ci`.
     #[serde(default)]
     pub ci: bool,
     /// A directory with additional rules.
@@ -331,7 +331,7 @@ pub struct Audit {
 pub struct Waiver {
     /// The rule's ID, such as disk-scheduler.
     pub rule: Text,
-    /// The audited object, such as sda; without it, the waiver applies to all objects.
+    /// The audited object, such as sda. Without an object, the waiver applies to all objects.
     pub thing: Option<Text>,
     /// The reason why the findings are accepted.
     pub reason: Text,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `benchlab.toml`: the comparisons, loads, logs and audits of a user's project, by name.
 //!
-//! A key has the name and the values of the command's option: `margin = "2%"` is `--margin 2%`. An
-//! entry is converted to options, so each option is defined only once.
+//! Each key has the name of a command-line option and accepts the same values: `margin = "2%"` is
+//! `--margin 2%`. An entry is converted to options, so each option is defined only once.
 
 mod base;
 mod detect;
@@ -39,8 +39,8 @@ pub struct ConfigFile {
 }
 
 impl ConfigFile {
-    /// Reads the file in a directory or the nearest parent directory that has one, or else in the
-    /// user's configuration directory. Returns `None` if no such file exists.
+    /// Reads the file from a directory or its nearest parent directory that contains the file, or
+    /// else from the user's configuration directory. Returns `None` if no such file exists.
     ///
     /// # Errors
     /// Returns an error with the position if the file cannot be read, or has an unknown key or an

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Builds the options of a command.
 
-/// The options of a command, as on the command line.
+/// The options of a command, in the form of command-line arguments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OptionList(pub Vec<String>);
 

@@ -67,7 +67,7 @@ fn comparison(found: &Detected, mark: &str) -> String {
     format!("\n{}\n", lines.join("\n"))
 }
 
-/// Examples of the other kinds of entries.
+/// Examples of entries other than comparisons.
 const FURTHER: &str = r#"
 # Two commands against each other: the first is the baseline.
 # [compare.formats]

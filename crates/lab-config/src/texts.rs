@@ -108,7 +108,7 @@ pub enum GateMetric {
     /// The time.
     #[default]
     Wall,
-    /// The CPU time, which other processes on the machine affect less.
+    /// The CPU time, which other processes on the machine affect less than the elapsed time.
     Cpu,
     /// The instructions that Callgrind counts in multiple builds.
     Instructions,

@@ -2,10 +2,11 @@
 //! Splits the difference in time between two subjects into estimated contributions and an
 //! unexplained rest.
 //!
-//! Waiting is measured as the wall time minus the CPU time. Each system call and page fault counts
-//! with the cost of the cheapest one on this host, so their contribution is a lower bound. Each
-//! instruction counts with the time that one takes in the baseline. The rest, such as the cost of
-//! cache misses, is unexplained.
+//! Waiting is measured as the wall time minus the CPU time. Each system call counts with the cost
+//! of the cheapest system call on this host, and each page fault with the cost of the cheapest page
+//! fault. Their contributions are therefore lower bounds. Each instruction counts with the mean
+//! time of an instruction in the baseline. The rest, such as the cost of cache misses, is
+//! unexplained.
 
 use crate::differences::MIN_EVENTS;
 use crate::figures::{differ, figure, median};
@@ -18,7 +19,8 @@ const MIN_FRACTION: f64 = 0.05;
 /// the difference.
 const MAX_EXCESS: f64 = 0.1;
 
-/// The minimum ratio of two subjects' cache misses to report next to an unexplained rest.
+/// The minimum ratio between the cache misses of two subjects at which the misses are reported next
+/// to an unexplained rest.
 const MIN_MISSES_RATIO: f64 = 1.5;
 
 /// A difference in time between a subject and the baseline at a point.
@@ -36,7 +38,7 @@ pub struct TimeDifference {
     pub parts: Vec<Contribution>,
     /// The difference minus all estimated contributions, in ns.
     pub unexplained_ns: f64,
-    /// True if instructions are not among the contributions because they were not counted.
+    /// True if the contributions do not include instructions, because they were not counted.
     pub instructions_missing: bool,
     /// The cache misses, if they differ much: the metric, and the values of the subject and of the
     /// baseline.
@@ -81,8 +83,8 @@ impl TimeDifference {
 
 /// Returns the differences in time between all subjects and the baseline at a point.
 ///
-/// If the baseline was not counted, the first subject replaces it. Differences that the estimates
-/// exceed are omitted; these occur on a disturbed host.
+/// If the baseline was not counted, the first subject replaces it. A difference is omitted if the
+/// estimates exceed it, which happens on a disturbed host.
 pub fn time_differences(
     plan: &Plan,
     point: PointId,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The unit of work for which events are counted, and subjects that could not be counted.
+//! The unit of work for which events are counted, and the subjects for which counting failed.
 
 use lab_model::Plan;
 

@@ -10,7 +10,7 @@ pub const MIN_EVENTS: f64 = 0.05;
 /// The minimum difference in a program's own costs to report, as a fraction of the larger value.
 const MIN_FRACTION: f64 = 0.02;
 
-/// The metrics whose differences are listed, starting with the one that typically costs the most.
+/// The metrics whose differences are listed, from the highest to the lowest typical cost.
 ///
 /// A round trip waits for another process, and a context switch waits for the scheduler. A system
 /// call and a page fault enter the kernel. The program's own costs come last.
@@ -35,7 +35,7 @@ pub const RANKS: [Metric; 17] = [
 ];
 
 /// The number of metrics at the start of [`RANKS`] that count requests to the operating system. The
-/// others are the program's own costs.
+/// other metrics are the program's own costs.
 const SYSTEM_RANKS: usize = 8;
 
 /// The minimum fraction of a difference that a function must explain to be named as its cause.
@@ -66,8 +66,8 @@ pub enum Cause {
         /// Instructions per operation of the subject and of the baseline.
         values: [f64; 2],
     },
-    /// Both subjects make the same requests to the operating system, so the difference is in the
-    /// work of the programs themselves.
+    /// Both subjects make the same requests to the operating system, so the programs themselves
+    /// must cause the difference.
     OwnWork {
         /// The program's own costs that differ: instructions, then misses.
         counts: Vec<OwnCount>,
@@ -117,7 +117,7 @@ impl Difference {
         rank.unwrap_or(SYSTEM_RANKS)
     }
 
-    /// Returns the absolute difference.
+    /// Returns the absolute value of the difference.
     fn size(&self) -> f64 {
         (self.values[0] - self.values[1]).abs()
     }
@@ -209,7 +209,8 @@ fn largest_difference<'c>(
     same_direction.max_by(|(_, a), (_, b)| (a[0] - a[1]).abs().total_cmp(&(b[0] - b[1]).abs()))
 }
 
-/// Returns false for an address or question marks, which represent a function without a symbol.
+/// Returns true unless a name is an address or question marks, which stand for a function without a
+/// symbol.
 fn is_symbol(name: &str) -> bool {
     !name.starts_with("0x") && !name.starts_with("???")
 }
@@ -229,7 +230,7 @@ fn own_difference(plan: &Plan, other: &Counted, base: &Counted) -> Option<Differ
 }
 
 /// The program's own costs that a sentence about causes can name. The second metric of each pair is
-/// used if the first one shows no difference, for example because it was not counted.
+/// used if the first metric shows no difference, for example because it was not counted.
 const OWN_COUNTS: [[Metric; 2]; 2] = [
     [Metric::INSTRUCTIONS, Metric::SIMULATED_INSTRUCTIONS],
     [Metric::CACHE_MISSES, Metric::SIMULATED_D1_MISSES],

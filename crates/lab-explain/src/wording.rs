@@ -54,7 +54,7 @@ pub fn per_unit(of: CountedUnit) -> String {
     format!("per {}", unit(of))
 }
 
-/// Returns a system call in the notation of manual pages, such as `read(2)`.
+/// Formats a system call in the notation of manual pages, such as `read(2)`.
 pub fn system_call(name: &str) -> String {
     format!("{name}(2)")
 }
@@ -203,7 +203,7 @@ fn time(ns: f64) -> String {
     say::reading(ns, &Unit::Nanoseconds)
 }
 
-/// Returns the title of a metric. It is in the singular if the value is 1.
+/// Returns the title of a metric, in the singular if the value is 1.
 fn events(metric: &Metric, value: f64) -> String {
     match metric.unit {
         Unit::Count(_) if number(value) == "1" => singular(&metric.title),

@@ -7,8 +7,8 @@ use lab_load::response::{ResponseEnd, ResponseReader};
 use lab_load::{Expect, Header, IpFamily, JsonValue, LoadUrl, Statuses, method, read_requests};
 use tempfile::TempDir;
 
-/// Parses responses on one connection. The first byte selects whether they respond to HEAD
-/// requests. It also selects the length of the pieces.
+/// Parses responses on one connection. The first byte selects whether the responses answer HEAD
+/// requests, and the length of the pieces in which they arrive.
 pub fn http_response(bytes: &[u8]) {
     let Some((first, stream)) = bytes.split_first() else {
         return;
@@ -27,7 +27,7 @@ pub fn http_response(bytes: &[u8]) {
     );
 }
 
-/// The data read from a connection.
+/// The responses read from a connection.
 #[derive(Debug, Default, PartialEq)]
 struct Connection {
     /// The complete responses, with the number of bytes in their bodies.
@@ -73,7 +73,8 @@ fn read_responses(stream: &[u8], length: usize, to_head: bool) -> Connection {
     connection
 }
 
-/// Decodes a body. The first byte selects the content coding, and the second one selects the limit.
+/// Decodes a body. The first byte selects the content coding, and the second byte selects the
+/// limit.
 pub fn content_coding(bytes: &[u8]) {
     let [first, second, body @ ..] = bytes else {
         return;
@@ -126,8 +127,8 @@ pub fn request_file(bytes: &[u8]) {
     }
 }
 
-/// Parses arguments of `load`: a URL, a header, statuses and a JSON value. A value that is
-/// displayed and parsed again must be the same.
+/// Parses arguments of `load`: a URL, a header, statuses and a JSON value. Checks that a value does
+/// not change when it is displayed and parsed again.
 pub fn load_argument(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return;
@@ -154,7 +155,8 @@ pub fn load_argument(bytes: &[u8]) {
     }
 }
 
-/// Checks a body against an expected JSON value. The first line contains the path and the value.
+/// Checks a body against an expected JSON value. The first line of the input contains the path and
+/// the value.
 pub fn expected_json(bytes: &[u8]) {
     let (expected, body) = crate::split_line(bytes);
     let Some(value) = std::str::from_utf8(expected)

@@ -226,7 +226,7 @@ pub fn sql(bytes: &[u8]) {
     }
 }
 
-/// Parses the log counts of an agent. The input is their JSON before compression.
+/// Parses the log counts of an agent. The input is the JSON of the counts before compression.
 pub fn tally_part(bytes: &[u8]) {
     let packed = zstd::encode_all(bytes, 1).expect("memory");
     let Ok(part) = TallyPart::unpack(&packed) else {
@@ -248,8 +248,8 @@ fn is_of_statements(words: &str) -> bool {
     words.starts_with("PostgreSQL") || words.starts_with("slow query log")
 }
 
-/// Reads a log twice: as a whole and in pieces. Skips logs whose format is not `expected`, because
-/// other targets read them.
+/// Reads a log twice, as a whole and in pieces, and compares the results. Skips logs whose format
+/// is not `expected`, because other targets read them.
 fn check_log(bytes: &[u8], hints: &Hints, expected: impl Fn(&str) -> bool) {
     let words = match find(bytes, hints) {
         Ok(LogFormat::Lines(reader)) if expected(&reader.words) => reader.words,

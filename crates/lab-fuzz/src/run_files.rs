@@ -19,7 +19,8 @@ use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use tempfile::TempDir;
 
-/// Applies changes to a run file, and checks that the file is reported or rejected.
+/// Applies changes to a run file, and checks that benchlab either reports on the file or rejects
+/// it.
 ///
 /// Each line is a change: `TABLE.COLUMN VALUE`, or `meta.KEY VALUE`. The first letter of a value is
 /// its type: `i5`, `r0.5`, `tTEXT`, `bHEX`, or `n` for NULL.
@@ -103,7 +104,7 @@ impl RunFile {
         }
     }
 
-    /// Undoes earlier changes and applies new ones. Skips changes that the schema forbids.
+    /// Undoes earlier changes and applies new changes. Skips changes that the schema forbids.
     fn change<'c>(&self, changes: impl Iterator<Item = (&'c str, &'c str, Value)>) {
         // The file is not truncated, because a file system may write a truncated file to the disk
         // immediately.
@@ -208,7 +209,7 @@ fn plan() -> Plan {
     }
 }
 
-/// Builds a batch with values that depend on a number.
+/// Builds a batch whose values depend on a number.
 fn batch(number: u64) -> Batch {
     let wall_ns = 100_000 + number * number % 17 * 1000;
     Batch {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The path of an input. If a check panics, dropping it prints the path.
+/// The path of an input. Dropping it during a panic prints the path.
 struct Replayed(PathBuf);
 
 impl Drop for Replayed {

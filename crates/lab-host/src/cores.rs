@@ -6,7 +6,8 @@ use nix::unistd::Pid;
 use std::io;
 use std::sync::OnceLock;
 
-/// Returns the cores that this process may use, ascending, as of the first call.
+/// Returns the cores that this process was allowed to use at the time of the first call, in
+/// ascending order.
 ///
 /// The first call must happen before benchlab pins itself to a core.
 pub fn allowed_cores() -> io::Result<Vec<usize>> {
@@ -16,15 +17,15 @@ pub fn allowed_cores() -> io::Result<Vec<usize>> {
         .collect())
 }
 
-/// Returns the allowed cores without `core`, or all of them if `core` is the only one. Returns none
-/// if the cores cannot be listed.
+/// Returns the allowed cores without `core`, or all of them if `core` is the only one. Returns an
+/// empty list if the cores cannot be determined.
 pub fn cores_except(core: Option<usize>) -> Vec<usize> {
     let all = allowed_cores().unwrap_or_default();
     let others: Vec<usize> = all.iter().copied().filter(|c| Some(*c) != core).collect();
     if others.is_empty() { all } else { others }
 }
 
-/// Returns the set of cores that this process may use, as of the first call.
+/// Returns the set of cores that this process was allowed to use at the time of the first call.
 pub fn allowed_set() -> io::Result<CpuSet> {
     static FIRST: OnceLock<CpuSet> = OnceLock::new();
     if let Some(set) = FIRST.get() {

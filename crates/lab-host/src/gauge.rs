@@ -20,7 +20,7 @@ pub struct Gauge {
 /// The CPU time of benchlab, its descendants, and the kernel threads that work for them.
 ///
 /// Descendants are included because a server may have many processes. PostgreSQL, for example, has
-/// one per connection.
+/// one process per connection.
 struct LabCpu {
     own: TreeCpu,
     own_ns: u64,
@@ -172,7 +172,8 @@ mod tests {
     use std::io::{BufRead, BufReader};
     use std::process::{Command, Stdio};
 
-    /// A server's process for a connection, simulated by a grandchild, does not count as foreign.
+    /// A server's process for one connection does not count as foreign. A grandchild stands in for
+    /// this process.
     #[test]
     fn what_a_grandchild_uses_is_the_labs_own() {
         let lab = LabCpu::start();

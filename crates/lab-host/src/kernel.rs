@@ -5,7 +5,7 @@ use crate::procfs;
 use nix::unistd::Pid;
 use std::collections::HashMap;
 
-/// Name prefixes of kernel threads that receive packets, allocate and free memory, and write files.
+/// Name prefixes of kernel threads that receive packets, allocate or free memory, or write files.
 const HELPERS: [&str; 7] = [
     "ksoftirqd/",
     "kworker/",

@@ -5,9 +5,10 @@
 
 use std::fs;
 
-/// Returns a counter from the text of one of the files.
+/// Returns a counter from the text of `/proc/net/netstat` or `/proc/net/snmp`.
 ///
-/// The files have a line of names and a line of numbers, both with the same prefix, such as `TcpExt:`.
+/// The files have a line of names and a line of numbers, both with the same prefix, such as
+/// `TcpExt:`.
 pub fn counter(text: &str, prefix: &str, name: &str) -> Option<u64> {
     let mut lines = text.lines().filter_map(|line| line.strip_prefix(prefix));
     let column = lines.next()?.split_whitespace().position(|n| n == name)?;

@@ -187,8 +187,8 @@ pub struct ProcessStat {
     pub waited_for_ns: u64,
 }
 
-/// Reads the stat file of a process. A zombie still has one. Returns `None` if the process does not
-/// exist.
+/// Reads the stat file of a process. A zombie still has a stat file. Returns `None` if the process
+/// does not exist.
 pub fn process_stat(pid: Pid) -> Option<ProcessStat> {
     let stat = stat(pid);
     Some(ProcessStat {

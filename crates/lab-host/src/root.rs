@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The machine that probes read. It is either this machine, or a directory with a copy of another
+//! The machine from which probes read: either this machine, or a directory with a copy of another
 //! machine's `/proc`, `/sys` and `/etc`.
 
 use std::fs;
@@ -29,7 +29,7 @@ impl Root {
         }
     }
 
-    /// Creates a root that reads a copy of a machine in a directory.
+    /// Creates a root that reads a directory with a copy of a machine.
     pub fn copy(folder: &Path) -> Root {
         Root {
             folder: folder.to_path_buf(),

@@ -57,12 +57,13 @@ struct Accounted {
 }
 
 impl TreeCpu {
-    /// Excludes the CPU time of a descendant from now on. `None` excludes nothing.
+    /// Excludes the CPU time of a descendant from now on. With `None`, includes all descendants
+    /// again.
     pub fn exclude(&mut self, pid: Option<Pid>) {
         self.uncounted = pid;
     }
 
-    /// Returns the CPU time so far of these processes and all of their descendants, in ns.
+    /// Returns the CPU time so far of the processes `roots` and all of their descendants, in ns.
     ///
     /// The time of running processes is exact to 1 ns. Processes that started, exited and were
     /// reaped between two readings add an error of at most 20 ms in total. A descendant known from
@@ -71,7 +72,7 @@ impl TreeCpu {
         self.read_with(roots, procfs::children)
     }
 
-    /// Like [`TreeCpu::read`], with a custom function that returns the children of a process.
+    /// Works like [`TreeCpu::read`], but gets the children of a process from `children`.
     pub fn read_with(&mut self, roots: &[Pid], children: impl Fn(Pid) -> Vec<Pid>) -> u64 {
         let mut now = HashMap::new();
         for &root in roots {
@@ -366,7 +367,8 @@ mod tests {
         }
     }
 
-    /// Processes with their parents, clocks, and CPU times of reaped children, in ms.
+    /// Processes, each with its parent, its own CPU time, and the CPU time of its reaped children,
+    /// in ms.
     type Processes<'a> = &'a [(ProcessId, Option<ProcessId>, u64, u64)];
 
     /// Returns the sum after each reading, in ms.

@@ -8,7 +8,7 @@ use std::fmt;
 pub struct Problem {
     /// The location, such as `line 3, column 7` or `results[2].times[0]`. Empty for the whole file.
     pub location: String,
-    /// The defect and its remedy.
+    /// The defect, and how to repair it.
     pub message: String,
 }
 
@@ -41,7 +41,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// The error for a file that was not imported.
+/// The reason why a file was not imported.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     /// The file cannot be read.

@@ -36,7 +36,7 @@ impl<'v> Node<'v> {
         Problem::with_location(location, message)
     }
 
-    /// Returns a member, if it exists and is not null.
+    /// Returns the member with this key, or `None` if it is missing or null.
     pub fn find(&self, key: &str) -> Option<Node<'v>> {
         let value = self.value.get(key).filter(|value| !value.is_null())?;
         Some(Node {
@@ -45,13 +45,13 @@ impl<'v> Node<'v> {
         })
     }
 
-    /// Returns a member.
+    /// Returns the member with this key, or an error if it is missing or null.
     pub fn get(&self, key: &str) -> Result<Node<'v>, Problem> {
         self.find(key)
             .ok_or_else(|| self.problem(format!("`{key}` is missing")))
     }
 
-    /// Returns the elements of an array.
+    /// Returns the elements of an array, or an error for any other value.
     pub fn items(&self) -> Result<Vec<Node<'v>>, Problem> {
         let items = self
             .value
@@ -64,7 +64,7 @@ impl<'v> Node<'v> {
         Ok(items.iter().enumerate().map(node).collect())
     }
 
-    /// Returns the members of an object.
+    /// Returns the members of an object, or an error for any other value.
     pub fn members(&self) -> Result<Vec<(&'v str, Node<'v>)>, Problem> {
         let members = self
             .value
@@ -77,12 +77,12 @@ impl<'v> Node<'v> {
         Ok(members.iter().map(node).collect())
     }
 
-    /// Returns a text.
+    /// Returns a text, or an error for any other value.
     pub fn text(&self) -> Result<&'v str, Problem> {
         self.value.as_str().ok_or_else(|| self.expected("a text"))
     }
 
-    /// Returns a finite number.
+    /// Returns a finite number, or an error for any other value.
     pub fn number(&self) -> Result<f64, Problem> {
         self.value
             .as_f64()
@@ -90,7 +90,7 @@ impl<'v> Node<'v> {
             .ok_or_else(|| self.expected("a number"))
     }
 
-    /// Returns a finite number that is not negative.
+    /// Returns a finite number of at least 0, or an error for any other value.
     pub fn amount(&self) -> Result<f64, Problem> {
         let number = self.number()?;
         if number < 0.0 {
@@ -99,7 +99,7 @@ impl<'v> Node<'v> {
         Ok(number)
     }
 
-    /// Returns the amounts of an array, each multiplied by `scale`.
+    /// Returns the numbers of an array, each of them at least 0, multiplied by `scale`.
     pub fn amounts(&self, scale: f64, limits: &Limits) -> Result<Vec<f64>, Problem> {
         let items = self
             .value
@@ -125,17 +125,17 @@ impl<'v> Node<'v> {
         items.iter().enumerate().map(amount).collect()
     }
 
-    /// Returns an amount in a member, if it exists.
+    /// Returns the number of at least 0 in the member with this key, if the member exists.
     pub fn find_amount(&self, key: &str) -> Result<Option<f64>, Problem> {
         self.find(key).map(|node| node.amount()).transpose()
     }
 
-    /// Returns a text in a member, if it exists and is a text.
+    /// Returns the text in the member with this key, if the member exists and is a text.
     pub fn find_text(&self, key: &str) -> Option<&'v str> {
         self.find(key)?.value.as_str()
     }
 
-    /// Formats a scalar for a parameter or a fact.
+    /// Formats a scalar for use as a parameter or a fact.
     pub fn scalar(&self) -> String {
         match self.value {
             Value::String(text) => text.clone(),

@@ -3,8 +3,8 @@
 //!
 //! Each format has a file in [`format`] and an entry in [`FORMATS`]. Benchmarks that a tool
 //! measured in multiple processes (forks, runs, launches) get intervals and verdicts, with the
-//! process as the unit of replication. Benchmarks that it measured in one process get neither, and
-//! the report says so.
+//! process as the unit of replication. Benchmarks that were measured in one process get neither,
+//! and the report says so.
 //!
 //! Files are untrusted. They are read with limits on their size, their depth and the number of
 //! values, and an error names the line or the path within the file. Content that is not imported is

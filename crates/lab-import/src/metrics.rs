@@ -57,7 +57,7 @@ pub fn named(name: &str, unit: Unit, better: Direction) -> Metric {
     }
 }
 
-/// Returns the metric of a rate. `counted` names the counted events, such as `requests`.
+/// Returns a metric that counts events per second. `counted` names the events, such as `requests`.
 pub fn rate(counted: &str) -> Metric {
     Metric {
         unit: Unit::PerSecond(Cow::Owned(counted.to_owned())),
@@ -65,8 +65,8 @@ pub fn rate(counted: &str) -> Metric {
     }
 }
 
-/// Returns the metric of a percentile such as 99 or 99.9. This is a predefined metric, if there is
-/// one.
+/// Returns the metric of a percentile such as 99 or 99.9, which is a predefined metric if there is
+/// one for this percentile.
 pub fn percentile(percent: f64) -> Metric {
     let known = [
         (50.0, Metric::P50),

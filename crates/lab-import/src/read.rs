@@ -15,18 +15,19 @@ use std::time::UNIX_EPOCH;
 pub struct ImportedFile {
     /// The format.
     pub format: ImportFormat,
-    /// The results, one entry for each subject; never empty.
+    /// The results, with one entry for each subject. Never empty.
     pub imports: Vec<Imported>,
     /// The time of the measurement, in seconds since 1970. If the file does not state it, this is
     /// the file's modification time.
     pub measured_unix_s: f64,
 }
 
-/// Reads a file, or Criterion's directory. Without `format`, the format is detected from the content.
+/// Reads a file, or Criterion's directory. Without `format`, the format is detected from the
+/// content.
 ///
 /// # Errors
-/// Returns an error if the file cannot be read, is in no known format, or is damaged or too large. Nothing is imported
-/// then.
+/// Returns an error, and imports nothing, if the file cannot be read, is in no known format, is
+/// damaged or is too large.
 pub fn read(
     path: &Path,
     format: Option<ImportFormat>,
@@ -99,7 +100,7 @@ pub fn parse(
     })
 }
 
-/// Joins files of the same tool into one result. Each file counts as one more process of the
+/// Joins files of the same tool into one result. Each file counts as another process of the
 /// benchmarks that it contains.
 ///
 /// # Errors
@@ -121,7 +122,7 @@ pub fn join(files: Vec<ImportedFile>) -> Result<ImportedFile, String> {
     Ok(joined)
 }
 
-/// Adds the processes of one more file.
+/// Adds the processes of another file to `all`.
 fn add(all: &mut Vec<Imported>, more: Imported) {
     let Some(known) = all.iter_mut().find(|known| known.subject == more.subject) else {
         all.push(more);
@@ -154,7 +155,8 @@ fn add(all: &mut Vec<Imported>, more: Imported) {
 /// The name of the fact that holds the time of the measurement, in seconds since 1970.
 pub(crate) const TIME: &str = "measured_unix_s";
 
-/// Removes the fact with the time of the measurement, which becomes the time of the run.
+/// Removes and returns the fact with the time of the measurement, which becomes the time of the
+/// run.
 fn take_time(import: &mut Imported) -> Option<f64> {
     let at = import.facts.iter().position(|(name, _)| name == TIME)?;
     let seconds = import.facts.remove(at).1.parse::<f64>().ok()?;

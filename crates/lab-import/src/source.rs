@@ -31,13 +31,14 @@ impl Source {
         self.json.as_ref().map(Node::root).map_err(Clone::clone)
     }
 
-    /// Returns true if the JSON document is an object with all of these keys.
+    /// Returns true if the JSON document is an object that has all of these keys.
     pub fn has_keys(&self, keys: &[&str]) -> bool {
         let value = self.json.as_ref();
         value.is_ok_and(|value| keys.iter().all(|key| value.get(key).is_some()))
     }
 
-    /// Returns true if the first element of the JSON array is an object with all of these keys.
+    /// Returns true if the JSON document is an array whose first element is an object that has all
+    /// of these keys.
     pub fn has_items_with(&self, keys: &[&str]) -> bool {
         let first = self.json.as_ref().ok().and_then(|value| value.get(0));
         first.is_some_and(|first| keys.iter().all(|key| first.get(key).is_some()))

@@ -57,7 +57,7 @@ pub fn single(imported: &mut Imported, metric: Metric, value: Option<f64>) {
     );
 }
 
-/// Collects values of benchmarks that a file lists one by one.
+/// A collector of values that a file lists one by one.
 pub struct Collector {
     /// The results so far.
     pub imported: Imported,

@@ -13,11 +13,11 @@ pub const ONE_PROCESS: &str = "One process: no verdict.";
 pub const WHY_ONE_PROCESS: &str =
     "Repetitions within one process do not show how much processes differ from each other.";
 
-/// The caveat about results that were not measured in turns.
+/// The caveat about compared values that were measured one after the other.
 pub const NOT_IN_TURNS: &str = "The compared values were measured one after the other, not in turns. A change of \
      the machine's speed in between looks like a difference.";
 
-/// Returns the identifier of a verdict in data.
+/// Returns the name of a verdict in data, such as JSON.
 pub fn identifier(verdict: &Verdict) -> &'static str {
     match verdict {
         Verdict::Faster => "faster",

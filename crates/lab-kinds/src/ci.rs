@@ -21,7 +21,7 @@ impl CiPart {
         }
     }
 
-    /// Returns the worst decision, or `None` without gates.
+    /// Returns the worst decision of the entry's gates, or `None` if the entry has no gates.
     fn decision(&self) -> Option<Decision> {
         self.gates().iter().map(|gate| gate.decision).max()
     }
@@ -72,7 +72,7 @@ pub fn document(parts: &[CiPart], base: Option<&str>, made: String) -> Document 
     document
 }
 
-/// Formats the number of entries that passed and the names of the others.
+/// Formats the number of entries that passed, and the names of the entries that did not pass.
 fn headline(parts: &[CiPart]) -> String {
     let named = |is_meant: &dyn Fn(&CiPart) -> bool| -> Vec<&str> {
         let meant = parts.iter().filter(|part| is_meant(part));

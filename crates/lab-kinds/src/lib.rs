@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Builds documents from runs of every kind, using the report of the tool that recorded the run.
-//! New tools are registered here.
+//! Builds the document of a run of any kind, using the crate that reports on this kind. New kinds
+//! are registered here.
 
 pub mod ci;
 mod summary;
@@ -53,7 +53,7 @@ fn document_of_content(report: &Report) -> Document {
     }
 }
 
-/// Builds the report of profiled programs, with their times if these were also measured.
+/// Builds the report of profiled programs. It contains their times if the run also measured times.
 fn profile_document(report: &Report, profile: &StoredProfile) -> Document {
     let run = report.run;
     let measured = || lab_report::document(report);
@@ -72,7 +72,7 @@ fn profile_document(report: &Report, profile: &StoredProfile) -> Document {
     }
 }
 
-/// The gates of a report on two runs.
+/// The conditions under which a report on two runs fails.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ChangeGates<'a> {
     /// True to fail if any compared value became worse by more than the margin.
@@ -84,7 +84,7 @@ pub struct ChangeGates<'a> {
 }
 
 impl ChangeGates<'_> {
-    /// Parses the conditions. The condition of `--gate` comes first.
+    /// Parses the conditions, beginning with the condition of `--gate`.
     fn parse<T>(
         &self,
         gate: &str,
@@ -105,7 +105,7 @@ impl ChangeGates<'_> {
     }
 }
 
-/// The condition of `--gate` for two log analyses: no page is slower by more than 2 %.
+/// The failure condition of `--gate` for two log analyses: a page became slower by more than 2 %.
 const SLOWER_PAGE: &str = "mean>+2%";
 
 /// Builds the report of the differences between two runs.
@@ -141,7 +141,7 @@ pub fn compare(
         [Content::Imported(_), Content::Imported(_)] => {
             if gates.gate || !gates.fail_if.is_empty() {
                 return Err(
-                    "--gate and --fail-if work only with runs that benchlab measured, not for imported ones".into(),
+                    "--gate and --fail-if work only with runs that benchlab measured, not with imported runs".into(),
                 );
             }
             lab_import::report::compare(&BetweenImports { runs, files })
@@ -164,7 +164,7 @@ pub fn compare(
     }
 }
 
-/// Returns an error if the audits are of different kinds.
+/// Returns an error if the two audits are of different kinds.
 fn audits(
     runs: [&Run; 2],
     [before, after]: [&Audit; 2],

@@ -9,7 +9,7 @@ use lab_profile::report::history::{self, ProfileSummary};
 use lab_report::history::{HistoryCondition, document, gates};
 use std::collections::HashMap;
 
-/// One run, without its samples.
+/// A summary of one run, without its samples.
 #[derive(Clone, Debug)]
 pub enum RunSummary {
     /// An audit.
@@ -58,7 +58,7 @@ impl RunSummary {
     }
 }
 
-/// Builds the history of the runs with one name, oldest first.
+/// Builds the history of all runs with one name, oldest first.
 ///
 /// `subjects` selects the subjects to show. If it is empty, all subjects are shown. `conditions`
 /// contains gates for measured runs. Audits have none.

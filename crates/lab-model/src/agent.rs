@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Agents: benchlab processes that do part of the work, on this machine or on others.
+//! Agents: benchlab processes that do part of a run's work, on this machine or on other machines.
 
 use crate::Host;
 use serde::{Deserialize, Serialize};
@@ -7,19 +7,19 @@ use serde::{Deserialize, Serialize};
 /// An agent that took part in a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Agent {
-    /// The host that the agent was started on, such as `gen1`. It is unique among agents started
-    /// together.
+    /// The host on which the agent was started, such as `gen1`. It is unique among agents that were
+    /// started together.
     pub name: String,
     /// The launcher that started the agent: `local`, `netns`, `ssh`, `slurm` or `k8s`.
     pub launcher: String,
-    /// The host name that the machine reports.
+    /// The host name that the agent's machine reports.
     pub machine: String,
-    /// The agent's benchlab version, which equals the coordinator's.
+    /// The version of benchlab that the agent runs. It equals the coordinator's version.
     pub version: String,
-    /// The agent's machine, with the conditions there that disturb measurements.
+    /// The agent's machine, with its conditions that disturb measurements.
     pub host: Host,
-    /// The offset of the agent's clock from the coordinator's (both in UTC) when the agent was
-    /// started.
+    /// The offset of the agent's clock from the coordinator's clock when the agent was started.
+    /// Both clocks are in UTC.
     pub clock: ClockOffset,
     /// The reason why the agent was lost, or `None` if it was not lost.
     pub lost: Option<String>,

@@ -4,7 +4,7 @@
 use crate::Unit;
 use serde::{Deserialize, Serialize};
 
-/// One audit.
+/// The result of one audit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Audit {
     /// The kind of audit.
@@ -17,13 +17,14 @@ pub struct Audit {
     pub findings: Vec<AuditFinding>,
     /// Measured values that the findings are based on.
     pub tables: Vec<EvidenceTable>,
-    /// A chart of the main values, if they have one unit.
+    /// A chart of the main values, if they all have the same unit.
     pub chart: Option<EvidenceBars>,
-    /// The waivers that were valid on the day of the audit. Their findings are accepted and do not
-    /// count.
+    /// The waivers that were valid on the day of the audit. Findings under these waivers are
+    /// accepted and do not count.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waivers: Vec<Waiver>,
-    /// The waivers that were no longer valid on that day. Their findings count again.
+    /// The waivers that had expired on the day of the audit. Findings under these waivers count
+    /// again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expired_waivers: Vec<Waiver>,
 }
@@ -42,7 +43,7 @@ pub enum AuditKind {
     Net,
 }
 
-/// The outcome of applying a rule to an item.
+/// The result of applying a rule to an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
@@ -58,7 +59,7 @@ pub enum State {
     NotApplicable,
 }
 
-/// A rule, the item that it was applied to, and the outcome.
+/// A rule, the item to which it was applied, and the result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AuditFinding {
     /// The rule's ID, such as `disk-scheduler`.
@@ -67,20 +68,20 @@ pub struct AuditFinding {
     pub area: String,
     /// The rule's requirement, as a sentence.
     pub title: String,
-    /// The item that the rule was applied to, such as `sda`. A list of items may be shortened.
+    /// The item to which the rule was applied, such as `sda`. A list of items may be shortened.
     pub place: String,
-    /// The outcome.
+    /// The result.
     pub state: State,
-    /// The rank among failed rules. More important rules have a higher rank.
+    /// The rank of the finding among failed rules. A more important rule has a higher rank.
     pub weight: u8,
     /// The observation. For [`State::Unknown`] and [`State::NotApplicable`], the reason why there
-    /// is none.
+    /// is no observation.
     pub seen: String,
     /// The cost of the observed state on this host. May be empty.
     pub cost: String,
     /// The rationale of the rule.
     pub why: String,
-    /// Remedies.
+    /// Remedies, each for one kind of server or for all kinds.
     pub fixes: Vec<Fix>,
     /// A command that repeats the observation.
     pub see: String,
@@ -90,7 +91,7 @@ pub struct AuditFinding {
     pub evidence: Vec<Evidence>,
 }
 
-/// The decision to accept the findings of a rule until a date.
+/// The decision of a user to accept the findings of a rule until a date.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Waiver {
@@ -99,16 +100,16 @@ pub struct Waiver {
     /// The item, such as `sda`. `None` means all items.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thing: Option<String>,
-    /// The reason.
+    /// The reason for accepting the findings.
     pub reason: String,
-    /// The last day on which the finding is accepted, such as `2027-03-31`.
+    /// The last day on which the findings are accepted, such as `2027-03-31`.
     pub until: String,
 }
 
-/// A remedy, for one kind of server or for all.
+/// A remedy, for one kind of server or for all kinds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fix {
-    /// The kind of server, such as `nginx`. Empty for all.
+    /// The kind of server, such as `nginx`. Empty for all kinds.
     #[serde(default)]
     pub of: String,
     /// Commands or lines of configuration.
@@ -132,7 +133,7 @@ pub enum EvidenceValue {
     Number(f64, Unit),
     /// A word.
     Word(String),
-    /// No value, because it does not apply.
+    /// No value, because the value does not apply to the item.
     Nothing,
 }
 
@@ -204,7 +205,7 @@ impl State {
 }
 
 impl Waiver {
-    /// Returns true if the waiver applies to a finding, even if the waiver has expired.
+    /// Returns true if the waiver applies to a finding. Ignores whether the waiver has expired.
     pub fn covers(&self, finding: &AuditFinding) -> bool {
         let is_thing = |thing: &String| *thing == finding.place;
         self.rule == finding.rule && self.thing.as_ref().is_none_or(is_thing)
@@ -217,7 +218,7 @@ impl Audit {
         format!("audit-{}", self.kind.name())
     }
 
-    /// Returns the number of findings in a state, without accepted ones.
+    /// Returns the number of findings in a state, without accepted findings.
     pub fn count(&self, state: State) -> usize {
         self.findings
             .iter()
@@ -230,8 +231,8 @@ impl Audit {
         finding.state == state && self.waiver(finding).is_none()
     }
 
-    /// Returns the valid waiver under which a finding is accepted. Only findings that need
-    /// attention have such a waiver.
+    /// Returns the valid waiver under which a finding is accepted, if there is one. Findings that
+    /// need no attention have no waiver.
     pub fn waiver(&self, finding: &AuditFinding) -> Option<&Waiver> {
         let needs_attention = finding.state <= State::Unknown;
         let mut waivers = self.waivers.iter().filter(|_| needs_attention);

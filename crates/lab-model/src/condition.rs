@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Conditions as users write them: `p99(/search) >= 300ms`, `errors>1%`, `D1mw>+5%`. The
-//! `--fail-if` options of all verbs share this grammar, and audit rules share its relations and
+//! `--fail-if` options of all subcommands use this grammar. Audit rules use the same relations and
 //! units.
 //!
 //! ```text
@@ -24,7 +24,7 @@ pub enum Relation {
     AtMost,
 }
 
-/// The sign of each relation. Longer signs come first, so that `>=` is not parsed as `>`.
+/// The text of each relation. Longer texts come first, so that `>=` is not parsed as `>`.
 const RELATIONS: [(&str, Relation); 4] = [
     (">=", Relation::AtLeast),
     ("<=", Relation::AtMost),
@@ -166,7 +166,7 @@ impl Display for Dimension {
     }
 }
 
-/// A condition, split into its parts. Each verb resolves the name and then parses the bound.
+/// A condition, split into its parts. Each subcommand looks up the name and then parses the bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Comparison<'t> {
     /// The name of the quantity.

@@ -4,7 +4,7 @@
 use crate::{Audit, LogAnalysis, Metric, Plan, SubjectId};
 use serde::{Deserialize, Serialize};
 
-/// The kind of a run, with the data specific to this kind.
+/// The kind of a run, with the data of this kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Content {
@@ -23,14 +23,14 @@ pub enum Content {
 pub struct Measured {
     /// The plan of the run.
     pub plan: Plan,
-    /// Values without noise. Each is counted once per subject, separately from the blocks.
+    /// Values without noise, each counted once for a subject and separately from the blocks.
     pub figures: Vec<NoiseFreeValue>,
     /// The output of profilers, if the programs were profiled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<StoredProfile>,
 }
 
-/// The output of Valgrind's tools, from which the report of a profile is computed.
+/// The output of Valgrind's tools. The report of a profile is computed from it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StoredProfile {
     /// Names, source lines and other facts that are missing from the output, as JSON in the format
@@ -65,7 +65,7 @@ pub struct NoiseFreeValue {
 /// The results of one subject in an imported file.
 ///
 /// benchlab's own XML has one `<benchmark>` for each subject and fills in [`Imported::times`] and
-/// the fields before it. Files of other tools fill in the fields after it.
+/// the fields above it. Files of other tools fill in the fields below it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Imported {
     /// The language stated in the file.
@@ -74,21 +74,21 @@ pub struct Imported {
     pub driver: String,
     /// The number of threads, if the file states it.
     pub threads: Option<u64>,
-    /// Resident memory, if the file states it.
+    /// Resident memory in bytes, if the file states it.
     pub rss_bytes: Option<u64>,
-    /// Peak resident memory, if the file states it.
+    /// Peak resident memory in bytes, if the file states it.
     pub peak_rss_bytes: Option<u64>,
-    /// User CPU time, if the file states it.
+    /// User CPU time in ns, if the file states it.
     pub user_ns: Option<u64>,
-    /// System CPU time, if the file states it.
+    /// System CPU time in ns, if the file states it.
     pub sys_ns: Option<u64>,
     /// The times of the benchmark.
     pub times: Vec<ImportedTime>,
     /// The tool that measured, such as `hyperfine`. Empty for benchlab's own XML.
     #[serde(default)]
     pub tool: String,
-    /// The measured subject, such as a command line, or the tool's name if the file contains no
-    /// subject.
+    /// The measured subject, such as a command line. If the file names no subject, this is the
+    /// tool's name.
     #[serde(default)]
     pub subject: String,
     /// The measured series, in the order of the file.
@@ -98,7 +98,7 @@ pub struct Imported {
     /// display order.
     #[serde(default)]
     pub facts: Vec<(String, String)>,
-    /// Sentences on the parts of the file that were not imported, and on benchmarks that failed.
+    /// Sentences about content of the file that was not imported, and about benchmarks that failed.
     #[serde(default)]
     pub remarks: Vec<String>,
 }
@@ -129,7 +129,7 @@ impl ImportedSeries {
     }
 }
 
-/// One `<time>` of an imported file.
+/// A `<time>` element of an imported file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ImportedTime {
     /// The title in the file.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The cost of one operation in counted events rather than time.
+//! The cost of one operation in counted events instead of time.
 
 use crate::{Metric, PointId, SubjectId};
 
@@ -14,10 +14,10 @@ pub struct Counted {
     pub operations: u64,
     /// Events per operation.
     pub figures: Vec<CountedValue>,
-    /// The functions with the most instructions of their own, excluding callees, in descending
+    /// The functions with the most instructions of their own, not counting callees, in descending
     /// order.
     ///
-    /// Each number is in instructions per operation.
+    /// Each number is the number of instructions per operation.
     pub functions: Vec<(String, f64)>,
     /// The program and its libraries by file name, with their instructions per operation, in
     /// descending order.
@@ -32,14 +32,14 @@ pub struct Counted {
 
 /// The value of a metric per operation.
 ///
-/// It is estimated from multiple pairs of batches, where the second batch is twice as long as the
-/// first.
+/// The value is estimated from multiple pairs of batches. The second batch of a pair is twice as
+/// long as the first.
 #[derive(Clone, Debug)]
 pub struct CountedValue {
     /// The metric that was counted.
     pub metric: Metric,
-    /// One difference per pair of batches, divided by the operations: events, bytes or ns per
-    /// operation.
+    /// One value per pair of batches: the difference between the two batches, divided by the number
+    /// of operations. In events, bytes or ns per operation.
     pub differences: Vec<f64>,
 }
 
@@ -50,11 +50,11 @@ pub struct Message {
     pub sent: bool,
     /// Length in bytes.
     pub bytes: u64,
-    /// The first bytes, with escapes as in C.
+    /// The first bytes of the message, escaped as in C.
     pub begins: String,
 }
 
-/// The costs of the cheapest requests to the kernel on a host, in ns.
+/// The costs of the cheapest system call and page fault on a host, in ns.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UnitCosts {
     /// A system call that does nothing.

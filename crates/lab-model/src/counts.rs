@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct Counts(pub Vec<(u64, u64)>);
 
 impl Counts {
-    /// The maximum time that is distinguished from longer times: one hour, in ns.
+    /// The longest time that is distinguished from longer times: one hour, in ns.
     pub const MAX_NS: u64 = 3_600_000_000_000;
 
     /// The number of significant decimal digits of a time.
@@ -45,7 +45,8 @@ impl Counts {
         }
     }
 
-    /// Returns this distribution without the values in `part`, which is a subset of it.
+    /// Returns this distribution without the values of `part`, whose values must all be in this
+    /// distribution.
     pub fn subtract(&self, part: &Counts) -> Counts {
         let mut parts = part.0.iter().peekable();
         let left = self.0.iter().map(|&(value, count)| {
@@ -56,12 +57,12 @@ impl Counts {
         Counts(left.filter(|(_, count)| *count > 0).collect())
     }
 
-    /// Returns the median: the smallest value that at least half of the values do not exceed.
+    /// Returns the median: the smallest value that is at least as large as half of the values.
     pub fn median(&self) -> Option<u64> {
         self.value_at_rank(self.total().div_ceil(2))
     }
 
-    /// Returns the quantile for `fraction`, from 0 to 1.
+    /// Returns a quantile, given as a fraction from 0 to 1.
     pub fn quantile(&self, fraction: f64) -> Option<u64> {
         let rank = (self.total() as f64 * fraction).ceil() as u64;
         self.value_at_rank(rank.max(1))

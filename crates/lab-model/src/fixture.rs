@@ -14,27 +14,27 @@ pub struct Fixture {
     pub name: String,
     /// The program and its arguments, started in the project's directory.
     pub program: Vec<String>,
-    /// The part of a run that each process of the fixture serves.
+    /// The part of a run for which a process of the fixture runs.
     pub start: FixtureStart,
     /// The selector of the fixture's state, or `None` for a fixture without states.
     pub selector: Option<Selector>,
-    /// The names of the arguments that the fixture's replies add to the subjects' `open`.
+    /// The names of the arguments that the fixture adds to the `open` command of subjects.
     pub provides: Vec<String>,
-    /// True if the fixture takes part in each visit, the time during which a subject's process has
-    /// a point open. A state then lasts for one visit.
+    /// True if the fixture takes part in each visit. A visit is the time during which a subject's
+    /// process has a point open. Each state then lasts for one visit.
     #[serde(default)]
     pub visits: bool,
     /// The names of the metrics that the fixture reports for each batch.
     #[serde(default)]
     pub metrics: Vec<String>,
-    /// The names of states whose faults hit operations independently of each other.
+    /// The names of states whose faults affect operations independently of each other.
     #[serde(default)]
     pub independent: Vec<String>,
     /// The states, each named after the value that selects it.
     pub states: Vec<FixtureState>,
 }
 
-/// The part of a run that a process of a fixture serves.
+/// The part of a run for which a process of a fixture runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FixtureStart {
@@ -47,13 +47,14 @@ pub enum FixtureStart {
     Point,
 }
 
-/// The selector of a fixture's state.
+/// The subject or factor that selects a fixture's state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Selector {
-    /// The subject whose turn it is. The state is set for measured turns only.
+    /// The subject whose turn it is. The fixture is in the state only during measured turns.
     Subject,
-    /// The value of this factor at the point. The state is set before subjects open the point.
+    /// The value of this factor at the point. The fixture is in the state before subjects open the
+    /// point.
     Factor(String),
 }
 
@@ -64,7 +65,7 @@ pub struct FixtureState {
     pub name: String,
     /// The arguments that describe the state.
     pub args: Vec<(String, String)>,
-    /// The targets on which the state exists; empty for all targets.
+    /// The targets on which the state exists. Empty for all targets.
     #[serde(default)]
     pub targets: Vec<TargetKind>,
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The decisions of gates: whether a condition of `--fail-if` holds, and the effect of an
-//! inconclusive gate on the exit code.
+//! Evaluates the conditions of `--fail-if`, and determines the effect of an inconclusive gate on the
+//! exit code.
 
 use crate::{Interval, Relation, Unit};
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ pub enum Decision {
     Failed,
 }
 
-/// The effect of an inconclusive gate: the value of `--inconclusive`.
+/// The effect of an inconclusive gate, which is the value of `--inconclusive`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OnInconclusive {
@@ -44,8 +44,8 @@ pub enum GateEffect {
     Fail,
 }
 
-/// A gate's decision that was made when the run was recorded and cannot be made again from the run
-/// file alone.
+/// A gate's decision that was stored when the run was recorded, because the run file alone does not
+/// allow the decision to be made again.
 ///
 /// These are the gates on logs, audits, profiles and counted instructions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -58,7 +58,7 @@ pub struct StoredGate {
     pub decision: Decision,
     /// The effect on the exit code.
     pub effect: GateEffect,
-    /// The judged value. An interval of level 0 is an exact value.
+    /// The judged value. An interval with a confidence level of 0 is an exact value.
     pub value: Option<(Interval, Unit)>,
     /// The bound that the value was compared with.
     pub limit: Option<(f64, Unit)>,
@@ -67,9 +67,9 @@ pub struct StoredGate {
 }
 
 impl Decision {
-    /// Decides whether a value with an interval has a relation to a bound.
+    /// Decides whether a value that has an interval satisfies a relation to a bound.
     ///
-    /// The condition holds if every value in the interval satisfies it, and does not hold if no
+    /// The relation holds if every value in the interval satisfies it, and does not hold if no
     /// value does. Otherwise, or if the interval's level is below the requested level, the decision
     /// is inconclusive.
     pub fn for_interval(
@@ -87,7 +87,7 @@ impl Decision {
         }
     }
 
-    /// Decides whether a value without an interval has a relation to a bound.
+    /// Decides whether a value without an interval satisfies a relation to a bound.
     pub fn for_value(relation: Relation, value: f64, bound: f64) -> Decision {
         if value.is_nan() {
             Decision::Inconclusive
@@ -110,7 +110,7 @@ impl Decision {
         }
     }
 
-    /// Returns the decision as a word, which also identifies it in data.
+    /// Returns the name of the decision, which also identifies it in JSON and other data.
     pub fn name(self) -> &'static str {
         match self {
             Decision::Passed => "passed",

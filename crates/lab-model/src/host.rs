@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The machine that a run was measured on, and its activity during a block.
+//! The machine on which a run was measured, and the machine's activity during a block.
 
 use serde::{Deserialize, Serialize};
 
-/// The machine and its fitness for measuring, recorded when the run started.
+/// The machine and the conditions that disturb measurements on it, recorded when the run started.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Host {
     /// Facts by name, such as `cpu` = `AMD EPYC`, in display order.
@@ -13,15 +13,15 @@ pub struct Host {
 }
 
 impl Host {
-    /// The fact that contains the commit of the directory in which the run was started.
+    /// The name of the fact that contains the commit of the directory in which the run was started.
     ///
-    /// ` and changes` is appended if the working tree has uncommitted changes.
+    /// If the working tree has uncommitted changes, ` and changes` is appended to the value.
     pub const COMMIT: &str = "commit";
 
-    /// The fact that identifies this machine, independent of its name.
+    /// The name of the fact that identifies this machine independently of its host name.
     pub const MACHINE_ID: &str = "machine id";
 
-    /// The fact that identifies the server's machine if an agent runs next to the server.
+    /// The name of the fact that identifies the server's machine, if an agent runs on that machine.
     pub const SERVER_MACHINE_ID: &str = "server's machine id";
 
     /// Returns the facts to show to users.
@@ -48,8 +48,8 @@ impl Host {
 /// A property of the host that users must know to interpret the results.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostFinding {
-    /// True if this finding makes the results unreliable. With `--strict`, the run then does not
-    /// start.
+    /// True if this finding makes the results unreliable. With `--strict`, such a finding prevents
+    /// the run from starting.
     pub unfit: bool,
     /// The observation, such as a setting and its value.
     pub what: String,
@@ -66,7 +66,7 @@ pub struct Disturbance {
     pub foreign: f64,
     /// The fraction of the time during which a task waited for memory, 0 to 1.
     pub memory_pressure: f64,
-    /// Pages swapped in and out.
+    /// The number of pages swapped in or out.
     pub swapped_pages: u64,
     /// The number of times that a core was throttled because of heat.
     pub throttled: u64,
@@ -75,8 +75,8 @@ pub struct Disturbance {
 impl Disturbance {
     /// Returns the disturbance averaged over a longer period.
     ///
-    /// The measured period is the given fraction of the longer period. The rest of the longer
-    /// period is assumed to be undisturbed.
+    /// `fraction` is the measured fraction of the longer period. The rest of the longer period is
+    /// assumed to be undisturbed.
     pub fn spread_over(&self, fraction: f64) -> Disturbance {
         Disturbance {
             steal: self.steal * fraction,

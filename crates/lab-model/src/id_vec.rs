@@ -9,7 +9,7 @@ use std::ops::{Deref, DerefMut, Index, IndexMut};
 
 /// A vector that only one type of ID can index, such as the subjects of a plan.
 ///
-/// It dereferences to a slice. Serialized, it is a plain sequence.
+/// The vector dereferences to a slice, and serde represents it as a sequence.
 #[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct IdVec<I, T> {
@@ -52,7 +52,7 @@ impl<I: Id, T> IdVec<I, T> {
         items.map(|(index, item)| (I::from_index(index), item))
     }
 
-    /// Returns all items with their IDs, in order, so that the items can be changed.
+    /// Returns all items with their IDs, in order, as mutable references.
     pub fn enumerated_mut(&mut self) -> impl DoubleEndedIterator<Item = (I, &mut T)> {
         let items = self.items.iter_mut().enumerate();
         items.map(|(index, item)| (I::from_index(index), item))
@@ -69,17 +69,17 @@ impl<I: Id, T> IdVec<I, T> {
         id.index() < self.items.len()
     }
 
-    /// Returns an item, or `None` if there is none with this ID.
+    /// Returns the item with an ID, or `None` if the ID is too large.
     pub fn get(&self, id: I) -> Option<&T> {
         self.items.get(id.index())
     }
 
-    /// Returns an item that can be changed, or `None` if there is none with this ID.
+    /// Returns a mutable reference to the item with an ID, or `None` if the ID is too large.
     pub fn get_mut(&mut self, id: I) -> Option<&mut T> {
         self.items.get_mut(id.index())
     }
 
-    /// Returns the items with smaller IDs than this one.
+    /// Returns the items whose IDs are smaller than `id`.
     ///
     /// # Panics
     /// Panics if `id` is greater than the number of items.
@@ -100,7 +100,7 @@ impl<I: Id, T> IdVec<I, T> {
         self.items.retain(stays);
     }
 
-    /// Removes all items that do not satisfy a condition, which may change them.
+    /// Removes all items that do not satisfy a condition. The condition may change the items.
     ///
     /// The remaining items get new IDs.
     pub fn retain_mut(&mut self, stays: impl FnMut(&mut T) -> bool) {

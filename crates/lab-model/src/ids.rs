@@ -17,7 +17,7 @@ pub trait Id: Copy + Debug + Display + Eq + Hash + Ord {
     fn index(self) -> usize;
 }
 
-/// Defines ID types, which serde and `Display` represent as numbers.
+/// Defines ID types that serde and `Display` represent as numbers.
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
@@ -74,8 +74,7 @@ ids! {
 }
 
 impl AgentId {
-    /// Returns the agent's ID in a run that already had `earlier` agents when the agent was
-    /// started.
+    /// Returns the agent's ID in a run that already had `earlier` agents before it was resumed.
     pub fn offset_by(self, earlier: usize) -> AgentId {
         AgentId::from_index(earlier + self.index())
     }

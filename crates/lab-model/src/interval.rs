@@ -14,9 +14,9 @@ pub struct Interval {
     pub high: f64,
     /// The actual confidence level of the interval, 0 to 1.
     ///
-    /// With few blocks the actual level can be below the requested level, down to 0, which means no
-    /// interval at all. If multiple intervals hold simultaneously, this is their joint confidence
-    /// level.
+    /// With few blocks, the actual level can be below the requested level. A level of 0 means that
+    /// there is no interval. If multiple intervals hold simultaneously, this is their joint
+    /// confidence level.
     pub level: f64,
 }
 

@@ -8,10 +8,10 @@ use crate::{
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// The load on one or more servers: the requests, how they are sent, and the expected responses.
+/// The load on one or more servers: the requests, the way to send them, and the expected responses.
 ///
 /// The amount of load at each point is in [`crate::PointLoad`]. Secrets are stored as references,
-/// without their values, and `benchlab resume` asks for them again.
+/// without their values, and `benchlab resume` asks the user for the values.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LoadSpec {
     /// The requests to each subject, without secrets.
@@ -19,10 +19,11 @@ pub struct LoadSpec {
     /// Headers that are added to every request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub headers: Vec<PlannedHeader>,
-    /// The body of every request. `None` means no body, or the bodies in `requests_file`.
+    /// The body of every request. `None` means that requests have no body, or that the bodies are
+    /// in `requests_file`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<PlannedBody>,
-    /// The file from which the requests were read.
+    /// The file from which the requests were read, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests_file: Option<RequestsFile>,
     /// The schedule of the requests.
@@ -37,15 +38,15 @@ pub struct LoadSpec {
     pub threads: u32,
     /// The timeout of a request, in ns.
     pub timeout_ns: u64,
-    /// The address families to connect to: one for all subjects, or one for each. Empty means any
-    /// family.
+    /// The address families with which to connect: one for all subjects, or one for each subject.
+    /// Empty means any family.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub families: Vec<IpFamily>,
-    /// The certificates to accept. `None` if benchlab starts the server and therefore knows its
-    /// certificate, and in run files of earlier versions.
+    /// The certificates to accept. `None` if benchlab itself starts the server, because it then
+    /// knows the certificate. Also `None` in run files of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust: Option<Trust>,
-    /// A host that benchlab may load even if it is public.
+    /// A host that benchlab may load even if the host is public.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allowed_host: Option<String>,
     /// The expected response.
@@ -63,11 +64,12 @@ pub struct LoadSpec {
     /// default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost_after_ns: Option<u64>,
-    /// The process IDs of the servers, if specified: one for all subjects, or one for each.
+    /// The process IDs of the servers, if the user specified them: one for all subjects, or one for
+    /// each subject.
     #[serde(default, rename = "server_pid", deserialize_with = "one_or_many")]
     pub server_pids: Vec<i32>,
-    /// The machine on which an agent reads the servers' resource usage. `None` means this machine,
-    /// or no machine if the usage is not read.
+    /// The machine on which an agent reads the servers' resource usage. `None` means that this
+    /// machine or no machine reads it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_host: Option<String>,
     /// The launcher of the agent on `server_host`, such as `ssh:web1`.
@@ -75,7 +77,7 @@ pub struct LoadSpec {
     pub server_agent: Option<String>,
 }
 
-/// Deserializes process IDs, which older run files store as one number or null.
+/// Deserializes process IDs. Older run files store them as a single number or null.
 fn one_or_many<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<i32>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -91,8 +93,8 @@ fn one_or_many<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<i32>, D::Error>
 
 /// The maximum length of a tick, in ns.
 ///
-/// An open loop sends all requests that become due within a tick together. Waking up for each
-/// request, and waking the server for each, would cost more than the requests.
+/// An open loop sends all requests that become due within a tick together. If the generator and the
+/// server woke up for each request, waking up would cost more than the requests themselves.
 const MAX_TICK_NS: u64 = 200_000;
 const MIN_TICK_NS: u64 = 50_000;
 
@@ -134,7 +136,7 @@ impl LoadSpec {
         of_subject.or(self.families.first()).copied()
     }
 
-    /// Returns the process ID of a subject, if it was given.
+    /// Returns the process ID of a subject's server, if the user specified it.
     pub fn server_pid(&self, subject: SubjectId) -> Option<i32> {
         let of_subject = self.server_pids.get(subject.index());
         of_subject.or(self.server_pids.first()).copied()
@@ -145,16 +147,17 @@ impl LoadSpec {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "loop", rename_all = "lowercase")]
 pub enum Arrivals {
-    /// Closed loop: a connection sends its next request as soon as it has received the previous
+    /// Closed loop: a connection sends its next request as soon as it receives the previous
     /// response.
     #[default]
     Closed,
-    /// Open loop: each request is sent when it is due, even if earlier ones have no response yet.
+    /// Open loop: each request is sent when it is due, even if earlier requests have no response
+    /// yet.
     Open {
         /// True if the times between requests are exponentially distributed, as with many
-        /// independent users. Otherwise, they are equal.
+        /// independent users. False if they are equal.
         poisson: bool,
-        /// The rates over time. After the last stage, the first one follows again until the load
+        /// The rates over time. After the last stage, the first stage follows again until the load
         /// ends.
         #[serde(deserialize_with = "limited_stages")]
         stages: Vec<Stage>,
@@ -202,7 +205,7 @@ impl Arrivals {
         (two_ns as u64).clamp(MIN_TICK_NS, MAX_TICK_NS)
     }
 
-    /// Returns the schedule of one of `generators` generators, which share the requests equally.
+    /// Returns the schedule for each of `generators` generators, which share the requests equally.
     pub fn divided(&self, generators: usize) -> Arrivals {
         let Arrivals::Open { poisson, stages } = self else {
             return Arrivals::Closed;
@@ -219,7 +222,7 @@ impl Arrivals {
         }
     }
 
-    /// Returns the expected number of requests due in the first `until_ns`. It is 0 in a closed
+    /// Returns the expected number of requests due in the first `until_ns` ns, or 0 in a closed
     /// loop.
     pub fn due(&self, until_ns: u64) -> f64 {
         let Arrivals::Open { stages, .. } = self else {
@@ -263,7 +266,7 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// Returns the expected number of requests due in the first `first_ns`: the area under the
+    /// Returns the expected number of requests due in the first `first_ns` ns: the area under the
     /// rate.
     fn due(&self, first_ns: u64) -> f64 {
         let part = first_ns as f64 / self.length_ns.max(1) as f64;

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// The headers whose values are public: they only negotiate the format of a response.
+/// The headers whose values are stored, because they only negotiate the format of a response and
+/// contain no secrets.
 const PUBLIC_HEADERS: [&str; 6] = [
     "accept",
     "accept-charset",
@@ -22,9 +23,9 @@ pub struct PlannedRequest {
     pub method: String,
     /// The URL without user and password.
     pub url: String,
-    /// The number of times that the request is sent relative to the other requests, at least 1.
+    /// The frequency of the request relative to the other requests, at least 1.
     pub weight: u32,
-    /// True if the URL contained a user name. User name and password are secrets and are not
+    /// True if the URL contained a user name. User names and passwords are secrets and are not
     /// stored.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_user: bool,
@@ -33,14 +34,14 @@ pub struct PlannedRequest {
 /// A header of every request.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedHeader {
-    /// The name in its original case.
+    /// The name as the user wrote it, in upper and lower case.
     pub name: String,
     /// The value. `None` means that it may be a secret and is not stored.
     pub value: Option<String>,
 }
 
 impl PlannedHeader {
-    /// Creates the stored form of a header, with the value only if it is public.
+    /// Creates the stored form of a header. It contains the value only if the value is no secret.
     pub fn new(name: &str, value: &str) -> PlannedHeader {
         let is_public = PUBLIC_HEADERS.contains(&name.to_ascii_lowercase().as_str());
         PlannedHeader {
@@ -55,8 +56,8 @@ impl PlannedHeader {
 pub struct PlannedBody {
     /// The length in bytes.
     pub bytes: u64,
-    /// The absolute path of the file that contains the body. `None` means that the command line
-    /// contained it.
+    /// The absolute path of the file that contains the body. `None` means that the body was on the
+    /// command line.
     pub file: Option<PathBuf>,
 }
 
@@ -76,9 +77,9 @@ pub struct RequestsFile {
 pub struct ExpectedResponse {
     /// Status codes and classes, such as `200,3xx`. `None` means the default, `2xx,3xx`.
     pub statuses: Option<String>,
-    /// The exact body, if it is checked.
+    /// The exact body, if benchlab checks it.
     pub body: Option<String>,
-    /// Values in a JSON document, such as `items.0.name="x"`.
+    /// Values that a JSON response must contain, such as `items.0.name="x"`.
     pub json: Vec<String>,
 }
 
@@ -98,7 +99,7 @@ pub enum Trust {
 }
 
 impl Trust {
-    /// Returns a warning for reports if certificates are not verified.
+    /// Returns the warning for reports if certificates are not verified.
     pub fn words(&self) -> Option<&'static str> {
         match self {
             Trust::Anybody => {
@@ -128,8 +129,8 @@ impl IpFamily {
         }
     }
 
-    /// Parses `4`, `6`, `4,6` or `6,4` and keeps the order. Returns an error message for anything
-    /// else.
+    /// Parses `4`, `6`, `4,6` or `6,4` and keeps the order. Returns an error message for any other
+    /// text.
     pub fn parse(text: &str) -> Result<Vec<IpFamily>, String> {
         let family = |word: &str| match word.trim() {
             "4" => Some(IpFamily::V4),

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct LogAnalysis {
     /// The files that were read, in order.
     pub sources: Vec<LogFile>,
-    /// Line counts by parse result.
+    /// The numbers of lines by parse result.
     pub lines: LineCounts,
     /// The resolution of durations in the log, in ns, or `None` if there are no durations.
     pub resolution_ns: Option<u64>,
@@ -25,18 +25,18 @@ pub struct LogAnalysis {
     pub clock_jumps: u64,
     /// Releases: the time in seconds since 1970 and the name, ascending by time.
     pub releases: Vec<(i64, String)>,
-    /// The number of page names that were merged into one page because there were too many names.
+    /// The number of page names that were merged into one page to limit the number of pages.
     pub merged_pages: u64,
-    /// Data in the logs that the results do not include, and settings that would make the next log
+    /// Data in the logs that the results do not include, and settings that would make future logs
     /// more complete.
     pub advice: Vec<LogAdvice>,
-    /// Assumptions about facts that are missing in the logs.
+    /// Assumptions about facts that the logs do not contain.
     #[serde(default)]
     pub assumptions: Vec<LogAssumption>,
-    /// Queries per page, if logs share request IDs, in descending order of total time.
+    /// Queries per page, in descending order of total time. Empty if logs do not share request IDs.
     #[serde(default)]
     pub within: Vec<QueryWithin>,
-    /// The coverage of the join that the queries per page come from.
+    /// The coverage of the join from which the queries per page come.
     #[serde(default)]
     pub coverage: JoinCoverage,
     /// All pages and queries, in any order.
@@ -48,13 +48,13 @@ pub struct LogAnalysis {
 /// The coverage of the join of requests and statements by ID.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JoinCoverage {
-    /// The sampling rate: one in this many IDs is included.
+    /// The sampling rate: one in `one_in` IDs is included.
     pub one_in: u64,
-    /// The number of statements that have the ID of a request but ran outside its duration, and are
-    /// therefore not joined to it.
+    /// The number of statements that have the ID of a request but ran outside of its duration. They
+    /// are not joined to the request.
     pub outside: u64,
-    /// The number of requests that are excluded because they share an ID with another request and
-    /// with statements.
+    /// The number of requests that are excluded because another request with statements has the
+    /// same ID.
     #[serde(default)]
     pub shared: u64,
     /// The number of request IDs that are excluded because too many statements have them.
@@ -70,18 +70,19 @@ pub struct QueryWithin {
     pub query: String,
     /// The number of the page's requests whose statements are known.
     pub requests: u64,
-    /// The number of executions of the query by these requests.
+    /// The number of executions of the query by the page's requests.
     pub executions: u64,
-    /// The total time of these executions in ns, or 0 if unknown.
+    /// The total time of the executions in ns, or 0 if unknown.
     pub total_ns: u64,
-    /// The total time of these requests in ns, or 0 if unknown.
+    /// The total time of the page's requests in ns, or 0 if unknown. Only requests whose statements
+    /// are known count.
     pub page_ns: u64,
 }
 
 /// A log file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LogFile {
-    /// The file's name; `-` is standard input.
+    /// The file's name. `-` is standard input.
     pub name: String,
     /// The display name of the format.
     pub format: String,
@@ -91,14 +92,14 @@ pub struct LogFile {
     pub bytes: u64,
 }
 
-/// Line counts by parse result.
+/// The numbers of lines by parse result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LineCounts {
     /// All lines.
     pub all: u64,
     /// Requests or statements found in the lines.
     pub entries: u64,
-    /// Lines without a request by design, such as comments and continuations.
+    /// Lines that contain no request by design, such as comments and continuations.
     pub other: u64,
     /// Lines that could not be parsed.
     pub malformed: u64,
@@ -119,7 +120,7 @@ pub enum PageKind {
     Page,
     /// A statement that a database executed.
     Query,
-    /// All requests of a crawler.
+    /// All requests of a crawler, as one page.
     Bot,
     /// A health check by a load balancer or a monitor.
     Health,
@@ -134,7 +135,7 @@ impl PageKind {
         PageKind::Health,
     ];
 
-    /// Returns true for requests that users wait for.
+    /// Returns true for pages and queries that users wait for.
     pub fn is_use(self) -> bool {
         matches!(self, PageKind::Page | PageKind::Query)
     }
@@ -147,27 +148,27 @@ pub struct LogPage {
     pub kind: PageKind,
     /// For a page, the route, preceded by the method unless it is GET. For a query, the statement.
     pub name: String,
-    /// The number of requests for the page, or of executions of the query.
+    /// The number of requests for the page or, for a query, of its executions.
     pub requests: u64,
-    /// Responses with status 500 or higher; failed statements.
+    /// The number of responses with status 500 or higher or, for a query, of failed statements.
     pub errors: u64,
-    /// Responses with status 400 to 499.
+    /// The number of responses with status 400 to 499.
     pub client_errors: u64,
-    /// Requests with a known duration.
+    /// The number of requests with a known duration.
     pub timed: u64,
     /// The sum of the durations, in ns.
     pub total_ns: u64,
     /// The maximum duration, in ns.
     pub max_ns: u64,
-    /// Bytes sent.
+    /// The number of bytes sent.
     pub bytes: u64,
-    /// The distribution of the durations. Empty if only sums are known.
+    /// The distribution of the durations. Empty if only their sum is known.
     pub times: Counts,
-    /// The page's cells, ascending. Empty if the page has too few requests to store them.
+    /// The page's cells, ascending by time. Empty if the page has too few requests for cells.
     pub cells: Vec<LogCell>,
 }
 
-/// The requests for a page in a period.
+/// The requests for a page in a period. All cells of an analysis have periods of the same length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LogCell {
     /// The start, in seconds since 1970.
@@ -176,7 +177,7 @@ pub struct LogCell {
     pub requests: u64,
     /// The number of failed requests in the period.
     pub errors: u64,
-    /// Requests with a known duration.
+    /// The number of requests with a known duration.
     pub timed: u64,
     /// The sum of the durations, in ns.
     pub total_ns: u64,

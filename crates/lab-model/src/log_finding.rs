@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// An assumption about a fact that is missing in a log and that results depend on.
+/// An assumption about a fact that a log does not contain and on which results depend.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "code", rename_all = "kebab-case")]
 pub enum LogAssumption {
@@ -23,7 +23,7 @@ pub enum LogAssumption {
         /// The assumed unit of the durations, in ns.
         unit_ns: u64,
     },
-    /// More than one field of a line may contain its duration.
+    /// More than one field of a line may be the duration.
     DurationField {
         /// The field whose values are used.
         place: String,
@@ -39,7 +39,7 @@ pub enum LogAssumption {
     UnparsedDurations {
         /// The field that contains the durations.
         field: String,
-        /// One of its values.
+        /// A value of the field that cannot be parsed.
         example: String,
         /// The number of requests whose duration is unknown for this reason.
         requests: u64,
@@ -48,9 +48,9 @@ pub enum LogAssumption {
     LowerBounds,
     /// Timestamps without a zone are read as UTC.
     NoZone,
-    /// Timestamps fall in an hour that occurred twice on the clock.
+    /// Timestamps fall in an hour that occurred twice, because clocks were set back.
     RepeatedHour,
-    /// Time zones are given as an ambiguous abbreviation.
+    /// The time zone is given as an ambiguous abbreviation.
     AmbiguousZone {
         /// The abbreviation.
         word: String,
@@ -75,7 +75,7 @@ pub enum AssumptionKind {
     Durations,
     /// Timestamps: their zone or date.
     Times,
-    /// The logged durations end before the request is complete.
+    /// The logged durations end before the response is complete.
     LowerBounds,
 }
 
@@ -109,7 +109,7 @@ pub enum FieldRole {
     Path,
 }
 
-/// Data in a log that the results do not include, or a setting that makes the next log more
+/// Data in a log that the results do not include, or a setting that would make future logs more
 /// complete.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "code", rename_all = "kebab-case")]
@@ -121,21 +121,21 @@ pub enum LogAdvice {
     },
     /// Lines in the common or combined log format have no known durations.
     NoDurations,
-    /// A format that the user specified has no durations.
+    /// The log format that the user specified has no durations.
     NoDurationInFormat,
-    /// A format that the user specified has no time with a date.
+    /// The log format that the user specified has no time with a date.
     NoDateInFormat,
     /// Durations come from nginx's `$upstream_response_time`.
     UpstreamTimes,
     /// Two files of a log have durations in different units.
     UnitsDiffer {
-        /// The file before the change.
+        /// The earlier of the two files.
         before: String,
-        /// The unit of that file's durations, in ns.
+        /// The unit of durations in `before`, in ns.
         before_ns: u64,
-        /// The file after the change.
+        /// The later of the two files.
         after: String,
-        /// The unit of that file's durations, in ns.
+        /// The unit of durations in `after`, in ns.
         after_ns: u64,
     },
     /// Files are missing between the rotated files of a log.
@@ -145,9 +145,9 @@ pub enum LogAdvice {
         /// The numbers of the missing files, such as `2` or `2 to 4`.
         numbers: String,
     },
-    /// MariaDB, MySQL and Percona Server: only a sample of the statements is logged.
+    /// MariaDB, MySQL and Percona Server: the log contains only a sample of the statements.
     SampledStatements {
-        /// One statement in this many is logged.
+        /// The sampling rate: one in `one_in` statements is logged.
         one_in: u64,
     },
     /// Timestamps are in UTC, and the server's time zone is unknown.
@@ -199,7 +199,7 @@ pub enum LogAdvice {
     TimesUnparsed {
         /// The field.
         field: String,
-        /// One of its values.
+        /// A value of the field that cannot be parsed.
         example: String,
     },
     /// Lines have fields but no request.
@@ -243,7 +243,8 @@ impl LogAdvice {
         }
     }
 
-    /// Returns the count of affected items, for advice whose counts from multiple logs are added.
+    /// Returns the number of affected items, or `None` if this advice has no such number. The
+    /// numbers from multiple logs are added.
     fn count(&mut self) -> Option<&mut u64> {
         match self {
             LogAdvice::TranslatedDurations { messages: n }

@@ -15,7 +15,7 @@ pub struct Metric {
     pub title: Cow<'static, str>,
     /// The unit of its values.
     pub unit: Unit,
-    /// The direction that is considered better.
+    /// The direction in which values are better.
     pub better: Direction,
 }
 
@@ -23,15 +23,16 @@ pub struct Metric {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
-    /// Times in ns; shown in ns, µs, ms or s.
+    /// Times in ns. They are displayed in ns, µs, ms or s.
     Nanoseconds,
-    /// Sizes in bytes; shown in B, KiB, MiB or GiB.
+    /// Sizes in bytes. They are displayed in B, KiB, MiB or GiB.
     Bytes,
-    /// A number of items per second; the string names the items in the plural, such as `requests`.
+    /// A number of items per second. The string contains the plural of the items' name, such as
+    /// `requests`.
     PerSecond(Cow<'static, str>),
-    /// A count of items; the string names the items in the plural, such as `threads`.
+    /// A count of items. The string contains the plural of the items' name, such as `threads`.
     Count(Cow<'static, str>),
-    /// A fraction of a whole, 0 to 1; shown as a percentage.
+    /// A fraction of a whole, from 0 to 1. It is displayed as a percentage.
     Share,
     /// A value divided by another value with the same unit.
     Ratio,
@@ -45,7 +46,7 @@ pub enum Direction {
     Less,
     /// Larger values are better.
     More,
-    /// Neither: the metric is descriptive and has no verdict.
+    /// Neither direction is better: the metric is descriptive and has no verdict.
     Neither,
 }
 
@@ -78,7 +79,7 @@ impl Metric {
         Metric::new(id, title, Unit::Nanoseconds, Direction::Less)
     }
 
-    /// Creates a descriptive time metric, without a verdict.
+    /// Creates a time metric that is only descriptive and has no verdict.
     const fn describing(id: &'static str, title: &'static str) -> Self {
         Metric::new(id, title, Unit::Nanoseconds, Direction::Neither)
     }
@@ -89,7 +90,7 @@ impl Metric {
     }
 }
 
-/// Defines a constant for each known metric, and a list of all known metrics.
+/// Defines a constant for each metric that is known at compile time, and a list of these metrics.
 macro_rules! known {
     ($($(#[$doc:meta])* $name:ident = $metric:expr;)*) => {
         impl Metric {
@@ -112,9 +113,9 @@ known! {
     MEAN_CPU = Metric::time("mean_cpu", "mean CPU time");
     /// The excess of the mean over the typical wall time, as a fraction of the typical time.
     PAUSES = Metric::new("pauses", "cost of pauses", Unit::Share, Direction::Neither);
-    /// CPU time that the service or the server uses per operation.
+    /// CPU time that the service or the server uses for an operation.
     SERVER_CPU = Metric::time("server_cpu", "server CPU time");
-    /// Wall time of an operation in which neither the subject nor the server computes.
+    /// The wall time of an operation during which neither the subject nor the server computes.
     WAITING = Metric::time("waiting", "waiting");
     /// CPU time in excess of the wall time. It shows that client and server work concurrently, or
     /// that helper threads run.
@@ -173,7 +174,7 @@ known! {
     DRAIN = Metric::describing("drain", "drain");
     /// The maximum number of requests that were due but had no response at the end of the load.
     BACKLOG = Metric::count("backlog", "backlog", "requests");
-    /// Requests served per second; ratios are computed from the time per request.
+    /// Requests served per second. Ratios are computed from the time per request.
     THROUGHPUT = Metric::new(
         "throughput",
         "throughput",
@@ -219,7 +220,7 @@ known! {
     /// The number of service times that were recorded.
     SERVICES = Metric::count("services", "service times", "requests");
     /// The number of requests whose send delay is known.
-    SEND_DELAYS = Metric::count("lags", "lags", "requests");
+    SEND_DELAYS = Metric::count("lags", "send delays", "requests");
     /// The number of requests that were due or sent.
     REQUESTS = Metric::count("requests", "requests", "requests");
     /// Requests with the expected response.
@@ -281,12 +282,12 @@ known! {
     /// Misses of the last-level cache simulated by Callgrind.
     SIMULATED_LL_MISSES =
         Metric::count("simulated_ll_misses", "simulated last-level misses", "misses");
-    /// Blocks of memory that were allocated.
+    /// The number of memory blocks that were allocated.
     ALLOCATIONS = Metric::count("allocations", "allocations", "blocks");
-    /// Bytes of memory that were allocated.
+    /// The number of bytes of memory that were allocated.
     ALLOCATED_BYTES =
         Metric::new("allocated_bytes", "allocated", Unit::Bytes, Direction::Neither);
-    /// Calls that may fail and whose effects are counted.
+    /// Calls that may fail. benchlab counts their effects.
     CALLS = Metric::count("calls", "calls", "calls");
     /// Calls that were reported as successful but have no effect.
     LOST_CALLS = Metric::count("lost_calls", "calls lost", "calls");
@@ -297,13 +298,14 @@ known! {
         Metric::count("unreported_calls", "calls applied but reported as failed", "calls");
     /// Calls that were reported as failed and have no effect.
     FAILED_CALLS = Metric::count("failed_calls", "calls given up", "calls");
-    /// The time from a killed server's first response until the first COMMIT reaches it.
+    /// The time from a killed server's first response after its restart to the first COMMIT that
+    /// reaches it.
     BACK = Metric::time("back", "time to the first COMMIT after an outage");
-    /// The number of requests to a server in the busiest second after an outage, as a multiple of
-    /// the number in a second before the outage.
+    /// The number of requests to a server in the busiest second after an outage, divided by the
+    /// number of requests in a second before the outage.
     LOAD_AFTER =
         Metric::new("load_after", "load after an outage", Unit::Ratio, Direction::Neither);
-    /// The fraction of the calls that were lost, applied twice, or applied but reported as failed.
+    /// The fraction of calls that were lost, applied twice, or applied but reported as failed.
     WRONG_CALLS = Metric::new("wrong_calls", "wrong calls", Unit::Share, Direction::Neither);
     /// The subject's median latency minus the baseline's.
     ADDED_P50 = Metric::describing("added_p50", "p50 added");
@@ -314,7 +316,7 @@ known! {
 }
 
 impl Metric {
-    /// Counts that benchlab determines for each batch of calls with effects.
+    /// The counts that benchlab determines for each batch of calls that may fail.
     ///
     /// The total of a run is the sum over its batches.
     pub const EFFECTS: [Metric; 5] = [
@@ -328,7 +330,7 @@ impl Metric {
     /// Metrics of batches with an outage, which fixtures may report.
     pub const OUTAGE: [Metric; 2] = [Metric::BACK, Metric::LOAD_AFTER];
 
-    /// Returns true if benchlab, and not the subject, measures the metric in each batch.
+    /// Returns true if benchlab, not the subject, measures the metric in each batch.
     pub fn is_found(&self) -> bool {
         Metric::EFFECTS.contains(self)
     }
@@ -356,7 +358,7 @@ pub static SERVICE_TIMES: [Metric; 7] = [
     Metric::SERVICE_MAX,
 ];
 
-/// Removes duplicates and preserves the order of first occurrence.
+/// Returns the distinct values in the order of their first occurrence.
 pub fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut distinct: Vec<T> = Vec::new();
     for value in values {

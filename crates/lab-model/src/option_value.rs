@@ -34,7 +34,8 @@ pub fn time(text: &str) -> Result<Duration, String> {
         .ok_or("expected a time from 1ms to 720h".into())
 }
 
-/// Parses a stage such as `0:1000:5s`: a change from one rate to another within this time.
+/// Parses a stage such as `0:1000:5s`: a change of the rate from 0 to 1,000 requests per second
+/// within 5 s.
 pub fn stage(text: &str) -> Result<Stage, String> {
     let usage = "expected FROM:TO:TIME, such as 0:1000:5s";
     let words: Vec<&str> = text.split(':').collect();

@@ -18,19 +18,19 @@ pub struct SqlWorkload {
     pub name: String,
     /// The path of the file.
     pub file: String,
-    /// The SHA-256 of the file and of its CSV files.
+    /// The SHA-256 of the workload's file and its CSV files.
     pub sha256: String,
     /// The named statements of `--variant`.
     pub variants: Vec<(String, String)>,
 }
 
-/// The statements that create the schema of a target and load its data. They are read from the
-/// workload's file for each run, and not stored in the run file.
+/// The statements that create the schema of a target and load its data. Each run reads them from
+/// the workload's file. The run file does not contain them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SqlSetup {
     /// The statements for every visit, in order.
     pub statements: Arc<[SetupStatement]>,
-    /// The name of each variant, with the statement that runs after the others.
+    /// The name of each variant, with the statement that runs after `statements`.
     pub variants: Vec<(String, SetupStatement)>,
 }
 
@@ -46,13 +46,13 @@ pub struct SetupStatement {
 /// The work of one operation on one target.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SqlWork {
-    /// True if the statements run in one transaction; otherwise each commits by itself.
+    /// True if the statements run in one transaction. False if each statement commits by itself.
     pub transaction: bool,
     /// The statements, in order.
     pub statements: Vec<SqlStatement>,
     /// The parameters of all statements. A parameter has one value per operation.
     pub parameters: Vec<SqlParameter>,
-    /// The values to bind, for each of the first operations, in the order of
+    /// For each of the first operations, the values to bind, in the order of
     /// [`SqlStatement::uses`]. Computed for each run.
     #[serde(skip)]
     pub inputs: Arc<[Vec<String>]>,
@@ -66,10 +66,10 @@ pub struct SqlStatement {
     pub pieces: Vec<String>,
     /// The index in [`SqlWork::parameters`] of each parameter in the text.
     pub uses: Vec<usize>,
-    /// The columns of the result. Empty if the statement returns no rows.
+    /// The types of the result's columns. Empty if the statement returns no rows.
     #[serde(default)]
     pub columns: Vec<SqlType>,
-    /// The lines of the database's EXPLAIN.
+    /// The lines that the database's EXPLAIN printed for the statement.
     #[serde(default)]
     pub explanation: Vec<String>,
 }
@@ -122,7 +122,7 @@ impl SqlType {
         SqlType::Timestamp,
     ];
 
-    /// Returns the name in the protocol.
+    /// Returns the name of the type in the protocol.
     pub fn name(self) -> &'static str {
         match self {
             SqlType::Integer => "integer",
@@ -136,7 +136,7 @@ impl SqlType {
         }
     }
 
-    /// Returns the type with this name.
+    /// Returns the type with this name in the protocol.
     pub fn named(name: &str) -> Option<SqlType> {
         SqlType::ALL.into_iter().find(|t| t.name() == name)
     }
@@ -158,7 +158,7 @@ pub enum Placeholder {
 }
 
 impl SqlStatement {
-    /// Returns the text with parameters in a driver's syntax.
+    /// Returns the text of the statement with parameters in a driver's syntax.
     pub fn render(&self, placeholder: Placeholder) -> String {
         self.render_with(
             |n| match placeholder {
@@ -170,7 +170,7 @@ impl SqlStatement {
         )
     }
 
-    /// Returns the text as the user wrote it, with named parameters.
+    /// Returns the text of the statement as the user wrote it, with named parameters.
     pub fn written(&self, parameters: &[SqlParameter]) -> String {
         self.render_with(
             |n| {
@@ -181,8 +181,8 @@ impl SqlStatement {
         )
     }
 
-    /// Returns the text with each parameter replaced by the result of `parameter`, which takes the
-    /// parameter's index, from 0.
+    /// Returns the text of the statement with each parameter replaced by the result of `parameter`.
+    /// The argument of `parameter` is the index of the parameter, from 0.
     ///
     /// If `doubles_percent` is true, each `%` of the text is doubled.
     pub fn render_with(
@@ -269,8 +269,8 @@ impl SqlWork {
         self.statements.iter().any(|s| !s.uses.is_empty())
     }
 
-    /// Returns true if the rows that the work returns may depend on earlier operations, because the
-    /// work also changes data.
+    /// Returns true if the rows that the statements return may depend on earlier operations,
+    /// because the statements also change data.
     pub fn yields_by_state(&self) -> bool {
         self.writes() && self.statements.iter().any(|s| !s.columns.is_empty())
     }

@@ -12,8 +12,8 @@ pub struct Part {
     pub run: Run,
 }
 
-/// Splits a run into its parts, in the experiment's order. Without targets, the only part is the
-/// run itself.
+/// Splits a run into one part per target, in the experiment's order. A run without targets is its
+/// own only part.
 pub fn parts(run: &Run) -> Vec<Part> {
     let Some(plan) = run.plan().filter(|plan| !plan.targets.is_empty()) else {
         return vec![Part {
@@ -33,8 +33,8 @@ pub fn parts(run: &Run) -> Vec<Part> {
     .collect()
 }
 
-/// The new index of each subject and point, or `None` if the subject or point does not belong to
-/// the part.
+/// For each subject and point of the run, its index in the part, or `None` if the part does not
+/// contain it.
 struct Numbers {
     subjects: IdVec<SubjectId, Option<SubjectId>>,
     points: IdVec<PointId, Option<PointId>>,
@@ -48,7 +48,7 @@ impl Numbers {
         }
     }
 
-    /// Updates the index of a subject and returns true if the subject remains.
+    /// Updates the index of a subject. Returns true if the part contains the subject.
     fn subject(&self, subject: &mut SubjectId) -> bool {
         replace(subject, &self.subjects)
     }
@@ -57,7 +57,8 @@ impl Numbers {
         self.subject(subject) && replace(point, &self.points)
     }
 
-    /// Updates the indices of a subject and an optional point, and returns true if both remain.
+    /// Updates the indices of a subject and an optional point. Returns true if the part contains
+    /// both.
     ///
     /// A missing point means any point of the subject's target.
     fn subject_and_any_point(&self, subject: &mut SubjectId, point: &mut Option<PointId>) -> bool {
@@ -65,7 +66,7 @@ impl Numbers {
     }
 }
 
-/// Numbers the remaining items from 0.
+/// Returns the new index of each item that stays, counted from 0, and `None` for other items.
 fn renumbered<I: Id>(stays: impl Iterator<Item = bool>) -> IdVec<I, Option<I>> {
     let mut next = 0;
     let number = |stays: bool| {
@@ -75,7 +76,7 @@ fn renumbered<I: Id>(stays: impl Iterator<Item = bool>) -> IdVec<I, Option<I>> {
     stays.map(number).collect()
 }
 
-/// Replaces an index with its new value. Returns false if there is no new value.
+/// Replaces an index with its new value. Returns false if the item has no new index.
 fn replace<I: Id>(number: &mut I, by: &IdVec<I, Option<I>>) -> bool {
     let new = by.get(*number).copied().flatten();
     *number = new.unwrap_or(*number);

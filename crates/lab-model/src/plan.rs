@@ -28,18 +28,18 @@ pub struct Plan {
     pub question: String,
     /// The subjects, including the baseline and the control.
     pub subjects: IdVec<SubjectId, Subject>,
-    /// The subject that the others are compared with, on the first target; see
-    /// [`Plan::baseline_for`].
+    /// The baseline on the first target: the subject with which the other subjects are compared.
+    /// For other targets, see [`Plan::baseline_for`].
     pub baseline: SubjectId,
-    /// The cases, in the experiment's order.
+    /// The cases, in the order of the experiment's file.
     pub cases: IdVec<CaseId, Case>,
     /// Every combination of a case with the selected values of its sweep and factors.
     pub points: IdVec<PointId, Point>,
     /// The settings for measuring.
     pub measure: Measure,
-    /// Settings that must be equal for all subjects, on any target.
+    /// Settings that must be equal for all subjects on all targets.
     pub proof: Proof,
-    /// The targets. Each point is on one of them. Empty if the subjects need no targets.
+    /// The targets. Each point belongs to one target. Empty if the subjects need no targets.
     pub targets: IdVec<TargetId, Target>,
     /// The fixtures: helper programs that change the subjects' environment.
     #[serde(default)]
@@ -60,7 +60,7 @@ pub enum Work {
     /// Programs that implement the subject protocol and run batches.
     #[default]
     Batches,
-    /// Whole commands; each batch is one process.
+    /// Whole commands. Each batch is one process.
     Commands(Commands),
     /// Running servers that benchlab loads.
     Load(LoadSpec),
@@ -71,7 +71,7 @@ pub enum Work {
 /// Servers that benchlab starts, and the load on them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Servers {
-    /// The settings of the load; its amount is defined per point.
+    /// The settings of the load. The amount of load is defined at each point.
     pub load: LoadSpec,
     /// The requests and the required responses.
     pub serving: Serving,
@@ -82,14 +82,14 @@ pub struct Servers {
 pub struct Commands {
     /// The file that every command reads from its standard input. `None` means `/dev/null`.
     pub input: Option<String>,
-    /// True if the standard output of every run must equal the baseline's.
+    /// True if the standard output of every run must equal the standard output of the baseline.
     pub same_output: bool,
-    /// True if a run with a nonzero exit status counts like any other run.
+    /// True if a run of a command with a nonzero exit status counts like any other run.
     pub ignore_failure: bool,
-    /// The allowed nonzero exit statuses with `ignore_failure`; empty allows any.
+    /// The nonzero exit statuses that `ignore_failure` allows. Empty allows any status.
     #[serde(default)]
     pub expected_statuses: Vec<i32>,
-    /// The cores for the commands; `None` lets the pilot decide.
+    /// The cores for the commands. `None` means that the pilot chooses them.
     pub cores: Option<Cores>,
     /// The first line of each commit's message, in the order of the subjects, if the command runs
     /// in all commits of a range. Empty otherwise.
@@ -98,7 +98,7 @@ pub struct Commands {
 }
 
 impl Commands {
-    /// Returns true if a run with this exit status counts.
+    /// Returns true if a run of a command with this exit status counts.
     pub fn accepts(&self, status: i32) -> bool {
         let is_named =
             || self.expected_statuses.is_empty() || self.expected_statuses.contains(&status);
@@ -106,18 +106,18 @@ impl Commands {
     }
 }
 
-/// The cores that the work runs on.
+/// The cores on which the work runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Cores {
-    /// One core for all work, a different one in each block.
+    /// One core for all work. The core changes from block to block.
     #[default]
     One,
     /// The cores that the system chooses, for work with concurrent operations.
     All,
 }
 
-/// A target that the subjects work on, created by benchlab before each `open`.
+/// A target on which the subjects work. benchlab creates it before each `open`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Target {
     /// The kind of target.
@@ -143,7 +143,7 @@ pub struct Target {
     pub set: Vec<(String, String)>,
     /// True if the user provides the server.
     pub external: bool,
-    /// The schema and the data of the user's workload, which replace the tables above.
+    /// The schema and the data of the user's workload, which replace the tables of the experiment.
     #[serde(skip)]
     pub setup: Option<SqlSetup>,
 }
@@ -151,7 +151,7 @@ pub struct Target {
 /// One implementation under test.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Subject {
-    /// The subject's name, such as `ada`; unique among the subjects of its target.
+    /// The subject's name, such as `ada`. It is unique among the subjects of its target.
     pub name: String,
     /// The display name of the programming language.
     pub language: String,
@@ -161,7 +161,7 @@ pub struct Subject {
     pub statements: String,
     /// True if the subject is a reference, which shows what the machine can do.
     pub reference: bool,
-    /// The baseline, if this subject is a second copy of it that shows the noise of the run.
+    /// The baseline, if this subject is its second copy, which shows the noise of the run.
     pub control_of: Option<SubjectId>,
     /// The program and its arguments, started in the project's directory.
     ///
@@ -172,7 +172,7 @@ pub struct Subject {
     pub listing: Option<String>,
     /// The command, if the subject is a whole command.
     pub command: Option<Command>,
-    /// The target of the work.
+    /// The target on which the subject works.
     pub target: TargetId,
     /// The directory in which the subject's private working directory is created.
     #[serde(default)]
@@ -181,11 +181,11 @@ pub struct Subject {
     /// copy is named after its directory.
     #[serde(default)]
     pub origin: Option<String>,
-    /// The subject's cases. Empty means all.
+    /// The subject's cases. Empty means all cases.
     #[serde(default)]
     pub cases: Vec<String>,
     /// Parameters that the subject does not support, such as `transport=unix`. The subject is not
-    /// measured at points with any of them.
+    /// measured at points with any of these parameters.
     pub without: Vec<(String, String)>,
     /// The driver's syntax of parameters, if it differs from the target's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -203,9 +203,9 @@ pub struct Subject {
 pub struct Command {
     /// The command line.
     pub line: String,
-    /// True if the command uses shell syntax, so that a shell runs it.
+    /// True if a shell runs the command, because the command line uses shell syntax.
     pub shell: bool,
-    /// The working directory; `None` is the directory in which benchlab was started.
+    /// The working directory. `None` means the directory in which benchlab was started.
     pub folder: Option<String>,
     /// The commit that is checked out in the working directory.
     pub revision: Option<String>,
@@ -232,11 +232,11 @@ pub struct Case {
     pub unit: String,
     /// The name of the swept parameter.
     pub sweep: Option<String>,
-    /// benchlab's own check of whether the work was done.
+    /// The check with which benchlab verifies that the work was done.
     pub check: Check,
-    /// True if the target is empty at the start.
+    /// True if the case starts with an empty table.
     pub empty: bool,
-    /// The cores on which the case runs; with `all`, multiple operations run concurrently.
+    /// The cores on which the case runs. With `all`, multiple operations run concurrently.
     pub cores: Cores,
     /// True if subjects report the latency of each operation.
     pub latencies: bool,
@@ -253,21 +253,21 @@ pub struct Case {
     /// The rate in operations per second, if operations are due on a fixed schedule regardless of
     /// earlier operations.
     ///
-    /// Latencies are then compared rather than times.
+    /// In this case, latencies are compared instead of times.
     #[serde(default)]
     pub rate: Option<u64>,
 }
 
-/// benchlab's own check of whether a case's work was done.
+/// The check with which benchlab verifies that a case's work was done.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Check {
-    /// The target must not change.
+    /// Subjects must not change the target.
     #[default]
     Reads,
-    /// Every operation must open the target once.
+    /// Every operation must open the target exactly once.
     Opens,
-    /// The target must have changed by exactly the expected amount.
+    /// Subjects must change the target by exactly the expected amount.
     Writes,
     /// Calls may fail. benchlab counts the calls that are lost or applied twice.
     Effects,
@@ -284,24 +284,24 @@ pub struct Writes {
     pub schema_changes: u64,
 }
 
-/// A case with one value for its sweep and for each of its factors.
+/// A case with one value of its sweep and one value of each factor.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Point {
-    /// The index in [`Plan::cases`].
+    /// The index of the case in [`Plan::cases`].
     pub case: CaseId,
-    /// The target of the work.
+    /// The target on which the work is done.
     pub target: TargetId,
-    /// The values of the sweep and the factors, which are the arguments of `open`, in the
-    /// experiment's order.
+    /// The values of the sweep and the factors, in the experiment's order. They are the arguments
+    /// of `open`.
     pub params: Vec<(String, String)>,
     /// The sweep's value, if the case has a sweep.
     pub x: Option<f64>,
-    /// The load on a server at this point, according to the parameters. `None` means no load.
+    /// The load on a server at this point, as defined by the parameters. `None` means no load.
     pub load: Option<PointLoad>,
     /// The changes that one operation of a writing case makes.
     pub writes: Writes,
-    /// Statements that a server executes per operation, by their first word in lowercase. Empty
-    /// means not checked.
+    /// The number of statements that a server executes per operation, by the lowercase first word
+    /// of the statement. Empty means that benchlab does not check the statements.
     ///
     /// No statement other than these and `begin` may reach the server.
     pub statements: Vec<(String, u64)>,
@@ -315,21 +315,21 @@ pub struct Point {
 /// The settings that define how a run measures and when it stops.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measure {
-    /// Mirrored pairs of passes per block; a pass is one batch of every subject.
+    /// The number of mirrored pairs of passes per block. A pass is one batch of every subject.
     pub pairs: u32,
-    /// The target length of a batch.
+    /// The target length of a batch, in ns.
     pub turn_ns: u64,
-    /// The target length of a block, divided equally among the points.
+    /// The target length of a block in ns, divided equally among the points.
     ///
     /// If all pairs would take longer, fewer pairs are measured, but at least one.
     pub block_ns: Option<u64>,
-    /// The time limit: a block starts only if it is expected to finish within this time. `None`
-    /// means no limit.
+    /// The time limit in ns. A block starts only if it is expected to finish within this time.
+    /// `None` means no limit.
     pub budget_ns: Option<u64>,
     /// True if a run continues beyond the budget until it has the number of blocks that its
     /// confidence level requires.
     pub at_least_level: bool,
-    /// The number of blocks after which a run ends if not all of its blocks would fit into the
+    /// The number of blocks after which a run ends, unless all of its blocks would fit into the
     /// budget.
     ///
     /// A few more blocks would make the intervals wider, not narrower.
@@ -341,7 +341,7 @@ pub struct Measure {
     /// The numbers of blocks, ascending, after which an interim analysis decides whether the run
     /// stops.
     pub looks: Vec<u32>,
-    /// 1 minus the confidence level of the intervals, for the whole run; for example 0.05.
+    /// 1 minus the confidence level of the intervals of the whole run, such as 0.05.
     pub alpha: f64,
     /// The equivalence margin, such as 0.02: ratios within 1 ± margin count as equivalent.
     pub margin: f64,
@@ -355,12 +355,12 @@ pub struct Measure {
     /// The effect of an inconclusive gate.
     #[serde(default)]
     pub on_inconclusive: OnInconclusive,
-    /// The time limit for a reply, after which the subject has failed.
+    /// The time limit for a reply, in ns. A subject that exceeds it has failed.
     pub time_limit_ns: u64,
-    /// The maximum number of batches that the pilot and the warm-up of a block spend on one subject
-    /// and point.
+    /// The maximum number of batches for one subject at one point, in the pilot and in the warm-up
+    /// of a block.
     pub max_warmup: u32,
-    /// The maximum warm-up of a block for one subject and point, in ns.
+    /// The maximum duration of a block's warm-up for one subject at one point, in ns.
     ///
     /// Without this limit, operations that take a tenth of a second would warm up for minutes.
     #[serde(default = "earlier_max_warm_up_ns")]
@@ -370,26 +370,27 @@ pub struct Measure {
     /// `None` means that processes serve one block each.
     #[serde(default)]
     pub max_process_sets: Option<u32>,
-    /// The number of requests after which servers are compared, whether they are steady or not.
-    /// `None` means that they are compared at their steady level.
+    /// The number of requests after which servers are compared, even if they are not steady. `None`
+    /// means that servers are compared at their steady level.
     #[serde(default)]
     pub age: Option<u64>,
 }
 
-/// The parameters that define the number of operations that run concurrently.
+/// The parameters that define how many operations run concurrently.
 const WORKERS: [&str; 3] = ["threads", "clients", "connections"];
 
-/// Returns the maximum warm-up for plans of earlier versions, which do not contain it.
+/// Returns the maximum warm-up for plans of earlier versions, which do not contain this setting.
 fn earlier_max_warm_up_ns() -> u64 {
     300_000_000
 }
 
-/// Settings that subjects read back, and the requirements on them.
+/// Settings that subjects read back, and the requirements that the settings must meet.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Proof {
-    /// Settings that must equal the baseline's. Otherwise the subject is not compared.
+    /// Settings that must equal the baseline's settings. A subject with another value is not
+    /// compared.
     pub equal: Vec<String>,
-    /// Settings that are reported if they differ.
+    /// Settings that the report lists if they differ.
     pub conditions: Vec<String>,
 }
 
@@ -402,7 +403,7 @@ impl Plan {
         }
     }
 
-    /// Returns the load on servers, if the plan has one.
+    /// Returns the load on servers, if the plan has a load.
     pub fn load(&self) -> Option<&LoadSpec> {
         match &self.work {
             Work::Load(load) => Some(load),
@@ -411,7 +412,7 @@ impl Plan {
         }
     }
 
-    /// Returns a mutable reference to the load on servers, if the plan has one.
+    /// Returns a mutable reference to the load on servers, if the plan has a load.
     pub fn load_mut(&mut self) -> Option<&mut LoadSpec> {
         match &mut self.work {
             Work::Load(load) => Some(load),
@@ -425,7 +426,8 @@ impl Plan {
         self.points.len() * self.subjects.len() == 1
     }
 
-    /// Returns true if a stopped run with this plan can be resumed, and its blocks measured again.
+    /// Returns true if a stopped run with this plan can be resumed, and its blocks can be measured
+    /// again.
     ///
     /// If the rate changes during a load without pauses, the rest of the load alone would be a
     /// different load.
@@ -461,7 +463,8 @@ impl Plan {
         of_case.unwrap_or(self.measure.turn_ns)
     }
 
-    /// Returns the number of operations in a batch at a point, if their rate is fixed.
+    /// Returns the number of operations in a batch at a point, if operations are due at a fixed
+    /// rate.
     pub fn fixed_operations(&self, point: PointId) -> Option<u64> {
         let rate = self.case(point).rate?;
         let operations = self.turn_ns(point).saturating_mul(rate) / 1_000_000_000;
@@ -504,8 +507,8 @@ impl Plan {
     /// Returns the number of mirrored pairs of passes over a point in a block, if each pair takes
     /// `pair_ns`.
     ///
-    /// If blocks have a target length, this is the number of pairs that fit into the point's
-    /// fraction of a block: at least 1 and at most [`Measure::pairs`].
+    /// If blocks have a target length, this is the number of pairs that fit into the time that a
+    /// block has for the point: at least 1 and at most [`Measure::pairs`].
     pub fn pairs(&self, pair_ns: u64) -> u32 {
         let Some(block_ns) = self.measure.block_ns else {
             return self.measure.pairs;
@@ -532,7 +535,7 @@ impl Plan {
         statements().unwrap_or_default()
     }
 
-    /// Returns true if the faults at a point hit operations independently of each other.
+    /// Returns true if the faults at a point affect operations independently of each other.
     pub fn has_independent_faults(&self, point: PointId) -> bool {
         self.fixtures.iter().all(|fixture| {
             let state = self.state_of_point(fixture, point);
@@ -547,8 +550,8 @@ impl Plan {
         states.find_map(FixtureState::outage_s)
     }
 
-    /// Returns the state of a fixture that a subject selects. A control selects the state of its
-    /// original.
+    /// Returns the state of a fixture that a subject selects. The second copy of the baseline
+    /// selects the same state as the baseline.
     pub fn state_of_subject<'f>(
         &self,
         fixture: &'f Fixture,
@@ -587,7 +590,7 @@ impl Plan {
         })
     }
 
-    /// Returns true if the state of any fixture is set for the turns of subjects.
+    /// Returns true if the state of any fixture depends on the subject whose turn it is.
     pub fn has_states_of_subjects(&self) -> bool {
         let mut subjects = self.subjects.ids();
         subjects.any(|subject| {
@@ -604,8 +607,7 @@ impl Plan {
     /// Returns the label of a point, such as `select limit=100 statement=text`.
     ///
     /// If there are multiple targets, the label starts with the target's name. For whole commands
-    /// and for load, which have only one case, the label consists of the parameters, if there are
-    /// any.
+    /// and for load, which have only one case, the label consists of the parameters alone.
     pub fn label(&self, point: PointId) -> String {
         let target = self.target_named(self.points[point].target);
         match target {
@@ -625,8 +627,8 @@ impl Plan {
         words.collect::<Vec<_>>().join(" ")
     }
 
-    /// Returns true if the only case needs no name: for whole commands, and for load on running
-    /// servers.
+    /// Returns true if the plan has only one case, whose name labels omit: for whole commands, and
+    /// for load on running servers.
     pub fn has_one_case(&self) -> bool {
         matches!(self.work, Work::Commands(_) | Work::Load(_))
     }
@@ -654,14 +656,14 @@ impl Plan {
     /// shell.
     ///
     /// Among the subjects that measure an overhead, the program for a process has no arguments, and
-    /// the program for a shell has some.
+    /// the program for a shell has arguments.
     pub fn start_cost(&self, shell: bool) -> Option<SubjectId> {
         self.subjects
             .find_id(|s| s.overhead && (s.program.len() > 1) == shell)
     }
 
-    /// Returns the subjects that are compared: all except the control and the subjects that measure
-    /// an overhead.
+    /// Returns the subjects that are compared: all subjects except the control and the subjects
+    /// that measure an overhead.
     pub fn compared(&self) -> impl Iterator<Item = SubjectId> {
         let subjects = self.subjects.enumerated();
         subjects
@@ -692,8 +694,8 @@ impl Plan {
         is_same_source && a.line == b.line && hooks(a) == hooks(b)
     }
 
-    /// Returns the number of builds of each revision, which alternate from block to block. It is 1
-    /// by default.
+    /// Returns the number of builds of each revision, which alternate from block to block. The
+    /// number is 1 by default.
     pub fn builds(&self) -> usize {
         let commands = self.subjects.iter().filter_map(|s| s.command.as_ref());
         commands.map(|c| c.builds.len()).max().unwrap_or(0).max(1)
@@ -717,7 +719,7 @@ impl Plan {
         subject.target == point.target && for_case && can
     }
 
-    /// Returns the subject that the others on a target are compared with.
+    /// Returns the subject with which the other subjects on a target are compared.
     ///
     /// This is the subject with the name of [`Plan::baseline`], or else the target's first subject.
     pub fn baseline_for(&self, target: TargetId) -> SubjectId {
@@ -742,7 +744,7 @@ impl Plan {
 
     /// Returns true if check values at a point may depend on earlier operations.
     ///
-    /// In that case, only the check values of the first operation on a fresh target are comparable.
+    /// If they do, only the check values of the first operation on a fresh target are comparable.
     pub fn yields_by_state(&self, point: PointId) -> bool {
         let work = self.points[point].sql.as_ref();
         work.is_some_and(SqlWork::yields_by_state)
@@ -790,7 +792,7 @@ impl Case {
 }
 
 impl Point {
-    /// Returns the value of a parameter, if the point has it.
+    /// Returns the value of a parameter, if the point has the parameter.
     pub fn param(&self, key: &str) -> Option<&str> {
         let mut params = self.params.iter();
         params
@@ -798,7 +800,7 @@ impl Point {
             .map(|(_, value)| value.as_str())
     }
 
-    /// Returns the factors: all parameters except the swept one.
+    /// Returns the factors: all parameters except the swept parameter.
     pub fn factors<'a>(&'a self, case: &'a Case) -> impl Iterator<Item = &'a (String, String)> {
         self.params
             .iter()

@@ -25,11 +25,11 @@ pub struct PointLoad {
     pub connections: u32,
     /// True if connections are reused. Otherwise each request opens its own connection.
     pub keep_alive: bool,
-    /// The rule that determines when requests are sent.
+    /// The rule that defines when requests are sent.
     pub traffic: Traffic,
 }
 
-/// The rule that determines when requests are sent at a point.
+/// The rule that defines when requests are sent at a point.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Traffic {

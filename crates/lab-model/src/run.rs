@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One execution of an experiment with all of its results, as loaded from a run file.
+//! A run: one execution of an experiment with all of its results, as loaded from a run file.
 
 use crate::{
     Agent, AgentId, Block, BlockState, Content, Failure, Host, IdVec, Imported, LogAnalysis,
@@ -47,7 +47,7 @@ pub struct Run {
     pub metrics: Vec<Metric>,
     /// The agents that did part of the work. Empty if benchlab did all of the work itself.
     pub agents: IdVec<AgentId, Agent>,
-    /// The decisions of gates that the run's content does not contain.
+    /// The decisions of gates that cannot be computed from the rest of the run.
     #[serde(default)]
     pub gates: Vec<StoredGate>,
 }
@@ -55,9 +55,9 @@ pub struct Run {
 /// A server that subjects used, with the facts that it reported.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Service {
-    /// The target that the server implements.
+    /// The target that the server provides to subjects.
     pub target: TargetId,
-    /// Version, location and settings by name, in display order.
+    /// The server's version, location and settings, by name, in display order.
     pub facts: Vec<(String, String)>,
 }
 
@@ -73,7 +73,7 @@ pub enum Ending {
     Budget,
     /// All requested blocks were measured.
     Blocks,
-    /// All subjects but one failed, so that nothing was left to compare.
+    /// All subjects but one failed, so there was nothing left to compare.
     Failed,
     /// The user stopped the run.
     Interrupted,
@@ -104,8 +104,7 @@ impl Run {
         }
     }
 
-    /// Returns the values imported from other tools' files, or an empty slice for other kinds of
-    /// runs.
+    /// Returns the values imported from other tools' files. Empty for other kinds of runs.
     pub fn imports(&self) -> &[Imported] {
         match &self.content {
             Content::Imported(imports) => imports,
@@ -130,7 +129,7 @@ impl Run {
             .filter(|b| b.state == BlockState::Complete)
     }
 
-    /// Returns the index of the replicate, from 0, for each complete block.
+    /// Returns the index of each complete block's replicate, from 0.
     ///
     /// Blocks that share a set of processes form one replicate.
     pub fn replicates(&self) -> Vec<usize> {
@@ -167,7 +166,7 @@ impl Run {
             .map(|(id, _)| id)
     }
 
-    /// Returns the first agent on each machine other than benchlab's own, ignoring agents that the
+    /// Returns the first agent on each machine other than benchlab's own. Ignores agents that the
     /// user excluded.
     ///
     /// An agent that cannot identify its machine counts as a separate machine.
@@ -237,8 +236,7 @@ impl Run {
         self.agent_names().into_iter().filter(is_left_out).collect()
     }
 
-    /// Returns the number of connections, out of `all`, that belong to agents included in the
-    /// results.
+    /// Returns the number of connections, out of `all`, that belong to agents whose results count.
     pub fn connections_in_figures(&self, all: usize) -> usize {
         let (names, excluded) = (self.load_agents(), self.excluded_agents());
         let connections = names.iter().enumerate().filter_map(|(i, name)| {
@@ -254,8 +252,8 @@ impl Run {
 
     /// Removes the agents with these names from the run.
     ///
-    /// Also removes the blocks that these agents measured, and the slices to which no other agent
-    /// contributed.
+    /// Also removes the blocks that these agents measured, and the slices to which no remaining
+    /// agent contributed.
     ///
     /// # Errors
     /// Returns an error if no agent has one of the names, or if no agent would be left.
@@ -266,7 +264,7 @@ impl Run {
                 return Err(match (existing.as_str(), &self.content) {
                     ("", Content::Logs(_)) => {
                         "a logs run adds up the counts of all agents, so agents cannot be excluded: \
-                                      analyze the logs again without that machine"
+                                      analyze the logs again without the machines of these agents"
                             .into()
                     }
                     ("", _) => "no agents took part in this run".into(),

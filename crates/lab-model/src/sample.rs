@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Data that a run records: pilots, blocks, samples, resources, settings, failures.
+//! Data that a run records: pilots, blocks, samples, resources, settings and failures.
 
 use crate::{AgentId, Disturbance, PointId, Slice, SubjectId};
 use serde::{Deserialize, Serialize};
@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 pub struct Batch {
     /// The number of operations, at least 1.
     pub operations: u64,
-    /// Wall time between the subject's own clock readings.
+    /// Wall time in ns, between two readings of the subject's own clock.
     pub wall_ns: u64,
-    /// CPU time of all threads of the subject's process, read by benchlab before and after the
-    /// batch.
+    /// CPU time in ns of all threads of the subject's process. benchlab reads it before and after
+    /// the batch.
     pub cpu_ns: u64,
-    /// CPU time of the service's processes, read in the same way.
+    /// CPU time in ns of the service's processes. benchlab reads it before and after the batch.
     ///
     /// `None` if there is no service, or if its CPU time cannot be read.
     pub server_cpu_ns: Option<u64>,
@@ -51,7 +51,7 @@ pub struct Outcome {
 /// One replicate: fresh processes of all subjects, measured at all points.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Block {
-    /// The block number, from 0; a redone block has the same number.
+    /// The block number, from 0. A redone block keeps its number.
     pub number: u32,
     /// The attempt, from 0: the number of earlier attempts at this block.
     pub attempt: u32,
@@ -61,17 +61,17 @@ pub struct Block {
     pub state: BlockState,
     /// The start time, in seconds since 1970.
     pub started_unix_s: f64,
-    /// The elapsed time.
+    /// The elapsed time, in ns.
     pub duration_ns: u64,
-    /// The ID of the set of processes that served the block, if processes serve multiple blocks.
+    /// The ID of the set of processes used by the block, if processes serve multiple blocks.
     ///
-    /// The set is then the unit of replication. `None` means the block's processes served no other
-    /// block.
+    /// The set is then the unit of replication. `None` means that the block's processes served no
+    /// other block.
     #[serde(default)]
     pub process_set: Option<u32>,
     /// The host's activity during the block.
     pub disturbance: Disturbance,
-    /// Fresh processes and the cost of starting them.
+    /// The fresh processes, with the cost of starting each of them.
     pub processes: Vec<ProcessStart>,
     /// Memory and threads after each subject's visit to each point.
     pub resources: Vec<Resources>,
@@ -87,10 +87,11 @@ pub struct Block {
     pub timelines: Vec<Timeline>,
     /// The slices of a load run in chronological order, in place of samples.
     pub slices: Vec<Slice>,
-    /// Slices of visits that were redone because other processes disturbed them. They are not part
-    /// of the results.
+    /// Slices of visits that were measured again because other processes disturbed them. They are
+    /// not part of the results.
     pub redone_slices: Vec<Slice>,
-    /// The number of redone turns with readings. Their readings are stored only in the run file.
+    /// The number of turns with readings that were measured again. Their readings are stored only
+    /// in the run file.
     pub redone_readings: u32,
     /// Values of the workload's own metrics, in chronological order.
     ///
@@ -107,14 +108,14 @@ impl Block {
         self.redone_slices.len() as u32 + self.redone_readings
     }
 
-    /// Drops the slices of a load, because they can be large and are stored in the run file.
+    /// Drops the slices of a load to save memory. They remain stored in the run file.
     pub fn drop_slices(&mut self) {
         self.slices = Vec::new();
         self.redone_slices = Vec::new();
     }
 }
 
-/// A value of a metric that a turn produced.
+/// A value of a metric that was read in a turn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
     /// The point.
@@ -160,7 +161,7 @@ pub struct Timeline {
 }
 
 impl Timeline {
-    /// The length of a step, in ns. An operation that takes longer counts as a freeze.
+    /// The length of a step, in ns. An operation that takes longer than a step counts as a freeze.
     pub const STEP_NS: u64 = 100_000_000;
 }
 
@@ -174,11 +175,11 @@ pub struct ProcessExit {
     pub subject: SubjectId,
     /// The pass of the block, from 0.
     pub pass: u32,
-    /// User CPU time.
+    /// User CPU time, in ns.
     pub user_ns: u64,
-    /// System CPU time.
+    /// System CPU time, in ns.
     pub sys_ns: u64,
-    /// The peak memory of the largest of these processes.
+    /// The peak memory, in bytes, of the process or of its largest child, whichever is larger.
     pub peak_rss_bytes: u64,
     /// Page faults that did not need to read from a disk.
     pub minor_faults: u64,
@@ -196,25 +197,25 @@ pub struct ProcessExit {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BlockState {
-    /// The block was not finished. It is repeated, and its samples stay in the file without being
-    /// counted.
+    /// The block was not finished. It is measured again. Its samples stay in the file but do not
+    /// count.
     #[default]
     Incomplete,
-    /// The host disturbed the block. The block was repeated, and its samples stay in the file
-    /// without being counted.
+    /// The host disturbed the block. It was measured again. Its samples stay in the file but do not
+    /// count.
     Disturbed,
-    /// The block counts.
+    /// The block is complete, and its samples count.
     Complete,
 }
 
-/// One fresh process of a subject.
+/// The start of a fresh process of a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProcessStart {
     /// The subject.
     pub subject: SubjectId,
-    /// The time from the start of the program to its hello message.
+    /// The time from the start of the program to its hello message, in ns.
     pub startup_ns: u64,
-    /// CPU time used until the hello message.
+    /// CPU time used until the hello message, in ns.
     pub startup_cpu_ns: u64,
 }
 
@@ -223,23 +224,23 @@ pub struct ProcessStart {
 pub struct Resources {
     /// The subject.
     pub subject: SubjectId,
-    /// The point after which the values were read.
+    /// The point after whose visit the values were read.
     pub point: PointId,
-    /// Resident memory.
+    /// Resident memory, in bytes.
     pub rss_bytes: u64,
-    /// Peak resident memory since the process started.
+    /// Peak resident memory since the process started, in bytes.
     pub peak_rss_bytes: u64,
     /// The number of threads, including helper threads.
     pub threads: u32,
-    /// User CPU time since the process started.
+    /// User CPU time since the process started, in ns.
     pub user_ns: u64,
-    /// System CPU time since the process started.
+    /// System CPU time since the process started, in ns.
     pub sys_ns: u64,
     /// Voluntary context switches of all threads since the process started.
     pub voluntary_switches: u64,
     /// Involuntary context switches of all threads since the process started.
     pub involuntary_switches: u64,
-    /// Memory of the service's processes; shared memory is counted once.
+    /// Memory of the service's processes in bytes, with shared memory counted once.
     ///
     /// `None` if there is no service, or if its memory cannot be read.
     pub server_bytes: Option<u64>,
@@ -258,7 +259,7 @@ pub struct Pilot {
     pub warmup_batches: u32,
     /// The class of warm-up behavior.
     pub class: WarmUp,
-    /// The time of the very first operation in a fresh process.
+    /// The time of the very first operation in a fresh process, in ns.
     pub cold_ns: u64,
     /// The pilot's batches, in chronological order.
     pub batches: Vec<Batch>,
@@ -268,22 +269,24 @@ pub struct Pilot {
     pub ages: Vec<Age>,
 }
 
-/// The age of a server, counted from the first request that was sent to it.
+/// The age of a server, counted from the first request that it received.
 ///
 /// For other subjects, operations are counted instead of requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Age {
-    /// Requests served.
+    /// The number of requests served.
     pub requests: u64,
-    /// CPU time used, including compilers and garbage collectors.
+    /// CPU time used in ns, including the CPU time of compilers and garbage collectors.
     pub cpu_ns: u64,
-    /// Elapsed time.
+    /// Elapsed time, in ns.
     pub wall_ns: u64,
-    /// Requests that the baseline served right after the batch, at the same speed of the machine.
+    /// The number of requests that the baseline served right after the batch, at the same speed of
+    /// the machine.
     ///
     /// 0 means that the baseline was not loaded.
     pub baseline_requests: u64,
-    /// The baseline's cost of these requests in ns: CPU time for a server, wall time for batches.
+    /// The baseline's cost of `baseline_requests` in ns: CPU time for a server, wall time for
+    /// batches.
     pub baseline_cpu_ns: u64,
 }
 
@@ -295,18 +298,18 @@ impl Pilot {
     /// and then becomes a third faster.
     pub const MIN_BATCHES_WITH_HELPERS: usize = 120;
 
-    /// The minimum number of batches of a pilot with long operations. Other pilots end when their
-    /// time is used up.
+    /// The minimum number of batches in a pilot with long operations. Pilots with short operations
+    /// end when their time is used up.
     pub const MIN_BATCHES: usize = 10;
 
-    /// The number of last batches from which the duration of a batch is estimated.
+    /// The number of batches at the end of a pilot from which the duration of a batch is estimated.
     const LAST_BATCHES: usize = 8;
 
-    /// Returns the duration of a batch of the blocks, in ns, or `None` without batches.
+    /// Returns the duration of a batch in the blocks, in ns, or `None` if the pilot has no batches.
     ///
-    /// This is the median of the last batches with a similar number of operations, scaled to the
-    /// number of operations in a block's batch. A single delayed batch does not change the median
-    /// much.
+    /// This is the median of the pilot's last batches with a similar number of operations, scaled
+    /// to the number of operations in a block's batch. A single delayed batch does not change the
+    /// median much.
     pub fn batch_ns(&self) -> Option<u64> {
         let last = self.batches.iter().rev().take(Pilot::LAST_BATCHES);
         let requested = self.operations.max(1);
@@ -325,13 +328,12 @@ impl Pilot {
         u32::try_from(batches).unwrap_or(u32::MAX)
     }
 
-    /// Returns true if the pilot needed a longer warm-up than the blocks' maximum of `max_ns`
-    /// allows.
+    /// Returns true if the pilot needed a longer warm-up than `max_ns`, the maximum for blocks.
     pub fn exceeds(&self, max_ns: u64) -> bool {
         self.warmup_batches > self.max_warm_up(max_ns)
     }
 
-    /// Returns the batches that the pilot ran before its turns with the baseline.
+    /// Returns the batches that the pilot ran before it took turns with the baseline.
     pub fn own_batches(&self) -> &[Batch] {
         &self.batches[..self.batches.len().saturating_sub(self.ages.len())]
     }
@@ -339,7 +341,7 @@ impl Pilot {
 
 /// The class of a fresh process's warm-up behavior.
 ///
-/// See Barrett et al., *Virtual Machine Warmup Blows Hot and Cold*, OOPSLA 2017.
+/// Source: Barrett et al., *Virtual Machine Warmup Blows Hot and Cold*, OOPSLA 2017.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WarmUp {
@@ -361,7 +363,7 @@ pub enum WarmUp {
 pub struct Setting {
     /// The subject.
     pub subject: SubjectId,
-    /// The point that the setting was read at, or `None` if it comes from the hello message.
+    /// The point at which the setting was read, or `None` if it comes from the hello message.
     pub point: Option<PointId>,
     /// The name of the setting, such as `journal_mode`.
     pub key: String,
@@ -373,14 +375,14 @@ impl Setting {
     /// The key of the listing that a subject's build produced ([`crate::Subject::listing`]). This
     /// is not a real setting.
     pub const LISTING: &'static str = "listing";
-    /// The key of benchlab's count of round trips per operation: the number of times that an
-    /// operation waits for its server.
+    /// The key of the number of round trips per operation, which benchlab counts: the number of
+    /// times that an operation waits for its server.
     pub const ROUND_TRIPS: &'static str = "round_trips";
 }
 
 /// The failure of a subject at a point, for example because it did not do the same work.
 ///
-/// The subject is not compared there.
+/// The subject is not compared at this point.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// The subject.
@@ -388,23 +390,23 @@ pub struct Failure {
     /// The point. `None` means all points, for example because the subject cannot be built or
     /// started.
     pub point: Option<PointId>,
-    /// The block. `None` means before the first block.
+    /// The block. `None` means that the failure occurred before the first block.
     pub block: Option<u32>,
     /// The kind of failure, in one word.
     ///
     /// One of `missing`, `fixture`, `build`, `start`, `crash`, `timeout`, `nonsense`, `bracket`,
-    /// `check`, `target`, `opens`, `writes`, `statements`, `service`, `error`; for whole commands
-    /// also `exit`, `output`, `setup`, `prepare`, `cleanup`; for a load also `load`.
+    /// `check`, `target`, `opens`, `writes`, `statements`, `service`, `error`. Whole commands can
+    /// also have `exit`, `output`, `setup`, `prepare`, `cleanup`, and a load can also have `load`.
     pub kind: String,
     /// A sentence that describes the failure.
     pub message: String,
-    /// The subject's last log lines.
+    /// The last log lines of the subject.
     pub log: Vec<String>,
 }
 
 impl Failure {
-    /// Returns true if this host lacks something that the subject needs, such as a tool or a
-    /// permission.
+    /// Returns true if the failure means that this host lacks something that the subject needs,
+    /// such as a tool or a permission.
     ///
     /// In this case, the subject was never run.
     pub fn is_lack(&self) -> bool {
@@ -414,12 +416,12 @@ impl Failure {
     }
 }
 
-/// A line that a subject wrote and that is not a reply.
+/// A line that a subject wrote in addition to its replies.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogLine {
     /// The subject.
     pub subject: SubjectId,
-    /// The block. `None` means before the first block.
+    /// The block. `None` means that the line was written before the first block.
     pub block: Option<u32>,
     /// The line without its line terminator.
     pub line: String,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Servers that benchlab starts: their inputs and the responses that they must send.
+//! Servers that benchlab starts: their inputs, and the responses that they must send.
 
 use crate::Metric;
 use serde::{Deserialize, Serialize};
@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 /// The requests to an experiment's servers, and the responses required before measuring starts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Serving {
-    /// The number of threads that may run handlers, for a server with a thread pool.
+    /// The number of threads that may run handlers in a server with a thread pool.
     pub workers: u32,
     /// A path that does not exist on any server.
     pub missing: String,
-    /// Files for the servers to serve; benchlab creates them.
+    /// Files for the servers to serve. benchlab creates them.
     pub files: Vec<ServedFile>,
     /// Example requests by case.
     ///
@@ -21,11 +21,11 @@ pub struct Serving {
     /// Metrics that a server reports when it shuts down.
     #[serde(default)]
     pub metrics: Vec<Metric>,
-    /// The maximum warm-up of a server for a case, in seconds. `None` means no limit specific to
-    /// the experiment.
+    /// The maximum warm-up of a server for a case, in seconds. `None` means that the experiment
+    /// sets no limit.
     #[serde(default)]
     pub warm_up_s: Option<u32>,
-    /// The time limit of the run in seconds: a block starts only if it is expected to finish within
+    /// The time limit of the run in seconds. A block starts only if it is expected to finish within
     /// this time.
     ///
     /// A limit set by the user takes precedence.
@@ -33,12 +33,12 @@ pub struct Serving {
     pub budget_s: Option<u32>,
 }
 
-/// A file for the servers to serve; its bytes are generated from the run's seed.
+/// A file for the servers to serve. Its bytes are generated from the run's seed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServedFile {
     /// The file's name without a directory.
     pub name: String,
-    /// The size of the file.
+    /// The size of the file in bytes.
     pub bytes: u64,
 }
 
@@ -84,7 +84,7 @@ pub enum RequiredBody {
     Any,
     /// JSON, compared byte for byte.
     Text(String),
-    /// JSON with the same value. The serializer may choose spacing and order.
+    /// JSON with the same value. Spacing and the order of keys may differ.
     Json(String),
     /// The file with this name in [`Serving::files`], compared byte for byte.
     File(String),

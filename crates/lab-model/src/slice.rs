@@ -52,7 +52,7 @@ impl ErrorKind {
     }
 }
 
-/// The results of load on a server over a period: a visit or a slice of it.
+/// The results of load on a server during a visit, or during a part of a visit.
 ///
 /// Every offered request is eventually served or becomes an error, so offered = served + errors
 /// over a whole visit.
@@ -64,53 +64,57 @@ pub struct Slice {
     pub subject: SubjectId,
     /// The pass of the block, from 0.
     pub pass: u32,
-    /// The length of the slice, without the time after the end of the load.
+    /// The length of the slice in ns, without the time after the end of the load.
     pub wall_ns: u64,
-    /// The time from the end of the load to the last response; 0 except in the last slice of a
-    /// visit.
+    /// The time from the end of the load to the last response, in ns. 0 except in the last slice of
+    /// a visit.
     pub drain_ns: u64,
-    /// Requests that were due in the slice, or sent in a closed loop.
+    /// The number of requests that were due in the slice or, in a closed loop, sent in it.
     pub offered: u64,
-    /// Requests with the expected response.
+    /// The number of requests with the expected response.
     pub served: u64,
-    /// Requests without the expected response, by kind; kinds that did not occur are omitted.
+    /// The number of requests without the expected response, by kind of error. Kinds that did not
+    /// occur are omitted.
     pub errors: Vec<(ErrorKind, u64)>,
-    /// The count of responses per status code, ascending by code. Empty if unknown or if no
+    /// The number of responses per status code, ascending by code. Empty if unknown or if no
     /// response was HTTP.
     #[serde(default)]
     pub statuses: Vec<(u16, u64)>,
-    /// Connections opened.
+    /// The number of connections opened.
     pub connects: u64,
-    /// Bytes received.
+    /// The number of bytes received.
     pub received_bytes: u64,
-    /// The number of responses that were timed when they were read, because their arrival
+    /// The number of responses that were timed when the generator read them, because their arrival
     /// timestamps came from an incompatible clock.
     #[serde(default)]
     pub read_times: u64,
-    /// CPU time of the generator's threads.
+    /// CPU time of the generator's threads, in ns.
     pub cpu_ns: u64,
-    /// CPU time of the generator's busiest thread.
+    /// CPU time of the generator's busiest thread, in ns.
     pub busiest_cpu_ns: u64,
-    /// CPU time of the server's processes, or `None` if the processes are not known.
+    /// CPU time of the server's processes in ns, or `None` if the processes are not known.
     pub server_cpu_ns: Option<u64>,
-    /// Resident memory of the server's processes at the end; shared memory is counted once.
+    /// Resident memory of the server's processes at the end in bytes, with shared memory counted
+    /// once.
     pub server_bytes: Option<u64>,
-    /// Threads of the server's processes at the end.
+    /// The number of threads of the server's processes at the end.
     pub server_threads: Option<u32>,
-    /// Overflows of accept queues on this machine; `None` if the server is elsewhere.
+    /// The number of overflows of accept queues on this machine, or `None` if the server is on
+    /// another machine.
     #[serde(default)]
     pub queue_overflows: Option<u64>,
-    /// CPU time of the busiest unrelated process, if the generator and the server run on all cores.
+    /// CPU time in ns of the busiest unrelated process, if the generator and the server run on all
+    /// cores.
     pub foreign_ns: Option<u64>,
-    /// Response times of served requests, from the time when a request was due (in a closed loop:
+    /// Response times of served requests: from the time when a request was due (in a closed loop:
     /// sent) to the end of its response.
     pub response: SliceTimes,
     /// Service times of served requests: from sending a request to the end of its response.
     pub service: SliceTimes,
-    /// Send delays in an open loop: the time from when a request was due until the generator picked
-    /// it up, whether or not a connection was free.
+    /// Send delays in an open loop: from the time when a request was due until the generator
+    /// handled it, even if no connection was free.
     pub lag: SliceTimes,
-    /// The slice of each agent. Empty if benchlab generated the load itself.
+    /// The results of each agent in the slice. Empty if benchlab generated the load itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub agents: Vec<AgentSlice>,
 }
@@ -175,7 +179,8 @@ impl Slice {
 
     /// Returns the slice without the given agents, or `None` if no agent is left.
     ///
-    /// The server's resource usage is then unknown, because it covers the requests of all agents.
+    /// The server's resource usage is then unknown, because the server also worked for the removed
+    /// agents.
     pub fn without_agents(&self, agents: &[AgentId]) -> Option<Slice> {
         let left = self.agents.iter().filter(|a| !agents.contains(&a.agent));
         let left: Vec<AgentSlice> = left.cloned().collect();
@@ -195,7 +200,7 @@ impl Slice {
     }
 }
 
-/// Adds counts of responses by status code; both lists are in ascending order.
+/// Adds numbers of responses by status code. Both lists are in ascending order.
 pub fn add_statuses(counts: &mut Vec<(u16, u64)>, others: &[(u16, u64)]) {
     for &(status, count) in others {
         match counts.binary_search_by_key(&status, |(known, _)| *known) {
@@ -205,7 +210,7 @@ pub fn add_statuses(counts: &mut Vec<(u16, u64)>, others: &[(u16, u64)]) {
     }
 }
 
-/// The slice of load that one agent generated.
+/// The results of one agent in a slice of load.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AgentSlice {
     /// The agent.

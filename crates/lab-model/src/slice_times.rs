@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A slice's distributions of times: in memory while counting, in the run file when loaded.
+//! A slice's distributions of times. They are in memory during a run, and in the run file when a
+//! run is loaded.
 
 use crate::Counts;
 use serde::{Deserialize, Serialize};
@@ -7,7 +8,7 @@ use std::borrow::Cow;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// One of a slice's distributions of times.
+/// A distribution of times in a slice.
 ///
 /// In a run file, the distributions take a hundred times as much space as the rest of a slice.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -17,14 +18,15 @@ pub enum SliceTimes {
     Here(Counts),
     /// In memory in the compact encoding of a run file. The distribution is not empty.
     Packed(PackedTimes),
-    /// In a run file, read on each access. The distribution is not empty.
+    /// A distribution in a run file, which is read on each access. It is not empty.
     InFile(TimesInFile),
 }
 
-/// A distribution in the encoding of a run file, with its median, which is used most often.
+/// A distribution in the encoding of a run file. Its median is stored separately, because it is
+/// used most often.
 #[derive(Clone, Debug)]
 pub struct PackedTimes {
-    /// The encoded distribution, already validated by `unpack`.
+    /// The encoded distribution, which `unpack` can decode without an error.
     pub blob: Arc<[u8]>,
     /// Decodes the distribution.
     pub unpack: fn(&[u8]) -> Counts,
@@ -32,18 +34,19 @@ pub struct PackedTimes {
     pub median: u64,
 }
 
-/// The location of a distribution in a run file, with its median, which is used most often.
+/// The location of a distribution in a run file. Its median is stored separately, because it is
+/// used most often.
 #[derive(Clone, Debug)]
 pub struct TimesInFile {
-    /// The column of a table in a run file.
+    /// The column that contains the distribution.
     pub column: Arc<dyn TimesColumn>,
-    /// The row ID.
+    /// The ID of the row that contains the distribution.
     pub row: i64,
     /// The median in ns.
     pub median: u64,
 }
 
-/// A column of a run file's table that contains distributions.
+/// A column with distributions in a table of a run file.
 pub trait TimesColumn: Debug + Send + Sync {
     /// Reads the distribution of a row.
     ///

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Kinds of target.
+//! The kinds of targets.
 
 use crate::Placeholder;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ pub enum TargetKind {
     Postgresql,
     /// A MariaDB server.
     Mariadb,
-    /// A private directory in each measured location, created once per run.
+    /// A private directory in each measured location. It is created once per run.
     Folder,
 }
 
@@ -30,7 +30,7 @@ impl TargetKind {
         TargetKind::Folder,
     ];
 
-    /// Returns the name used in experiments and on the command line.
+    /// Returns the name of the kind in experiments and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             TargetKind::Sqlite => "sqlite",
@@ -50,7 +50,7 @@ impl TargetKind {
         }
     }
 
-    /// Returns true if the target contains tables.
+    /// Returns true for a database, which contains tables.
     pub fn is_database(self) -> bool {
         self != TargetKind::Folder
     }

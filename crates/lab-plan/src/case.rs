@@ -11,10 +11,10 @@ pub type Values = BTreeMap<String, Vec<String>>;
 /// The cases and values that a run measures by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Extent {
-    /// The cases and values in the experiment's `[quick]` table, which yield a result within a
+    /// The cases and values in the experiment's `[quick]` table. They give a result within a
     /// minute.
     Quick,
-    /// The cases and values in the experiment's `[usual]` table, which answer its main question.
+    /// The cases and values in the experiment's `[usual]` table. They answer its main question.
     #[default]
     Usual,
     /// All cases with all values.
@@ -22,8 +22,8 @@ pub enum Extent {
 }
 
 impl Extent {
-    /// Returns the name of the extent. It is also the name of the experiment's table for the
-    /// extent, and of its selection of subjects.
+    /// Returns the name of the extent, which is also the name of the experiment's table for the
+    /// extent and of the selection of subjects that belongs to it.
     pub fn table(self) -> &'static str {
         match self {
             Extent::Quick => "quick",
@@ -48,11 +48,12 @@ pub struct Case {
     pub factors: Vec<Factor>,
     /// The targets on which the case can run.
     pub targets: Vec<TargetId>,
-    /// For each factor, the sweep values at which its non-default values are measured by default.
+    /// For each factor, the sweep values at which its non-default values are measured unless the
+    /// user requests others.
     pub thin: BTreeMap<String, Vec<u64>>,
-    /// The check that benchlab runs on the work.
+    /// The check with which benchlab verifies that the work was done.
     pub check: Check,
-    /// True if the target is empty at the start.
+    /// True if the case starts with an empty table.
     pub empty: bool,
     /// The cores on which the case runs.
     pub cores: Cores,
@@ -66,7 +67,7 @@ pub struct Case {
     pub default: bool,
     /// The values that a quick run measures. `None` excludes the case.
     pub quick: Option<Values>,
-    /// The values that a usual run measures. `None` excludes the case.
+    /// The values that a run of the usual extent measures. `None` excludes the case.
     pub usual: Option<Values>,
     /// True if subjects are compared with each other.
     pub compare: bool,
@@ -77,7 +78,7 @@ pub struct Case {
     pub(crate) statements: Vec<(String, Count)>,
     pub(crate) reads: Count,
     pub(crate) writes: Option<file::Writes>,
-    /// The user's own statements on each target, if the case belongs to a workload.
+    /// The user's own SQL statements for each target, if the case belongs to a workload.
     pub(crate) sql: Vec<(TargetId, SqlWork)>,
 }
 
@@ -86,7 +87,7 @@ pub struct Case {
 pub struct Factor {
     /// The factor's name.
     pub name: String,
-    /// The values. The first one is the default.
+    /// The values. The first value is the default.
     pub values: Vec<String>,
     /// The targets on which the parameter exists.
     pub targets: Vec<TargetId>,
@@ -97,7 +98,7 @@ pub struct Factor {
 impl Case {
     /// Returns the values that a run of this extent measures, or `None` if it excludes the case.
     ///
-    /// For a parameter that is missing in the result, all of the experiment's values are measured.
+    /// If the returned map lacks a parameter, the run measures all of the parameter's values.
     pub fn values(&self, extent: Extent) -> Option<&Values> {
         static ALL: Values = Values::new();
         match extent {

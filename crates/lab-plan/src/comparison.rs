@@ -37,14 +37,14 @@ pub struct Comparison {
     pub how: Commands,
     /// The measurement settings.
     pub measure: Measure,
-    /// The seed that determines the order of turns.
+    /// The seed that determines the order in which the commands take turns.
     pub seed: u64,
 }
 
 /// A command of a comparison.
 #[derive(Clone, Debug)]
 pub struct GivenCommand {
-    /// The command line, or the program and its arguments.
+    /// The command as the user gave it: a line for a shell, or a program with its arguments.
     pub words: CommandWords,
     /// The name of the subject. `None` means a default name, such as `A`.
     pub name: Option<String>,
@@ -206,7 +206,7 @@ impl Comparison {
                 lines if lines.len() == self.commands.len() => &lines[i],
                 lines => {
                     return Err(PlanError::of_request(format!(
-                        "--{option} is given {} times for {} commands: pass it once, or once for each",
+                        "--{option} is given {} times for {} commands: pass it once, or once for each command",
                         lines.len(),
                         self.commands.len()
                     )));
@@ -315,8 +315,8 @@ fn title(subjects: &[Subject]) -> String {
     }
 }
 
-/// Returns the subjects that measure the overhead of starting a process and, if any command needs
-/// one, a shell.
+/// Returns the subjects that measure the overhead of starting a process and, if any command needs a
+/// shell, of starting a shell.
 fn overheads(subjects: &[Subject]) -> Vec<Subject> {
     let overhead = |name: &str, program: &[&str]| Subject {
         name: name.into(),

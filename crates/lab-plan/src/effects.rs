@@ -42,7 +42,7 @@ fn is_caused_by_fixture(file: &File, fault: &str, kind: TargetKind) -> bool {
     })
 }
 
-/// Returns the fixtures whose state is selected by the parameter `fault`.
+/// Returns the fixtures whose states the parameter `fault` selects.
 fn fixtures(file: &File) -> impl Iterator<Item = &file::Fixture> {
     let selects = |state: &toml::Spanned<String>| state.get_ref() == FAULT;
     let fixtures = file.fixture.iter();
@@ -52,7 +52,8 @@ fn fixtures(file: &File) -> impl Iterator<Item = &file::Fixture> {
 /// Validates cases with calls, and the faults of these cases.
 ///
 /// # Errors
-/// Returns an error if a target has no table for effects, or if nothing causes a fault.
+/// Returns an error if a target has no table for effects, or if neither a target's statements nor a
+/// fixture can cause a fault.
 pub fn validate(file: &File, targets: &[Target], at: ErrorAt) -> Result<(), PlanError> {
     for case in file.case.iter().filter(|c| c.check == Check::Effects) {
         let span = case.name.span();
@@ -94,7 +95,7 @@ fn check_faults(
     })
 }
 
-/// Returns the metrics of a case's calls that benchlab counts.
+/// Returns the metrics that benchlab counts for a case with calls. Empty for any other case.
 pub fn metrics_of(case: &Case) -> Vec<Metric> {
     match case.check {
         Check::Effects => Metric::EFFECTS.to_vec(),

@@ -27,7 +27,7 @@ pub struct Experiment {
     pub title: String,
     /// The question that the experiment answers.
     pub question: String,
-    /// The name of the subject with which the others are compared.
+    /// The name of the baseline: the subject with which all other subjects are compared.
     pub baseline: String,
     /// The targets that the subjects work on.
     pub targets: IdVec<TargetId, Target>,
@@ -43,11 +43,11 @@ pub struct Experiment {
     pub subjects: Vec<Subject>,
     /// The fixtures of the experiment.
     pub fixtures: Vec<Fixture>,
-    /// True to measure each directory as a subject with its own name. False to measure only one
-    /// directory.
+    /// True to measure a separate subject, with its own name, in each directory. False to measure
+    /// only one directory.
     pub each_directory: bool,
-    /// The program that `--why` runs, and its arguments. The directory is appended to them. Empty
-    /// if there is no such program.
+    /// The program that `--why` runs, and its arguments, to which benchlab appends the directory.
+    /// Empty if there is no such program.
     pub why: Vec<String>,
     /// The time of a quick run in seconds, from 10 to 600. `None` selects the default for all
     /// experiments.
@@ -93,7 +93,7 @@ pub struct Recipe {
     pub services: Vec<String>,
     /// The source files and directories. The subject is rebuilt if one of them changes.
     pub sources: Vec<PathBuf>,
-    /// Build commands, run in the project's directory.
+    /// Build commands, which run in the project's directory.
     pub build: Vec<Vec<String>>,
 }
 
@@ -109,8 +109,8 @@ impl Experiment {
     /// Reads the file of one of the project's experiments.
     ///
     /// # Errors
-    /// Returns an error with the file and the line. For an unknown word, it also contains the
-    /// nearest valid one.
+    /// Returns an error with the file and the line. For an unknown word, the error also
+    /// contains the nearest valid word.
     pub fn read(project: &Project, name: &str) -> Result<Experiment, PlanError> {
         let names = project.experiments();
         if !names.iter().any(|n| n == name) {
@@ -133,9 +133,7 @@ impl Experiment {
         .validate(name, file)
     }
 
-    /// Finds the subject of the experiment that a plan's subject was created from.
-    ///
-    /// The two subjects have the same name and the same kind of target.
+    /// Finds the subject of the experiment from which a plan's subject was created.
     pub fn subject(&self, plan: &Plan, subject: &lab_model::Subject) -> Option<&Subject> {
         let kind = |targets: &IdVec<TargetId, Target>, id| targets.get(id).map(|t| t.kind);
         let kind_of_target = kind(&plan.targets, subject.target);
@@ -172,7 +170,7 @@ impl Experiment {
     }
 }
 
-/// A reader of an experiment. It has the experiment's file, for error messages, and the known
+/// A reader of an experiment. It holds the experiment's file, for error messages, and the known
 /// toolchains.
 struct ExperimentReader<'a> {
     project: &'a Project,
@@ -285,11 +283,11 @@ impl ExperimentReader<'_> {
         })
     }
 
-    /// Reads the files and requests of servers.
+    /// Reads the files that servers serve, and the requests to the servers.
     ///
     /// # Errors
-    /// Returns an error if a file has keys for servers but no `[server]`, or `[server]` but not
-    /// these keys.
+    /// Returns an error if a file has keys for servers but no `[server]`, or `[server]` but lacks
+    /// one of these keys.
     fn serving(
         &self,
         file: &File,
@@ -336,7 +334,7 @@ impl ExperimentReader<'_> {
         }
         if kind.is_service() && target.settings.is_none() {
             let reason =
-                format!("[target.{name}] needs `settings`, the query that reads them back");
+                format!("[target.{name}] needs `settings`, the query with which subjects read back their settings");
             return Err(self.error_at(span, reason));
         }
         self.check_needs(&target.needs)?;
@@ -457,7 +455,7 @@ impl ExperimentReader<'_> {
         }
     }
 
-    /// Returns the metrics that a case refers to.
+    /// Returns the metrics that a case lists by name.
     fn named_metrics(
         &self,
         named: &[Spanned<String>],
@@ -650,8 +648,8 @@ impl ExperimentReader<'_> {
             .try_for_each(|count| self.known_sweep(count, writes.span(), sweep))
     }
 
-    /// Returns the subject on each target for which it has a table. If it has no such table,
-    /// returns it on all targets.
+    /// Returns one subject for each target for which the subject's entry in the file has a table.
+    /// If the entry has no such table, returns one subject for every target.
     fn on_targets(
         &self,
         subject: &file::Subject,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The schema of `experiment.toml` (docs/experiments.md). It defines keys and types; other modules
-//! validate them.
+//! The schema of `experiment.toml` (docs/experiments.md). This module defines keys and types. Other
+//! modules validate the values.
 
 use lab_model::{Cores, Direction, FixtureStart, Placeholder, TargetKind};
 use serde::Deserialize;
@@ -179,7 +179,7 @@ pub enum SweepSubset {
     Each(BTreeMap<String, Vec<i64>>),
 }
 
-/// The values of a factor, for all targets or only for some.
+/// The values of a factor, either for all targets or for some of them.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub enum Factor {
@@ -199,7 +199,7 @@ pub struct Writes {
     pub schema_changes: Count,
 }
 
-/// A helper program that changes the surroundings of subjects.
+/// A helper program that changes the environment of subjects.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fixture {
@@ -226,7 +226,8 @@ pub struct Fixture {
     pub program: Spanned<Vec<String>>,
 }
 
-/// A value that a fixture receives as text, or the targets of a state.
+/// The value of a key of a fixture's state: text that the fixture receives, or the targets on which
+/// the state exists.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub enum Argument {

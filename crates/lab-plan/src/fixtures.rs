@@ -36,7 +36,7 @@ const RESERVED: [&str; 16] = [
     "visit",
 ];
 
-/// Validates a fixture. The result lacks the fixture's program.
+/// Validates a fixture. The returned fixture lacks its program.
 ///
 /// # Errors
 /// Returns an error if a state belongs to an unknown subject or value, or if the name of an
@@ -154,7 +154,7 @@ fn is_parameter(cases: &[Case], name: &str) -> bool {
     })
 }
 
-/// Adds a fixture's metrics to the cases in which it takes part.
+/// Adds a fixture's metrics to the cases in which the fixture takes part.
 ///
 /// # Errors
 /// Returns an error if a case already has one of these metrics.
@@ -213,8 +213,8 @@ fn check_key(key: &Spanned<String>, at: ErrorAt) -> Result<(), PlanError> {
     Ok(())
 }
 
-/// Returns true if the plan needs a fixture. It does if the fixture has no states, or if a subject
-/// or a point selects one of them.
+/// Returns true if the plan needs a fixture: if the fixture has no states, or if a subject or a
+/// point selects one of its states.
 pub fn is_used(plan: &Plan, fixture: &Fixture) -> bool {
     let mut subjects = plan.subjects.ids();
     let mut points = plan.points.ids();

@@ -13,7 +13,7 @@ use std::time::Duration;
 /// The maximum number of connections at a point.
 const MAX_CONNECTIONS: u32 = 1_000_000;
 
-/// The minimum number of blocks. It is needed for simultaneous 95 % intervals of multiple
+/// The minimum number of blocks. Fewer blocks do not allow simultaneous 95 % intervals of multiple
 /// quantiles.
 const MIN_BLOCKS: u32 = 10;
 
@@ -33,13 +33,13 @@ const DEFAULT_LENGTH: Duration = Duration::from_secs(10);
 pub struct Loading {
     /// The name in the history. `None` selects the host and port of the first server.
     pub name: Option<String>,
-    /// The names of the servers. The first is the baseline for the others.
+    /// The names of the servers. The first server is the baseline for all other servers.
     pub servers: Vec<String>,
     /// The number of agents that share the load. 0 means that this process generates the load.
     pub agents: usize,
-    /// The number of connections, unless `sweeps` contains it.
+    /// The number of connections, unless it is swept.
     pub connections: u32,
-    /// The swept parameters with their values. The only parameter is `connections`.
+    /// The swept parameters with their values. The only valid parameter is `connections`.
     pub sweeps: Vec<(String, Vec<String>)>,
     /// The duration of the load on each server at each point. `None` selects the total duration of
     /// the stages, or the default if there are no stages.
@@ -48,8 +48,8 @@ pub struct Loading {
     pub rate: Option<f64>,
     /// The stages of a varying rate, as an alternative to `rate`.
     pub stages: Vec<Stage>,
-    /// True if requests are due at equal intervals. False if they arrive like the requests of many
-    /// independent users.
+    /// True if requests are due at equal intervals. False if the times between them are random, as
+    /// with many independent users.
     pub even: bool,
     /// The requests, the way to send them, and the expected responses. The schedule and duration in
     /// the plan come from the other fields.
@@ -62,7 +62,7 @@ pub struct Loading {
     pub fail_if: Vec<String>,
     /// The effect of an inconclusive gate.
     pub on_inconclusive: OnInconclusive,
-    /// The maximum number of times that a disturbed block or visit is measured again.
+    /// The maximum number of times that a disturbed block or a disturbed visit is measured again.
     pub redo: u32,
     /// The seed that determines the order of visits and requests, and the arrival times.
     pub seed: u64,
@@ -86,7 +86,7 @@ impl Loading {
         let mut plan = Plan {
             experiment: name,
             title: origins.join(" against "),
-            question: "How much load can it take, and what response times do its users see?".into(),
+            question: "How much load can a server take, and what response times do its users see?".into(),
             subjects: self.subjects()?.into(),
             cases: [Case {
                 name: "load".into(),
@@ -140,7 +140,7 @@ impl Loading {
         }
         if pipeline > 1 && !keep_alive {
             return wrong(
-                "--pipeline sends multiple requests over one connection, --no-keep-alive only one: leave one of them out",
+                "--pipeline sends multiple requests over one connection, but --no-keep-alive sends only one: use only one of these options",
             );
         }
         if self.sweeps.is_empty() && threads > self.connections {
@@ -213,7 +213,7 @@ impl Loading {
         Ok(names.iter().map(subject).collect())
     }
 
-    /// Describes the work, if it is the same for all servers.
+    /// Returns a description of one operation, which is more specific if there is only one server.
     fn work(&self) -> String {
         match &self.load.requests[..] {
             [requests] => match &requests[..] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The metrics that an experiment defines itself (docs/experiments.md, `[[metric]]`).
+//! Metrics that an experiment's file defines (docs/experiments.md, `[[metric]]`).
 
 use crate::PlanError;
 use crate::error::ErrorAt;

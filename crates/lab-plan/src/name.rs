@@ -23,7 +23,7 @@ pub fn checked(name: &str) -> Result<String, PlanError> {
     }
 }
 
-/// Returns the characters of `text` that are allowed in a name, or `other` if there are none.
+/// Returns the characters of `text` that are allowed in a name, or `other` if `text` contains none.
 pub fn made_of(text: &str, other: &str) -> String {
     let name: String = text
         .chars()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The cases of a workload of the user's own SQL, which replace an experiment's own cases.
+//! Cases for a workload of the user's own SQL, which replace the cases of an experiment.
 
 use crate::PlanError;
 use crate::case::{Case, Factor, Values};
@@ -9,7 +9,7 @@ use crate::own_sql::{OwnCase, Workload};
 use lab_model::{Check, Cores, NO_VARIANT, SqlWork, TargetId, TargetKind, VARIANT};
 use std::collections::BTreeMap;
 
-/// Returns the experiment with the workload's cases instead of its own.
+/// Returns the experiment with its cases replaced by the workload's cases.
 ///
 /// # Errors
 /// Returns an error if the experiment's subjects cannot run workloads.

@@ -4,17 +4,17 @@
 
 use std::path::Path;
 
-/// A program that runs another program. One of its arguments is the other program.
+/// A program that runs another program, which is one of its arguments.
 struct Launcher {
     /// The names of the launcher. A version such as the `3.11` of `python3.11` is ignored.
     names: &'static [&'static str],
     /// Options whose value is the next word.
     with_value: &'static [&'static str],
-    /// Options whose value is code. With such an option, no other program runs.
+    /// Options whose value is code. With such an option, the launcher runs no other program.
     code: &'static [&'static str],
     /// Options whose value is the program.
     program: &'static [&'static str],
-    /// The number of words, other than options, before the program.
+    /// The number of words, not counting options, before the program.
     skipped: usize,
 }
 
@@ -111,8 +111,8 @@ const EXTENSIONS: [&str; 13] = [
 ];
 
 /// Returns the name of the program that a line runs, without its directory and extension, such as
-/// `slow` for `python3 slow.py`. Returns the name of the first word if it launches no other
-/// program.
+/// `slow` for `python3 slow.py`. If the first word does not launch another program, returns the
+/// name of the first word.
 pub fn program_name(line: &str) -> String {
     let words =
         shlex::split(line).unwrap_or_else(|| line.split_whitespace().map(str::to_owned).collect());

@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 /// The name of an experiment's file.
 pub const EXPERIMENT_FILE: &str = "experiment.toml";
 
-/// A directory with experiments. They are in its `experiments/`, or the directory is itself a
-/// single experiment.
+/// A directory that contains experiments in `experiments/`, or that is itself a single experiment.
 #[derive(Clone, Debug)]
 pub struct Project {
     folder: PathBuf,
@@ -24,7 +23,7 @@ enum Layout {
 }
 
 impl Project {
-    /// Finds the nearest directory that contains `experiments/`, starting at `from` and going up.
+    /// Finds the nearest directory that contains `experiments/`, searching from `from` upwards.
     ///
     /// If there is none, the project is the nearest directory that is itself an experiment.
     pub fn find(from: &Path) -> Result<Project, PlanError> {
@@ -77,7 +76,7 @@ impl Project {
             })?;
         let name = folder.file_name().and_then(|name| name.to_str());
         let name = name
-            .ok_or_else(|| PlanError::of_request(format!("{shown} has no usable name")))?
+            .ok_or_else(|| PlanError::of_request(format!("{shown} has no name that is valid Unicode")))?
             .to_owned();
         let parent = folder
             .parent()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The order of everything in a block. It depends only on the seed and the block's number, so a
-//! repeated block has the same order.
+//! The order of points, subjects and passes in a block. The order depends only on the seed and the
+//! block's number, so a repeated block has the same order.
 
 use lab_model::{IdVec, PointId, SubjectId, TargetId};
 use rand::SeedableRng;

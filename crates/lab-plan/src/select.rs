@@ -14,8 +14,7 @@ use lab_model::{
     TargetKind, Work, Writes,
 };
 
-/// The divisor for the length of long batches in quick runs, so that more batches fit into the
-/// time.
+/// The divisor that shortens long batches in quick runs, so that more batches fit into the time.
 const QUICK_DIVISOR: u64 = 4;
 
 /// The maximum value of a sweep that a user can request.
@@ -135,7 +134,7 @@ impl Selection {
     }
 
     /// Assigns the subjects that need a working directory to all directories, or only to the first
-    /// one.
+    /// directory.
     fn assign_directories(
         &self,
         subjects: Vec<Subject>,
@@ -362,7 +361,7 @@ impl Selection {
     }
 
     /// Returns true if a combination of factor values is not measured at a sweep value, because the
-    /// combination contains a non-default value that was not requested.
+    /// combination contains a non-default value that the user did not request.
     ///
     /// If a table of the experiment lists values of the sweep but not of the factor, all values of
     /// the factor are measured.
@@ -388,8 +387,9 @@ impl Selection {
 
     /// Returns the sweep values at which a combination of factor values is measured.
     ///
-    /// A quick run measures the first and last values of the sweep. If neither applies to the
-    /// combination, it measures the first and last values that do.
+    /// A quick run measures the first and last values of the sweep. If the combination is measured
+    /// at neither of these values, a quick run measures the first and last values at which the
+    /// combination is measured.
     fn measured_values(
         &self,
         case: &Case,
@@ -419,7 +419,7 @@ impl Selection {
     }
 
     /// Returns true if the closed loop must be measured at a sweep value, because the plan contains
-    /// load at fractions of its peak.
+    /// load at fractions of the closed loop's peak.
     fn finds_peak(&self, case: &Case, factors: &[(String, String)], x: u64) -> bool {
         let has_part = |values: &[String]| values.iter().any(|value| value.ends_with('%'));
         let load = case.factors.iter().find(|f| f.name == LOAD);
@@ -512,7 +512,7 @@ impl Selection {
     }
 }
 
-/// Checks that either all cases have a rate or none has one.
+/// Checks that either every case or no case has a rate.
 ///
 /// Cases with a rate are compared by latency. Other cases are compared by time.
 fn check_same_metric(cases: &[&Case]) -> Result<(), PlanError> {

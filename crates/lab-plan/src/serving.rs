@@ -13,16 +13,17 @@ use lab_model::{
 use std::io;
 use toml::Spanned;
 
-/// The minimum and maximum length of a visit, in ns.
+/// The minimum length of a visit, in ns.
 ///
 /// Servers take turns often, so that changes of the machine's speed affect all of them equally.
 /// Turns must not be too short, however. In turns of 50 ms, Go's `net/http` took a tenth more CPU
 /// time per request than in turns of 250 ms or under continuous load.
 const MIN_VISIT_NS: u64 = 50_000_000;
+/// The maximum length of a visit, in ns.
 const MAX_VISIT_NS: u64 = 250_000_000;
 
-/// The target duration of all visits in a block, in ns. It is exceeded if the visits have their
-/// minimum length.
+/// The target duration of all visits in a block, in ns. Blocks exceed it if even visits of the
+/// minimum length take longer.
 const BLOCK_VISITS_NS: u64 = 8_000_000_000;
 
 /// The timeout of a request, in ns.
@@ -71,7 +72,7 @@ pub fn validate(
         let requests: Vec<Example> = requests.collect::<Result<_, _>>()?;
         if requests.is_empty() {
             let reason =
-                "a case of servers needs a `[[case.request]]` for each request of the load";
+                "a case for servers needs a `[[case.request]]` for each request of the load";
             return Err(at(written.name.span(), reason.into()));
         }
         examples.push(requests);
@@ -180,10 +181,10 @@ fn check_server(server: &Spanned<file::Server>, at: ErrorAt) -> Result<(), PlanE
     }
 }
 
-/// Checks the parameters of a case of servers.
+/// Checks the parameters of a case whose subjects are servers.
 ///
-/// The sweep must be over connections. Two factors have a fixed meaning. Any other factor must
-/// occur in the path of the first request.
+/// The swept parameter must be the number of connections. The factors for keep-alive and for the
+/// load have a fixed meaning. Any other factor must occur in the path of the first request.
 fn parameters(case: &Case, written: &file::Case, at: ErrorAt) -> Result<(), PlanError> {
     let wrong = |reason: String| Err(at(written.name.span(), reason));
     if case
@@ -191,10 +192,10 @@ fn parameters(case: &Case, written: &file::Case, at: ErrorAt) -> Result<(), Plan
         .as_ref()
         .is_none_or(|(name, _)| name != CONNECTIONS)
     {
-        return wrong(format!("a case of servers needs `sweep.{CONNECTIONS}`"));
+        return wrong(format!("a case for servers needs `sweep.{CONNECTIONS}`"));
     }
     if case.cores != Cores::One || !case.metrics.is_empty() {
-        return wrong("cases of servers do not support `cores` and `metrics`".into());
+        return wrong("cases for servers do not support `cores` and `metrics`".into());
     }
     let loaded = written.request.first();
     let in_path = |name: &str| {
@@ -235,7 +236,8 @@ fn is_path(path: &str) -> bool {
     path.starts_with('/') && path.bytes().all(|b| b.is_ascii_graphic())
 }
 
-/// The context for parsing requests: the server's settings, and a function that reads files.
+/// The context in which requests are parsed: the server's settings, and a function that reads
+/// files.
 struct RequestContext<'a> {
     server: &'a file::Server,
     read: Read<'a>,
@@ -271,7 +273,7 @@ impl RequestContext<'_> {
         })
     }
 
-    /// Checks a header `Name: value`. Rejects headers that benchlab sets itself.
+    /// Validates a header such as `Name: value`. Rejects headers that benchlab sets itself.
     fn header(&self, header: &Spanned<String>) -> Result<String, PlanError> {
         let is_valid = header
             .get_ref()

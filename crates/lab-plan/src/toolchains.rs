@@ -37,7 +37,7 @@ pub struct Toolchain {
     /// The Debian packages. Empty if Debian's packages are missing or too old.
     #[serde(default)]
     pub debian: Vec<String>,
-    /// Advice in addition to, or instead of, the packages.
+    /// Advice that supplements or replaces the list of packages.
     pub advice: Option<String>,
     /// True if the toolchain is a server whose packages would start a system-wide service.
     #[serde(default)]
@@ -45,13 +45,13 @@ pub struct Toolchain {
     /// The systemd units that the packages would enable. benchlab keeps them disabled.
     #[serde(default)]
     pub units: Vec<String>,
-    /// Set once the toolchain was found, so that it is not probed again.
+    /// Set once the toolchain is found, so that benchlab does not probe for it again.
     #[serde(skip)]
     pub found: OnceLock<()>,
 }
 
 impl Toolchain {
-    /// Returns installation instructions: a command, or advice if Debian has no package.
+    /// Returns installation instructions: a command, or advice if no Debian package exists.
     pub fn how(&self) -> String {
         let packages = self.debian.join(" ");
         match (&self.advice, self.debian.is_empty()) {
@@ -64,7 +64,8 @@ impl Toolchain {
 }
 
 impl Toolchains {
-    /// Reads the project's file of toolchains, or benchlab's own if the project has none.
+    /// Reads the project's file of toolchains, or benchlab's own file if the project has no such
+    /// file.
     pub fn read(project: &Project) -> Result<Toolchains, PlanError> {
         let path = Path::new("experiments/toolchains.toml");
         let text = match std::fs::read_to_string(project.folder().join(path)) {

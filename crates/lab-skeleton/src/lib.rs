@@ -29,8 +29,9 @@ static EXPERIMENT: [(&str, &str); 3] = [
     ("test.py", include_str!("../templates/test.py")),
 ];
 
-/// The directory of a kit's skeleton, and the name of the file with the subject's entry.
+/// The name of the directory of a kit's skeleton.
 const SKELETON: &str = "skeleton";
+/// The name of the file with the subject's entry in the experiment's file.
 const RECIPE: &str = "recipe.toml";
 
 /// The case that every skeleton implements.

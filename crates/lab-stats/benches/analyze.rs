@@ -37,7 +37,8 @@ fn main() {
     served();
 }
 
-/// Times the analysis of runs with up to 15 servers, which is more than the `rest` experiment has.
+/// Times the analysis of runs with up to 15 servers, which is more than the `rest` experiment
+/// measures.
 ///
 /// Each run has as many points as the experiment. Each slice has a few hundred distinct response
 /// times.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Components of results: verdicts, fits and exclusions.
+//! Parts of a run's results: verdicts, fits and exclusions.
 
 use crate::server_age::ServerAge;
 use lab_model::{CaseId, ErrorKind, Interval, Metric, PointId, SubjectId};
 use serde::Serialize;
 
-/// The verdict that the data supports.
+/// The verdict that the data support.
 ///
 /// All verdicts except `Inconclusive` require an interval with the requested level.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -29,15 +29,15 @@ pub enum Verdict {
     },
 }
 
-/// The line `time = fixed + marginal * x` over a case's sweep, for one subject and one combination
-/// of factors.
+/// The line `time = fixed + marginal * x`, fitted to a sweep for one subject and one combination of
+/// factors.
 #[derive(Clone, Debug, Serialize)]
 pub struct Fit {
     /// The subject.
     pub subject: SubjectId,
     /// The index into the plan's cases.
     pub case: CaseId,
-    /// The parameters that are the same at all points of the fit, such as `statement=text`.
+    /// The parameters that have the same value at all points of the fit, such as `statement=text`.
     pub factors: Vec<(String, String)>,
     /// The fitted metric: a time or a cost.
     pub metric: Metric,
@@ -52,7 +52,7 @@ pub struct Fit {
     /// The largest relative distance of a point from the line, where 0.05 means 5%.
     pub worst_residual: f64,
     /// True if the points deviate from the line by more than their noise and by more than the
-    /// margin. If so, do not extrapolate.
+    /// margin. The line must then not be extrapolated.
     pub curved: bool,
 }
 
@@ -66,13 +66,13 @@ pub struct ScalingLaw {
     pub contention: Interval,
     /// The synchronization cost of each pair of connections, as a fraction of the work.
     pub coherency: Interval,
-    /// The predicted peak, or `None` if coherency may be 0. A throughput without coherency never
-    /// declines.
+    /// The predicted peak, or `None` if coherency may be 0. Without coherency, the predicted
+    /// throughput never declines.
     pub peak: Option<PredictedPeak>,
     /// The largest relative distance of a point from the law, where 0.05 means 5%.
     pub worst_residual: f64,
     /// True if the points deviate from the law by more than their noise, by more than 5%, and by
-    /// more than the margin. If so, do not extrapolate and do not trust the peak.
+    /// more than the margin. The law must then not be extrapolated, and the peak is unreliable.
     pub departs: bool,
 }
 
@@ -85,7 +85,7 @@ pub struct PredictedPeak {
     pub throughput: Interval,
 }
 
-/// A subject that was excluded from comparison, at one point or at all points, with the reason.
+/// A subject that was excluded from comparison at one point or at all points, with the reason.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Exclusion {
     /// The subject.
@@ -99,7 +99,7 @@ pub struct Exclusion {
 
 /// The reason for an exclusion, with names and numbers.
 ///
-/// The variants are the codes of JSON reports.
+/// The names of the variants are codes in JSON reports.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "code", rename_all = "kebab-case")]
 pub enum ExclusionReason {
@@ -110,12 +110,12 @@ pub enum ExclusionReason {
         /// The message of the failure.
         message: String,
     },
-    /// The baseline failed. This says nothing about the subject.
+    /// The baseline failed. The exclusion does not count against the subject.
     BaselineFailed {
         /// The name of the baseline.
         baseline: String,
     },
-    /// The subject did not run with the baseline's settings.
+    /// The subject's settings differ from the baseline's settings.
     SettingDiffers {
         /// The key of the setting.
         key: String,
@@ -126,19 +126,20 @@ pub enum ExclusionReason {
         /// The name of the baseline.
         baseline: String,
     },
-    /// The runs of the two commands did not all return the same exit status.
+    /// The runs of the subject's and the baseline's commands did not all return the same exit
+    /// status.
     ExitStatus {
-        /// The exit statuses of the command, failures first.
+        /// The exit statuses of the subject's command, failures first.
         own: Vec<StatusCount>,
         /// The name of the baseline.
         baseline: String,
-        /// The exit statuses of the baseline, failures first.
+        /// The exit statuses of the baseline's command, failures first.
         of_baseline: Vec<StatusCount>,
     },
-    /// The run's time expired before a pilot could show that its subject was steady.
+    /// The run's time ended before a pilot could show that its subject was steady.
     PilotCutShort {
-        /// The name of the baseline, if its pilot was cut short. `None` means the subject's own
-        /// pilot.
+        /// The name of the baseline, if the baseline's pilot was cut short. `None` means that the
+        /// subject's own pilot was cut short.
         baseline: Option<String>,
         /// The points at which pilots were cut short.
         at: FirstPoint,
@@ -147,31 +148,32 @@ pub enum ExclusionReason {
         /// The minimum time budget that would let all pilots finish, in s, if known.
         budget_s: Option<f64>,
     },
-    /// The turns of a subject that works in batches were not at the level of its pilot.
+    /// A subject that works in batches was measured at another level than in its pilot.
     TurnsNotSteady(TurnsNotSteady),
     /// A server was not at its steady level.
     ServerNotSteady {
-        /// The name of the baseline, if it was not at its steady level. `None` means the subject
-        /// itself.
+        /// The name of the baseline, if the baseline was not at its steady level. `None` means that
+        /// the subject itself was not at its steady level.
         baseline: Option<String>,
-        /// The results of the server's pilot and turns.
+        /// The levels of the server in its pilot and in its turns.
         age: ServerAge,
     },
     /// A server's peak is unknown because the generator was the bottleneck.
     PeakUnknown {
-        /// The name of the baseline, if its peak is unknown. `None` means the subject's own peak.
+        /// The name of the baseline, if the baseline's peak is unknown. `None` means that the
+        /// subject's own peak is unknown.
         baseline: Option<String>,
     },
-    /// A server served nothing in some blocks, so these blocks have no ratio.
+    /// A server served no requests in some blocks, so these blocks have no ratio.
     ServedNothing {
-        /// The name of the baseline, if it served nothing in some blocks. `None` means the subject
-        /// itself.
+        /// The name of the baseline, if the baseline served nothing in some blocks. `None` means
+        /// that the subject itself served nothing.
         baseline: Option<String>,
-        /// The number of blocks in which the server served nothing.
+        /// The number of blocks in which the server served no requests.
         idle: usize,
         /// The total number of the server's blocks.
         blocks: usize,
-        /// The most frequent error in the blocks without served requests.
+        /// The most frequent error in the blocks in which the server served no requests.
         mostly: Option<ErrorKind>,
     },
 }
@@ -192,7 +194,7 @@ impl ExclusionReason {
         }
     }
 
-    /// Returns true if the reason itself names the points that it applies to.
+    /// Returns true if the reason itself names the points to which it applies.
     pub fn names_points(&self) -> bool {
         matches!(
             self,
@@ -210,7 +212,7 @@ pub struct StatusCount {
     pub runs: usize,
 }
 
-/// A point and the number of other points.
+/// The first of some points, and the number of the other points.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FirstPoint {
     /// The first point.
@@ -219,38 +221,38 @@ pub struct FirstPoint {
     pub more: usize,
 }
 
-/// The turns of a subject that were not at the level of its pilot, at the point with the largest
-/// difference.
+/// A subject whose turns were not at the level of its pilot. The numbers are from the point with
+/// the largest difference.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TurnsNotSteady {
-    /// The affected points. The other fields describe the first of them.
+    /// The affected points. The other fields describe the first of these points.
     pub at: FirstPoint,
-    /// The number of processes that were not at the level.
+    /// The number of processes whose turns were not at the pilot's level.
     pub processes_off: usize,
     /// The total number of processes.
     pub processes: usize,
-    /// The time of an operation in the turns of the processes that were not at the level, in ns.
+    /// The time of an operation in the turns of these processes, in ns.
     pub turns_ns: f64,
-    /// The time of an operation at the pilot's steady level, in ns, converted to the speed that the
-    /// machine had during the turns.
+    /// The time of an operation at the pilot's steady level, in ns, converted to the speed of the
+    /// machine during the turns.
     pub steady_ns: f64,
-    /// The cause.
+    /// The likely cause of the difference.
     pub cause: TurnsCause,
 }
 
-/// The reason why turns were not at the level of the pilot.
+/// The likely reason why turns were not at the level of the pilot.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum TurnsCause {
-    /// Each process has one of two persistent levels.
+    /// Each process of the subject stays at one of two levels.
     TwoLevels {
         /// The time of an operation in the turns of the other processes, in ns.
         other_ns: f64,
     },
-    /// The turns were faster: the subject or the baseline needs a longer warm-up than the pilot
-    /// measured.
+    /// The turns were faster than the pilot: the subject or the baseline needs a longer warm-up
+    /// than the pilot gave it.
     PilotTooShort,
-    /// Something disturbed the turns: according to the pilot, the subject needs no warm-up.
+    /// Something disturbed the turns. According to the pilot, the subject needs no warm-up.
     Disturbed,
     /// The subject was still warming up.
     WarmingUp {
@@ -270,7 +272,8 @@ pub enum ExclusionKind {
     Subject,
     /// The baseline failed, so the exclusion does not count against the subject.
     WithoutBaseline,
-    /// The runs of the two commands did not all return the same exit status.
+    /// The runs of the subject's and the baseline's commands did not all return the same exit
+    /// status.
     ExitStatus,
     /// The subject or the baseline was not at its steady level.
     NotSteady,

@@ -3,8 +3,9 @@
 
 /// Returns the regularized incomplete beta function at `x`, from 0 to 1.
 ///
-/// `rest` is 1 - x. It is passed separately so that an `x` close to 1 loses no digits (Abramowitz &
-/// Stegun 26.5.8, with the continued fraction by Lentz's method).
+/// `rest` is 1 - x. It is passed separately so that an `x` close to 1 loses no digits.
+///
+/// Source: Abramowitz & Stegun 26.5.8, with the continued fraction evaluated by Lentz's method.
 pub fn incomplete_beta(a: f64, b: f64, x: f64, rest: f64) -> f64 {
     if x <= 0.0 || rest <= 0.0 {
         return if x <= 0.0 { 0.0 } else { 1.0 };
@@ -40,14 +41,14 @@ pub fn incomplete_beta(a: f64, b: f64, x: f64, rest: f64) -> f64 {
     front * fraction
 }
 
-/// Returns ln x, computed from `rest` = 1 - x if that is smaller.
+/// Returns ln x. If `rest`, which is 1 - x, is smaller than x, computes ln x from `rest`.
 fn logarithm(x: f64, rest: f64) -> f64 {
     if rest < 0.5 { (-rest).ln_1p() } else { x.ln() }
 }
 
 /// Returns the logarithm of the beta function.
 ///
-/// Differences of large logarithms would lose digits, so a series is used.
+/// A difference of large logarithms would lose digits, so a series is used instead.
 fn log_beta(a: f64, b: f64) -> f64 {
     let (small, great) = (a.min(b), a.max(b));
     libm::lgamma(small) - log_gamma_growth(great, small)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Compares two runs of one experiment that were not interleaved.
 //!
-//! Within a run, subjects alternate, so the speed of the machine cancels out of the ratio to the
-//! baseline. The change of this ratio between runs can therefore be estimated and has a verdict. A
-//! time also depends on the speed of the machine. Its change is reported without a verdict.
+//! Within a run, subjects take turns, so the speed of the machine cancels out of the ratio to the
+//! baseline. The change of this ratio between the runs can therefore have a verdict. A time also
+//! depends on the speed of the machine, so its change has no verdict.
 
 mod batches;
 mod caveat;
@@ -27,11 +27,13 @@ use lab_model::{IdVec, Part, PointId, parts};
 use side::{RunSide, Sides};
 use std::collections::HashSet;
 
-/// Compares two runs of one experiment, target by target, with `first` as the basis.
+/// Compares two runs of one experiment, target by target, relative to `first`.
 ///
 /// If the runs have more than one target in common, subjects and points are named by
-/// [`lab_model::Plan::subject_label`] and [`lab_model::Plan::label`]. Returns an error if the runs
-/// have nothing to compare.
+/// [`lab_model::Plan::subject_label`] and [`lab_model::Plan::label`].
+///
+/// # Errors
+/// Returns an error if the runs have nothing to compare.
 pub fn compare_runs(first: Recorded, second: Recorded) -> Result<Between, Incomparable> {
     let mut found: Option<Between> = None;
     let apart = each_target([first, second], |sides| {
@@ -47,7 +49,8 @@ pub fn compare_runs(first: Recorded, second: Recorded) -> Result<Between, Incomp
     Ok(between)
 }
 
-/// Calls `visit` for each target that both runs have. Returns the targets that only one run has.
+/// Calls `visit` for each target that both runs have. Returns the targets that only one of the runs
+/// has.
 fn each_target(
     [first, second]: [Recorded; 2],
     mut visit: impl FnMut(&Sides),
@@ -80,9 +83,10 @@ fn common_parts([first, second]: &[Vec<Part>; 2]) -> Vec<[&Part; 2]> {
         .collect()
 }
 
-/// Renames the second run's server to the first run's name if both are load runs with one server.
+/// Gives the second run's server the first run's name if both are load runs with one server.
 ///
-/// The servers count as the same regardless of their addresses, because the requests are the same.
+/// The addresses of the servers may differ. The servers count as the same because the requests are
+/// the same.
 fn give_one_name(parts: &mut [Vec<Part>; 2]) {
     let [first, second] = parts.each_mut().map(|parts| match parts.as_mut_slice() {
         [only] => only.run.plan_mut().filter(|plan| plan.load().is_some()),
@@ -96,7 +100,8 @@ fn give_one_name(parts: &mut [Vec<Part>; 2]) {
     }
 }
 
-/// Returns the changes on one target, or `None` if the runs have nothing in common there.
+/// Returns the changes on one target, or `None` if the runs have no subject and point in common on
+/// it.
 fn on_target(sides: &Sides) -> Option<Between> {
     let points = sides.points();
     let baseline = sides.0.each_ref().map(|side| side.baseline().name.as_str());
@@ -151,7 +156,8 @@ fn targets_of_one_run(parts: &[Vec<Part>; 2]) -> Vec<NotCompared> {
     runs.filter_map(of_run).collect()
 }
 
-/// Returns the subjects and points that cannot be compared.
+/// Returns the subjects and points that exist in only one of the runs, or that cannot be compared
+/// for another reason.
 fn not_compared(sides: &Sides, points: &[[PointId; 2]]) -> Vec<NotCompared> {
     let mut apart = Vec::new();
     for (i, run) in WhichRun::BOTH.into_iter().enumerate() {

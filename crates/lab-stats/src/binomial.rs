@@ -39,13 +39,15 @@ pub fn upper_tail(all: u64, chance: f64, at_least: u64) -> f64 {
     tail.min(1.0)
 }
 
-/// Returns the confidence interval of the chance of success, from `successes` of `all` independent
-/// trials.
+/// Returns the confidence interval of the probability of success, from `successes` of `all`
+/// independent trials.
+///
+/// If the probability differs between trials, the interval of the mean probability is only wider
+/// than necessary (Hoeffding, *On the Distribution of the Number of Successes in Independent
+/// Trials*, 1956).
 ///
 /// Source: Clopper and Pearson, *The Use of Confidence or Fiducial Limits Illustrated in the Case
-/// of the Binomial*, Biometrika 1934. If the chance differs between trials, the interval of the
-/// mean chance is only wider than necessary (Hoeffding, *On the Distribution of the Number of
-/// Successes in Independent Trials*, 1956).
+/// of the Binomial*, Biometrika 1934.
 pub fn interval(successes: u64, all: u64, level: f64) -> Interval {
     let tail = (1.0 - level) / 2.0;
     let estimate = successes as f64 / all.max(1) as f64;
@@ -104,7 +106,7 @@ mod tests {
         assert_eq!(upper_tail(4, 0.5, 5), 0.0);
     }
 
-    /// Compares with R: `binom.test(k, n)$conf.int`.
+    /// Compares the intervals with R's `binom.test(k, n)$conf.int`.
     #[test]
     fn intervals_are_those_of_clopper_and_pearson() {
         for (successes, all, low, high) in [
@@ -128,7 +130,7 @@ mod tests {
         assert!(many.low < 0.003_75 && many.high > 0.003_75 && many.high - many.low < 0.001);
     }
 
-    /// The exact and the approximate computation agree at the boundary between them.
+    /// Checks that the exact and the approximate computation agree at the boundary between them.
     #[test]
     fn exact_and_approximate_tails_agree() {
         let [exact, normal] = [1000, 1001].map(|all| upper_tail(all, 0.3, 330));

@@ -33,10 +33,10 @@ fn draw(random: &mut SplitMix64, counts: &mut [u32]) {
 
 /// Returns the interval of each value of `statistic` at level `1 - alpha`.
 ///
-/// The statistic receives the weight of each block, which is the number of times it was drawn. The
-/// estimate is the statistic with a weight of 1 for each of the `blocks`. Draws for which the
-/// statistic returns `None` are ignored. Returns `None` if the statistic returns `None` for the
-/// blocks themselves or for all draws.
+/// The statistic receives the weight of each block, which is the number of times that the block was
+/// drawn. The estimate is the statistic with a weight of 1 for each of the `blocks`. Draws for
+/// which the statistic returns `None` are ignored. Returns `None` if the statistic returns `None`
+/// for the blocks themselves or for all draws.
 ///
 /// Source: percentile interval, with the percentiles moved outwards for few blocks according to
 /// Student's t (Hesterberg, *What Teachers Should Know About the Bootstrap*, The American
@@ -97,9 +97,10 @@ fn tail(blocks: usize, alpha: f64) -> f64 {
     normal::cdf(-t * (n / (n - 1.0)).sqrt())
 }
 
-/// Returns the level of the interval.
+/// Returns the confidence level of the interval.
 ///
-/// Draws stay within the range of the blocks, so the level cannot exceed the level of the range.
+/// Draws stay within the range of the blocks, so the interval's level cannot exceed the level of
+/// the whole range.
 fn level(blocks: usize, alpha: f64) -> f64 {
     (1.0 - alpha)
         .min(1.0 - 2.0 * 0.5_f64.powf(blocks as f64))
@@ -125,7 +126,7 @@ impl SplitMix64 {
         z ^ (z >> 31)
     }
 
-    /// Returns a number below `bound`, using the high half of a product.
+    /// Returns a number below `bound`, computed from the high half of a product.
     ///
     /// The method is Lemire's (2019) without its rejection step. For the number of blocks, the bias
     /// is below 2^-50.

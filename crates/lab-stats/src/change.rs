@@ -13,11 +13,12 @@ use lab_model::Interval;
 /// The estimate is the two-sample Hodges-Lehmann estimate, computed after dependent blocks are
 /// merged. Returns `None` if a run has no finite value.
 ///
-/// The interval is the smallest one that contains the following two intervals. The exact rank-sum
-/// interval assumes that both runs have the same spread. It is too narrow if the run with fewer
-/// blocks has the larger spread. The second interval combines the signed-rank intervals of the two
-/// runs, which need no such assumption. If the spreads are equal, both intervals have about the
-/// same width. A verdict needs as many blocks from each run as a verdict within a single run.
+/// The interval is the smallest interval that contains two other intervals. The first of these
+/// intervals is the exact rank-sum interval, which assumes that both runs have the same spread. It
+/// is too narrow if the run with fewer blocks has the larger spread. The second combines the
+/// signed-rank intervals of the two runs, which need no such assumption. If the spreads are equal,
+/// both intervals have about the same width. A verdict needs as many blocks from each run as a
+/// verdict within a single run.
 ///
 /// [`Ratio::values`] is the effective sample size: two runs with that many values each would give
 /// an interval of this width.
@@ -64,7 +65,8 @@ pub fn change(first: &[f64], second: &[f64], level: Level) -> Option<Ratio> {
 
 /// Returns `second` / `first` of two ratios with the given correlation, from 0 to 1.
 ///
-/// The distances of the bounds from the estimates are combined like standard errors, in logarithms.
+/// The distances of the bounds from the estimates are combined in the same way as standard errors,
+/// in logarithms.
 ///
 /// Source: Zou & Donner, *Construction of confidence limits about effect measures: a general
 /// approach*, Statistics in Medicine 27 (2008).

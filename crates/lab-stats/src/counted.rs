@@ -31,7 +31,7 @@ impl<F: Fn(f64) -> u64> CountedValues<F> {
     ///
     /// The bounds of the interval are two of the values. `chance(t)` is the probability that at
     /// most `t` of the values lie below the true median. The distribution must be symmetric. If the
-    /// level cannot be reached, the widest interval and its level are returned.
+    /// level cannot be reached, returns the widest possible interval, whose level is lower.
     ///
     /// Values that are exactly 0 count for both sides, so that 0 lies outside the interval if and
     /// only if p <= alpha.
@@ -91,7 +91,7 @@ fn lower_rank(total: u64, alpha: f64, chance: impl Fn(u64) -> f64) -> u64 {
     fits.max(1)
 }
 
-/// Returns an integer whose order is the order of the doubles.
+/// Returns an integer for a double. The integers have the same order as the doubles.
 fn key(value: f64) -> u64 {
     let bits = value.to_bits();
     if bits >> 63 == 1 {

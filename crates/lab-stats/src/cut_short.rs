@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Excludes subjects with a JIT compiler whose pilots ran out of time before they could show a
-//! steady state.
+//! Excludes subjects with a JIT compiler whose pilots ran out of time before the subjects could
+//! become steady.
 //!
-//! These subjects may have run cold code when they were measured, so they are not compared.
+//! When these subjects were measured, they may have run code that was not compiled yet, so they are
+//! not compared.
 
 use crate::analysis::{Exclusion, ExclusionReason, FirstPoint};
 use crate::helpers;
@@ -63,7 +64,7 @@ pub(crate) fn exclusions(run: &Run, plan: &Plan) -> Vec<Exclusion> {
 
 /// Returns true if the baseline's pilot was cut short at a point.
 ///
-/// All other subjects are then excluded there.
+/// All other subjects are then excluded at this point.
 fn has_cold_baseline(run: &Run, plan: &Plan, point: PointId) -> bool {
     let baseline = plan.baseline_for(plan.points[point].target);
     let mut pilots = run.pilots.iter();
@@ -99,7 +100,7 @@ fn is_planned(plan: &Plan, pilot: &Pilot) -> bool {
 
 /// Returns the total time of the batches that a pilot lacks, in ns.
 ///
-/// A control lacks none, because its pilot is short even if there is enough time.
+/// The pilot of the control lacks no batches, because it is short even if there is enough time.
 fn lacking_ns(plan: &Plan, pilot: &Pilot) -> u64 {
     if pilot.class != WarmUp::CutShort || plan.subjects[pilot.subject].control_of.is_some() {
         return 0;
@@ -129,8 +130,8 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// Returns a run with a budget of 3 s, and two subjects and a control of the first one at a
-    /// point.
+    /// Returns a run at one point with a budget of 3 s, two subjects, and a control of the first
+    /// subject.
     ///
     /// `pilots` contains the number of batches of each pilot, the time of a batch in ms, the number
     /// of cores used, and the class.
@@ -176,8 +177,8 @@ mod tests {
         (plan, run)
     }
 
-    /// Asserts that the proposed budget suffices for pilots that need these times (in ms, in this
-    /// order), and that a third of it does not.
+    /// Asserts that the proposed budget suffices for pilots that need the times `needed_ms`, in
+    /// this order, and that a third of the budget does not suffice.
     fn assert_is_enough(pilots: [(usize, u64, f64, WarmUp); 3], needed_ms: [u64; 3]) {
         let (plan, run) = run_of(pilots);
         let budget = Duration::from_secs_f64(needed_budget_s(&run, &plan).unwrap());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Predicts the number of blocks that would resolve the inconclusive comparisons of a run.
+//! Predicts the number of blocks with which a new run would resolve a run's inconclusive
+//! comparisons.
 
 use crate::analysis::Verdict;
 use crate::outlook::{DECIDING_CHANCE, Open, Outlook, first};
@@ -7,13 +8,13 @@ use crate::results::Comparison;
 use crate::spending;
 use lab_model::{Plan, Run};
 
-/// The number of blocks that a new run needs to resolve the inconclusive comparisons.
+/// The number of blocks with which a new run would resolve the inconclusive comparisons.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Deciding {
     /// A new run with this many blocks would probably resolve all inconclusive comparisons.
     All(u32),
     /// A new run with this many blocks would probably resolve half of the inconclusive comparisons.
-    /// To resolve all, it would need too many blocks or an unknown number.
+    /// The number of blocks that would resolve all of them is unknown or too large.
     Half(u32),
     /// A new run with this many blocks, the maximum that is proposed, may or may not resolve half
     /// of the inconclusive comparisons.
@@ -21,28 +22,29 @@ pub enum Deciding {
     /// A new run with this many blocks, the maximum that is proposed, would probably not resolve
     /// half of the inconclusive comparisons.
     ///
-    /// Such a prediction requires that this run has at least [`MIN_BLOCKS_FOR_HARDLY`] blocks.
+    /// This prediction is made only if the existing run has at least [`MIN_BLOCKS_FOR_HARDLY`]
+    /// blocks.
     Hardly(u32),
-    /// This run has fewer than [`MIN_BLOCKS_FOR_HARDLY`] blocks, which is too few for a prediction.
-    /// A run with this many blocks would allow one.
+    /// The existing run has fewer than [`MIN_BLOCKS_FOR_HARDLY`] blocks, which is too few for a
+    /// prediction. A run with this many blocks would allow a prediction.
     TooFew(u32),
 }
 
-/// The maximum number of blocks that is proposed, unless this run was allowed more.
+/// The maximum number of blocks that is proposed, unless the existing run was allowed more.
 const MAX_PROPOSED: u32 = 200;
 
-/// The minimum number of blocks for predicting that more blocks would hardly help.
+/// The minimum number of blocks for the prediction that more blocks would hardly help.
 pub const MIN_BLOCKS_FOR_HARDLY: u32 = 12;
 
 /// Events with a lower probability count as improbable.
 const IMPROBABLE: f64 = 0.1;
 
-/// The dependence between comparisons, from 0 to 1. They depend on each other because they use the
-/// same baseline.
+/// The dependence between comparisons, from 0 to 1. Comparisons depend on each other because they
+/// share the baseline.
 const DEPENDENCE: f64 = 0.25;
 
-/// Returns the number of blocks that would resolve the inconclusive comparisons of a run, or `None`
-/// if there are none.
+/// Returns the number of blocks with which a new run would resolve the inconclusive comparisons of
+/// a run, or `None` if all comparisons are resolved.
 pub fn deciding(comparisons: &[Comparison], run: &Run, plan: &Plan) -> Option<Deciding> {
     let is_open = |c: &&Comparison| matches!(c.verdict, Some(Verdict::Inconclusive { .. }));
     let open: Vec<Option<&Open>> = comparisons
@@ -60,12 +62,12 @@ pub fn deciding(comparisons: &[Comparison], run: &Run, plan: &Plan) -> Option<De
     )
 }
 
-/// Returns the number of blocks that would resolve the inconclusive comparisons of a run with
-/// `blocks` blocks.
+/// Returns the number of blocks with which a new run would resolve the inconclusive comparisons of
+/// a run with `blocks` blocks.
 ///
 /// Returns `None` if there are no inconclusive comparisons. A comparison without data (`None`)
-/// cannot be resolved by any number of blocks. `allowed` is the maximum number of blocks of this
-/// run.
+/// cannot be resolved by any number of blocks. `allowed` is the maximum number of blocks of the
+/// existing run.
 pub fn deciding_of(
     open: &[Option<&Open>],
     outlook: &Outlook,
@@ -99,7 +101,7 @@ pub fn deciding_of(
     })
 }
 
-/// Returns the probability that at least `required` of some partly dependent events happen.
+/// Returns the probability that at least `required` of multiple partly dependent events happen.
 ///
 /// The result is interpolated between independent events and completely dependent events.
 fn chance_of_at_least(chances: &[f64], required: usize) -> f64 {

@@ -4,18 +4,18 @@
 /// With at least this many values, merging barely affects precision.
 const MANY_VALUES: usize = 40;
 
-/// The values of blocks. Adjacent blocks were merged if they depended on each other.
+/// The values of blocks, after blocks that depend on each other were merged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Merged {
     /// The merged values, in chronological order.
     pub values: Vec<f64>,
     /// The minimum number of blocks in each value. The last value may contain more.
     pub width: u32,
-    /// The distance in blocks at which blocks show no dependence beyond chance, or 1 if none were
-    /// merged.
+    /// The distance in blocks at which blocks show no dependence beyond chance, or 1 if no blocks
+    /// were merged.
     pub independence_distance: u32,
-    /// True if the values still depend on each other, but merging once more would leave fewer than
-    /// `enough`.
+    /// True if the values still depend on each other, but merging them once more would leave fewer
+    /// than `enough` values.
     pub unresolved: bool,
 }
 
@@ -30,13 +30,13 @@ impl Merged {
 /// values would remain.
 ///
 /// With 40 or more values, merging independent values barely affects precision, so the bound is
-/// 1/(2√n). A dependence that is too weak to be detected in one run would still distort the level
-/// over many runs. A leftover value at the end is added to the last group, so that nothing is
-/// discarded.
+/// 1/(2√n). A dependence that is too weak to be detected in one run would still distort the
+/// confidence level over many runs. A leftover value at the end is added to the last group, so that
+/// nothing is discarded.
 ///
-/// Source: batch means, as in Law, *Simulation Modeling and Analysis*, section 9.5; 2/√n is the
-/// usual bound for the autocorrelation of independent values (Box & Jenkins). The second bound was
-/// chosen by the simulations of this crate.
+/// Source: batch means, as in Law, *Simulation Modeling and Analysis*, section 9.5. The bound 2/√n
+/// is the usual bound for the autocorrelation of independent values (Box & Jenkins). The bound
+/// 1/(2√n) was chosen by the simulations of this crate.
 pub fn merge(values: &[f64], enough: u32) -> Merged {
     let mut merged = Merged {
         values: values.to_vec(),
@@ -65,8 +65,8 @@ pub fn merge(values: &[f64], enough: u32) -> Merged {
 
 /// Returns the lag-1 autocorrelation, or `None` if all values are equal.
 ///
-/// This is the sum of the products of adjacent deviations from the mean, divided by the sum of
-/// squared deviations.
+/// The lag-1 autocorrelation is the sum of the products of adjacent deviations from the mean,
+/// divided by the sum of squared deviations.
 pub fn autocorrelation(values: &[f64]) -> Option<f64> {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();

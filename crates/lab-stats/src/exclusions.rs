@@ -27,7 +27,7 @@ pub fn exclusions(run: &Run, plan: &Plan) -> Vec<Exclusion> {
     gathered(reasons, plan)
 }
 
-/// Returns true if the subject is not already excluded at this point.
+/// Returns true if the subject is not excluded at this point for another reason.
 fn is_new(reasons: &[Exclusion], reason: &Exclusion) -> bool {
     let excludes = |r: &Exclusion| {
         r.subject == reason.subject && (r.point.is_none() || r.point == reason.point)
@@ -52,7 +52,7 @@ pub(crate) fn is_measured(run: &Run, plan: &Plan, subject: SubjectId, point: Poi
     plan.takes_part(subject, point) && !failed(run, subject, point)
 }
 
-/// Returns true if failures left fewer than two subjects at every point where the plan compares
+/// Returns true if failures left fewer than two subjects at every point at which the plan compares
 /// subjects.
 ///
 /// Subjects on different targets are counted separately, and a second copy of the baseline does not
@@ -112,8 +112,8 @@ fn failures(run: &Run, plan: &Plan) -> Vec<Exclusion> {
         .collect()
 }
 
-/// Excludes the other subjects at the points where the baseline failed, because there is nothing to
-/// compare them with.
+/// Excludes the other subjects at the points at which the baseline failed, because there is nothing
+/// to compare them with.
 fn without_baseline(run: &Run, plan: &Plan) -> Vec<Exclusion> {
     let name = &plan.subjects[plan.baseline].name;
     let others = || plan.subjects.ids().filter(|&s| s != plan.baseline);
@@ -154,8 +154,8 @@ fn different_settings(run: &Run, plan: &Plan) -> Vec<Exclusion> {
 
 /// Excludes commands whose runs did not all return the same exit status as the baseline's runs.
 ///
-/// A command that failed did other work. If the plan lists the expected statuses, runs with other
-/// statuses do not count, and all commands are compared.
+/// A command that failed did different work. If the plan lists the expected statuses, runs with
+/// other statuses do not count, and all commands are compared.
 fn different_exits(run: &Run, plan: &Plan) -> Vec<Exclusion> {
     let Some(commands) = plan.commands() else {
         return Vec::new();
@@ -211,7 +211,8 @@ impl ExitStatuses {
     }
 }
 
-/// Removes duplicate reasons, and replaces reasons that apply to all points by one without a point.
+/// Removes duplicate exclusions. If a reason applies to all points, keeps a single exclusion
+/// without a point.
 pub(crate) fn gathered(reasons: Vec<Exclusion>, plan: &Plan) -> Vec<Exclusion> {
     let mut gathered: Vec<Exclusion> = Vec::new();
     for reason in &reasons {

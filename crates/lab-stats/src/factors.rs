@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Pairs of points that show the effect of a factor: the same work with another value of the
-//! factor.
+//! Pairs of points with the same work and different values of one factor, which show the factor's
+//! effect.
 
 use lab_model::{Plan, PointId};
 
-/// Returns pairs of points that differ in one factor only.
+/// Returns pairs of points that differ in only one factor, with the factor's name.
 ///
-/// The first point has the factor's first value.
+/// The first point of a pair has the factor's first value.
 pub(crate) fn pairs(plan: &Plan) -> Vec<(PointId, PointId, String)> {
     let mut pairs = Vec::new();
     for to in plan.points.ids() {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Multiple comparisons: the number of blocks needed by Bonferroni's intervals, and the number of
-//! flips used by max-T.
+//! Multiple comparisons: the number of blocks needed for Bonferroni's intervals, and the number of
+//! sign flips used for max-T.
 
 use crate::signed_rank;
 
-/// Up to this many blocks, all flips are enumerated: 2,048 flips, because a flip and its opposite
-/// are equivalent.
+/// Up to this many blocks, all sign flips are enumerated. There are 2,048 of them, because a flip
+/// and its opposite are equivalent.
 pub(crate) const MAX_ENUMERATED_BLOCKS: usize = 12;
 
-/// With more blocks, this many flips are drawn at random, including the identity.
+/// With more blocks, this many sign flips are drawn at random, including the identity.
 const DRAWN_FLIPS: usize = 2048;
 
-/// Returns the number of flips for a number of blocks.
+/// Returns the number of sign flips for a number of blocks.
 pub(crate) fn flip_count(blocks: usize) -> usize {
     if blocks <= MAX_ENUMERATED_BLOCKS {
         1 << blocks.saturating_sub(1)
@@ -23,7 +23,7 @@ pub(crate) fn flip_count(blocks: usize) -> usize {
 /// Returns the minimum number of blocks for simultaneous intervals of `family` comparisons at level
 /// `1 - alpha`.
 ///
-/// Returns `None` if up to 1000 blocks do not suffice, as with `alpha` = 0.
+/// Returns `None` if 1000 blocks do not suffice, as with `alpha` = 0.
 pub fn blocks_needed(alpha: f64, family: usize) -> Option<u32> {
     signed_rank::values_needed(alpha / family.max(1) as f64)
 }

@@ -28,12 +28,13 @@ use lab_model::{Interval, SubjectId};
 use std::collections::BTreeMap;
 use std::f64::consts::{PI, SQRT_2};
 
-/// The minimum number of comparisons with the baseline for pooling.
+/// The minimum number of comparisons with the baseline at which their variances are pooled.
 ///
-/// With fewer, each comparison uses Student's t with its own blocks.
+/// With fewer comparisons, each comparison uses Student's t with its own blocks.
 const MIN_POOLED: usize = 3;
 
-/// The larger scales of the distances between logarithms of variances.
+/// The candidate scales of the distances between logarithms of variances, without the smallest
+/// scale.
 ///
 /// The smallest scale is [`FINEST`] / (d² √n), where d is the number of degrees of freedom of a
 /// variance and n is the number of comparisons of a subject.
@@ -45,23 +46,23 @@ const SCALES: [f64; 2] = [1.0, 3.0];
 /// true value in 7% of runs in which every third subject has 8 times the standard deviation.
 const FINEST: f64 = 1.6;
 
-/// Values whose relative deviations from their mean do not exceed this fraction count as equal.
+/// Values count as equal if their relative deviations from their mean do not exceed this fraction.
 const ROUNDING: f64 = 1e-12;
 
 /// The subjects whose variances determine the variance of a comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Scatter {
-    /// The comparison has a variance of its own, as for memory. It neither informs other
-    /// comparisons nor is informed by them.
+    /// The comparison has a variance of its own, as for memory. Its variance neither predicts the
+    /// variances of other comparisons nor is predicted by them.
     #[default]
     Own,
-    /// A subject compared with the baseline at one point.
+    /// A comparison of this subject with the baseline at one point.
     Subject(SubjectId),
-    /// A subject's mean over points. Its variance is predicted from others, but not used to predict
-    /// others.
+    /// The mean of a subject's comparisons over points. Its variance is predicted from other
+    /// comparisons, but not used to predict them.
     Mean(SubjectId),
-    /// One subject compared with another. Its variance is predicted from others, but not used to
-    /// predict others.
+    /// A comparison of one subject with another. Its variance is predicted from other comparisons,
+    /// but not used to predict them.
     Pair(SubjectId, SubjectId),
 }
 
@@ -79,7 +80,7 @@ pub struct Deviation(Vec<Possible>);
 
 /// A possible standard deviation and its probability.
 ///
-/// Without any, Student's t of the comparison's own blocks is used.
+/// If the list of possible values is empty, Student's t of the comparison's own blocks is used.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Possible {
     deviation: f64,
@@ -87,7 +88,7 @@ struct Possible {
 }
 
 impl Deviation {
-    /// Estimates the deviation only from the comparison's own blocks.
+    /// The deviation is estimated only from the comparison's own blocks.
     pub const FROM_OWN_BLOCKS: Deviation = Deviation(Vec::new());
 
     /// Returns the variance of at least two values and its degrees of freedom.
@@ -107,7 +108,7 @@ impl Deviation {
         (1.0 / mean, freedom.clamp(own_freedom, 1e6))
     }
 
-    /// Returns the standard error of the mean of at least two values, but no less than `floor`.
+    /// Returns the standard error of the mean of at least two values. It is at least `floor`.
     pub(crate) fn error(&self, values: &[f64], floor: f64) -> f64 {
         let (variance, _) = self.moments(values);
         (variance / values.len() as f64).sqrt().max(floor)
@@ -137,8 +138,8 @@ impl Deviation {
         tails.sum()
     }
 
-    /// Returns the half-width of the interval: the distance that is exceeded with probability
-    /// `alpha`.
+    /// Returns the half-width of the interval: the distance from the true mean that the mean of
+    /// `values` exceeds with probability `alpha`.
     fn half(&self, values: &[f64], alpha: f64, floor: f64) -> f64 {
         let error = self.error(values, floor);
         if self.0.is_empty() || error == 0.0 {
@@ -183,7 +184,7 @@ pub fn interval(values: &[f64], alpha: f64, deviation: &Deviation, floor: f64) -
     (interval, p)
 }
 
-/// Returns the posterior distribution of each comparison's standard deviation, given the other
+/// Returns the posterior distribution of the standard deviation of each comparison, given all other
 /// comparisons.
 pub(crate) fn deviations(samples: &[Option<Sample>]) -> Vec<Deviation> {
     let of = |sample: &Option<Sample>| Member::new(sample.as_ref()?);
@@ -214,8 +215,8 @@ struct Member {
     freedom: f64,
     /// The deviations from the mean by block, normalized to a vector of length 1.
     direction: Vec<f64>,
-    /// The subject whose variance this comparison helps to estimate. `None` means that the variance
-    /// is only predicted.
+    /// The subject whose variance this comparison helps to estimate. `None` means that the
+    /// comparison's variance is only predicted.
     subject: Option<SubjectId>,
     /// The subjects whose variances predict the variance of this comparison.
     predicted_by: [SubjectId; 2],
@@ -275,13 +276,13 @@ fn effective_number(members: usize, resemblance: f64) -> f64 {
     ((members * members) as f64 / resemblance.max(f64::MIN_POSITIVE)).max(1.0)
 }
 
-/// All comparisons whose variances inform each other.
+/// All comparisons whose variances help to estimate each other.
 struct Pool<'m> {
     members: &'m [&'m Member],
     groups: BTreeMap<SubjectId, Group>,
     /// The logarithms of variances at which the densities are evaluated.
     grid: Vec<f64>,
-    /// For each scale, the probabilities of distances on the grid.
+    /// For each scale, the probabilities of the distances on the grid.
     kernels: Vec<Kernel>,
     /// For each member, the likelihood of its variance at each grid value.
     likelihoods: Vec<Vec<f64>>,
@@ -304,7 +305,7 @@ struct Between {
     /// For each subject, the log-likelihood of its members' variances at each candidate level of
     /// the run.
     groups: BTreeMap<SubjectId, Vec<f64>>,
-    /// The sums of the log-likelihoods over all subjects.
+    /// The sums of the log-likelihoods over all subjects, at each candidate level of the run.
     all: Vec<f64>,
 }
 
@@ -415,7 +416,8 @@ impl<'m> Pool<'m> {
         (0..self.kernels.len()).map(of_scale).collect()
     }
 
-    /// Returns the likelihood of each candidate level of each subject, given all other subjects.
+    /// Returns, for each subject, the likelihood of each candidate level of the subject, given all
+    /// other subjects.
     fn levels(&self, between: &[Between], greatest: f64) -> BTreeMap<SubjectId, Vec<f64>> {
         let of_subject = |subject: &SubjectId| {
             let mut level = vec![0.0; self.grid.len()];
@@ -432,7 +434,7 @@ impl<'m> Pool<'m> {
         self.groups.keys().map(of_subject).collect()
     }
 
-    /// Returns the likelihood of a member's variances, given all other members.
+    /// Returns the likelihood of each possible variance of a member, given all other members.
     fn predicted(
         &self,
         within: &Within,
@@ -508,8 +510,8 @@ fn groups(members: &[&Member]) -> BTreeMap<SubjectId, Group> {
 }
 
 impl Member {
-    /// Returns the likelihood of the observed variance (by chi-square) for each true value on the
-    /// grid, at most 1.
+    /// Returns the likelihood of the observed variance for each true variance on the grid, at most
+    /// 1. It is computed from the chi-square distribution.
     fn likelihood(&self, grid: &[f64]) -> Vec<f64> {
         let log = self.variance.ln();
         let likely = grid.iter().map(|truth| {
@@ -524,7 +526,7 @@ fn logarithms(values: &[f64]) -> Vec<f64> {
     values.iter().map(|v| v.max(1e-300).ln()).collect()
 }
 
-/// The probabilities of Cauchy-distributed distances on the grid.
+/// The probabilities of Cauchy-distributed distances on the grid of variances.
 struct Kernel(Vec<f64>);
 
 impl Kernel {
@@ -582,7 +584,7 @@ mod tests {
         all.iter().map(sample).collect()
     }
 
-    /// Returns blocks that deviate in one of three mutually orthogonal directions.
+    /// Returns the values of blocks that deviate in one of three mutually orthogonal directions.
     fn blocks(direction: usize, deviation: f64) -> [f64; 4] {
         let signs = [
             [1.0, 1.0, -1.0, -1.0],
@@ -597,7 +599,7 @@ mod tests {
         interval.high - interval.estimate
     }
 
-    /// The expected values come from `scipy.stats.t`.
+    /// Compares intervals with values from `scipy.stats.t`.
     #[test]
     fn a_comparison_by_itself_has_students_t() {
         let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-9 * b.abs().max(1.0), "{a} {b}");
@@ -621,7 +623,7 @@ mod tests {
         }
     }
 
-    /// Eight subjects with equal variances get narrower intervals.
+    /// Eight subjects with equal variances get narrower intervals than from their own blocks alone.
     ///
     /// A subject with 30 times the standard deviation gets nearly the interval of its own blocks.
     #[test]
@@ -671,7 +673,7 @@ mod tests {
         assert!(apart < 0.7 * from_own_blocks, "{apart} {from_own_blocks}");
     }
 
-    /// A few rounded values may all be equal.
+    /// A few rounded values may all be equal by chance.
     #[test]
     fn equal_values_have_an_interval() {
         let mut all: Vec<(Scatter, [f64; 4])> = (1..9)
@@ -698,7 +700,7 @@ mod tests {
         deviations(&samples.collect::<Vec<_>>())
     }
 
-    /// (0.1 + 0.1 + 0.1) / 3 is not 0.1.
+    /// The values are 0.1, but (0.1 + 0.1 + 0.1) / 3 is not exactly 0.1.
     #[test]
     fn equal_values_whose_mean_is_rounded_have_an_interval() {
         let scattered = [0.0, 0.1, 0.25];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Fits a straight line through times that span orders of magnitude.
 
-/// The line `time = fixed + marginal * x`, with the relative distance of each point from it.
+/// The line `time = fixed + marginal * x`, with the relative distance of each point from the line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinearFit {
     /// The time at x = 0.
@@ -15,9 +15,9 @@ pub struct LinearFit {
 
 /// Fits the line with the smallest sum of squared relative residuals.
 ///
-/// A deviation of 1% at x = 1 counts as much as 1% at x = 1000. The method is weighted least
-/// squares with weights 1 / time². Returns `None` unless there are two different x, all numbers are
-/// finite and all times are positive.
+/// A deviation of 1% at x = 1 counts as much as a deviation of 1% at x = 1000. The method is
+/// weighted least squares with weights 1 / time². Returns `None` unless there are two different x,
+/// all numbers are finite and all times are positive.
 pub fn line(x: &[f64], times: &[f64]) -> Option<LinearFit> {
     let is_valid = |(x, time): (&f64, &f64)| x.is_finite() && time.is_finite() && *time > 0.0;
     if !x.iter().zip(times).all(is_valid) {

@@ -4,16 +4,16 @@
 use lab_model::Run;
 use serde::Serialize;
 
-/// The minimum duration that is proposed, in s.
+/// The minimum duration of a proposed run, in s.
 const MIN_S: f64 = 5.0;
 
 /// A time budget for a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(into = "String")]
 pub enum TimeBudget {
-    /// Seconds.
+    /// A number of seconds.
     Seconds(u32),
-    /// Minutes.
+    /// A number of minutes.
     Minutes(u32),
 }
 
@@ -33,7 +33,7 @@ impl From<TimeBudget> for String {
     }
 }
 
-/// Estimates the time budget for a run like this one with `replicates` replicates.
+/// Estimates the time budget for a run of the same plan with `replicates` replicates.
 ///
 /// Replicates are blocks, or sets of processes that serve multiple blocks. The estimate is the time
 /// before the first block, plus the mean time per replicate for each replicate. This mean includes
@@ -48,7 +48,8 @@ pub fn time_for(run: &Run, replicates: u32) -> Option<TimeBudget> {
     (with_reserve <= 86_400.0).then(|| rounded_up(with_reserve))
 }
 
-/// Rounds up in steps of about a tenth: to seconds up to a minute and a half, then to minutes.
+/// Rounds up a number of seconds. The result is in seconds up to 90 s and in minutes above. A
+/// result above 10 is a multiple of 5.
 fn rounded_up(seconds: f64) -> TimeBudget {
     let minutes = seconds > 90.0;
     let value = if minutes { seconds / 60.0 } else { seconds };

@@ -2,8 +2,8 @@
 //! Gates on a measured run: parses and judges conditions such as `--fail-if 'p99>20ms'` or
 //! `'time>+5%'`.
 //!
-//! A condition is judged by the interval of its value, not by the estimate. It holds if it holds
-//! for every value within the interval. A value without an interval, such as a count, is judged
+//! A condition is judged by the interval of its value, not by the estimate. It is met if every
+//! value within the interval meets it. A value without an interval, such as a count, is judged
 //! directly. A ratio needs an interval of the requested level. A gate that cannot be judged is
 //! inconclusive and does not pass.
 
@@ -17,10 +17,10 @@ use lab_model::{
 };
 use serde::Serialize;
 
-/// A metric and the bound beyond which a run fails.
+/// A condition of `--fail-if`: a metric, and the bound beyond which a run fails.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GateCondition {
-    /// The condition as written, without surrounding whitespace.
+    /// The condition as the user wrote it, without surrounding whitespace.
     text: String,
     metric: GateMetric,
     relation: Relation,
@@ -39,16 +39,16 @@ enum Bound {
 #[derive(Clone, Debug, PartialEq)]
 enum GateMetric {
     Metric(Metric),
-    /// The fraction of errors among all requests that ended.
+    /// The number of errors divided by the number of requests that ended.
     ErrorFraction,
     /// Every metric with a verdict. A positive change is a change for the worse.
     Any,
 }
 
-/// The decision on a condition for a subject.
+/// The decision about a condition for one subject.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct JudgedGate {
-    /// The condition as written.
+    /// The condition as the user wrote it.
     pub condition: String,
     /// The subject.
     pub subject: SubjectId,
@@ -58,11 +58,11 @@ pub struct JudgedGate {
     pub metric: Metric,
     /// The decision.
     pub decision: Decision,
-    /// The judged value, or the reason why there is none.
+    /// The judged value, or the reason why no value was judged.
     pub found: GateFound,
 }
 
-/// The value that a gate judged.
+/// The value that a gate judged, or the reason why there is none.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "code", rename_all = "kebab-case")]
 pub enum GateFound {
@@ -72,19 +72,19 @@ pub enum GateFound {
         value: Value,
         /// The unit of the value and the limit.
         unit: Unit,
-        /// The limit.
+        /// The limit, in `unit`.
         limit: f64,
     },
-    /// The subject's value divided by the baseline's.
+    /// The subject's value divided by the baseline's value.
     Ratio {
         /// The baseline.
         baseline: SubjectId,
-        /// The ratio. Its level is 0 if both values were counted.
+        /// The ratio. Its confidence level is 0 if both values are counts.
         ratio: Interval,
-        /// The limit.
+        /// The limit of the ratio.
         limit: f64,
-        /// The requested limit, if the difference between two copies of the baseline raised the
-        /// limit.
+        /// The limit that the user requested, if it was raised because two copies of the baseline
+        /// differ.
         raised_from: Option<f64>,
     },
     /// The server was overloaded, so its response times exceed any limit.
@@ -119,13 +119,13 @@ pub enum UndecidedReason {
     },
     /// The run has no value of this metric for the subject.
     NotMeasured,
-    /// The subject was not compared with the baseline.
+    /// The subject was not compared with the baseline of its target.
     NotCompared,
     /// The run has no other subject to compare with.
     NoBaseline,
 }
 
-/// The names of conditions on a load.
+/// The names that conditions on a load can use, with their metrics.
 static LOAD_NAMES: [(&str, Metric); 13] = [
     ("p50", Metric::P50),
     ("p75", Metric::P75),
@@ -142,16 +142,16 @@ static LOAD_NAMES: [(&str, Metric); 13] = [
     ("server_threads", Metric::THREADS),
 ];
 
-/// The name of a condition on every metric with a verdict.
+/// The name in conditions that stands for every metric with a verdict.
 const ANY: &str = "any";
 
 impl GateCondition {
-    /// Returns the condition of `--gate`: no metric with a verdict is worse than the margin allows.
+    /// Returns the condition of `--gate`: a metric with a verdict is worse by more than the margin.
     pub fn text_of_gate(margin: f64) -> String {
         GateCondition::text_of_change(ANY, margin)
     }
 
-    /// Returns the condition that a metric does not grow by more than a margin.
+    /// Returns the condition that a metric grows by more than a margin.
     pub fn text_of_change(name: &str, margin: f64) -> String {
         let percent = (margin * 1e6).round() / 1e4;
         format!("{name}>+{percent}%")
@@ -160,7 +160,8 @@ impl GateCondition {
     /// Parses a condition such as `p99.9 >= 1s`, `errors>1%` or `time>+5%` for a run of `plan`.
     ///
     /// # Errors
-    /// Returns an error if the condition is malformed, or names a metric that the plan does not measure.
+    /// Returns an error if the condition is malformed, or names a metric that the plan does not
+    /// measure.
     pub fn parse(text: &str, plan: &Plan) -> Result<GateCondition, ConditionError> {
         Condition::resolve(text, |condition| {
             condition.without_argument()?;
@@ -187,10 +188,10 @@ impl GateCondition {
         texts.map(|text| GateCondition::parse(text, plan)).collect()
     }
 
-    /// Decides the condition for a comparison, ignoring the difference between two copies of the
+    /// Decides the condition for a comparison. Ignores the difference between the two copies of the
     /// baseline.
     ///
-    /// Returns `None` if the condition is not about this comparison.
+    /// Returns `None` if the condition is not about the metric of this comparison.
     pub(crate) fn decide(&self, comparison: &Comparison, level: f64) -> Option<Decision> {
         let Bound::Change(change) = self.bound else {
             return None;
@@ -217,8 +218,8 @@ impl GateCondition {
 
     /// Converts the ratio of a comparison to the ratio that the condition limits.
     ///
-    /// Comparisons of throughput contain the ratio of the times per request. A condition on the
-    /// throughput limits its inverse.
+    /// A comparison of throughputs contains the ratio of the times per request, but a condition on
+    /// throughput limits the inverse of this ratio.
     fn oriented(&self, metric: &Metric, ratio: &Interval) -> Interval {
         let is_rate = *metric == Metric::THROUGHPUT;
         if !is_rate || self.metric == GateMetric::Any {
@@ -235,8 +236,8 @@ impl std::fmt::Display for GateCondition {
 }
 
 impl Bound {
-    /// Parses a bound. A signed percentage is a change. The unit of a bound on errors determines
-    /// whether it limits their number or their fraction.
+    /// Parses a bound. A signed percentage is a bound on a change. The unit of a bound on errors
+    /// decides whether the bound limits their number or their fraction.
     fn parse(text: &str, metric: &GateMetric) -> Result<Bound, ConditionProblem> {
         if text.starts_with(['+', '-']) {
             return Ok(Bound::Change(Dimension::Change.parse(text)?));
@@ -311,8 +312,8 @@ fn names(plan: &Plan) -> Vec<(String, Metric)> {
 
 /// Judges the conditions of a run's plan for every subject and point.
 ///
-/// Conditions on a change are judged for all subjects but the baselines. Conditions on a value are
-/// judged for all servers of a load. In other runs, the baseline is judged only if there are no
+/// Conditions on a change are judged for all subjects except the baselines. Conditions on a value
+/// are judged for all servers of a load. In other runs, the baseline is judged only if there are no
 /// other subjects.
 pub fn judge(conditions: &[GateCondition], results: &Results, plan: &Plan) -> Vec<JudgedGate> {
     let judged = conditions
@@ -474,8 +475,8 @@ fn judge_changes(
     all
 }
 
-/// Returns the decision, or an inconclusive decision if there are too few blocks for a verdict. The
-/// verdict is then inconclusive even if the interval excludes 1 or lies within the margin.
+/// Returns the decision. If there are too few blocks for a verdict, returns an inconclusive
+/// decision instead, even if the interval excludes 1 or lies within the margin.
 fn supported(decision: Decision, comparison: &Comparison) -> Decision {
     let (ratio, margin) = (&comparison.ratio, comparison.margin);
     let is_inconclusive = matches!(comparison.verdict, Some(Verdict::Inconclusive { .. }));
@@ -488,8 +489,8 @@ fn supported(decision: Decision, comparison: &Comparison) -> Decision {
     }
 }
 
-/// Judges a ratio. If two copies of the baseline differ by more than the plan's margin, the limit is raised to their
-/// difference.
+/// Judges a ratio. If the two copies of the baseline differ by more than the plan's margin, the
+/// limit is raised to their difference.
 fn judge_ratio(
     condition: &GateCondition,
     change: f64,
@@ -517,7 +518,8 @@ fn judge_ratio(
     (decision, found)
 }
 
-/// Returns the ratio of two values that have no comparison, such as counts, as an interval of level 0.
+/// Returns the ratio of two values that have no comparison, such as counts, as an interval with a
+/// confidence level of 0.
 fn counted_ratio(
     results: &Results,
     plan: &Plan,
@@ -545,16 +547,16 @@ pub struct ChangeCondition {
     change: f64,
 }
 
-/// The decision on a change from one run to another.
+/// The decision about a change from one run to another.
 #[derive(Clone, Debug)]
 pub struct JudgedChange<'b> {
-    /// The condition as written.
+    /// The condition as the user wrote it.
     pub condition: String,
     /// The decision.
     pub decision: Decision,
-    /// The change, or `None` if nothing that the condition names was compared.
+    /// The change, or `None` if the runs have no comparable value of the condition's metric.
     pub found: Option<(&'b Changed, Interval)>,
-    /// The limit of the change as a ratio.
+    /// The largest change that passes, as a ratio.
     pub limit: f64,
 }
 
@@ -587,7 +589,7 @@ impl ChangeCondition {
         })
     }
 
-    /// Judges the condition for every change that it names.
+    /// Judges the condition for every change that the condition names.
     pub fn judge<'b>(&self, between: &'b Between) -> Vec<JudgedChange<'b>> {
         let requested = 1.0 + self.change;
         let is_meant = |changed: &&Changed| {
@@ -684,7 +686,7 @@ impl Measurement<'_> {
             && self.results.is_overloaded(self.subject, self.point)
     }
 
-    /// Returns the value with its interval, if any, or the reason why it is missing.
+    /// Returns the value, with its interval if there is one, or the reason why there is no value.
     fn value_of(&self, metric: &GateMetric) -> Result<Value, UndecidedReason> {
         let (errors, served) = (self.count(&Metric::ERRORS), self.count(&Metric::SERVED));
         let GateMetric::Metric(metric) = metric else {
@@ -705,8 +707,8 @@ impl Measurement<'_> {
         self.value(metric).ok_or_else(reason)
     }
 
-    /// Returns the reason why a response time within its bound is undecided, if failed requests
-    /// hide it.
+    /// Returns the reason why a response time below its bound is inconclusive, if failed requests
+    /// hide larger response times.
     fn reason_hidden(&self, metric: &GateMetric) -> Option<UndecidedReason> {
         let GateMetric::Metric(metric) = metric else {
             return None;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Results from multiple hosts: the ratio on each host, and whether hosts differ by more than
-//! chance explains.
+//! Results from multiple hosts: the ratio on each host, and a test whether hosts differ by more
+//! than chance explains.
 
 use crate::few_blocks::{self, Deviation};
 use crate::load::visits::Visits;
@@ -13,15 +13,16 @@ use std::iter::zip;
 /// A host and the blocks that it measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeasuringHost<'r> {
-    /// One of the host's agents. A resumed run has more than one agent for a host.
+    /// An agent on the host. A host of a resumed run has more than one agent.
     pub agent: &'r Agent,
     /// The number of complete blocks.
     pub blocks: usize,
-    /// The numbers of the blocks that the host started but did not finish because it was lost.
+    /// The numbers of the blocks that the host started but did not finish, because its agent was
+    /// lost.
     pub lost: Vec<u32>,
 }
 
-/// A kind of hosts: hosts with the same processor and operating system.
+/// A kind of host: all hosts with the same processor and operating system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostKind {
     /// The facts that distinguish this kind from others, such as `AMD EPYC 7B13`.
@@ -33,7 +34,7 @@ pub struct HostKind {
 /// The facts of a host that determine its kind.
 const KIND_FACTS: [&str; 2] = ["cpu", "system"];
 
-/// A subject compared with its target's baseline, host by host.
+/// A comparison of a subject with the baseline of its target, host by host.
 ///
 /// The compared value is the typical time of batches, or the CPU time per request of servers.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,18 +43,19 @@ pub struct HostEffect {
     pub subject: SubjectId,
     /// The target.
     pub target: TargetId,
-    /// The point. `None` means the geometric mean over all points of the target, if it has more
-    /// than one.
+    /// The point. `None` means the geometric mean over all points of the target, if the target has
+    /// more than one point.
     pub point: Option<PointId>,
     /// The ratio on each host, in the order of [`hosts`], with an unadjusted interval. `None` means
     /// that the host has fewer than two blocks.
     pub ratios: Vec<Option<Interval>>,
-    /// The ratio on each kind of host over all blocks of the kind, in the order of [`kinds`].
+    /// The ratio on each kind of host, in the order of [`kinds`], computed from all blocks of the
+    /// kind.
     pub on_kinds: Vec<Option<Interval>>,
     /// The p-value of the hypothesis that all kinds have the same mean, relative to the variation
     /// between hosts of one kind. `None` means that no kind has two hosts.
     pub kinds_p: Option<f64>,
-    /// True if kinds differ by more than chance explains, at the level of `differ`.
+    /// True if kinds of hosts differ by more than chance explains, at the level of `differ`.
     pub kinds_differ: bool,
     /// The differences between hosts in the logarithms of the ratios.
     pub between: GroupEffects,
@@ -99,7 +101,7 @@ pub fn hosts(run: &Run) -> Vec<MeasuringHost<'_>> {
 
 /// Returns the kinds of hosts that measured blocks, in the order of their first host.
 ///
-/// Empty if all are of one kind.
+/// Empty if all hosts are of one kind.
 pub fn kinds(hosts: &[MeasuringHost]) -> Vec<HostKind> {
     let fact = |host: usize, key: &str| {
         let host = &hosts[host].agent.host;
@@ -205,7 +207,7 @@ fn host_of(run: &Run, hosts: &[MeasuringHost], block: &Block) -> Option<usize> {
     hosts.iter().position(|host| is_same(host.agent, agent))
 }
 
-/// The reduced samples or slices of a run.
+/// The samples or slices of a run, reduced to one value per block.
 enum BlockValues<'r> {
     Batches(BatchTable),
     Servers(Visits<'r>),
@@ -243,14 +245,14 @@ impl<'r> BlockValues<'r> {
     }
 }
 
-/// A subject at a point or over all points.
+/// A subject at one point or over all points.
 struct ComparedScope {
     subject: SubjectId,
     point: Option<PointId>,
     points: Vec<PointId>,
 }
 
-/// Returns the scopes of comparison: all points, and each point.
+/// Returns the scopes in which subjects are compared: all points together, and each point.
 fn scopes(plan: &Plan) -> Vec<ComparedScope> {
     let mut scopes = Vec::new();
     for subject in plan.compared() {

@@ -7,9 +7,9 @@ use crate::order;
 use lab_model::{Block, PointId, SubjectId};
 use std::collections::BTreeMap;
 
-/// The number of buckets for a single latency in ns each, from 0 ns on.
+/// The number of buckets that contain a single latency each, from 0 ns on.
 ///
-/// Above them, there are [`BUCKETS_PER_WIDTH`] buckets of each width.
+/// For longer latencies, there are [`BUCKETS_PER_WIDTH`] buckets of each width.
 const SINGLE_VALUE_BUCKETS: u32 = 64;
 
 /// The number of buckets of each width. Widths are powers of 2.

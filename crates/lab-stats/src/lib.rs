@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Statistics of a run's samples: estimates, intervals and verdicts.
 //!
-//! Pure functions without I/O.
+//! All functions are pure and do no I/O.
 //!
 //! - [`results::results`] computes the values, comparisons and warnings of a run of any kind.
 //! - [`results::observed`] does the same for arbitrary observations.

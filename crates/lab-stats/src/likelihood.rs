@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tests whether the mean of arbitrarily skewed values may be 0.
+//! Tests whether the mean of values may be 0, even if their distribution is skewed.
 
-/// Returns true if empirical likelihood and Student's t do not both reject a mean of 0.
+/// Returns true unless both empirical likelihood and Student's t reject a mean of 0.
 ///
 /// `critical` is the critical value of a squared statistic, such as t². If all values are equal,
 /// their mean may be 0 only if they are 0.
@@ -52,8 +52,8 @@ pub fn minus_two_log_ratio(values: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
-    /// For values of two kinds, the result is the likelihood ratio of a binomial proportion, `2 Σ n
-    /// ln(p̂ / p)`.
+    /// For values that are one of two numbers, the result is the likelihood ratio of a binomial
+    /// proportion, `2 Σ n ln(p̂ / p)`.
     #[test]
     fn two_kinds_of_values_are_a_binomial_sample() {
         let values = [[0.9; 3].as_slice(), &[-0.1; 17]].concat();

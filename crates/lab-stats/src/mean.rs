@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Ratios of means over blocks.
 //!
-//! Unlike robust estimates, means include pauses in full: a pause that occurs in one block of ten
-//! widens the interval in the direction in which pauses move the ratio.
+//! Unlike robust estimates, means include pauses in full. A pause in one block of ten widens the
+//! interval in the direction in which pauses move the ratio.
 
 use crate::bootstrap::{self, SplitMix64};
 use crate::normal;
@@ -14,7 +14,8 @@ use std::iter::Sum;
 /// If one block in 20 has a pause, 1.7% of runs with this many blocks contain no pause.
 const MIN_BLOCKS: usize = 80;
 
-/// With fewer blocks, bootstrap draws would be too coarse, so Student's t is used instead.
+/// The minimum number of blocks for the bootstrap. With fewer blocks, the draws would be too
+/// coarse, so Student's t is used instead.
 const MIN_DRAWN_BLOCKS: usize = 6;
 
 /// Returns the mean of `above` divided by the mean of `below`, with an interval at level `1 -
@@ -32,7 +33,7 @@ pub fn ratio_of_means(above: &[f64], below: &[f64], seed: u64, alpha: f64) -> Op
     ratio_of_means_seen(above, below, seed, alpha)
 }
 
-/// Returns the same ratio as [`ratio_of_means`] for two or more blocks, with an interval that
+/// Returns the same ratio as [`ratio_of_means`], for at least two blocks, with an interval that
 /// reflects only the pauses in these blocks.
 ///
 /// The lower bound is valid if missing pauses would increase the ratio.
@@ -83,7 +84,7 @@ pub fn ratio_of_means_seen(
     Some(interval(high, low, level))
 }
 
-/// The sums over one or more blocks from which an estimate is computed.
+/// The sums over one or more blocks from which a ratio of means is estimated.
 ///
 /// Deviations are relative to the ratio of all blocks, so that no digits are lost in differences of
 /// large sums.
@@ -91,7 +92,7 @@ pub fn ratio_of_means_seen(
 struct Moments {
     above: f64,
     below: f64,
-    /// `above - ratio * below`, with the ratio of all blocks.
+    /// The sum of `above - ratio * below`, where `ratio` is the ratio of all blocks.
     deviation: f64,
     below_squared: f64,
     deviation_squared: f64,
@@ -105,7 +106,7 @@ struct Estimate {
 }
 
 impl Estimate {
-    /// Computes the estimate from `blocks` blocks.
+    /// Computes the estimate from the sums over `blocks` blocks.
     ///
     /// A block may be counted multiple times.
     fn new(sum: Moments, blocks: usize) -> Option<Estimate> {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Chooses the number of sets of processes of a run, and the number of blocks that each set serves,
-//! for the narrowest intervals in a given time.
+//! Chooses the number of process sets of a run, and the number of blocks that each set serves, so
+//! that intervals are as narrow as possible in a given time.
 //!
 //! The process is the unit of replication: the value of a set of processes is the mean of its
 //! blocks' log ratios. Its variance is σp² + σb² / k, where σp² is the variance between processes,
@@ -16,17 +16,17 @@ use lab_model::Run;
 pub const MAX_BLOCKS: u32 = 16;
 /// The minimum number of sets.
 ///
-/// Fewer sets do not show how processes differ.
+/// Fewer sets do not show the variance between processes.
 const MIN_SETS: u32 = 2;
-/// Intervals from up to this many sets assume normally distributed values.
+/// The maximum number of sets whose intervals assume normally distributed values.
 ///
 /// With slightly more sets, the intervals need no such assumption but are wider.
 pub const MAX_ASSUMED_SETS: u32 = 5;
-/// From this many sets on, intervals do not assume normally distributed values and are not much
-/// wider.
+/// The minimum number of sets for intervals that do not assume normally distributed values and are
+/// not much wider.
 const MIN_EXACT_SETS: u32 = 12;
-/// The half-width of an interval from 12 or more sets, in standard errors, for a handful of
-/// comparisons.
+/// The half-width of an interval from 12 or more sets, in standard errors, if there are a handful
+/// of comparisons.
 const EXACT_FACTOR: f64 = 3.2;
 /// The error probability of each comparison, if there are a handful of comparisons.
 const ALPHA: f64 = 0.01;
@@ -40,7 +40,7 @@ pub struct Variances {
     pub block: f64,
 }
 
-/// The number of sets and blocks of a run.
+/// The number of process sets of a run, and the number of blocks of each set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Design {
     /// The number of sets of processes.
@@ -59,7 +59,8 @@ pub struct Cost {
 }
 
 impl Variances {
-    /// The variances assumed before any are measured: processes differ as much as blocks do.
+    /// The variances that are assumed before any variance is measured: processes vary as much as
+    /// blocks.
     pub const UNKNOWN: Variances = Variances {
         process: 1.0,
         block: 1.0,
@@ -97,10 +98,10 @@ impl Variances {
 
 impl Design {
     /// Chooses the design with the narrowest intervals for the remaining time in s, given the sets
-    /// already done.
+    /// that are already done.
     ///
-    /// Returns `None` if not even the minimum number of sets with one block each fits. `max_sets`
-    /// is the maximum number of sets of the run.
+    /// Returns `None` if there is not enough time for the minimum number of sets with one block
+    /// each. `max_sets` is the maximum number of sets of the run.
     pub fn choose(
         cost: Cost,
         variances: Variances,
@@ -141,8 +142,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// Returns the number of sets of processes whose blocks count, and the number of blocks of the last
-/// set.
+/// Returns the number of process sets whose blocks count, and the number of blocks of the last set.
 pub fn sets_done(run: &Run) -> (u32, u32) {
     let replicates = run.replicates();
     let last = replicates.iter().max().copied();
@@ -150,9 +150,10 @@ pub fn sets_done(run: &Run) -> (u32, u32) {
     (run.replicate_count() as u32, blocks as u32)
 }
 
-/// Returns the variances of the servers' cost per request relative to the baseline's cost.
+/// Returns the variances of the logarithm of the servers' cost per request divided by the
+/// baseline's cost.
 ///
-/// Returns `None` if the run has too few sets, or too few blocks in its sets.
+/// Returns `None` if the run has too few sets, or if its sets have too few blocks.
 pub fn observed(run: &Run) -> Option<Variances> {
     let plan = run.plan()?;
     let visits = Visits::new(run, plan);

@@ -4,7 +4,8 @@
 use crate::beta::incomplete_beta;
 use std::f64::consts::SQRT_2;
 
-/// With more degrees of freedom, Student's t and the normal distribution agree to ten digits.
+/// The maximum number of degrees of freedom for which Student's t is computed. With more degrees of
+/// freedom, the distribution agrees with the normal distribution to ten digits.
 const MAX_STUDENT_FREEDOM: f64 = 1e10;
 
 /// Returns the probability that a standard normal value is at most `z`.
@@ -42,7 +43,7 @@ pub fn student_upper_tail(freedom: f64, t: f64) -> f64 {
     if t > 0.0 { half } else { 1.0 - half }
 }
 
-/// Finds the point within ±`bound` at which `is_below` becomes false, to nearly the last bit.
+/// Finds the value within ±`bound` at which `is_below` becomes false, to nearly the last bit.
 fn solve(is_below: impl Fn(f64) -> bool, bound: f64) -> f64 {
     let (mut low, mut high) = (-bound, bound);
     for _ in 0..120 {

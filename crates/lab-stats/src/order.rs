@@ -7,14 +7,14 @@
 use crate::normal;
 use lab_model::Interval;
 
-/// Above this number of values, the binomial distribution is approximated by the normal
-/// distribution.
+/// The maximum number of values for the exact binomial distribution. With more values, the normal
+/// distribution approximates it.
 const MAX_EXACT: usize = 1000;
 
 /// Returns the mean of the middle half of the values, or `None` if there are no values.
 ///
-/// A quarter of the values is trimmed at each end. If a quarter is not a whole number, the two
-/// values at the cuts are weighted by their fraction inside.
+/// A quarter of the values is trimmed at each end. If a quarter is not a whole number, each of the
+/// two values at the cuts is weighted by the fraction that remains.
 ///
 /// Source: the 25% trimmed mean (Tukey's midmean), with the usual interpolation at the cuts.
 pub fn interquartile_mean(values: &[f64]) -> Option<f64> {
@@ -33,9 +33,9 @@ pub fn interquartile_mean(values: &[f64]) -> Option<f64> {
 /// Returns the squared standard error of [`interquartile_mean`], or `None` for fewer than four
 /// values.
 ///
-/// The values in the outer quarters are replaced by the nearest value of the middle half
-/// (winsorized). The result is the variance of these values divided by the number of values in the
-/// middle half.
+/// Each value in the outer quarters is replaced by the nearest value of the middle half
+/// (winsorized). The result is the variance of the values after this replacement, divided by the
+/// number of values in the middle half.
 ///
 /// Source: Tukey & McLaughlin, Sankhya A 25 (1963); Yuen, Biometrika 61 (1974).
 pub fn error_squared(values: &[f64]) -> Option<f64> {
@@ -58,9 +58,9 @@ pub fn median(values: &[f64]) -> Option<f64> {
     (!sorted.is_empty()).then(|| middle(&sorted))
 }
 
-/// Returns the scale of the noise of values whose level seldom changes, or 0 for one value.
+/// Returns the scale of the noise in values whose level seldom changes, or 0 for one value.
 ///
-/// The estimate uses the median difference between neighbors.
+/// The estimate is based on the median difference between neighboring values.
 pub fn scatter_of_steps(values: &[f64]) -> f64 {
     let steps = values.windows(2).map(|two| (two[1] - two[0]).abs());
     let steps: Vec<f64> = steps.collect();
@@ -70,8 +70,8 @@ pub fn scatter_of_steps(values: &[f64]) -> f64 {
 
 /// Returns the median with its exact interval at level `1 - alpha` or higher, for any distribution.
 ///
-/// With too few values for the level, the interval is the whole range, with the level of the range.
-/// Returns `None` if there are no values.
+/// With too few values for the level, the interval is the whole range of the values, and its level
+/// is the level of this range. Returns `None` if there are no values.
 ///
 /// Source: order statistics and the binomial distribution; Conover, *Practical Nonparametric
 /// Statistics*, 3rd ed., section 3.2. Above 1000 values, the normal approximation is used.
@@ -94,7 +94,8 @@ pub fn median_interval(values: &[f64], alpha: f64) -> Option<Interval> {
 /// Returns the rank of a quantile among `total` values, counted from 1.
 ///
 /// At least `per_10_000` in 10,000 values do not exceed the quantile. Returns `None` if there are
-/// too few values for any to exceed the quantile. The maximum (10,000 in 10,000) always has a rank.
+/// too few values for any value to exceed the quantile. The maximum (10,000 in 10,000) always has a
+/// rank.
 pub(crate) fn quantile_rank(per_10_000: u32, total: u64) -> Option<u64> {
     let (part, total) = (u128::from(per_10_000), u128::from(total));
     let beyond = total * 10_000_u128.saturating_sub(part);
@@ -122,10 +123,10 @@ pub(crate) fn middle(sorted: &[f64]) -> f64 {
 }
 
 /// Returns the index of the lower bound among `n` sorted values, and the probability that the
-/// median lies outside the bounds.
+/// median lies outside of the bounds.
 ///
-/// The index, counted from 0, is the largest index for which this probability is at most `alpha`,
-/// or 0.
+/// The index, counted from 0, is the largest index for which this probability is at most `alpha`.
+/// If there is no such index, index 0 is used.
 fn lower_rank(n: usize, alpha: f64) -> (usize, f64) {
     let mut best = (0, 2.0 * below_median(n).next().unwrap_or(0.5));
     for (rank, tail) in below_median(n).take(n.div_ceil(2)).enumerate() {

@@ -4,8 +4,9 @@
 //!
 //! The method is assurance (A. O'Hagan and others, *Assurance in clinical trial design*,
 //! Pharmaceutical Statistics 4, 2005): the true ratio and the true spread of the blocks are treated
-//! as uncertain, as estimated from this run. The interval of the new run uses the method, the alpha
-//! and the family that apply to its number of blocks.
+//! as uncertain, with distributions estimated from this run. The interval of the new run is
+//! computed by the method that applies to its number of blocks, and with the corresponding alpha
+//! and family.
 
 use crate::chi_square;
 use crate::family;
@@ -20,38 +21,39 @@ use std::ops::Range;
 /// `tests/stats/deciding.rs` counts the runs that actually resolve the comparison.
 pub(crate) const DECIDING_CHANCE: f64 = 0.85;
 
-/// Larger numbers of blocks are not considered.
+/// The maximum number of blocks that is considered.
 pub(crate) const MAX_BLOCKS: u32 = 100_000;
 
-/// The fraction of the degrees of freedom that counts, because blocks are not quite normally
+/// The degrees of freedom are multiplied by this fraction, because blocks are not quite normally
 /// distributed.
 ///
-/// Chosen by the simulations of this crate, with heavy tails and outlying blocks.
+/// The value was chosen by the simulations of this crate, with heavy tails and outlying blocks.
 const FREEDOM_FRACTION: f64 = 0.6;
 
 /// The number of equally probable values that approximate the distribution of the spread.
 const SCATTERS: usize = 10;
 
-/// The relative excess width of sign-flip intervals over intervals of Student's t at the same
-/// level.
+/// The excess of the width of sign-flip intervals over the width of Student's t intervals at the
+/// same level, as a fraction.
 ///
-/// The excess is the first value, plus the second divided by the number of flips that may be at
-/// least as extreme as the observed one. Both values were fitted to simulated intervals of 1 to 320
-/// comparisons with an alpha of 1.25% to 5%.
+/// The excess is the first value, plus the second value divided by the number of flips that may be
+/// at least as extreme as the observed signs. Both values were fitted to simulated intervals of 1
+/// to 320 comparisons with an alpha of 1.25% to 5%.
 const FLIP_EXCESS: [f64; 2] = [0.01, 0.16];
 
-/// The precision of a comparison, and the family that shares its level.
+/// The precision of a comparison, and the family of comparisons to which its confidence level
+/// refers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Certainty {
     /// The standard error of the ratio's logarithm.
     pub error: f64,
     /// The degrees of freedom of the error.
     pub freedom: f64,
-    /// The degrees of freedom borrowed from other comparisons.
+    /// The degrees of freedom that other comparisons contribute.
     pub borrowed: f64,
     /// The number of comparisons in the family, at least 1.
     pub family: u32,
-    /// 1 minus the simultaneous level of the family.
+    /// 1 minus the simultaneous confidence level of the family.
     pub alpha: f64,
 }
 
@@ -88,19 +90,22 @@ pub struct Open {
     pub certainty: Certainty,
     /// The number of values, and the number of blocks in each value.
     pub values: (u32, u32),
-    /// The minimum number of blocks of a run.
+    /// The minimum number of blocks that a new run can have.
     pub least: u32,
-    /// The interval shows a difference if it contains none of these logarithms.
+    /// The interval shows a difference if the whole interval lies outside of this range of
+    /// logarithms.
     pub difference: Range<f64>,
-    /// The interval shows that there is no relevant difference if it lies within these logarithms.
+    /// The interval shows that there is no relevant difference if the whole interval lies within
+    /// this range of logarithms.
     pub equivalence: Range<f64>,
 }
 
-/// The number of values, the size of the family, and the bits of the borrowed degrees of freedom
-/// and of alpha.
+/// The key of a cached half-width: the number of values, the size of the family, and the bits of
+/// the borrowed degrees of freedom and of alpha.
 type CriticalKey = (u32, u32, [u64; 2]);
 
-/// Computes probabilities and caches intermediate results that comparisons share.
+/// Computes the probabilities of results of new runs. Caches intermediate results that comparisons
+/// share.
 pub struct Outlook<'a> {
     /// Returns the alpha of a new run with this number of blocks, divided by the alpha of this run.
     relative_alpha: &'a dyn Fn(u32) -> f64,
@@ -108,7 +113,7 @@ pub struct Outlook<'a> {
     scatters: RefCell<HashMap<u64, Vec<f64>>>,
 }
 
-/// The relative alpha of new runs with the same alpha as this run.
+/// The relative alpha of new runs that have the same alpha as this run.
 pub const SAME_ALPHA: &dyn Fn(u32) -> f64 = &|_| 1.0;
 
 impl<'a> Outlook<'a> {
@@ -124,7 +129,7 @@ impl<'a> Outlook<'a> {
         }
     }
 
-    /// Returns the number of blocks that a new run needs to resolve a comparison with probability
+    /// Returns the number of blocks with which a new run resolves a comparison with probability
     /// [`DECIDING_CHANCE`].
     ///
     /// Returns `None` if more than [`MAX_BLOCKS`] are needed.
@@ -170,8 +175,8 @@ impl<'a> Outlook<'a> {
         chances.sum::<f64>() / (SCATTERS * SCATTERS) as f64
     }
 
-    /// Returns the half-width of a new run's interval, in units of the standard error estimated by
-    /// that run.
+    /// Returns the half-width of a new run's interval, in units of the standard error that the new
+    /// run estimates.
     fn critical(&self, open: &Open, blocks: u32, values: u32) -> f64 {
         let Certainty {
             borrowed,
@@ -189,8 +194,8 @@ impl<'a> Outlook<'a> {
             .or_insert_with(compute)
     }
 
-    /// Returns equally probable values of the ratio of an estimated deviation to the true
-    /// deviation.
+    /// Returns equally probable values of the ratio between an estimated standard deviation and the
+    /// true standard deviation.
     fn scatters(&self, freedom: f64) -> Vec<f64> {
         let compute = || {
             let tail = |i: usize| (i as f64 + 0.5) / SCATTERS as f64;
@@ -237,7 +242,7 @@ fn critical(values: u32, borrowed: f64, family: u32, alpha: f64) -> f64 {
 
 /// Returns the smallest number from `least` to `most` for which `is_enough` is true.
 ///
-/// If it is true for a number, it must be true for all larger ones.
+/// If `is_enough` is true for a number, it must be true for all larger numbers.
 pub(crate) fn first(least: u32, most: u32, is_enough: impl Fn(u32) -> bool) -> Option<u32> {
     // Usually, a small number of blocks is enough.
     let (mut too_few, mut enough) = (least - 1, least);

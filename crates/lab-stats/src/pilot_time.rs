@@ -1,34 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The fraction of a run's time for its pilots, and the time for each pilot.
+//! The fraction of a run's time that its pilots get, and the time that each pilot gets.
 
 use std::time::Duration;
 
 /// All pilots together get 1/BUDGET_DIVISOR of a run's time budget.
 const BUDGET_DIVISOR: u32 = 10;
 
-/// All pilots together get up to 1/MIN_BUDGET_DIVISOR if each would otherwise have less than [`NEEDED`].
+/// All pilots together get up to 1/MIN_BUDGET_DIVISOR of the budget if each pilot would otherwise
+/// get less than [`NEEDED`].
 const MIN_BUDGET_DIVISOR: u32 = 5;
 
 /// The mean time that a pilot needs if some subjects compile.
 const NEEDED: Duration = Duration::from_millis(250);
 
-/// 1/RESERVE_DIVISOR of the pilots' time is reserved for the work after the pilots.
+/// 1/RESERVE_DIVISOR of the pilots' time is reserved for the work that follows them.
 ///
 /// This work includes computing the required results of batches.
 const RESERVE_DIVISOR: u32 = 10;
 
-/// A pilot may take up to this many times its equal fraction of the remaining time, because other
-/// pilots need less than theirs.
+/// A pilot may take up to this many times an equal fraction of the remaining time, because other
+/// pilots need less than an equal fraction.
 pub const MAX_FRACTIONS: u32 = 2;
 
-/// Each pilot is guaranteed 1/RESERVED of its equal fraction of the total time.
+/// Each pilot is guaranteed 1/RESERVED of an equal fraction of the total time.
 const RESERVED: u32 = 2;
 
-/// An insufficient budget is raised by 1/GROWTH_DIVISOR at a time, at most MAX_GROWTHS times.
+/// An insufficient budget is raised by 1/GROWTH_DIVISOR at a time.
 const GROWTH_DIVISOR: u32 = 20;
+/// The maximum number of times that an insufficient budget is raised.
 const MAX_GROWTHS: usize = 300;
 
-/// The total time for all pilots of a run.
+/// The total time of all pilots of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct PilotTime {
     all: Duration,
@@ -65,7 +67,7 @@ impl PilotTime {
         (rest * MAX_FRACTIONS / left).min(free).max(self.reserved)
     }
 
-    /// Returns true if there is enough time for pilots that need these times, in this order.
+    /// Returns true if the time is enough for pilots that need the times `needed`, in this order.
     pub(crate) fn suffices(self, needed: &[Duration]) -> bool {
         let mut spent = Duration::ZERO;
         needed.iter().enumerate().all(|(done, &time)| {
@@ -82,7 +84,8 @@ pub fn part_of_budget(budget: Duration, pilots: usize) -> Duration {
     needed.clamp(budget / BUDGET_DIVISOR, budget / MIN_BUDGET_DIVISOR)
 }
 
-/// Returns the smallest budget of at least `least` that gives pilots the times that they need, in any order.
+/// Returns the smallest budget of at least `least` with which each pilot gets the time that it
+/// needs, in any order of the pilots.
 pub fn sufficient_budget(least: Duration, mut needed: Vec<Duration>) -> Duration {
     // Longest first: the first pilots are allowed the least time.
     needed.sort_by(|a, b| b.cmp(a));
@@ -100,7 +103,8 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// Returns the total time of pilots that need these times, and the number of pilots cut short.
+    /// Runs pilots that need the times `needs`. Returns the total time that they take, and the
+    /// number of pilots that are cut short.
     fn take(all: Duration, needs: &[Duration]) -> (Duration, usize) {
         let (mut spent, mut cut) = (Duration::ZERO, 0);
         let time = PilotTime::divide(all, needs.len());

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Forecasts the number of blocks needed to detect a difference, from the spread of a short pilot.
 //!
-//! Runs are simulated with normally distributed blocks and analyzed with the sign flips of a real
-//! run. The simulations use the alpha left by the interim analyses and the number of comparisons of
-//! the real run. The dependence between comparisons is estimated from the pilot.
+//! Runs are simulated with normally distributed blocks, and analyzed with sign flips like a real
+//! run. The simulations use the number of comparisons of the real run and the alpha that its
+//! interim analyses leave. The dependence between comparisons is estimated from the pilot.
 
 use crate::analysis::{Exclusion, ExclusionKind, ExclusionReason};
 use crate::chi_square;
@@ -19,13 +19,13 @@ use lab_model::{Interval, Metric, Plan, Run, TargetKind, parts};
 /// The true differences for which forecasts are made, as fractions.
 pub const DIFFERENCES: [f64; 4] = [0.01, 0.02, 0.05, 0.1];
 
-/// The probabilities of detecting a difference.
+/// The probabilities with which a difference is to be detected.
 pub const POWERS: [f64; 2] = [0.8, 0.95];
 
-/// The level of the interval for the pilot's spread.
+/// The confidence level of the interval for the pilot's spread.
 pub const LEVEL: f64 = 0.8;
 
-/// Larger numbers of blocks are not reported.
+/// The maximum number of blocks that is reported.
 const MAX_BLOCKS: f64 = 10_000.0;
 
 /// A forecast of the number of blocks that a run needs.
@@ -33,19 +33,19 @@ const MAX_BLOCKS: f64 = 10_000.0;
 pub struct Forecast {
     /// The number of complete blocks of the pilot.
     pub blocks: u32,
-    /// The time per block in s. It includes redone blocks, which are as frequent as in the pilot.
-    /// It does not include the time before the first block.
+    /// The time per block in s, including redone blocks, which are assumed to be as frequent as in
+    /// the pilot. It does not include the time before the first block.
     pub block_s: f64,
     /// The time before the first block, in s.
     pub start_s: f64,
-    /// The comparisons at all points, starting with the one that needs the most blocks.
+    /// The comparisons at all points, ordered from the most to the fewest blocks needed.
     pub comparisons: Vec<PlannedComparison>,
-    /// The subjects whose spread may include a warm-up, each with a reason. A run does not compare
-    /// such a subject, but its spread can be measured.
+    /// The subjects whose spread may include a warm-up, each with a reason. A run with these
+    /// samples does not compare such a subject, but its spread can be estimated.
     pub unsteady: Vec<NamedReason>,
 }
 
-/// A subject with the reason why a run with the pilot's samples would not compare it.
+/// A subject, and the reason why a run with the pilot's samples would not compare it.
 #[derive(Clone, Debug)]
 pub struct NamedReason {
     /// The subject's name.
@@ -80,35 +80,36 @@ pub struct PlannedComparison {
     pub scatter: Interval,
     /// The numbers of blocks needed, by [`DIFFERENCES`], then by [`POWERS`].
     pub differences: Vec<[BlocksNeeded; POWERS.len()]>,
-    /// The blocks needed to show that two equal subjects are equivalent, for each of [`POWERS`].
+    /// The numbers of blocks needed to show that two equal subjects are equivalent, for each of
+    /// [`POWERS`].
     pub equivalent: [BlocksNeeded; POWERS.len()],
 }
 
 /// The numbers of blocks needed to detect a difference.
 ///
-/// `None` means that more than 10,000 blocks or no number of blocks would suffice.
+/// `None` means that even 10,000 blocks would not suffice.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BlocksNeeded {
     /// The number of blocks needed to show that the ratio is not 1.
     pub different: Blocks,
     /// The number of blocks needed to show that the difference exceeds the margin. Empty if the
-    /// difference does not exceed the margin.
+    /// true difference does not exceed the margin.
     pub beyond: Blocks,
 }
 
-/// The number of blocks for the estimated spread and for the bounds of its interval.
+/// The numbers of blocks needed for the estimated spread and for the bounds of its interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Blocks {
-    /// The number for the estimated spread.
+    /// The number of blocks for the estimated spread.
     pub estimate: Option<u32>,
-    /// The number for the lower bound of the spread.
+    /// The number of blocks for the lower bound of the spread.
     pub low: Option<u32>,
-    /// The number for the upper bound of the spread.
+    /// The number of blocks for the upper bound of the spread.
     pub high: Option<u32>,
 }
 
 impl Forecast {
-    /// Returns the duration of a run with `blocks` blocks, in s.
+    /// Returns the expected duration of a run with `blocks` blocks, in s.
     pub fn seconds(&self, blocks: u32) -> f64 {
         self.start_s + self.block_s * f64::from(blocks)
     }
@@ -116,7 +117,7 @@ impl Forecast {
 
 /// Forecasts a run of `plan` from a `pilot` with at least two blocks.
 ///
-/// A subject that may not have reached its steady state is included, and named in
+/// A subject that may not have reached its steady state is included, and listed in
 /// [`Forecast::unsteady`].
 pub fn forecast(pilot: &Run, plan: &Plan) -> Result<Forecast, NoForecast> {
     if plan.load().is_some() {
@@ -167,7 +168,7 @@ pub fn forecast(pilot: &Run, plan: &Plan) -> Result<Forecast, NoForecast> {
     })
 }
 
-/// Forecasts the comparisons of a part of a pilot.
+/// Forecasts the comparisons on one target of a pilot.
 fn planned(
     basis: &Basis,
     target: Option<TargetKind>,
@@ -208,7 +209,7 @@ fn planned(
         .collect()
 }
 
-/// Estimates the spread of a comparison's blocks with the help of the other comparisons.
+/// Estimates the spread of a comparison's blocks, with the help of other comparisons.
 ///
 /// Returns `None` for fewer than two blocks.
 fn scatter(values: &[f64], deviation: &Deviation) -> Option<Interval> {

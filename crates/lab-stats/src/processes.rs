@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Estimates from other tools' files, based on processes.
+//! Estimates from other tools' files, with the process as the unit of replication.
 //!
-//! The process is the unit of replication. Values within one process depend on its memory layout,
-//! its compiled code and its machine state, so they say nothing about the variation between
-//! processes.
+//! Values within one process depend on its memory layout, its compiled code and its machine state,
+//! so they say nothing about the variation between processes.
 
 use crate::analysis::Verdict;
 use crate::change;
@@ -29,8 +28,8 @@ pub fn values(series: &ImportedSeries) -> Vec<f64> {
 
 /// Returns the typical value over all processes with its interval.
 ///
-/// The interval has level 0 if there is only one process. Values that are not positive have no interval either.
-/// Returns `None` without values.
+/// The interval has level 0 if there is only one process, or if a value is not positive. Returns
+/// `None` without values.
 pub fn typical(series: &ImportedSeries) -> Option<Interval> {
     let values = values(series);
     let level = Level {
@@ -48,18 +47,20 @@ pub fn typical(series: &ImportedSeries) -> Option<Interval> {
 pub struct ProcessChange {
     /// The second value divided by the first.
     pub ratio: Interval,
-    /// The same change as a ratio of costs: below 1 is better. It differs from `ratio` for rates.
+    /// The change as a ratio of costs: below 1 is better. It is the inverse of `ratio` for rates.
     pub cost: Interval,
-    /// The two-sided p-value of the hypothesis that nothing changed, not adjusted.
+    /// The two-sided p-value of the hypothesis that nothing changed, not adjusted for other
+    /// comparisons.
     pub p: f64,
-    /// The verdict. `None` means that a side has only one process, or that the metric has no better direction.
+    /// The verdict. `None` means that one of the two series has only one process, or that the
+    /// metric has no better direction.
     pub verdict: Option<Verdict>,
 }
 
 /// Returns the change of a metric between two series.
 ///
 /// The intervals are simultaneous over `family` comparisons. Returns `None` if a value is not
-/// positive, because there is no ratio then.
+/// positive, because there is then no ratio.
 pub fn changed(
     first: &ImportedSeries,
     second: &ImportedSeries,

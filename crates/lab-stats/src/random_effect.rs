@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Estimates how much groups differ beyond the variation within them: a model with one random
-//! effect and groups of any size.
+//! Estimates how much groups of values differ beyond the variation within the groups. The model has
+//! one random effect and groups of any size.
 //!
 //! Sources: A. Wald, *A note on the analysis of variance with unequal class frequencies*, Annals of
 //! Mathematical Statistics 11, 1940: an exact interval for the variance between groups as a
@@ -11,11 +11,11 @@
 use crate::beta::incomplete_beta;
 use lab_model::Interval;
 
-/// The number of bisection steps for a root, which give a precision of 2^-60 of the search
+/// The number of bisection steps for finding a root. They give a precision of 2^-60 of the search
 /// interval.
 const BISECTION_STEPS: usize = 60;
 
-/// Larger multiples count as infinite.
+/// The largest multiple that is distinguished from infinity.
 const MAX_MULTIPLE: f64 = 1e12;
 
 /// The differences between groups of values.
@@ -23,9 +23,9 @@ const MAX_MULTIPLE: f64 = 1e12;
 pub struct GroupEffects {
     /// The standard deviation between groups.
     ///
-    /// The interval is the exact interval of the deviation as a multiple of the deviation within
-    /// groups, times the estimate of the deviation within groups. For groups of equal size, it
-    /// contains the interval of J. Williams, Biometrika 49, 1962.
+    /// The bounds of the interval are the bounds of Wald's exact interval, multiplied by the
+    /// estimated deviation within groups. For groups of equal size, the interval contains the
+    /// interval of J. Williams, Biometrika 49, 1962.
     pub deviation: Interval,
     /// The standard deviation within groups.
     pub within: f64,
@@ -35,8 +35,8 @@ pub struct GroupEffects {
 
 /// Estimates the variance between groups of values, with an interval at level `1 - alpha`.
 ///
-/// Returns `None` if there are fewer than two groups, if no group has two values, or if values
-/// within groups do not differ at all.
+/// Returns `None` if there are fewer than two groups, if no group has two values, or if the values
+/// within each group are all equal.
 pub fn estimate(groups: &[Vec<f64>], alpha: f64) -> Option<GroupEffects> {
     let groups: Vec<&Vec<f64>> = groups.iter().filter(|group| !group.is_empty()).collect();
     let values: usize = groups.iter().map(|group| group.len()).sum();
@@ -77,10 +77,10 @@ pub fn estimate(groups: &[Vec<f64>], alpha: f64) -> Option<GroupEffects> {
     })
 }
 
-/// Returns an upper bound of the multiple for means that vary less than expected by chance.
+/// Returns an upper bound of the multiple if the means vary less than expected by chance.
 ///
-/// The bound is the one for means that vary exactly as expected. Without it, Wald's interval might
-/// contain only 0 or nothing.
+/// This is the bound for means that vary exactly as much as expected by chance. Without this bound,
+/// Wald's interval might contain only 0 or nothing.
 fn by_chance(means: &[(f64, f64)], quantile: f64) -> f64 {
     let all: f64 = means.iter().map(|(n, _)| n).sum();
     let squares: f64 = means.iter().map(|(n, _)| n * n).sum();
@@ -98,7 +98,7 @@ fn mean(group: &[f64]) -> f64 {
 
 /// Returns the weighted sum of squared deviations of the means from their weighted mean.
 ///
-/// The weights are those for a variance between groups of `multiple` times the variance within
+/// The weights are optimal if the variance between groups is `multiple` times the variance within
 /// groups.
 fn spread(means: &[(f64, f64)], multiple: f64) -> f64 {
     let weighted = || {
@@ -113,9 +113,10 @@ fn spread(means: &[(f64, f64)], multiple: f64) -> f64 {
         .sum()
 }
 
-/// Finds the argument at which a function reaches a value. The function must decrease from 0 on.
+/// Finds the argument at which a function reaches a value. The function must decrease for arguments
+/// from 0 on.
 ///
-/// Returns 0 if the function starts below the value, and infinity if it stays above.
+/// Returns 0 if the function starts below the value, and infinity if it stays above the value.
 fn falls_to(function: &dyn Fn(f64) -> f64, value: f64) -> f64 {
     if function(0.0) <= value {
         return 0.0;
@@ -154,7 +155,7 @@ mod tests {
         assert!((a - b).abs() < 1e-8 * b.abs(), "{a} {b}");
     }
 
-    /// The expected values are integrals of the density by Simpson's rule with 400,000 steps.
+    /// Compares tails with integrals of the density by Simpson's rule with 400,000 steps.
     #[test]
     fn tails_are_integrals_of_the_density() {
         close(upper_tail(1.0, (1.0, 10.0)), 0.340_893_132_302);
@@ -163,7 +164,8 @@ mod tests {
         assert_eq!(upper_tail(0.0, (2.0, 9.0)), 1.0);
     }
 
-    /// For groups of equal size, the estimate is (mean square between - within) / size.
+    /// For groups of equal size, the estimate of the variance is (mean square between groups - mean
+    /// square within groups) / size.
     #[test]
     fn groups_of_equal_size_match_an_analysis_of_variance() {
         let groups = [
@@ -194,7 +196,7 @@ mod tests {
     }
 
     /// Intervals of groups of different sizes contain the true value about as often as their level
-    /// says, and false positives are no more frequent.
+    /// says. False positives are as rare as the level says.
     #[test]
     fn simulated_intervals_are_valid() {
         let mut random = SplitMix64::new(26);

@@ -3,13 +3,13 @@
 //! range.
 //!
 //! All commits took turns in every block, so the variation between blocks shows the noise in the
-//! commits' levels. The levels are divided into segments by PELT ([`change_points`]). Its penalty
-//! is set so that noise alone rarely produces a change: the blocks' deviations from the levels are
-//! given random weights many times, and a change gains more than the penalty in at most a fraction
-//! `alpha` of these draws (multiplier bootstrap).
+//! commits' times. The commits are divided into segments of equal time by PELT ([`change_points`]).
+//! Its penalty is set so that noise alone rarely produces a change: the blocks' deviations from the
+//! commits' times are given random weights many times, and in at most a fraction `alpha` of these
+//! draws, a change gains more than the penalty (multiplier bootstrap).
 //!
-//! Unlike comparisons of neighbors, a change point uses all commits of its segments, so it finds
-//! smaller steps.
+//! A comparison of neighbors uses only two commits. A change point uses all commits of its
+//! segments, so it finds smaller steps.
 //!
 //! Sources: Frick, Munk & Sieling, *Multiscale change point inference*, JRSS B 76 (2014), for a
 //! penalty that controls the level without changes; Fryzlewicz, *Wild binary segmentation*, Annals
@@ -24,11 +24,11 @@ use crate::warmup::change_points;
 use lab_model::{PointId, Run, SubjectId};
 use serde::Serialize;
 
-/// The number of random weightings.
+/// The number of draws of random weights.
 const DRAWS: usize = 1999;
 
-/// The minimum number of blocks for finding steps. Fewer blocks do not show their variation well
-/// enough.
+/// The minimum number of blocks for finding steps. Fewer blocks do not show the variation between
+/// blocks well enough.
 pub const MIN_BLOCKS_FOR_STEPS: usize = 6;
 
 /// A commit that changed the time.
@@ -37,7 +37,7 @@ pub const MIN_BLOCKS_FOR_STEPS: usize = 6;
 pub struct RangeStep {
     /// The subject: the first commit after the change.
     pub subject: SubjectId,
-    /// The time after the step divided by the time before it. Each time is the mean over the
+    /// The time after the step divided by the time before the step. Each time is the mean over the
     /// commits up to the neighboring step. The intervals of all steps are simultaneous.
     pub ratio: f64,
     /// The lower bound.
@@ -51,8 +51,8 @@ pub struct RangeStep {
 
 /// Returns the steps of a run whose subjects are the commits of a range in their order.
 ///
-/// At most a fraction `alpha` of runs without a change show a step. Returns `None` if there are fewer than
-/// [`MIN_BLOCKS_FOR_STEPS`] blocks in which all commits took turns.
+/// At most a fraction `alpha` of runs without a change show a step. Returns `None` if fewer than
+/// [`MIN_BLOCKS_FOR_STEPS`] blocks contain all commits.
 pub fn range_steps(run: &Run, alpha: f64) -> Option<Vec<RangeStep>> {
     let plan = sound_plan(run)?;
     let table = BatchTable::new(run, plan);
@@ -93,7 +93,8 @@ pub struct LevelStep {
     pub lengths: [usize; 2],
 }
 
-/// Returns the changes of the level along the columns of `rows`. Each row is a block.
+/// Returns the changes of the level along the columns of `rows`. Each row contains the values of a
+/// block.
 ///
 /// All rows have the same length. Returns `None` with fewer than [`MIN_BLOCKS_FOR_STEPS`] rows.
 pub fn steps(rows: &[Vec<f64>], alpha: f64, seed: u64) -> Option<Vec<LevelStep>> {
@@ -160,9 +161,9 @@ fn normal_value(random: &mut SplitMix64) -> f64 {
     radius * (std::f64::consts::TAU * uniform(random.next())).cos()
 }
 
-/// Returns the greatest reduction of the sum of squares per change, with one change or two.
+/// Returns the greatest reduction of the sum of squares per change, with one change or with two.
 ///
-/// Pairs of changes are tried because a short stretch in the middle can stand out although no
+/// Pairs of changes are tried because a short segment in the middle can stand out although no
 /// single change does.
 fn greatest_gain(values: &[f64]) -> f64 {
     let n = values.len();

@@ -2,20 +2,20 @@
 //! Wilcoxon's rank-sum statistic (Mann & Whitney's U): the Hodges-Lehmann estimate of the shift
 //! between two unpaired samples, with its exact interval and p-value.
 //!
-//! The statistic counts the differences between all pairs of values, one from each sample. Ties are
-//! treated as in [`crate::signed_rank`]: the p-value and the closed interval are conservative and
-//! consistent.
+//! The statistic counts the differences between all pairs of values that contain one value from
+//! each sample. Ties are treated as in [`crate::signed_rank`]: the p-value and the closed interval
+//! are conservative and consistent.
 
 use crate::counted::{Center, CountedValues};
 use crate::{normal, order};
 
-/// Returns the shift of the values of `second` relative to `first`: estimate, interval and p-value
-/// of the hypothesis of no shift.
+/// Returns the shift of the values of `second` relative to `first`: the estimate, its interval, and
+/// the p-value of the hypothesis that there is no shift.
 ///
-/// The interval is at level `1 - alpha` or higher. With too few values for the level, it is the
-/// widest interval with the level that it reaches. Values that are not finite are ignored. Returns
-/// `None` if a sample has no finite values. The two distributions are assumed to be equal except
-/// for the shift.
+/// The interval is at level `1 - alpha` or higher. With too few values for the level, the interval
+/// is the widest possible interval, and its level is lower. Values that are not finite are ignored.
+/// Returns `None` if a sample has no finite values. The two distributions are assumed to be equal
+/// except for the shift.
 ///
 /// Source: Hollander, Wolfe & Chicken, *Nonparametric Statistical Methods*, 3rd ed., sections 4.1
 /// to 4.3. Without ties, the result equals R's `wilcox.test(second, first, conf.int = TRUE, exact =
@@ -46,8 +46,8 @@ impl RankSum {
     /// Computes the distribution.
     ///
     /// The distribution is exact while the number of ways to interleave the samples fits into 128
-    /// bits (such as 64 values in each, or 8 in one and many thousands in the other). For larger
-    /// samples, the normal approximation with continuity correction is used.
+    /// bits (such as 64 values in each sample, or 8 in one sample and many thousands in the other).
+    /// For larger samples, the normal approximation with continuity correction is used.
     pub fn new(m: usize, n: usize) -> RankSum {
         let cumulative = match ways(m.min(n), m.max(n)) {
             Some(all) => cumulative(&frequencies(m.min(n), m.max(n)), all),
@@ -71,8 +71,8 @@ impl RankSum {
     }
 }
 
-/// Returns the number of ways to interleave samples of `few` and `many` values: the binomial
-/// coefficient, if it fits.
+/// Returns the number of ways to interleave samples of `few` and `many` values, which is a binomial
+/// coefficient, or `None` if it exceeds 128 bits.
 ///
 /// Each step is `ways * (many + i) / i`. The division comes first, so that no intermediate value
 /// exceeds the result.
@@ -84,11 +84,11 @@ fn ways(few: usize, many: usize) -> Option<u128> {
     })
 }
 
-/// Returns, for t = 0, 1, … `few * many`, the number of interleavings in which t pairs have the
-/// value of the first sample below the value of the second.
+/// Returns, for t = 0, 1, … `few * many`, the number of interleavings with t pairs of values in
+/// which the value of the first sample is below the value of the second.
 ///
-/// The numbers are the coefficients of the Gaussian binomial, the product over i = 1 … `few` of
-/// (1 - q^(many + i)) / (1 - q^i) (Andrews, *The Theory of Partitions*, section 3.2). Intermediate
+/// The numbers are the coefficients of the Gaussian binomial, the product over i = 1 … `few` of (1
+/// - q^(many + i)) / (1 - q^i) (Andrews, *The Theory of Partitions*, section 3.2). Intermediate
 /// steps may overflow 2^128. Because the arithmetic wraps and the result is below 2^128, the result
 /// is correct.
 fn frequencies(few: usize, many: usize) -> Vec<u128> {
@@ -113,7 +113,7 @@ fn cumulative(frequencies: &[u128], all: u128) -> Vec<f64> {
     frequencies.iter().scan(0, accumulate).collect()
 }
 
-/// Counts the pairs whose value of `second` minus their value of `first` is at most `limit`.
+/// Counts the pairs in which the value of `second` minus the value of `first` is at most `limit`.
 fn differences_at_most(first: &[f64], second: &[f64], limit: f64) -> u64 {
     let mut count = 0;
     let mut begin = 0;

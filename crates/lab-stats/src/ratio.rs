@@ -7,7 +7,7 @@ use crate::outlook::Certainty;
 use crate::{family, signed_rank};
 use lab_model::Interval;
 
-/// The confidence level of a family of intervals.
+/// The simultaneous confidence level of a family of intervals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Level {
     /// 1 minus the simultaneous level of the family.
@@ -17,7 +17,7 @@ pub struct Level {
 }
 
 impl Level {
-    /// Returns 1 minus the level of each interval (Bonferroni).
+    /// Returns 1 minus the confidence level of each single interval (Bonferroni).
     pub(crate) fn each(self) -> f64 {
         self.alpha / self.members()
     }
@@ -30,11 +30,13 @@ impl Level {
 /// A ratio of times with its statistics.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ratio {
-    /// The estimate and its interval, whose confidence level holds for the whole family at once.
+    /// The estimate and its interval. The interval's level holds simultaneously for the whole
+    /// family.
     pub interval: Interval,
-    /// The two-sided p-value of the hypothesis that the ratio is 1, not adjusted.
+    /// The two-sided p-value of the hypothesis that the ratio is 1, not adjusted for other
+    /// comparisons.
     pub p: f64,
-    /// The number of values: blocks, or groups of merged blocks.
+    /// The number of values. Each value is a block or a group of merged blocks.
     pub values: u32,
     /// The number of blocks in each group, or 1 if no blocks were merged.
     pub width: u32,
@@ -42,19 +44,20 @@ pub struct Ratio {
     pub dependent: bool,
     /// True if the merged blocks still depend on each other, but are too few to be merged further.
     pub unresolved: bool,
-    /// True if there is an interval at the requested level.
+    /// True if the interval has the requested level.
     pub sufficient: bool,
     /// True if the interval assumes normally distributed blocks, because there are fewer than
-    /// `needed`.
+    /// `needed` values.
     pub assumed: bool,
-    /// The minimum number of values for an interval that assumes only symmetry.
+    /// The minimum number of values for an interval that assumes only a symmetric distribution.
     pub needed: u32,
-    /// The precision of the estimate, used to predict how many blocks are needed.
+    /// The precision of the estimate, from which the number of blocks needed for a verdict is
+    /// predicted.
     pub certainty: Certainty,
 }
 
 impl Ratio {
-    /// Creates a ratio without a verdict from an interval that was computed in another way.
+    /// Creates a ratio without a verdict from an interval that another method computed.
     pub(crate) fn without_verdict(interval: Interval, blocks: u32) -> Ratio {
         Ratio {
             interval,
@@ -70,8 +73,8 @@ impl Ratio {
         }
     }
 
-    /// Sets the level to the simultaneous level of a family whose intervals each use a fraction of
-    /// `alpha`.
+    /// Sets the confidence level to the simultaneous level of a family, each of whose intervals
+    /// uses a fraction of `alpha`.
     pub(crate) fn of_family(mut self, alpha: f64) -> Ratio {
         if self.interval.level > 0.0 {
             self.interval.level = Interval::confidence_level(alpha);
@@ -88,8 +91,8 @@ impl Ratio {
 /// Estimates a ratio from its logarithm in each block, in chronological order.
 ///
 /// The estimate is the Hodges-Lehmann estimate with the signed-rank interval, after blocks that
-/// depend on each other were merged. With too few blocks for that, [`few_blocks::interval`] is
-/// used. Returns `None` if no value is finite.
+/// depend on each other are merged. If there are too few blocks for a signed-rank interval,
+/// [`few_blocks::interval`] is used. Returns `None` if no value is finite.
 pub fn ratio(logs: &[f64], level: Level) -> Option<Ratio> {
     let merged = merged(logs, level);
     let values = merged.values.len() as u32;

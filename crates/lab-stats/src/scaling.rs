@@ -9,16 +9,17 @@ use crate::table::BatchTable;
 use crate::{bootstrap, usl};
 use lab_model::{Cores, Plan, Run, SubjectId, TargetId};
 
-/// The maximum relative deviation of points from the law before it counts as a poor fit.
+/// The largest relative deviation of points from the law that does not count as a poor fit.
 ///
-/// The plan's margin is used instead if it is wider. The tolerance is needed because three
-/// parameters describe the joint behavior of a machine, a server and a runtime.
+/// The plan's margin is used instead if it is wider. The tolerance is needed because the law
+/// describes the joint behavior of a machine, a server and a runtime with only three parameters.
 const MAX_DEVIATION: f64 = 0.05;
 
-/// Fits the scaling of each subject measured at two or more points of a sweep with concurrent
-/// operations.
+/// Fits the scaling of each subject that was measured at two or more points of a sweep with
+/// concurrent operations.
 ///
-/// Blocks without values at all points are ignored. Intervals are individual, at the plan's level.
+/// Blocks without values at all points are ignored. Intervals are not adjusted for multiple
+/// comparisons, and have the plan's level.
 pub fn scalings(run: &Run, plan: &Plan, table: &BatchTable) -> Vec<Scaling> {
     let sweeps = sweeps::sweeps(plan);
     let at_once = sweeps

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Compares the settings of subjects, as read back over their own connections, with the baseline's.
+//! Compares the settings that subjects read back over their own connections with the settings of
+//! the baseline.
 
 use lab_model::{Plan, PointId, Setting, SubjectId};
 use std::collections::HashMap;
@@ -26,9 +27,9 @@ pub struct Difference {
 /// message. If a setting was read multiple times with different values, all values count, in the
 /// order in which they were read.
 ///
-/// A setting that only one of the two reported differs. A setting that neither reported does not
-/// differ. The caller must ignore subjects that failed, because they reported nothing. Points in
-/// which only one of the two takes part are ignored.
+/// A setting differs if only the subject or only the baseline reported it. It does not differ if
+/// neither reported it. The caller must ignore subjects that failed, because they reported nothing.
+/// Points at which only the subject or only the baseline takes part are ignored.
 pub fn differences(plan: &Plan, settings: &[Setting], keys: &[String]) -> Vec<Difference> {
     let read = ReadBack::new(settings);
     let mut differences = Vec::new();

@@ -2,7 +2,7 @@
 //! Finds lasting changes in the history of a metric over many runs.
 //!
 //! The changes are change points. Their penalty limits how often a history without any change
-//! appears to have one.
+//! appears to contain a change.
 //!
 //! Without a change, every order of the runs is equally likely. The penalty of a change point is
 //! therefore chosen so that at most a fraction `alpha` of random permutations of the values show a
@@ -24,12 +24,12 @@ use lab_model::Interval;
 /// The minimum number of runs in a segment.
 const MIN_RUNS: usize = 2;
 
-/// The minimum number of random orders, and the number of random orders expected beyond the
-/// penalty.
+/// The minimum number of random orders, and the number of random orders that are expected to exceed
+/// the penalty.
 const ORDERS: (usize, f64) = (999, 25.0);
 
-/// Returns the minimum number of runs for finding a change at level `1 - alpha`, with half of the
-/// runs on each side.
+/// Returns the minimum number of runs with which a change can be found at level `1 - alpha`, if
+/// half of the runs are on each side of the change.
 pub fn runs_needed(alpha: f64) -> usize {
     let orders = |n: usize| (1..=n / 2).fold(1.0, |c, i| c * (n - n / 2 + i) as f64 / i as f64);
     (2 * MIN_RUNS..1000)
@@ -39,8 +39,8 @@ pub fn runs_needed(alpha: f64) -> usize {
 
 /// Returns the index of the first value after each change.
 ///
-/// At most a fraction `alpha` of histories without a change return any. The result is empty for
-/// fewer values than [`runs_needed`].
+/// At most a fraction `alpha` of histories without a change return an index. The result is empty
+/// for fewer values than [`runs_needed`].
 pub fn shifts(values: &[f64], alpha: f64) -> Vec<usize> {
     let n = values.len();
     let spread = values.iter().any(|v| *v != values[0]);
@@ -74,8 +74,8 @@ pub fn shifts(values: &[f64], alpha: f64) -> Vec<usize> {
 
 /// Draws random orders of the values and returns them.
 ///
-/// Returns `None` as soon as more than a fraction `alpha` of the orders, including the observed
-/// order, satisfy `shows`.
+/// Returns `None` as soon as `shows` is true for more than a fraction `alpha` of the orders,
+/// including the observed order.
 fn in_other_orders(
     values: &[f64],
     alpha: f64,
@@ -100,8 +100,8 @@ fn in_other_orders(
     Some(all)
 }
 
-/// Returns the largest penalty that still finds a change, accurate to a thousandth of the total
-/// sum of squares.
+/// Returns the largest penalty with which a change is still found, accurate to a thousandth of the
+/// total sum of squares.
 fn greatest_penalty(sum: usize, has_changes: impl Fn(f64) -> bool) -> f64 {
     let (mut with, mut without) = (0.0, sum as f64 * 1.001);
     for _ in 0..10 {
@@ -120,12 +120,12 @@ fn greatest_penalty(sum: usize, has_changes: impl Fn(f64) -> bool) -> f64 {
 pub struct HistoryShift {
     /// The index of the first value after the change.
     pub at: usize,
-    /// The geometric mean of the values between the previous change and this one.
+    /// The geometric mean of the values between the previous change and this change.
     pub before: f64,
-    /// The geometric mean of the values between this change and the next one.
+    /// The geometric mean of the values between this change and the next change.
     pub after: f64,
-    /// `after / before` with a t interval. Its spread is estimated from the deviations of all
-    /// values from the means between changes.
+    /// `after / before` with an interval from Student's t. The spread is estimated from the
+    /// deviations of all values from the means between changes.
     pub change: Interval,
 }
 
@@ -174,7 +174,8 @@ pub fn of_history(series: &[Vec<f64>], alpha: f64) -> Vec<Vec<HistoryShift>> {
     series.iter().map(of).collect()
 }
 
-/// Returns the minimum number of runs for finding a change, if all series are shorter.
+/// Returns the minimum number of runs for finding a change, or `None` if some series is long
+/// enough.
 pub fn too_few(series: &[Vec<f64>], alpha: f64) -> Option<usize> {
     let needed = runs_needed(alpha_per_series(series, alpha));
     series

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Ratios with simultaneous intervals over a whole run, by flipping the signs of whole blocks.
+//! Ratios with simultaneous intervals over a whole run, computed by flipping the signs of whole
+//! blocks.
 //!
 //! For each flip, the largest statistic of all comparisons counts (max-T). This takes the
 //! dependence between comparisons into account.
 //!
 //! If a ratio is the true ratio, the logarithms of the blocks are distributed symmetrically around
-//! it, so all signs of their deviations are equally likely. The method is exact for any
-//! distribution of blocks and any dependence between comparisons. The statistic is close to normal
-//! for each comparison, so that comparisons with different spreads have the same scale.
+//! its logarithm, so all signs of their deviations are equally likely. The method is exact for any
+//! symmetric distribution of blocks and any dependence between comparisons. The statistic is close
+//! to normal for each comparison, so that comparisons with different spreads have the same scale.
 //!
 //! Sources: Westfall & Young, *Resampling-Based Multiple Testing*, 1993; Romano & Wolf, *Exact and
 //! approximate stepdown methods for multiple hypothesis testing*, Journal of the American
@@ -29,13 +30,13 @@ const SCORE_LIMIT: f64 = 2.5;
 /// The logarithms of a ratio in each block of a run, in chronological order.
 #[derive(Clone, Debug, Default)]
 pub struct Logs {
-    /// The logarithms by block. `None` means that the block has no ratio.
+    /// The logarithm in each block. `None` means that the block has no ratio.
     pub by_block: Vec<Option<f64>>,
-    /// The standard error of the mean estimated from the turns within blocks, or 0 if it is
+    /// The standard error of the mean, estimated from the turns within blocks, or 0 if it is
     /// unknown.
     pub error: f64,
-    /// The subjects whose variances determine the variance of this comparison if there are few
-    /// blocks.
+    /// The subjects from whose variances the variance of this comparison is estimated if there are
+    /// few blocks.
     pub scatter: Scatter,
 }
 
@@ -64,12 +65,12 @@ impl From<Vec<Option<f64>>> for Logs {
 
 /// Returns the ratio of each comparison, with simultaneous intervals at level `1 - alpha`.
 ///
-/// The p-values are adjusted accordingly. The result is `None` for a comparison without finite
-/// values.
+/// The p-values are adjusted for multiple comparisons in the same way. The result is `None` for a
+/// comparison without finite values.
 ///
 /// Up to 12 blocks, all flips are used. With more blocks, 2,048 flips are drawn from `seed`.
 /// Comparisons with fewer blocks than `alpha` requires get their fraction of `alpha` (Bonferroni)
-/// and use [`few_blocks::interval`], which assumes normally distributed blocks. With one block
+/// and use [`few_blocks::interval`], which assumes normally distributed blocks. With one block,
 /// there is no interval.
 pub fn together(comparisons: &[Logs], alpha: f64, seed: u64) -> Vec<Option<Ratio>> {
     // Equal comparisons, such as a mean over one point, count as one.
@@ -161,7 +162,7 @@ fn of_different(comparisons: &[Logs], alpha: f64, seed: u64) -> Vec<Option<Ratio
     each.collect()
 }
 
-/// Returns the posterior distribution of each comparison's standard deviation, given the other
+/// Returns the posterior distribution of each comparison's standard deviation, given all other
 /// comparisons.
 pub(crate) fn deviations(comparisons: &[Logs], merged: &[Option<MergedValues>]) -> Vec<Deviation> {
     let samples = comparisons.iter().zip(merged).map(|(comparison, merged)| {
@@ -186,7 +187,7 @@ pub(crate) const UNKNOWN: Interval = Interval {
 /// A comparison's values after merging neighbors that depend on each other.
 pub(crate) struct MergedValues {
     pub values: Vec<f64>,
-    /// The first block of each value.
+    /// The index of the first block of each value.
     blocks: Vec<usize>,
     width: u32,
     dependent: bool,
@@ -296,8 +297,8 @@ impl Flips {
     }
 }
 
-/// The largest statistic of a flip, the index of its comparison, and the largest statistic of all
-/// other comparisons.
+/// The largest statistic of a flip, the index of the comparison that has it, and the largest
+/// statistic of all other comparisons.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Greatest {
     pub value: f64,
@@ -325,23 +326,23 @@ impl Greatest {
     }
 }
 
-/// The limits derived from the distribution of the statistics over the flips.
+/// Critical values, derived from the distribution of the statistics over the flips.
 struct FlipLimits {
     flips: Flips,
     /// The largest statistic of each flip, computed about 0, in descending order.
     about_zero: Vec<f64>,
     /// The largest statistic of each flip, computed about the estimates.
     about_centers: Vec<Greatest>,
-    /// A comparison differs significantly from a value if its statistic about the value exceeds
-    /// this limit.
+    /// A comparison differs significantly from a value if its statistic, computed about the value,
+    /// exceeds this limit.
     limit: f64,
-    /// For a comparison to be significant, at most this many flips, including the identity, may
-    /// have a statistic at least as large as its own.
+    /// The maximum number of flips, including the identity, that may have a statistic at least as
+    /// large as that of a significant comparison.
     most: usize,
 }
 
 impl FlipLimits {
-    /// Returns `None` if there are too few flips for the level.
+    /// Returns the limits, or `None` if there are too few flips for the level.
     fn new(flips: Flips, comparisons: &[&MergedValues], alpha: f64) -> Option<FlipLimits> {
         // Rounding must not lose a flip.
         let most = (alpha * flips.count as f64 + 1e-9) as usize;
@@ -365,10 +366,10 @@ impl FlipLimits {
         })
     }
 
-    /// Returns the interval of a comparison's logarithm and the adjusted p-value of the hypothesis
-    /// that it is 0.
+    /// Returns the interval of a comparison's logarithm, and the adjusted p-value of the hypothesis
+    /// that the logarithm is 0.
     ///
-    /// The two are consistent.
+    /// The interval and the p-value are consistent with each other.
     fn interval(&self, index: usize, merged: &MergedValues, alpha: f64) -> Option<(Interval, f64)> {
         let estimate = merged.center()?;
         let statistic_at = |center: f64| studentized(&merged.values, center);
@@ -398,10 +399,10 @@ impl FlipLimits {
         Some((interval, p))
     }
 
-    /// Finds the bound between 0, which the flips reject, and the estimate.
+    /// Finds the bound that lies between 0, which the flips reject, and the estimate.
     ///
     /// Each candidate is tested with flips about the candidate itself. With few blocks, flips about
-    /// the estimate are more conservative.
+    /// the estimate would be more conservative.
     fn beyond_zero(&self, index: usize, merged: &MergedValues, estimate: f64) -> f64 {
         let contradicts = |center: f64| {
             let statistics = self.flips.statistics(merged, center);
@@ -472,8 +473,8 @@ pub(crate) fn studentized(values: &[f64], center: f64) -> f64 {
     statistic(sum * sum / (squares * n as f64), n)
 }
 
-/// Returns the deviations from the center, limited so that one outlying block does not determine
-/// the result.
+/// Returns the deviations of the values from the center. They are limited so that one outlying
+/// block does not determine the result.
 fn scores(values: &[f64], center: f64) -> Vec<f64> {
     let away: Vec<f64> = values.iter().map(|v| (v - center).abs()).collect();
     let limit = match order::median(&away) {
@@ -484,10 +485,10 @@ fn scores(values: &[f64], center: f64) -> Vec<f64> {
     deviations.map(|d| d.clamp(-limit, limit)).collect()
 }
 
-/// Converts Student's t of `n` values to the scale of a normal value.
+/// Converts Student's t of `n` values to the scale of a standard normal value.
 ///
-/// `fraction`, from 0 to 1, is the fraction of the sum of squares that is due to the mean: (Σx)² / (n
-/// Σx²).
+/// `fraction`, from 0 to 1, is the fraction of the sum of squares that is due to the mean: (Σx)² /
+/// (n Σx²).
 ///
 /// Source: Wallace, *Bounds on normal approximations to Student's and the chi-square
 /// distributions*, Annals of Mathematical Statistics 30 (1959).

@@ -9,13 +9,15 @@
 use crate::counted::{Center, CountedValues};
 use crate::{normal, order};
 
-/// Above this number of values, the exact distribution is approximated by the normal distribution.
+/// The maximum number of values for the exact distribution. With more values, the normal
+/// distribution approximates it.
 const MAX_EXACT: usize = 200;
 
-/// Returns the estimate, the interval at level `1 - alpha` or higher, and the p-value.
+/// Returns the Hodges-Lehmann estimate, its interval at level `1 - alpha` or higher, and the
+/// p-value.
 ///
-/// With too few values for the level, the interval is the widest one with the level that it
-/// reaches. Values that are not finite are ignored. Returns `None` without values.
+/// With too few values for the level, the interval is the widest possible interval, and its level
+/// is lower. Values that are not finite are ignored. Returns `None` without values.
 ///
 /// Source: Hollander, Wolfe & Chicken, *Nonparametric Statistical Methods*, 3rd ed., sections 3.1
 /// to 3.3. Without ties, the result equals R's `wilcox.test(x, conf.int = TRUE, exact = TRUE)`.
@@ -43,7 +45,7 @@ pub fn values_needed(alpha: f64) -> Option<u32> {
         .map(|n| n as u32)
 }
 
-/// The distribution of the statistic over `n` values if their center is 0.
+/// The distribution of the statistic over `n` values whose center is 0.
 pub struct SignedRank {
     n: u64,
     /// For t = 0, 1, …, the probability that the statistic is at most t. Empty if the normal
@@ -54,9 +56,9 @@ pub struct SignedRank {
 impl SignedRank {
     /// Computes the distribution for `n` values.
     ///
-    /// Up to 200 values, it is exact and uses a recurrence over ranks. The rank n is counted with
-    /// probability 1/2, so p_n(t) = (p_{n-1}(t) + p_{n-1}(t - n)) / 2. For more values, the normal
-    /// approximation with continuity correction is used.
+    /// Up to 200 values, the distribution is exact. It is computed by a recurrence over ranks: the
+    /// rank n is counted with probability 1/2, so p_n(t) = (p_{n-1}(t) + p_{n-1}(t - n)) / 2. For
+    /// more values, the normal approximation with continuity correction is used.
     pub fn new(n: usize) -> SignedRank {
         let mut masses = vec![1.0];
         for rank in 1..=if n <= MAX_EXACT { n } else { 0 } {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Simulated runs: the smallest true difference that each run detects, in units of a block's
+//! Simulated runs, and the smallest true difference that each run detects, in units of a block's
 //! standard deviation.
 
 use crate::bootstrap::SplitMix64;
@@ -14,13 +14,13 @@ const RUNS: usize = 300;
 
 /// The simulated numbers of blocks.
 ///
-/// Between them, the detectable difference is interpolated as a power of the number of blocks.
-/// Beyond them, it is inversely proportional to the square root.
+/// For numbers between them, the detectable difference is interpolated as a power of the number of
+/// blocks. For larger numbers, it is inversely proportional to the square root of the number.
 const BLOCKS: [u32; 24] = [
     6, 7, 8, 9, 10, 12, 13, 16, 19, 20, 24, 28, 34, 39, 40, 48, 56, 64, 72, 79, 80, 81, 110, 150,
 ];
 
-/// From this number of blocks on, the critical values, which are on a normal scale, hardly change.
+/// The number of blocks from which on the critical values, on a normal scale, hardly change.
 const STABLE_BLOCKS: usize = 24;
 
 /// The maximum difference that is tried, in units of a block's standard deviation.
@@ -28,16 +28,16 @@ const MAX_DIFFERENCE: f64 = 10.0;
 
 /// Simulated runs of a plan.
 pub struct Simulated {
-    /// The number of blocks, the alpha, and the smallest difference that each run detects, in
+    /// The number of blocks, the alpha, and the smallest differences that the runs detect, in
     /// ascending order.
     by_blocks: Vec<(u32, f64, Vec<f64>)>,
 }
 
 impl Simulated {
-    /// Simulates runs with the comparisons of a pilot, first with the plan's stopping rules, then
-    /// with a fixed number of blocks.
+    /// Simulates runs with the comparisons of a pilot. Returns runs that follow the plan's stopping
+    /// rules, and runs with a fixed number of blocks.
     ///
-    /// `alpha_fraction` is the fraction of the plan's alpha available to these comparisons.
+    /// `alpha_fraction` is the fraction of the plan's alpha that these comparisons may use.
     pub fn as_planned_and_counted(
         pilot: &[Logs],
         plan: &Plan,
@@ -97,7 +97,8 @@ impl Simulated {
     }
 }
 
-/// The dependence between the comparisons of a run: the correlations of a pilot, shrunk toward 0.
+/// The dependence between the comparisons of a run. It is given by the correlations in a pilot,
+/// shrunk toward 0.
 ///
 /// Source: Schäfer & Strimmer, *A shrinkage approach to large-scale covariance matrix estimation*,
 /// Statistical Applications in Genetics and Molecular Biology 4 (2005), target D with unit
@@ -123,7 +124,8 @@ impl Correlated {
         }
     }
 
-    /// Draws all comparisons except the first for a simulated run without differences.
+    /// Draws the values of all comparisons except the first for a simulated run without
+    /// differences.
     fn draw(&self, blocks: usize, random: &mut Normal) -> Vec<MergedValues> {
         let pilot = self.deviations.first().map_or(0, Vec::len);
         let common: Vec<Vec<f64>> = (0..blocks).map(|_| random.many(pilot)).collect();
@@ -142,8 +144,8 @@ impl Correlated {
         others.collect()
     }
 
-    /// Returns, for some simulated runs, the largest statistic of the other comparisons for each
-    /// flip.
+    /// Returns, for each of a few simulated runs, the largest statistic of the other comparisons in
+    /// each flip.
     fn greatest(&self, flips: &Flips, blocks: usize, random: &mut Normal) -> Vec<Vec<f64>> {
         let runs = (200 / self.deviations.len().max(1)).clamp(2, 20);
         let mut one = || {
@@ -155,7 +157,7 @@ impl Correlated {
         (0..runs).map(|_| one()).collect()
     }
 
-    /// Returns the smallest difference that each simulated run detects, in ascending order.
+    /// Returns the smallest differences that the simulated runs detect, in ascending order.
     fn differences(
         &self,
         blocks: usize,
@@ -212,8 +214,8 @@ impl Correlated {
     }
 }
 
-/// Returns, for each flip of each run without a difference, the largest statistic over all
-/// comparisons, in descending order.
+/// Returns the largest statistic over all comparisons for each flip of each run without a
+/// difference, in descending order.
 fn pooled(others: Vec<Vec<f64>>, flips: &Flips, runs: &[Vec<f64>]) -> Vec<f64> {
     let blocks = flips.blocks();
     let mut all: Vec<f64> = Vec::new();
@@ -230,7 +232,7 @@ fn pooled(others: Vec<Vec<f64>>, flips: &Flips, runs: &[Vec<f64>]) -> Vec<f64> {
 
 /// Returns the critical value of a statistic.
 ///
-/// With at least [`STABLE_BLOCKS`] blocks, the statistics are computed only once.
+/// With at least [`STABLE_BLOCKS`] blocks, the statistics are computed only once and then reused.
 fn limit(
     stable: &mut Option<Vec<f64>>,
     blocks: usize,
@@ -248,7 +250,8 @@ fn limit(
     }
 }
 
-/// Returns the smallest difference that `finds` accepts, or infinity if there is none.
+/// Returns the smallest difference for which `finds` returns true, or infinity if there is no such
+/// difference.
 fn min_difference(finds: impl Fn(f64) -> bool) -> f64 {
     if !finds(MAX_DIFFERENCE) {
         return f64::INFINITY;
@@ -265,7 +268,7 @@ fn min_difference(finds: impl Fn(f64) -> bool) -> f64 {
     within
 }
 
-/// Returns the standardized deviations.
+/// Returns the standardized deviations of a comparison from its mean.
 ///
 /// A block without a value has a deviation of 0.
 fn deviations(logs: &Logs) -> Vec<f64> {

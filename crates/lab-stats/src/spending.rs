@@ -19,8 +19,8 @@ use lab_model::{Ending, Plan, Run};
 
 /// Returns the alpha that the comparisons of a run share.
 ///
-/// If the run stopped at an interim analysis because of its ratios, this is the alpha of that
-/// analysis. Otherwise it is the alpha that the interim analyses have left.
+/// If an interim analysis stopped the run because of its ratios, this is the alpha of that
+/// analysis. Otherwise, it is the alpha that the interim analyses have left.
 pub fn alpha(run: &Run, plan: &Plan) -> f64 {
     let blocks = run.complete_blocks().count() as u32;
     match run.ending {
@@ -29,8 +29,8 @@ pub fn alpha(run: &Run, plan: &Plan) -> f64 {
     }
 }
 
-/// Returns the alpha left if a run of a plan ends after `blocks` for a reason unrelated to its
-/// ratios.
+/// Returns the alpha that is left if a run of a plan ends after `blocks` blocks for a reason
+/// unrelated to its ratios.
 ///
 /// If there are more blocks than at the last interim analysis, the run counts as a run with a fixed
 /// number of blocks, which has no interim analyses.
@@ -48,8 +48,8 @@ pub fn alpha_at(plan: &Plan, blocks: u32) -> f64 {
     plan.measure.alpha * part
 }
 
-/// Returns a function of the number of blocks of a new run: the alpha of that run divided by the
-/// alpha of this run.
+/// Returns a function that maps the number of blocks of a new run to the alpha of the new run
+/// divided by the alpha of this run.
 pub(crate) fn relative_alpha(run: &Run, plan: &Plan) -> impl Fn(u32) -> f64 {
     let now = alpha(run, plan);
     move |blocks| {
@@ -82,10 +82,10 @@ pub(crate) fn alpha_of_analysis(run: &Run, plan: &Plan, blocks: u32) -> f64 {
     plan.measure.alpha * (spent(plan, blocks) - spent(plan, before)).max(0.0)
 }
 
-/// Returns the alpha left by the interim analyses that did not stop the run.
+/// Returns the alpha that is left after the interim analyses that did not stop the run.
 ///
-/// After the last analysis, nothing would be left, and [`crate::stopping::stop`] stops the run
-/// there. A run that is continued gets the alpha of that analysis again.
+/// After the last analysis, nothing would be left, but [`crate::stopping::stop`] always stops the
+/// run there. A run that is continued nevertheless gets the alpha of that analysis again.
 fn alpha_left(run: &Run, plan: &Plan) -> f64 {
     let last = run.looks.iter().copied().max().unwrap_or(0);
     match 1.0 - spent(plan, last) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The steady level of a server, as measured by a long pilot, and the age at which the server
-//! reached it.
+//! reached this level.
 //!
 //! A shared machine changes its speed while a server warms up. The cost of a request is therefore
 //! divided by the cost of a baseline request that was measured immediately afterwards. Change
 //! points ([`warmup::change_points`]) find where the last level of the pilot began. A server whose
-//! cost still falls at that level is not steady yet.
+//! cost still decreases at that level is not steady yet.
 
 use crate::{order, warmup};
 use lab_model::{Age, Batch, Pilot, WarmUp};
@@ -14,31 +14,32 @@ use lab_model::{Age, Batch, Pilot, WarmUp};
 const PENALTY: f64 = 6.0;
 /// The minimum number of rounds at one level.
 const MIN_STRETCH: usize = 4;
-/// A server is steady after at least this many rounds at one level, if they also served at least a
-/// third of all its requests.
+/// The minimum number of rounds at one level for a steady server. These rounds must also contain at
+/// least a third of all requests.
 const MIN_STEADY_ROUNDS: usize = 10;
 const STEADY_FRACTION: f64 = 1.0 / 3.0;
-/// The minimum number of pairs of turns with the baseline that determine the level of a subject
-/// that works in batches.
+/// The minimum number of pairs of turns with the baseline from which the level of a subject that
+/// works in batches is determined.
 pub const MIN_PAIRS: usize = 4;
-/// Levels whose logarithms differ by at most this count as the same level.
+/// The maximum difference between the logarithms of two levels that count as the same level.
 const SAME_LEVEL: f64 = 0.03;
 /// The minimum scale of noise, in logarithms.
 const MIN_NOISE: f64 = 0.002;
-/// A server is steady if its cost decreases by less than this, in logarithms, while the number of
-/// its requests doubles.
+/// The maximum decrease of a steady server's cost, in logarithms, while the number of its requests
+/// doubles.
 ///
 /// Code that is compiled late makes some servers cheaper for minutes, by about a tenth per
 /// doubling. The rounds must rule out such a decrease, because too few rounds would not show it.
 const MAX_FALL_PER_DOUBLING: f64 = 0.04;
-/// A pilot is checked each time that its number of rounds has grown by a fifth. A check after each
-/// round would find a steady level by chance sooner or later.
+/// A pilot is checked each time that its number of rounds has grown by this factor. A check after
+/// each round would find a steady level by chance sooner or later.
 const CHECKS_GROWTH: f64 = 1.2;
-/// The standard error of the level, in logarithms, at which a process is seen to be at the level of
-/// its pilot.
+/// The maximum standard error of a process's level, in logarithms, for deciding whether the process
+/// is at the level of its pilot.
 const ERROR_OF_LAST: f64 = 0.05;
-/// The limits of the number of rounds that show this.
+/// The minimum number of rounds at the end of a process from which its level is determined.
 const MIN_LAST_ROUNDS: usize = 6;
+/// The maximum number of rounds at the end of a process from which its level is determined.
 const MAX_LAST_ROUNDS: usize = 40;
 
 /// The level of a server at the end of its pilot.
@@ -55,21 +56,22 @@ pub struct Steady {
     pub noise: f64,
     /// The index of the first round at the level.
     pub from: usize,
-    /// The age of the server when the level began.
+    /// The age of the server when it reached the level.
     pub age: Age,
-    /// True if the server stayed at the level for long enough, and its cost no longer decreased.
+    /// True if the server stayed at the level for long enough and its cost no longer decreased.
     pub reached: bool,
 }
 
 impl Steady {
-    /// Returns the number of last rounds that show whether another process is at this level.
+    /// Returns the number of rounds at the end of another process that show whether the process is
+    /// at this level.
     pub fn last_rounds(&self) -> usize {
         let rounds = std::f64::consts::FRAC_PI_2 * (self.noise / ERROR_OF_LAST).powi(2);
         (rounds.ceil() as usize).clamp(MIN_LAST_ROUNDS, MAX_LAST_ROUNDS)
     }
 }
 
-/// Returns the number of rounds after which a pilot with this many rounds is checked next.
+/// Returns the number of rounds after which a pilot that has `rounds` rounds is checked next.
 pub fn next_check(rounds: usize) -> usize {
     let next = (rounds as f64 * CHECKS_GROWTH).ceil() as usize;
     next.max(MIN_STEADY_ROUNDS)
@@ -84,8 +86,9 @@ pub fn steady(pilot: &Pilot) -> Option<Steady> {
 /// Returns the level of a subject that works in batches, or `None` if the pilot has too few turns
 /// with the baseline.
 ///
-/// The level is the time of an operation in the turns that the pilot took with the baseline, which
-/// are its last turns. The level was reached if the batches before these turns were steady.
+/// The level is the time of an operation in the last turns of the pilot, in which the subject
+/// alternates with the baseline. The level was reached if the batches before these turns were
+/// steady.
 pub fn steady_batches(pilot: &Pilot) -> Option<Steady> {
     let turns = pilot.ages.len();
     let first = pilot.batches.len().checked_sub(turns)?;
@@ -124,10 +127,10 @@ pub fn steady_batches(pilot: &Pilot) -> Option<Steady> {
     })
 }
 
-/// Returns the first steady batch of a pilot, not counting its very first operation.
+/// Returns the index of the first steady batch of a pilot. The very first operation does not count.
 ///
-/// If the batches of the blocks are long, the pilot uses shorter batches. The last of its `own`
-/// batches has the length of the blocks' batches.
+/// If the batches of the blocks are long, the pilot uses shorter batches. Only the last of the
+/// batches `own` has the length of the blocks' batches.
 fn first_steady(pilot: &Pilot, own: &[Batch]) -> usize {
     let times: Vec<f64> = own.iter().map(|b| b.wall_ns as f64).collect();
     let [median, last] = [order::median(&times), times.last().copied()].map(|ns| ns.unwrap_or(1.0));
@@ -135,7 +138,7 @@ fn first_steady(pilot: &Pilot, own: &[Batch]) -> usize {
     (f64::from(pilot.warmup_batches) * batches) as usize
 }
 
-/// Returns the level at the end of some rounds, given the ages after each round.
+/// Returns the level at the end of a number of rounds, given the ages after each round.
 pub fn steady_rounds(batches: &[Batch], ages: &[Age]) -> Option<Steady> {
     let rounds = batches.len().min(ages.len());
     let (batches, ages) = (&batches[..rounds], &ages[..rounds]);
@@ -197,7 +200,7 @@ pub fn cost_of_first(pilot: &Pilot, requests: u64) -> Option<f64> {
     Some(cpu_ns / requests as f64)
 }
 
-/// Returns the standard error of the median of some rounds.
+/// Returns the standard error of the median of the rounds `stretch`.
 fn level_error(stretch: &[f64], noise: f64) -> f64 {
     noise * (std::f64::consts::FRAC_PI_2 / stretch.len().max(1) as f64).sqrt()
 }
@@ -219,9 +222,9 @@ fn median(values: Vec<f64>) -> Option<f64> {
     order::median(&values)
 }
 
-/// Returns the first round of the last level.
+/// Returns the index of the first round of the last level.
 ///
-/// Earlier segments are included while they are at the same level.
+/// Earlier segments at the same level are included.
 fn level_start(logs: &[f64]) -> usize {
     if logs.len() < 2 * MIN_STRETCH {
         return 0;
@@ -247,8 +250,8 @@ fn level_start(logs: &[f64]) -> usize {
 /// [`MAX_FALL_PER_DOUBLING`].
 ///
 /// `served` contains the number of requests after each round. The rounds are split at the middle of
-/// their numbers of requests on a logarithmic scale, and the medians of the two parts are compared.
-/// The decrease is taken to be one standard error larger than estimated.
+/// their numbers of requests on a logarithmic scale, and the medians of the two halves are
+/// compared. The decrease is taken to be one standard error larger than estimated.
 fn may_still_fall(stretch: &[f64], served: &[u64], noise: f64) -> bool {
     if stretch.len() < 2 * MIN_STRETCH {
         return true;
@@ -273,7 +276,7 @@ mod tests {
     use std::f64::consts::TAU;
 
     /// Returns the rounds of a server whose request costs `cost(n)` after n requests, on a machine
-    /// with varying speed.
+    /// whose speed varies.
     fn rounds(count: usize, cost: impl Fn(f64) -> f64) -> (Vec<Batch>, Vec<Age>) {
         let mut random = SplitMix64::new(7);
         let mut uniform = move || random.next() as f64 / u64::MAX as f64;
@@ -321,7 +324,8 @@ mod tests {
         assert!(!steady_rounds(&batches, &ages).unwrap().reached);
     }
 
-    /// RESTEasy on Undertow behaves like this for some minutes.
+    /// A server whose cost decreases with each doubling of its requests is not steady. RESTEasy on
+    /// Undertow behaves in this way for some minutes.
     #[test]
     fn a_server_that_gets_cheaper_with_each_doubling_is_not_steady() {
         for count in [40, 80, 160, 320] {
@@ -338,8 +342,8 @@ mod tests {
         assert!(found.reached && found.age.requests == 0, "{found:?}");
     }
 
-    /// Returns the number of pilots out of 60 that find a steady level within 300 rounds, and the
-    /// number of those whose level is more than 12 % above 1. Rounds scatter by 10 %.
+    /// Returns the number of pilots, out of 60, that find a steady level within 300 rounds, and the
+    /// number of these pilots whose level is more than 12 % above 1. Rounds scatter by 10 %.
     fn steady_pilots(cost: impl Fn(f64) -> f64) -> (u32, u32) {
         let (mut found, mut too_high) = (0, 0);
         for seed in 1..=60 {
@@ -376,7 +380,8 @@ mod tests {
         (found, too_high)
     }
 
-    /// A pilot is checked many times, and each check may find a level by chance.
+    /// A pilot is checked many times, and each check may find a steady level by chance. Few pilots
+    /// may find one by chance.
     #[test]
     fn noise_rarely_makes_a_server_steady_too_early() {
         let (found, _) = steady_pilots(|_| 1.0);

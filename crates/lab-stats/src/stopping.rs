@@ -11,7 +11,8 @@ use crate::spending::alpha_of_analysis;
 use crate::table::{BatchTable, sound_plan};
 use lab_model::{Decision, Ending, Measure, Plan, Run};
 
-/// Returns the reason why a run may stop after its latest complete block, if there is one.
+/// Returns the reason why a run may stop after its latest complete block, or `None` if it must
+/// continue.
 ///
 /// A run may stop:
 ///
@@ -21,8 +22,8 @@ use lab_model::{Decision, Ending, Measure, Plan, Run};
 /// - at any block, if nothing is left to compare.
 ///
 /// A requested precision replaces the resolution of comparisons, because the user asked for narrow
-/// intervals, not only for a winner. If an interim analysis returns `None`, the caller has to add
-/// it to [`Run::looks`].
+/// intervals, not only for a winner. If this function returns `None` at an interim analysis, the
+/// caller must add the analysis to [`Run::looks`].
 ///
 /// A run on multiple targets stops at an interim analysis only if each target's part of the run
 /// would stop there.
@@ -90,8 +91,8 @@ fn analyze(run: &Run, plan: &Plan, blocks: u32, alpha_fraction: f64) -> Option<E
 
 /// Returns true if a comparison needs no more blocks.
 ///
-/// A comparison that relies on the assumption of normality needs more blocks. So does an equivalent
-/// comparison that depends on a margin raised by the control. If gates judge the comparison, their
+/// A comparison needs more blocks if it relies on the assumption of a normal distribution, or if it
+/// is equivalent only within a margin that the control raised. If gates judge the comparison, their
 /// decisions replace the verdict.
 fn decided(pair: &Pair, measure: &Measure, gates: &[GateCondition], level: f64) -> bool {
     let (ratio, margin) = (pair.comparison.ratio, measure.margin);

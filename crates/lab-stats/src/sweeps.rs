@@ -11,11 +11,12 @@ use lab_model::{CaseId, Cores, Interval, Metric, Plan, PointId, Run, SubjectId};
 /// Fits a line for each subject, each case with a sweep, and each combination of factors with at
 /// least two points.
 ///
-/// Subjects that measure an overhead are skipped, because they take no parameter. Cases with
-/// concurrent operations are also skipped, because a further unit of the sweep has no cost of its
-/// own there. See [`crate::scaling`].
+/// Subjects that measure an overhead are skipped, because they take no parameters. Cases with
+/// concurrent operations are also skipped, because a unit of their sweep has no cost of its own.
+/// See [`crate::scaling`].
 ///
-/// Blocks without values at all points are ignored. Intervals are individual, at the plan's level.
+/// Blocks without values at all points are ignored. Intervals are not adjusted for multiple
+/// comparisons, and have the plan's level.
 pub fn fits(run: &Run, plan: &Plan, table: &BatchTable) -> Vec<Fit> {
     let mut fits = Vec::new();
     let all = sweeps(plan);
@@ -31,12 +32,12 @@ pub fn fits(run: &Run, plan: &Plan, table: &BatchTable) -> Vec<Fit> {
     fits
 }
 
-/// The points of a case that differ only in the swept value.
+/// Points of a case that differ only in the swept value.
 #[derive(Clone)]
 pub(crate) struct Sweep {
     /// The index into the plan's cases.
     pub case: CaseId,
-    /// The factors that the points have in common.
+    /// The values of the factors, which are the same at all points.
     pub factors: Vec<(String, String)>,
     /// The points with their swept values.
     pub points: Vec<(PointId, f64)>,
@@ -113,9 +114,9 @@ pub(crate) fn line(
 
 /// A subject's times in each block of a sweep.
 pub(crate) struct OneSubject {
-    /// The swept values at which the subject was planned to be measured and did not fail.
+    /// The swept values at which the plan measures the subject and the subject did not fail.
     pub x: Vec<f64>,
-    /// The times at these values, for each block that contains all of them.
+    /// The times at these swept values, for each block that contains all of them.
     pub blocks: Vec<Vec<f64>>,
 }
 
@@ -137,7 +138,7 @@ impl OneSubject {
     /// Collects the subject's times from `times`, which returns the time at a point in every block
     /// of the run.
     ///
-    /// Returns `None` if fewer than two points are left, or no block contains all points.
+    /// Returns `None` if fewer than two points are left, or if no block contains all points.
     pub fn new(
         run: &Run,
         plan: &Plan,
@@ -160,14 +161,14 @@ impl OneSubject {
     }
 }
 
-/// Returns the largest absolute residual.
+/// Returns the largest absolute value of the residuals.
 pub(crate) fn worst(residuals: &[f64]) -> f64 {
     residuals.iter().fold(0.0, |worst, r| worst.max(r.abs()))
 }
 
-/// The times at one point with their block indexes, in ascending order.
+/// The times at one point, each with the index of its block, in ascending order of time.
 ///
-/// Because they are sorted, the median of a bootstrap draw needs no sorting.
+/// The times are sorted once, so that the median of each bootstrap draw needs no sorting.
 pub(crate) struct RankedTimes(Vec<(f64, usize)>);
 
 impl RankedTimes {

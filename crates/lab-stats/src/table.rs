@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A run's samples, reduced to the values of each subject at each point in each block.
+//! The samples of a run, reduced to one set of values for each subject, point and block.
 //!
-//! Everything else is computed from this table, so the samples are read only once.
+//! All other results are computed from this table, so the samples are read only once.
 
 use crate::order;
 use lab_model::{Batch, Block, Plan, PointId, Run, Sample, SubjectId};
 
 /// The values of the complete blocks of a run.
 ///
-/// If revisions have multiple builds, all blocks of a build count as one. Results are about builds,
-/// and blocks of the same build are not independent replicates.
+/// If revisions have multiple builds, all blocks of a build count as one block. Results are about
+/// builds, and blocks of the same build are not independent replicates.
 ///
 /// Source: Kalibera & Jones, *Rigorous benchmarking in reasonable time*, ISMM 2013: repeat the
 /// highest level at which a run varies, and compute intervals from the means at that level.
@@ -34,13 +34,13 @@ pub struct BatchFigures {
     /// The server's CPU time of all batches divided by the number of operations, in ns, if all
     /// batches report it.
     pub mean_server_ns: Option<f64>,
-    /// For each complete mirrored pair of passes: its index, and the mean of its two logarithms of
-    /// the wall time per operation. Sorted by index.
+    /// For each complete mirrored pair of passes, its index and the mean of the logarithms of the
+    /// wall time per operation in the two passes. Sorted by index.
     pairs: Vec<(u32, f64)>,
 }
 
-/// Returns the plan of a run, or `None` if it contains invalid indexes. A file that was tampered
-/// with may contain any index.
+/// Returns the plan of a run, or `None` if the plan contains invalid indexes. A file that was
+/// tampered with may contain any index.
 pub fn sound_plan(run: &Run) -> Option<&Plan> {
     run.plan().filter(|plan| {
         let has_subject = |id| plan.subjects.has_id(id);
@@ -103,9 +103,9 @@ impl BatchTable {
     /// Returns the logarithm of the ratio of typical times, `subject` / `baseline`, at `point` for
     /// each block.
     ///
-    /// The blocks are in chronological order. A block that lacks one of the two subjects has
-    /// `None`. The result is the interquartile mean of the log ratios of the mirrored pairs of
-    /// passes. Neighbors in time are compared with each other, so drift cancels out.
+    /// The blocks are in chronological order. The value is `None` for a block that lacks the
+    /// subject or the baseline. It is the interquartile mean of the log ratios of the mirrored
+    /// pairs of passes. Neighbors in time are compared with each other, so drift cancels out.
     pub fn log_ratios(
         &self,
         subject: SubjectId,
@@ -123,7 +123,8 @@ impl BatchTable {
     /// Returns the decrease of the log ratio from the first to the second half of each block's
     /// mirrored pairs.
     ///
-    /// The blocks are in chronological order. A block without pairs in both halves has `None`.
+    /// The blocks are in chronological order. The value is `None` for a block without pairs in both
+    /// halves.
     pub fn falls(
         &self,
         subject: SubjectId,
@@ -142,7 +143,7 @@ impl BatchTable {
             .collect()
     }
 
-    /// Returns the times of both subjects at `point`, in the blocks that contain both.
+    /// Returns the times of two subjects at `point`, in the blocks that contain both subjects.
     pub fn paired_times(
         &self,
         subject: SubjectId,
@@ -160,10 +161,10 @@ impl BatchTable {
     }
 
     /// Returns the standard error of the mean of [`BatchTable::log_ratios`], estimated only from
-    /// pairs of passes within blocks.
+    /// the variation between pairs of passes within blocks.
     ///
-    /// This is a lower bound for the true error, which also includes the variation between blocks.
-    /// Returns 0 without pairs.
+    /// This is a lower bound of the true error, which also includes the variation between blocks.
+    /// Returns 0 if there are no pairs.
     pub fn error_of_turns(&self, subject: SubjectId, baseline: SubjectId, point: PointId) -> f64 {
         let pairs = self
             .visits(subject, point)
@@ -174,9 +175,9 @@ impl BatchTable {
         squares.iter().sum::<f64>().sqrt() / n
     }
 
-    /// Sorts a block's samples into `batches`.
+    /// Sorts the samples of a block into `batches`.
     ///
-    /// `before` is the number of passes of earlier blocks that count as one with this block.
+    /// `before` is the number of passes in earlier blocks that count as one block with this block.
     fn sort_into(&self, batches: &mut [Vec<(u32, Batch)>], block: &Block, before: u32) {
         for &Sample {
             point,
@@ -193,7 +194,7 @@ impl BatchTable {
     }
 }
 
-/// Groups the blocks that count as one block, in the order of each group's first block.
+/// Groups the blocks that count as one block. The groups are in the order of their first blocks.
 fn groups(run: &Run, builds: usize) -> Vec<Vec<&Block>> {
     let mut groups: Vec<Vec<&Block>> = Vec::new();
     for (i, block) in run.complete_blocks().enumerate() {
@@ -210,7 +211,8 @@ fn groups(run: &Run, builds: usize) -> Vec<Vec<&Block>> {
 }
 
 impl BatchFigures {
-    /// Computes the values of a visit from pairs of a pass and its batch, and empties `batches`.
+    /// Computes the values of a visit from its batches, each with the number of its pass, and
+    /// empties `batches`.
     fn new(batches: &mut Vec<(u32, Batch)>) -> Option<BatchFigures> {
         batches.sort_by_key(|(pass, _)| *pass);
         batches.dedup_by_key(|(pass, _)| *pass);
@@ -250,7 +252,7 @@ impl BatchFigures {
 
     /// Returns the time of an operation minus the CPU times of the client and the server, in ns.
     ///
-    /// Negative if the client and the server worked concurrently.
+    /// The result is negative if the client and the server worked concurrently.
     pub fn idle_ns(&self) -> f64 {
         self.mean_wall_ns - self.mean_cpu_ns - self.mean_server_ns.unwrap_or(0.0)
     }
@@ -267,16 +269,17 @@ impl BatchFigures {
     }
 }
 
-/// Returns the pair's index and mean log time if the passes are 2k and 2k + 1.
+/// Returns the index of a pair of passes and its mean log time, or `None` unless the passes are 2k
+/// and 2k + 1.
 fn mirrored(first: (u32, Batch), second: (u32, Batch)) -> Option<(u32, f64)> {
     let pair = first.0 / 2;
     let mirrored = first.0.is_multiple_of(2) && second.0 / 2 == pair;
     mirrored.then(|| (pair, 0.5 * (log_time(&first.1) + log_time(&second.1))))
 }
 
-/// Returns the logarithm of the time of an operation.
+/// Returns the logarithm of the time of an operation in a batch.
 ///
-/// A batch of 0 ns lies below the clock's resolution and counts as 1 ns, because 0 has no
+/// A batch of 0 ns is shorter than the clock's resolution and counts as 1 ns, because 0 has no
 /// logarithm.
 fn log_time(batch: &Batch) -> f64 {
     (batch.wall_ns.max(1) as f64 / operations(batch)).ln()

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Compares the turns of batches with the steady level that the pilot measured for their subject.
 //!
-//! Like a block, the pilot alternates turns with the baseline, so both levels are multiples of the
-//! baseline's level at the same speed of the machine. The pilot uses a separate process of the
-//! subject. The level of this process differs from the level of the blocks by the variation between
-//! processes, which is estimated from the blocks. The rate of false alarms is simulated
-//! (docs/statistics.md).
+//! In the pilot as in a block, turns alternate with turns of the baseline, so both levels are
+//! multiples of the baseline's level at the same speed of the machine. The pilot uses a separate
+//! process of the subject. The level of this process differs from the level of the blocks by the
+//! variation between processes, which is estimated from the blocks. The rate of false alarms is
+//! simulated (docs/statistics.md).
 
 use crate::analysis::{Exclusion, ExclusionReason, FirstPoint, TurnsCause, TurnsNotSteady};
 use crate::normal::upper_quantile;
@@ -15,32 +15,34 @@ use crate::table::BatchTable;
 use lab_model::{Pilot, Plan, PointId, Run, SubjectId, Work};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Turns are above the pilot's level if the difference, in logarithms, exceeds this value by more
-/// than random variation.
+/// Turns are above the pilot's level if their difference from it, in logarithms, exceeds this value
+/// by more than random variation.
 const TOLERANCE: f64 = 0.15;
-/// Turns that are below the pilot's level show that the pilot was not steady yet, or that its
-/// process was unusually slow.
+/// Turns are below the pilot's level if their difference from it, in logarithms, exceeds this value
+/// by more than random variation. The pilot was then not steady yet.
 ///
-/// Up to this difference, in logarithms, the slow process is the likelier reason.
+/// Up to this difference, it is more likely that the process of the pilot was unusually slow.
 const TOLERANCE_BELOW: f64 = 0.4;
 /// The probability of a false alarm about any comparison of a run.
 const ALPHA: f64 = 0.05;
 /// The minimum fraction of a subject's processes that must be off the level for an exclusion.
 ///
-/// Fewer processes do not affect the estimate.
+/// A smaller fraction does not affect the estimate.
 const FRACTION_OFF: f64 = 0.25;
-/// A process stayed at its level if it became faster by at most this fraction of its distance from
-/// the other level.
+/// The maximum decrease of a process's time, as a fraction of its distance from the other level,
+/// for a process that stayed at its level.
 const KEPT: f64 = 0.25;
-/// There are two levels if the gap between them is wider than this fraction of their distance.
+/// The minimum gap between two levels, as a fraction of their distance.
 const GAP: f64 = 0.5;
 /// The standard deviation of a normal distribution divided by its median absolute deviation.
 const NORMAL: f64 = 1.4826;
-/// The minimum spread between processes, and the maximum spread for one subject.
-///
-/// The maximum applies because a warm-up also increases the spread.
+/// The minimum standard deviation between processes, in logarithms.
 const MIN_SCATTER: f64 = 0.01;
+/// The maximum standard deviation between the processes of one subject, in logarithms. There is a
+/// maximum because a warm-up also increases the deviation.
 const MAX_SCATTER: f64 = 0.06;
+/// The maximum standard deviation between the processes of one subject is at least this multiple of
+/// the median over all subjects.
 const MAX_OF_MEDIAN: f64 = 2.0;
 
 /// Excludes subjects at the points where their turns were not at their steady level.
@@ -74,25 +76,26 @@ pub(crate) fn exclusions(run: &Run, plan: &Plan) -> Vec<Exclusion> {
 struct OffLevel {
     subject: SubjectId,
     point: PointId,
-    /// The logarithm of the turns' level divided by the pilot's level: the median over the
-    /// processes that are off.
+    /// The logarithm of the turns' level divided by the pilot's level. This is the median over the
+    /// processes that were not at the pilot's level.
     distance: f64,
-    /// The time of an operation in the turns of the processes that are off, in ns.
+    /// The time of an operation in the turns of these processes, in ns.
     turns_ns: f64,
     processes: usize,
     processes_off: usize,
-    /// The time of an operation in the turns of the other processes, in ns, if each process stayed
-    /// at the level of its group.
+    /// The time of an operation in the turns of all other processes, in ns, if the processes have
+    /// two persistent levels.
     other_level_ns: Option<f64>,
     level: Steady,
 }
 
-/// The differences between the levels of a subject's processes at a point and its pilot's level.
+/// The differences between the levels of a subject's processes at a point and the level of its
+/// pilot.
 struct Distances<'r> {
     pilot: &'r Pilot,
     level: Steady,
     distances: Vec<f64>,
-    /// The decrease of each process's time during its turns, in logarithms, if known.
+    /// The decrease of each process's time during its turns, in logarithms, if it is known.
     falls: Vec<Option<f64>>,
     /// The time of an operation in the blocks, in ns.
     turns_ns: f64,
@@ -137,11 +140,11 @@ fn distances<'r>(plan: &Plan, table: &BatchTable, pilot: &'r Pilot) -> Option<Di
 }
 
 impl Distances<'_> {
-    /// Returns the deviation of the turns from the pilot's level, or `None` if it is within the
-    /// tolerance.
+    /// Returns how far the turns deviate from the pilot's level, or `None` if the deviation is
+    /// within the tolerance.
     ///
-    /// `median` is the spread of all subjects. `certain` is the number of standard deviations beyond
-    /// which a difference is not due to chance.
+    /// `median` is the median spread of all subjects. `certain` is the number of standard
+    /// deviations beyond which a difference is not due to chance.
     fn deviation(&self, median: f64, certain: f64) -> Option<OffLevel> {
         let scatter = self
             .scatter
@@ -189,11 +192,11 @@ impl Distances<'_> {
     }
 }
 
-/// Returns true if the processes that are off and the others have two persistent levels.
+/// Returns true if the processes `off` and the processes `others` have two persistent levels.
 ///
-/// There must be no processes between the levels, and most processes that are off must not have
-/// become faster during their turns. `falls` contains the decrease of each of these processes'
-/// times, in logarithms.
+/// There must be no processes between the levels, and most processes of `off` must not have become
+/// faster during their turns. `falls` contains the decrease of the time of each process of `off`,
+/// in logarithms.
 fn has_two_levels(off: &[f64], others: &[f64], falls: &[f64]) -> bool {
     let levels = [off, others, falls].map(order::median);
     let [Some(level), Some(other), Some(fall)] = levels else {

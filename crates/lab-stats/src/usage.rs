@@ -4,7 +4,7 @@
 use lab_model::{ProcessExit, Run, SubjectPoint};
 use std::collections::HashMap;
 
-/// Returns the exits of each subject at each point, grouped by block.
+/// Returns the statistics on exited processes for each subject at each point, grouped by block.
 pub(crate) fn exits_by_cell(run: &Run) -> HashMap<SubjectPoint, Vec<Vec<&ProcessExit>>> {
     let mut cells: HashMap<SubjectPoint, Vec<Vec<&ProcessExit>>> = HashMap::new();
     for block in run.complete_blocks() {
@@ -20,7 +20,7 @@ pub(crate) fn exits_by_cell(run: &Run) -> HashMap<SubjectPoint, Vec<Vec<&Process
     cells
 }
 
-/// Returns the mean over the processes of a block.
+/// Returns the mean of a value over the processes of a block.
 pub(crate) fn mean(exits: &[&ProcessExit], value: fn(&ProcessExit) -> u64) -> f64 {
     exits.iter().map(|e| value(e) as f64).sum::<f64>() / exits.len() as f64
 }

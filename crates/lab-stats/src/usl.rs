@@ -14,17 +14,17 @@ pub struct Law {
     pub contention: f64,
     /// κ, at least 0.
     pub coherency: f64,
-    /// For each point, the difference between the time n / X and the time predicted by the law, as
-    /// a fraction of the time.
+    /// For each point, the time n / X minus the time that the law predicts, as a fraction of the
+    /// time n / X.
     pub residuals: Vec<f64>,
 }
 
 /// Fits the law with the smallest sum of squared relative residuals of the time `n / X`.
 ///
-/// This is the time of an operation as seen by one of the n connections (Little's law). The law is
-/// linear in this time. With σ and κ at least 0, its optimum is one of four fits: with both
-/// parameters, with either one, or with neither. Returns `None` unless there are four different n
-/// of at least 1 with finite, positive throughputs.
+/// `n / X` is the time of an operation as seen by one of the n connections (Little's law). The law
+/// is linear in this time. With σ and κ at least 0, the optimum is one of four fits: with both
+/// parameters, with only one parameter, or with neither. Returns `None` unless there are four
+/// different n of at least 1 with finite, positive throughputs.
 pub fn law(n: &[f64], throughputs: &[f64]) -> Option<Law> {
     let points: Vec<(f64, f64)> = n
         .iter()
@@ -51,7 +51,7 @@ pub fn law(n: &[f64], throughputs: &[f64]) -> Option<Law> {
     })
 }
 
-/// The minimum number of points for the law: one more than the number of parameters.
+/// The minimum number of points for a fit: one more than the number of parameters.
 pub const MIN_POINTS: usize = 4;
 
 impl Law {
@@ -60,8 +60,8 @@ impl Law {
         throughput(self.one, self.contention, self.coherency, n)
     }
 
-    /// Returns the number of connections with the highest throughput, at least 1, or infinity
-    /// without coherency.
+    /// Returns the number of connections with the highest throughput, at least 1. Without
+    /// coherency, returns infinity.
     pub fn peak(&self) -> f64 {
         ((1.0 - self.contention).max(0.0) / self.coherency)
             .sqrt()
@@ -105,8 +105,8 @@ fn squares(points: &[(f64, f64)], parts: &[f64; 3]) -> f64 {
     points.iter().map(|p| residual(p, parts).powi(2)).sum()
 }
 
-/// Returns the least-squares fit with the selected terms, the others being 0, or `None` if a term
-/// is negative.
+/// Returns the least-squares fit with the selected terms, in which the other terms are 0, or `None`
+/// if a term is negative.
 fn fit(points: &[(f64, f64)], [contention, coherency]: [bool; 2]) -> Option<[f64; 3]> {
     let used: Vec<usize> = [true, contention, coherency]
         .iter()
@@ -123,8 +123,8 @@ fn fit(points: &[(f64, f64)], [contention, coherency]: [bool; 2]) -> Option<[f64
 
 /// Solves the least-squares problem by modified Gram-Schmidt orthogonalization.
 ///
-/// This loses fewer digits than the normal equations, because n (n − 1) spans three orders of
-/// magnitude.
+/// This method loses fewer digits than the normal equations, because n (n − 1) spans three orders
+/// of magnitude.
 fn solve(points: &[(f64, f64)], used: &[usize]) -> Option<Vec<f64>> {
     let column = |&i: &usize| points.iter().map(|(n, time)| terms(*n)[i] / time).collect();
     let mut columns: Vec<Vec<f64>> = used.iter().map(column).collect();

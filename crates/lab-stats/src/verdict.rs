@@ -10,7 +10,8 @@ use std::ops::Range;
 /// Returns the verdict on a ratio within a margin.
 ///
 /// An inconclusive verdict includes the number of blocks that would resolve it, as predicted by
-/// `outlook`. An interval with too few blocks for the level is always inconclusive.
+/// `outlook`. The verdict is always inconclusive if there are too few blocks for the interval's
+/// level.
 pub fn verdict(ratio: &Ratio, margin: Margin, outlook: &Outlook) -> Verdict {
     decided(ratio, margin).unwrap_or_else(|| Verdict::Inconclusive {
         blocks_needed: outlook.blocks(&open(ratio, margin)),
@@ -59,18 +60,18 @@ pub fn open(ratio: &Ratio, margin: Margin) -> Open {
     }
 }
 
-/// The margin for equivalence: differences within 1 ± `wide` do not matter.
+/// The margin of equivalence: differences within 1 ± `wide` do not matter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Margin {
-    /// The margin used: the requested margin, or the difference between two copies of one program
-    /// if that is larger. Differences within this margin do not count as real.
+    /// The margin in use: the requested margin, or the difference between two copies of one program
+    /// if this difference is larger. Differences within this margin do not count as real.
     pub wide: f64,
-    /// The requested margin, where 0.02 means 1 ± 2%.
+    /// The margin that the user requested. 0.02 means 1 ± 2%.
     pub requested: f64,
 }
 
 impl Margin {
-    /// Creates a margin as requested.
+    /// Creates a margin that is used as requested.
     pub fn plain(requested: f64) -> Margin {
         Margin {
             wide: requested,
@@ -97,7 +98,7 @@ impl Margin {
     }
 }
 
-/// The side that a verdict favors.
+/// The side that a ratio favors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ahead {
     /// The subject.
@@ -106,7 +107,7 @@ pub enum Ahead {
     Baseline,
     /// Neither: the two are equivalent.
     Neither,
-    /// The data does not favor a side.
+    /// The data do not favor a side.
     Unknown,
 }
 

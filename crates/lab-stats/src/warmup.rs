@@ -16,21 +16,21 @@ use lab_model::WarmUp;
 
 /// The penalty of each change point, as a multiple of ln(batches) times the variance of the noise.
 ///
-/// The value is from Barrett et al.
+/// Source of the value: Barrett et al.
 const PENALTY: f64 = 15.0;
-/// Levels whose logarithms differ by at most this count as the same level.
+/// The maximum difference between the logarithms of two levels that count as the same level.
 const SAME_LEVEL: f64 = 0.02;
-/// A process that is steady for less than this fraction of its batches has no steady state.
+/// The minimum fraction of batches in which a process must be steady to have a steady state.
 const MIN_STEADY_FRACTION: f64 = 0.25;
 /// The minimum scale of noise, in logarithms: the noise of the clock.
 const MIN_NOISE: f64 = 0.001;
-/// A batch that differs from its neighbors on both sides by more than this many noise scales is a
-/// spike.
+/// The minimum difference, in noise scales, between a spike and its neighbors on both sides.
 const SPIKE: f64 = 5.0;
-/// The number of neighbors on each side used to distinguish a spike from a step.
+/// The number of neighbors on each side with which a value is compared to distinguish a spike from
+/// a step.
 const NEIGHBORS: usize = 3;
 
-/// The warm-up class of batch times, and the batch from which they are steady.
+/// The warm-up class of a process, and the batch from which on its batch times are steady.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Behavior {
     /// The class.
@@ -57,8 +57,8 @@ pub fn classify(times: &[f64]) -> Behavior {
     class_of(&segments, times.len())
 }
 
-/// Returns the start of each segment after the first in the division of `values` with the lowest
-/// cost.
+/// Returns the start of each segment after the first, for the division of `values` into segments
+/// that has the lowest cost.
 ///
 /// Each segment has a constant mean and at least `least` values. The cost is the sum of squared
 /// deviations from the segments' means, plus `penalty` · ln(n) for each change.
@@ -95,7 +95,7 @@ pub fn change_points(values: &[f64], penalty: f64, least: usize) -> Vec<usize> {
     changes
 }
 
-/// Consecutive batches at one level.
+/// Consecutive batches whose times are at one level.
 struct WarmUpSegment {
     start: usize,
     end: usize,
@@ -142,10 +142,10 @@ fn class_of(segments: &[WarmUpSegment], batches: usize) -> Behavior {
     }
 }
 
-/// Returns the range of steady levels.
+/// Returns the range of levels that count as steady.
 ///
-/// Usually this is the level of the last segment. If the second half goes both up and down, the
-/// range spans all levels of the second half.
+/// Usually, this is the level of the last segment. If the times in the second half go both up and
+/// down, the range spans all levels of the second half.
 fn steady_band(segments: &[WarmUpSegment], batches: usize) -> (f64, f64) {
     let late: Vec<f64> = segments
         .iter()
@@ -167,10 +167,10 @@ fn noise(values: &[f64]) -> f64 {
     order::scatter_of_steps(values).max(MIN_NOISE)
 }
 
-/// Returns the values with spikes replaced by the median of their neighbors.
+/// Returns the values with each spike replaced by the median of its neighbors.
 ///
 /// A value that differs only from the neighbors on one side is a step. The first value is never a
-/// spike, because it may be the cold one.
+/// spike, because the process may be cold.
 fn without_spikes(values: &[f64], noise: f64) -> Vec<f64> {
     let smoothed = |i: usize| {
         let before = order::median(&values[i.saturating_sub(NEIGHBORS)..i])?;
@@ -187,7 +187,7 @@ fn without_spikes(values: &[f64], noise: f64) -> Vec<f64> {
 
 /// Returns the logarithm of a time.
 ///
-/// Times that are not positive numbers count as the smallest positive number.
+/// A time that is not a positive number counts as the smallest positive number.
 fn log(time: f64) -> f64 {
     if time.is_finite() {
         time.max(f64::MIN_POSITIVE).ln()
@@ -196,7 +196,7 @@ fn log(time: f64) -> f64 {
     }
 }
 
-/// Running sums that give the cost of any segment in constant time.
+/// Running sums from which the cost of any segment is computed in constant time.
 struct Sums(Vec<(f64, f64)>);
 
 impl Sums {

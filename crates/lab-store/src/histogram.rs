@@ -19,7 +19,7 @@ const HALF: u64 = 1024;
 /// The maximum length of a blob to decode, in bytes: 40,000 counts of nine bytes each.
 const MAX_BLOB_BYTES: usize = HEADER_BYTES + 9 * 40_000;
 
-/// Converts a distribution to a histogram.
+/// Converts a distribution to an HdrHistogram.
 ///
 /// # Errors
 /// Returns an error message if a time or a count exceeds the range of a histogram.
@@ -37,7 +37,7 @@ pub fn histogram(counts: &Counts) -> Result<Histogram<u64>, String> {
 /// distribution is empty.
 ///
 /// The buckets are written directly, because the library's histogram would allocate all 33,792
-/// buckets. Agents and coordinators would have to do that for each slice.
+/// buckets. Agents and coordinators encode every slice, so this cost would add up.
 ///
 /// # Errors
 /// Returns an error message if a time or the total count exceeds the range of the format.
@@ -105,7 +105,8 @@ pub fn pack(blob: &[u8]) -> Result<SliceTimes, String> {
     })
 }
 
-/// Encodes a distribution like [`encode`], without decoding a packed one.
+/// Encodes a distribution in the same way as [`encode`]. A packed distribution is returned as it
+/// is, without decoding.
 pub fn blob(times: &SliceTimes) -> Result<Option<Cow<'_, [u8]>>, String> {
     match times {
         SliceTimes::Packed(packed) => Ok(Some(Cow::Borrowed(&packed.blob))),
@@ -184,8 +185,8 @@ fn empty() -> Histogram<u64> {
         .expect("the bounds of the histogram are valid")
 }
 
-/// Returns an error if a header differs from benchlab's own. Other headers could cause an
-/// allocation of any size.
+/// Returns an error if a header differs from the header that benchlab writes. Other headers could
+/// cause an allocation of any size.
 fn check_header(blob: &[u8]) -> Result<(), String> {
     let number = |at: usize| {
         blob.get(at..at + 8)

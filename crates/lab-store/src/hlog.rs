@@ -46,8 +46,7 @@ pub fn hlog(run: &Run) -> Result<String, String> {
     String::from_utf8(log).map_err(|e| e.to_string())
 }
 
-/// Converts seconds to a duration of at least 0. A file that was tampered with can contain any
-/// time.
+/// Converts seconds to a duration of at least 0. A modified file can contain any time.
 fn seconds(s: f64) -> Duration {
     const MAX_SECONDS: f64 = 1e12;
     Duration::from_secs_f64(if s > 0.0 { s.min(MAX_SECONDS) } else { 0.0 })

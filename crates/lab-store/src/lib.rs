@@ -2,9 +2,9 @@
 //! The run file: an SQLite database that contains a run, finished or in progress.
 //!
 //! While a run is in progress, its file is in WAL mode, and each record is committed before the
-//! next one is measured. If benchlab is killed, no complete record is lost. At the end of a block,
-//! the data is flushed to the disk. A finished run is a single plain file. The tables are described
-//! in `docs/run-file.md`.
+//! next record is measured. If benchlab is killed, no complete record is lost. At the end of a
+//! block, the data is flushed to the disk. A finished run is a single plain file. The tables are
+//! described in `docs/run-file.md`.
 //!
 //! Distributions of times are stored as HdrHistograms; [`hlog()`] exports them as an HdrHistogram
 //! log.

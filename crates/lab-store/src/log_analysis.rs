@@ -19,7 +19,7 @@ CREATE TABLE log_hour (start_s INTEGER PRIMARY KEY, offset_s INTEGER, requests I
 
 type Result<T> = rusqlite::Result<T>;
 
-/// Writes pages and hours to their tables, and everything else to `meta`.
+/// Writes pages and hours to their tables, and the rest of the analysis to `meta`.
 ///
 /// # Errors
 /// Returns an error if the file cannot be written, or if a time or a count exceeds the range of a
@@ -67,7 +67,7 @@ pub fn write(db: &Connection, analysis: &LogAnalysis) -> Result<()> {
     Ok(())
 }
 
-/// Copies everything except pages and hours, which may take 100 MB.
+/// Returns a copy of the analysis without its pages and hours, which may take 100 MB.
 fn without_pages(analysis: &LogAnalysis) -> LogAnalysis {
     LogAnalysis {
         sources: analysis.sources.clone(),
@@ -89,7 +89,7 @@ fn without_pages(analysis: &LogAnalysis) -> LogAnalysis {
     }
 }
 
-/// Reads the log analysis, or returns `None` if the run did not read logs.
+/// Reads the log analysis, or returns `None` if the run is not a run of logs.
 pub fn read(db: &Connection) -> Result<Option<LogAnalysis>> {
     let Some(text) = values::meta::<String>(db, "logs")? else {
         return Ok(None);

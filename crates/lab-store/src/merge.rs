@@ -5,9 +5,9 @@ use lab_model::AgentId;
 use rusqlite::{Connection, params};
 use std::path::Path;
 
-/// Tables with rows that belong to a run, a block or a slice.
+/// Tables whose rows belong to a run, a block or a slice.
 ///
-/// Tables that are filled from the plan or written once per run are not included.
+/// The list does not contain tables that are filled from the plan or written once per run.
 const TABLES: [&str; 17] = [
     "block",
     "process",
@@ -77,7 +77,7 @@ fn columns(db: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
     names.collect()
 }
 
-/// The maximum IDs in use.
+/// The maximum IDs that the file already uses.
 struct Ids {
     block: i64,
     slice: i64,

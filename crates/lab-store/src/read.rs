@@ -74,7 +74,7 @@ pub struct Heading {
     pub ended: bool,
 }
 
-/// The progress of a run.
+/// The progress of a run that is being measured or has ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RunProgress {
     /// The number of complete blocks.
@@ -167,7 +167,7 @@ impl RunProgress {
 
 /// Returns true if a file starts with the header of an SQLite database.
 ///
-/// If the database is not a run file, [`load`] reports this.
+/// The database may belong to another program. [`load`] reports this.
 pub fn is_run_file(path: &Path) -> bool {
     let mut magic = [0; 16];
     let mut file = match File::open(path) {
@@ -398,8 +398,7 @@ fn content(db: &Connection) -> rusqlite::Result<Content> {
     Ok(Content::Imported(imports))
 }
 
-/// Returns the SQL for a column: its name, or 0 for a file that lacks the column because it is
-/// older.
+/// Returns the SQL expression for a column: its name, or 0 if the file is older than the column.
 fn or_zero(db: &Connection, table: &str, name: &'static str) -> rusqlite::Result<&'static str> {
     Ok(if has_column(db, table, name)? {
         name
@@ -416,7 +415,7 @@ fn or_null(db: &Connection, table: &str, name: &'static str) -> rusqlite::Result
     })
 }
 
-/// Reads the agents. The list is empty for files that are older than the table.
+/// Reads the agents. The list is empty if the file is older than the table.
 fn agents(db: &Connection) -> rusqlite::Result<Vec<Agent>> {
     if !has_table(db, "agent")? {
         return Ok(Vec::new());
@@ -441,8 +440,8 @@ fn agents(db: &Connection) -> rusqlite::Result<Vec<Agent>> {
     })
 }
 
-/// Reads the output of profilers, or returns `None` for a file without it. Such a file may be older
-/// than the table.
+/// Reads the output of profilers, or returns `None` if the file contains no such output, for
+/// example because the file is older than the table.
 fn profile(db: &Connection) -> rusqlite::Result<Option<StoredProfile>> {
     let Some(notes) = meta(db, "profile")? else {
         return Ok(None);
@@ -461,8 +460,8 @@ fn profile(db: &Connection) -> rusqlite::Result<Option<StoredProfile>> {
     Ok(Some(StoredProfile { notes, outputs }))
 }
 
-/// Reads the audit, or returns `None` for a file without one. Such a file may be older than the
-/// table.
+/// Reads the audit, or returns `None` if the file contains no audit, for example because the file
+/// is older than the table.
 fn audit(db: &Connection) -> rusqlite::Result<Option<Audit>> {
     let json_text: Option<String> = meta(db, "audit")?;
     let Some(json_text) = json_text else {
@@ -741,8 +740,8 @@ fn slices(
     Ok(())
 }
 
-/// Reads the agents' slices, each with the ID of the slice that it belongs to. The list is empty
-/// for files that are older than the table.
+/// Reads the agents' slices, each with the ID of the slice to which it belongs. The list is empty
+/// if the file is older than the table.
 fn agent_slices(db: &Connection, file: &Arc<OpenFile>) -> rusqlite::Result<Vec<(i64, AgentSlice)>> {
     if !has_table(db, "agent_slice")? {
         return Ok(Vec::new());
@@ -784,8 +783,8 @@ fn agent_slices(db: &Connection, file: &Arc<OpenFile>) -> rusqlite::Result<Vec<(
     })
 }
 
-/// Reads the numbers of responses by status code. The list is empty for files that are older than
-/// the column.
+/// Reads the numbers of responses by status code. The list is empty if the file is older than the
+/// column.
 fn statuses_of(r: &Row, column: usize) -> rusqlite::Result<Vec<(u16, u64)>> {
     let text: Option<String> = r.get(column)?;
     text.map_or(Ok(Vec::new()), |text| json(&text))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tables whose columns match the fields of a type. Each column is listed only once, for both
-//! reading and writing.
+//! Tables whose columns correspond to the fields of a type. Each column is listed only once, for
+//! both reading and writing.
 
 use lab_model::{
     LogLine, NoiseFreeValue, PointId, ProcessExit, ProcessStart, Reading, Resources, Setting,
@@ -9,8 +9,8 @@ use lab_model::{
 use rusqlite::types::{ToSqlOutput, Value};
 use rusqlite::{Row, ToSql};
 
-/// A row of a table. Its first columns are keys, which are not fields of the type, and the others
-/// are the type's fields.
+/// A row of a table. The first columns are keys, which are not fields of the type. The remaining
+/// columns are the fields of the type.
 pub trait StoredRow: Sized {
     /// The statement that selects the keys and then the fields.
     const SELECT: &str;

@@ -73,7 +73,7 @@ CREATE VIEW result AS
        JOIN point p ON p.id = m.point JOIN subject s ON s.id = m.subject;
 ";
 
-/// Columns that files of older versions lack: each with its table, name and type.
+/// Columns that files of older versions lack, as tuples of table, column and type.
 const LATER: [(&str, &str, &str); 11] = [
     ("slice", "read_times", "INTEGER"),
     ("slice", "statuses", "TEXT"),

@@ -21,11 +21,12 @@ use std::path::{Path, PathBuf};
 
 type Result<T> = std::result::Result<T, StoreError>;
 
-/// A run file that is being written. Only one process at a time can write it.
+/// A run file that is open for writing. Only one process at a time can write it.
 pub struct RunWriter {
     db: Connection,
     path: PathBuf,
-    /// The distribution columns of slices and of agents' slices, read over a separate connection.
+    /// The columns with distributions, in the tables of slices and of agents' slices. A separate
+    /// connection reads them.
     columns: OnceCell<[TimesColumns; 2]>,
     _lock: Flock<File>,
 }
@@ -124,8 +125,8 @@ impl RunWriter {
         Ok(self)
     }
 
-    /// Loads the content of the file so far. The process that writes the file must call this
-    /// instead of [`crate::load`].
+    /// Loads the current content of the file. The process that writes the file must call this
+    /// function instead of [`crate::load`].
     pub fn load(&self) -> Result<Run> {
         // A separate connection, because it is used to read the distributions later.
         crate::read::run(crate::read::open(&self.path)?, &self.path)
@@ -136,7 +137,7 @@ impl RunWriter {
         &self.path
     }
 
-    /// Stores the plan with its subjects and points.
+    /// Stores the plan, and the tables of its subjects and points.
     pub fn plan(&self, plan: &Plan) -> Result<()> {
         let target = |id: TargetId| plan.targets.get(id).map(|t| t.kind.name());
         self.in_transaction(|| {
@@ -367,7 +368,7 @@ impl RunWriter {
     /// transaction.
     ///
     /// The blocks are assigned to `agent`. Pilots, failures and similar records are added to the
-    /// existing ones.
+    /// existing records.
     pub fn merge(&self, file: &Path, agent: AgentId) -> Result<()> {
         let merged = crate::merge::merge(&self.db, file, agent);
         merged.map_err(|e| self.error(e))
@@ -441,8 +442,8 @@ impl RunWriter {
 
     /// Ends the run and converts its file to a single plain file.
     ///
-    /// If another process is reading the file, the file stays in WAL mode. It is complete in this
-    /// case, too.
+    /// If another process is reading the file, the file stays in WAL mode. The file is complete in
+    /// either case.
     pub fn finish(mut self, ending: Option<Ending>, lab_cost: Option<(u64, u64)>) -> Result<()> {
         // A reader that is still open would prevent the removal of the write-ahead log.
         self.columns = OnceCell::new();
@@ -578,8 +579,8 @@ impl BlockWriter<'_> {
 
     /// Stores a slice and returns it with references to its distributions in the file.
     ///
-    /// `redone` means that the slice was measured again and does not count. Drop such slices before
-    /// the end of the run, or else its file does not become a single plain file.
+    /// `redone` means that the slice was measured again and does not count. The caller must drop
+    /// such slices before the run ends. Otherwise, the file cannot become a single plain file.
     pub fn move_to_file(&self, mut slice: Slice, redone: bool) -> Result<Slice> {
         let (row, parts) = self.store_slice(&slice, redone)?;
         let [slice_columns, agent_columns] = self.run.columns()?;

@@ -7,7 +7,7 @@ use crate::problem::Problem;
 use std::sync::Arc;
 use tokio::sync::{Semaphore, watch};
 
-/// The state that all pages share. Cheap to clone.
+/// The state that all pages share. It is cheap to clone.
 #[derive(Clone)]
 pub struct App {
     pub library: Arc<RunLibrary>,

@@ -108,8 +108,8 @@ impl PageGuard {
 
     /// Returns true if a host is an IP address, `localhost` or a configured name.
     ///
-    /// Any port is allowed, because it may be the port of a tunnel. Rejects a site that points its
-    /// own name at this server (DNS rebinding).
+    /// Any port is allowed, because it may be the port of a tunnel. This check stops a site that
+    /// points its own domain name at this server (DNS rebinding).
     fn is_known_host(&self, host: &str) -> bool {
         let (name, port) = match host.rsplit_once(':') {
             Some((name, port)) if !port.contains(']') => (name, port),
@@ -153,8 +153,7 @@ impl PageGuard {
     }
 }
 
-/// Returns true if a form was sent by one of these pages, according to `Origin` and
-/// `Sec-Fetch-Site`.
+/// Returns true if one of these pages sent a form, according to `Origin` and `Sec-Fetch-Site`.
 ///
 /// Clients other than browsers send neither header, but they still need the token.
 fn is_same_origin(headers: &HeaderMap, host: &str) -> bool {

@@ -34,12 +34,12 @@ pub struct RunLibrary {
     documents: Mutex<Vec<(String, Stamp, Arc<Document>)>>,
 }
 
-/// Values computed from runs, by the name of the run.
+/// A cache of values computed from runs, by the name of the run.
 type Cache<T> = Mutex<HashMap<String, (Stamp, Arc<T>)>>;
 
 /// The length and modification time of a run file and of its SQLite write-ahead log.
 ///
-/// As long as they stay the same, the run is unchanged.
+/// As long as these values stay the same, the run is unchanged.
 type Stamp = [Option<(u64, SystemTime)>; 2];
 
 /// A run in the directory.
@@ -60,7 +60,7 @@ pub enum RunState {
     Measured,
     /// The run was stopped or killed.
     Stopped,
-    /// The run has ended.
+    /// The run has finished.
     Ended,
 }
 

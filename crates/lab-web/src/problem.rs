@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Errors of requests. They are rendered as pages with advice.
+//! Errors of requests, which are rendered as pages with advice.
 
 use crate::pages::page;
 use axum::http::StatusCode;

@@ -185,7 +185,7 @@ fn a_change_next_to_a_commit_that_does_not_build_is_a_range() {
     assert!(
         found
             .stdout
-            .contains("The other one does not build or run."),
+            .contains("The other commit does not build or run."),
         "{}",
         found.stdout
     );

@@ -515,7 +515,7 @@ fn what_only_servers_have_is_refused_elsewhere_and_the_other_way_round() {
         "needs a `[[case.request]]`",
     );
     let get = "[[case.request]]\nrequest = \"GET /api\"\n";
-    assert_refused(with(get), "a case of servers needs `sweep.connections`");
+    assert_refused(with(get), "a case for servers needs `sweep.connections`");
     let swept = |more: &str| with(&format!("sweep.connections = [1]\n{more}{get}"));
     assert_refused(
         swept("factor.load = [\"closed\", \"fast\"]\n"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Bisections with recorded results: the next measurement, and the reported result.
+//! Tests bisections with recorded results: the next measurement, and the reported result.
 
 use lab_bisect::{
     Bisection, BisectionCommit, BisectionFile, BisectionRequest, BisectionStep, CommandText,
@@ -9,7 +9,7 @@ use lab_bisect::{
 use lab_document::{FORMATS, Rendered, Terminal};
 use lab_stats::bisection::{BisectedMetric, Ends, Half, HalfChange, Judgment, LogInterval};
 
-/// Creates a bisection with `commits` commits after the good one. Its ends differ by 8 %.
+/// Creates a bisection with `commits` commits after the good commit. Its ends differ by 8 %.
 fn bisection(commits: usize) -> Bisection {
     let commit = |number: usize| BisectionCommit {
         id: format!("{number:040x}"),

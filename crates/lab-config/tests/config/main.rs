@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab.toml`: its keys, its schema, and the content that `benchlab init` proposes.
+//! Tests `benchlab.toml`: its keys, its schema, and the content that `benchlab init` proposes.
 
 use lab_config::{detect, parse, schema, template};
 use std::fs;

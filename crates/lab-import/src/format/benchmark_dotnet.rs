@@ -9,7 +9,7 @@ use crate::subject::{fact, subject, with_params};
 use lab_model::{Direction, Imported, Metric};
 use std::collections::BTreeMap;
 
-/// BenchmarkDotNet's JSON.
+/// The import format for BenchmarkDotNet's JSON.
 pub const FORMAT: ImportFormat = ImportFormat {
     name: "benchmarkdotnet",
     title: "BenchmarkDotNet --exporters json (…-report-full.json)",

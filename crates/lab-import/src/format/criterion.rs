@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// The maximum depth of directories: group, function, parameter, baseline.
 const DEPTH: usize = 6;
 
-/// Criterion's directory.
+/// The import format for Criterion's directory.
 pub const FORMAT: ImportFormat = ImportFormat {
     name: "criterion",
     title: "Criterion's directory target/criterion",
@@ -55,7 +55,7 @@ fn read(source: &Source) -> Result<Vec<Imported>, Problem> {
     Ok(vec![imported])
 }
 
-/// Collects the directories named `new` that contain a sample.
+/// Collects the directories named `new` that contain a sample, and searches all subdirectories.
 fn collect(
     folder: &Path,
     depth: usize,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! benchlab's own XML and the XML of the Ada Utility Library. Its values were measured once.
+//! benchlab's own XML and the XML of the Ada Utility Library. Every value in these files was
+//! measured once.
 
 use super::ImportFormat;
 use crate::error::Problem;
@@ -7,7 +8,7 @@ use crate::source::Source;
 use lab_document::{ImportLimits, import_xml};
 use lab_model::Imported;
 
-/// XML with `<benchmark>` elements.
+/// The import format for XML with `<benchmark>` elements.
 pub const FORMAT: ImportFormat = ImportFormat {
     name: "xml",
     title: "XML with <benchmark> elements, as `--format xml` writes it",

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The text of `go test -bench`, as the Go benchmark data format defines it
+//! The text of `go test -bench`, as defined by the Go benchmark data format
 //! (go.googlesource.com/proposal/+/master/design/14313-benchmark-format.md).
 //!
-//! Each `pkg:` line starts the test binary of a package, which is a process. `-count` repeats
-//! benchmarks within this process. The output of multiple calls of `go test` can be concatenated.
+//! Each `pkg:` line marks the start of a package's test binary, which is one process. `-count`
+//! repeats benchmarks within this process. The output of multiple calls of `go test` can be
+//! concatenated.
 
 use super::ImportFormat;
 use crate::error::Problem;
@@ -14,7 +15,7 @@ use crate::text::{amount_on, short};
 use lab_model::{Direction, Imported, Metric, Unit};
 use std::collections::HashMap;
 
-/// Go's benchmark text.
+/// The import format for Go's benchmark text.
 pub const FORMAT: ImportFormat = ImportFormat {
     name: "go",
     title: "go test -bench",
@@ -119,8 +120,8 @@ fn header(line: &str) -> Option<(&str, &str)> {
 /// Returns the metric of a unit such as `ns/op`, `B/op` or `MB/s`, and the factor that converts
 /// values to the metric's unit.
 ///
-/// A unit that ends with `/s` is a rate, where more is better. Less of any other unit is better, as
-/// in benchstat.
+/// If the unit ends with `/s`, more is better. For all other units, less is better, as in
+/// benchstat.
 fn unit_of(unit: &str) -> (Metric, f64) {
     let time = unit.strip_suffix("/op").and_then(nanoseconds);
     match (unit, time) {

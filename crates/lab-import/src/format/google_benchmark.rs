@@ -10,7 +10,7 @@ use crate::source::Source;
 use crate::subject::{Collector, fact, subject};
 use lab_model::{Imported, Metric};
 
-/// google/benchmark's JSON.
+/// The import format for google/benchmark's JSON.
 pub const FORMAT: ImportFormat = ImportFormat {
     name: "google-benchmark",
     title: "google/benchmark --benchmark_out=FILE --benchmark_out_format=json",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! HdrHistogram's interval log (`.hlog`), with compressed histograms in encoding V2. A log is one process.
+//! HdrHistogram's interval log (`.hlog`), with compressed histograms in encoding V2. A log comes
+//! from one process.
 
 use super::ImportFormat;
 use crate::error::Problem;
@@ -16,7 +17,7 @@ use lab_model::{Imported, Metric};
 /// The maximum length of an encoded histogram in bytes.
 const ENCODED: usize = 4 << 20;
 
-/// HdrHistogram's log.
+/// The import format for HdrHistogram's log.
 pub const FORMAT: ImportFormat = ImportFormat {
     name: "hlog",
     title: "HdrHistogram's log (.hlog), values in nanoseconds",

@@ -8,7 +8,7 @@ use crate::source::Source;
 use crate::subject::{series, single, subject};
 use lab_model::{Imported, Metric};
 
-/// hyperfine's JSON.
+/// The import format for hyperfine's JSON.
 pub const FORMAT: ImportFormat = ImportFormat {
     name: "hyperfine",
     title: "hyperfine --export-json",

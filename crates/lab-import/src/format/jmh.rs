@@ -9,7 +9,7 @@ use crate::source::Source;
 use crate::subject::{fact, subject, with_params};
 use lab_model::{Direction, Imported, Metric, Unit};
 
-/// JMH's JSON.
+/// The import format for JMH's JSON.
 pub const FORMAT: ImportFormat = ImportFormat {
     name: "jmh",
     title: "JMH -rf json",

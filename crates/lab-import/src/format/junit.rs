@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The durations of tests in JUnit's XML. A file is one process.
+//! The durations of tests in JUnit's XML. A file comes from one process.
 
 use super::ImportFormat;
 use crate::error::Problem;
@@ -13,7 +13,7 @@ use quick_xml::{Reader, XmlVersion};
 /// The maximum nesting depth of elements.
 const DEPTH: usize = 64;
 
-/// JUnit's XML.
+/// The import format for JUnit's XML.
 pub const FORMAT: ImportFormat = ImportFormat {
     name: "junit",
     title: "JUnit XML, the durations of tests",
@@ -125,7 +125,7 @@ fn test(tag: &BytesStart, skipped: &mut usize) -> Result<Option<(String, f64, bo
     Ok(Some((name, seconds * 1e9, true)))
 }
 
-/// Excludes the current test if it failed or was skipped.
+/// Marks the current test as excluded if an element shows that it failed or was skipped.
 fn mark(
     name: &str,
     current: &mut Option<(String, f64, bool)>,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! k6: the summary (`--summary-export FILE`, or `handleSummary`) and each measured value (`--out json=FILE`). A test is
-//! one process.
+//! k6: the summary (`--summary-export FILE`, or `handleSummary`) and all measured values (`--out
+//! json=FILE`). A test runs in one process.
 
 use super::ImportFormat;
 use crate::error::Problem;
@@ -13,7 +13,7 @@ use lab_model::{Direction, Imported, Metric, Unit};
 /// Advice on measuring k6 in multiple processes.
 const ADVICE: &str = "Run k6 10 times and import all files with --join.";
 
-/// k6's summary.
+/// The import format for k6's summary.
 pub const SUMMARY: ImportFormat = ImportFormat {
     name: "k6",
     title: "k6 run --summary-export FILE",
@@ -28,7 +28,7 @@ pub const SUMMARY: ImportFormat = ImportFormat {
     read: summary,
 };
 
-/// k6's values, one JSON object on each line.
+/// The import format for k6's values, with one JSON object on each line.
 pub const LINES: ImportFormat = ImportFormat {
     name: "k6-json",
     title: "k6 run --out json=FILE",
@@ -191,7 +191,7 @@ fn lines(source: &Source) -> Result<Vec<Imported>, Problem> {
     Ok(vec![imported])
 }
 
-/// Adds the mean, the percentiles and the number of response times. `times` is in ns.
+/// Adds the mean, the percentiles and the number of the response times in `times`, which are in ns.
 pub(super) fn latencies(imported: &mut Imported, times: &mut [f64]) {
     times.sort_by(f64::total_cmp);
     let Some(max) = times.last().copied() else {

@@ -32,9 +32,9 @@ pub struct ImportFormat {
     /// Advice on measuring in multiple processes, as a sentence. Empty if the tool always uses
     /// multiple processes.
     pub advice: &'static str,
-    /// Returns true if the content is in this format. The content may still be damaged.
+    /// Returns true if a source is in this format. The source may still be damaged.
     pub(crate) is_format: fn(&Source) -> bool,
-    /// Reads the content.
+    /// Reads the results from a source.
     pub(crate) read: fn(&Source) -> Result<Vec<Imported>, Problem>,
 }
 

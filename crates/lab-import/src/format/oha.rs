@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! oha's text and its `--output-format json`. A test is one process.
+//! oha's text and its `--output-format json`. A test runs in one process.
 
 use super::ImportFormat;
 use crate::error::Problem;
@@ -9,7 +9,7 @@ use crate::subject::{single, subject};
 use crate::text::{amount_on, short};
 use lab_model::{Direction, Imported, Metric, Unit};
 
-/// oha's text or JSON.
+/// The import format for oha's text or JSON.
 pub const FORMAT: ImportFormat = ImportFormat {
     name: "oha",
     title: "oha, as text or with --output-format json",

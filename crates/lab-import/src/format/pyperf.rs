@@ -9,7 +9,7 @@ use crate::source::Source;
 use crate::subject::{fact, series, subject};
 use lab_model::{Direction, Imported, Metric, Unit};
 
-/// pyperf's JSON.
+/// The import format for pyperf's JSON.
 pub const FORMAT: ImportFormat = ImportFormat {
     name: "pyperf",
     title: "pyperf -o FILE",

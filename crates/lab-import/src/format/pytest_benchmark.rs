@@ -9,7 +9,7 @@ use crate::source::Source;
 use crate::subject::{fact, subject, with_params};
 use lab_model::{Imported, Metric};
 
-/// pytest-benchmark's JSON.
+/// The import format for pytest-benchmark's JSON.
 pub const FORMAT: ImportFormat = ImportFormat {
     name: "pytest-benchmark",
     title: "pytest --benchmark-json=FILE (with --benchmark-save-data for each round)",

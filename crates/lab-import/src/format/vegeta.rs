@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! vegeta: `vegeta report -type json` and the results of `vegeta encode`. An attack is one process.
+//! vegeta: `vegeta report -type json` and the results of `vegeta encode`. An attack runs in one
+//! process.
 
 use super::ImportFormat;
 use super::k6::latencies;
@@ -13,7 +14,7 @@ use lab_model::{Direction, Imported, Metric, Unit};
 /// Advice on measuring in multiple processes.
 const ADVICE: &str = "Run the attack 10 times and import all files with --join.";
 
-/// vegeta's report.
+/// The import format for vegeta's report.
 pub const REPORT: ImportFormat = ImportFormat {
     name: "vegeta",
     title: "vegeta report -type json",
@@ -22,7 +23,7 @@ pub const REPORT: ImportFormat = ImportFormat {
     read: report,
 };
 
-/// vegeta's results, one JSON object on each line.
+/// The import format for vegeta's results, with one JSON object on each line.
 pub const LINES: ImportFormat = ImportFormat {
     name: "vegeta-json",
     title: "vegeta encode",

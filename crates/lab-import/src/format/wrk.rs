@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The text of wrk and wrk2. A test is one process.
+//! The text of wrk and wrk2. A test runs in one process.
 
 use super::ImportFormat;
 use crate::error::Problem;
@@ -9,7 +9,7 @@ use crate::subject::{fact, single, subject};
 use crate::text::{amount, amount_on, short};
 use lab_model::{Imported, Metric};
 
-/// The text of wrk.
+/// The import format for the text of wrk.
 pub const FORMAT: ImportFormat = ImportFormat {
     name: "wrk",
     title: "wrk or wrk2, with --latency for percentiles",

@@ -17,7 +17,7 @@ use lab_stats::processes::{ProcessChange, changed};
 pub struct BetweenImports<'a> {
     /// The first and the second run.
     pub runs: [&'a Run; 2],
-    /// The paths of both files as users should see them.
+    /// The paths of both files as shown to users.
     pub files: [&'a str; 2],
 }
 
@@ -31,7 +31,7 @@ struct Pair {
 /// Builds the document of the changes from the first run to the second.
 ///
 /// # Errors
-/// Returns a sentence that says why the two runs cannot be compared.
+/// Returns a sentence that explains why the two runs cannot be compared.
 pub fn compare(report: &BetweenImports) -> Result<Document, String> {
     let [first, second] = report.runs;
     let [before, after] = report.runs.map(all_series);
@@ -94,7 +94,7 @@ pub fn compare(report: &BetweenImports) -> Result<Document, String> {
     Ok(document)
 }
 
-/// Returns true if there is more than one subject.
+/// Returns true if the series have more than one subject.
 fn is_varied(all: &[SubjectSeries]) -> bool {
     all.iter().any(|one| one.subject != all[0].subject)
 }

@@ -13,7 +13,7 @@ use lab_model::{Content, Direction, ImportedSeries, Interval, Run, Unit};
 use lab_stats::processes::{ALPHA, changed, typical};
 use lab_stats::shifts;
 
-/// The maximum number of lines of the chart.
+/// The maximum number of lines in the chart.
 const LINES: usize = 8;
 
 /// An imported run in a history.
@@ -48,15 +48,15 @@ impl ImportSummary {
     }
 }
 
-/// One benchmark's metric over the runs.
+/// The values of one benchmark's metric in all runs.
 struct Track<'a> {
     name: String,
-    /// The index of the run and the series, the oldest first.
+    /// The index of each run, the run's series and its typical value, oldest run first.
     runs: Vec<(usize, &'a ImportedSeries, Interval)>,
 }
 
-/// Builds the history of the runs with one name, oldest first. `subjects` selects subjects. Empty
-/// means all.
+/// Builds the history of all runs with one name, oldest first. `subjects` selects the subjects to
+/// show. If it is empty, all subjects are shown.
 pub fn history(name: &str, runs: &[ImportSummary], subjects: &[String]) -> Document {
     let tracks = tracks(runs, subjects);
     let judged: Vec<&Track> = tracks
@@ -215,7 +215,7 @@ fn run_by_run(track: &Track, runs: &[ImportSummary]) -> Table {
         "measured (UTC)",
         "value",
         "processes",
-        "to the run before",
+        "change from the previous run",
     ];
     let mut table = Table::new(track.name.clone(), columns);
     let family = track.runs.len().saturating_sub(1).max(1);

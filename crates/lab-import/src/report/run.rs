@@ -17,7 +17,7 @@ use lab_stats::processes::{ALPHA, MARGIN, ProcessChange, changed, typical};
 pub struct ImportReport<'a> {
     /// The run.
     pub run: &'a Run,
-    /// The path of the run file as users should see it.
+    /// The path of the run file as shown to users.
     pub file: &'a str,
 }
 
@@ -56,7 +56,8 @@ pub fn document(report: &ImportReport) -> Document {
     document
 }
 
-/// Compares each series with the same series of the first subject, if there is one.
+/// Compares each series with the first subject's series of the same benchmark and metric, if there
+/// is one.
 fn changes(all: &[SubjectSeries]) -> Vec<Option<ProcessChange>> {
     let base = |one: &SubjectSeries| {
         let first = &all.first()?.subject;
@@ -137,7 +138,7 @@ fn answer(run: &Run, all: &[SubjectSeries], changes: &[Option<ProcessChange>]) -
     }
 }
 
-/// Describes the only value, or counts the benchmarks.
+/// Formats the headline: the value if there is only one, or else the number of benchmarks.
 fn headline(all: &[SubjectSeries]) -> String {
     let Some(first) = all.first() else {
         return "The file has no values.".into();

@@ -73,7 +73,7 @@ pub fn tool(run: &Run) -> &str {
     if tool.is_empty() { "XML" } else { tool }
 }
 
-/// Returns a sentence that says how to measure with a tool in multiple processes.
+/// Returns a sentence that explains how to measure in multiple processes with a tool.
 pub fn advice(tool: &str) -> &'static str {
     let is_tool = |format: &&crate::ImportFormat| {
         let letters = |name: &str| {

@@ -13,13 +13,13 @@ pub const ROWS: usize = 30;
 
 /// Returns the typical value of a series.
 ///
-/// It has an interval only if the series was measured in multiple processes.
+/// The value has an interval only if the series was measured in multiple processes.
 pub fn typical(series: &ImportedSeries) -> Option<Quantity> {
     let interval = processes::typical(series)?;
     Some(quantity(&interval, &series.metric.unit))
 }
 
-/// Converts an interval to a quantity. If its level is 0, the result is a plain number.
+/// Converts an interval to a quantity, or to a plain number if the interval's level is 0.
 pub fn quantity(interval: &Interval, unit: &Unit) -> Quantity {
     if interval.level > 0.0 {
         Quantity::estimate(interval, unit.clone())
@@ -28,7 +28,7 @@ pub fn quantity(interval: &Interval, unit: &Unit) -> Quantity {
     }
 }
 
-/// Returns a cell with a change and its verdict.
+/// Returns a cell that shows a change with its verdict.
 pub fn change(change: Option<&ProcessChange>, series: &ImportedSeries) -> Cell {
     let Some(change) = change else {
         return Cell::from("–");

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The content of each tool's file.
+//! Tests that the reader of each format returns the content of a file.
 
 use super::{file, path, series, text};
 use lab_import::{FORMATS, Limits, join, read};
 use lab_model::{Direction, Unit};
 
-/// Returns the numbers of values of each process.
+/// Returns the number of values of each process.
 fn shape(processes: &[Vec<f64>]) -> Vec<usize> {
     processes.iter().map(Vec::len).collect()
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tests that reports have intervals and verdicts over processes, and neither for one process.
+//! Tests that reports contain intervals and verdicts for multiple processes, but not for a single
+//! process.
 
 use super::{file, text};
 use lab_document::{Document, FORMATS, Rendered, Terminal};

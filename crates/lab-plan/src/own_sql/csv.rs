@@ -4,12 +4,12 @@
 
 use super::source::is_name;
 
-/// The contents of a file.
+/// The contents of a CSV file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
     /// The names of the columns.
     pub columns: Vec<String>,
-    /// The rows; `None` is NULL.
+    /// The rows. `None` is NULL.
     pub rows: Vec<Vec<Option<String>>>,
 }
 

@@ -57,8 +57,8 @@ fn case_lines(text: &str) -> Vec<(Range<usize>, Range<usize>)> {
     found
 }
 
-/// Returns the parameters that are defined by comments before the first statement. Ignores comments
-/// whose key is not the name of a parameter in a statement.
+/// Returns the parameters that comments before the first statement define. Ignores comments whose
+/// key is not the name of a parameter in a statement.
 fn parameters(text: &str, span: Range<usize>) -> Vec<FileParameter> {
     let body = &text[span.clone()];
     let mut found = Vec::new();

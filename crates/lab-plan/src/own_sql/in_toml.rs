@@ -28,7 +28,7 @@ struct File {
     case: Vec<Case>,
 }
 
-/// A text for all targets, or a separate text for each target.
+/// One text for all targets, or a separate text for each target.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum TextOrEach {
@@ -115,7 +115,7 @@ fn texts(file: &Reading, texts: &Spanned<TextOrEach>) -> PerTarget<Text> {
 }
 
 /// Finds the contents of a string in the file. If the string has escape sequences, only the
-/// position of the whole string is known.
+/// position of the whole string can be found.
 fn located(file: &Reading, text: &str, span: std::ops::Range<usize>) -> Text {
     let raw = file.text.get(span.clone()).unwrap_or("");
     let found = raw.find(text).filter(|_| !text.is_empty());
@@ -164,7 +164,7 @@ fn table(
             }
         }
         _ => {
-            let reason = "a table needs either `csv`, the name of a file, or `rows` and `columns` to generate";
+            let reason = "a table needs either `csv` with the name of a file, or `rows` and `columns` for generated rows";
             return Err(file.error_at(table.name.span(), reason));
         }
     };

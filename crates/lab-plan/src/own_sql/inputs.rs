@@ -5,11 +5,11 @@ use super::source::{Source, mix};
 use lab_model::{SqlParameter, SqlType, SqlWork, TargetKind};
 use std::collections::BTreeMap;
 
-/// The number of operations with values of their own.
+/// The number of operations for which input values are generated.
 const INPUTS: u64 = 4096;
 
-/// Computes the values to bind for each operation. `columns` contains the values of the columns
-/// that parameters draw from.
+/// Computes the values to bind in each of the first [`INPUTS`] operations. `columns` contains the
+/// values of the columns from which parameters draw.
 ///
 /// # Errors
 /// Returns a message if a column has no values.
@@ -43,8 +43,8 @@ pub fn inputs(
     (0..INPUTS).map(&mut operation).collect()
 }
 
-/// Returns the table and the column that a parameter draws from, or `None` if it draws from no
-/// column.
+/// Returns the table and the column from which a parameter draws its values, or `None` if the
+/// values have another source.
 pub fn column_of(parameter: &SqlParameter) -> Option<(String, String)> {
     match Source::parse(&parameter.source) {
         Ok(Source::Column(table, column)) => Some((table, column)),
@@ -52,8 +52,9 @@ pub fn column_of(parameter: &SqlParameter) -> Option<(String, String)> {
     }
 }
 
-/// Returns the type with which the values of a parameter are bound, or `None` if it draws from a
-/// column. For SQLite, which has no decimals, they are bound as floats.
+/// Returns the type with which the values of a parameter are bound, or `None` if the parameter
+/// draws its values from a column. SQLite has no decimal type, so decimals are bound as floats
+/// there.
 pub fn kind_of(parameter: &SqlParameter, target: TargetKind) -> Option<SqlType> {
     Some(match Source::parse(&parameter.source).ok()? {
         Source::Sequence(_) | Source::Integers(..) => SqlType::Integer,

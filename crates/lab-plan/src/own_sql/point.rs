@@ -4,8 +4,8 @@
 use lab_model::{Point, SqlWork, TargetKind};
 use std::collections::BTreeMap;
 
-/// Adds the work of an operation to a point: the statements that the database must count, and the
-/// maximum number of commits.
+/// Adds the work of an operation to a point: the statements that the database is expected to count,
+/// and the maximum number of commits.
 pub fn describe_point(point: &mut Point, work: &SqlWork, kind: Option<TargetKind>) {
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     for statement in &work.statements {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The parts of a workload as defined in its file, with their positions.
+//! The cases, tables and schema of a workload as its file defines them, with their positions.
 
 use super::source::{Source, is_name};
 use super::sql_text;
@@ -16,8 +16,8 @@ pub const MAX_STATEMENTS: usize = 20;
 /// The maximum number of parameters that the statements of a case use.
 const MAX_PARAMETERS: usize = 100;
 
-/// The maximum length of a case's statements in bytes. Encoded, they must fit into a line of the
-/// protocol.
+/// The maximum length of a case's statements in bytes. The encoded statements must fit into one
+/// line of the protocol.
 pub const MAX_TEXT: usize = 16_000;
 
 /// The first words of the statements that subjects can run.
@@ -94,7 +94,7 @@ pub struct FileParameter {
     pub span: Range<usize>,
 }
 
-/// A file that is being read.
+/// The file of a workload that is being read.
 pub struct Reading<'a> {
     pub path: &'a Path,
     pub text: &'a str,
@@ -223,8 +223,8 @@ impl Reading<'_> {
         })
     }
 
-    /// Parses the work of an operation. BEGIN and COMMIT around all statements make it a
-    /// transaction.
+    /// Parses the statements of an operation. BEGIN and COMMIT around all statements make the
+    /// operation a transaction.
     fn work(
         &self,
         text: &Text,

@@ -53,8 +53,8 @@ pub fn statements(tables: &[Table], table: &Table, kind: TargetKind, seed: u64) 
     rows.chunks(ROWS).map(insert).collect()
 }
 
-/// Returns the value of a column in a generated row. A column that draws from another column takes
-/// the value of a random row.
+/// Returns the value of a column in a generated row. A column that draws its values from another
+/// column takes the value of a random row.
 fn generated(
     tables: &[Table],
     table: &Table,
@@ -106,7 +106,7 @@ fn tuple(values: impl Iterator<Item = String>) -> String {
     format!("({})", values.collect::<Vec<_>>().join(","))
 }
 
-/// Returns a text as a literal. In MariaDB, a backslash is an escape character.
+/// Formats a text as an SQL literal. In MariaDB, a backslash is an escape character.
 pub fn literal(text: &str, kind: TargetKind) -> String {
     let quoted = text.replace('\'', "''");
     match kind {

@@ -8,9 +8,9 @@ const MAX_TEXT: u64 = 10_000;
 /// A source of values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// Consecutive integers from this one on, such as 1, 2, 3, …
+    /// Consecutive integers that start at this integer, such as 1, 2, 3, …
     Sequence(i64),
-    /// Integers from the first to the second.
+    /// Integers from the first to the second integer, both included.
     Integers(i64, i64),
     /// Decimal numbers in a range. The bounds are in units of 10 to the power of -`scale`.
     Decimals {
@@ -21,13 +21,13 @@ pub enum Source {
         /// The number of decimals, from 1.
         scale: u32,
     },
-    /// Days from the first to the second, both counted since 1970.
+    /// Days from the first to the second day, both included and counted as days since 1970.
     Days(i64, i64),
-    /// One of these words.
+    /// Words from this list.
     Words(Vec<String>),
     /// Texts with a minimum and a maximum length, in characters.
     Text(u64, u64),
-    /// The values of a column, given the table and the column.
+    /// The values of a column, identified by its table and its name.
     Column(String, String),
 }
 
@@ -76,8 +76,8 @@ impl Source {
         }
     }
 
-    /// Returns the value that random bits select. For a sequence, returns the value of the row.
-    /// Returns `None` for a column, because its values are not known here.
+    /// Returns the value that random bits select. A sequence ignores the bits and uses the row
+    /// number. Returns `None` for a column, because this type does not know the column's values.
     pub fn value(&self, bits: u64, row: u64) -> Option<String> {
         let pick = |first: i64, last: i64| {
             let count = (last as i128 - first as i128 + 1) as u128;
@@ -120,7 +120,7 @@ impl Source {
     }
 }
 
-/// Returns the value of SplitMix64 that follows a state.
+/// Returns the output of the SplitMix64 generator for a state.
 pub fn mix(state: u64) -> u64 {
     let z = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -166,7 +166,8 @@ fn scale(number: &str) -> u32 {
         .map_or(0, |(_, decimals)| decimals.len() as u32)
 }
 
-/// Parses a number with at most nine decimals. Returns it in units of 10 to the power of -`scale`.
+/// Parses a number with at most nine decimals. Returns the number in units of 10 to the power of
+/// -`scale`.
 fn units(number: &str, scale: u32) -> Option<i64> {
     let (sign, digits) = match number.strip_prefix('-') {
         Some(digits) => (-1, digits),
@@ -200,8 +201,8 @@ fn parse_day(text: &str) -> Option<i64> {
     (parts.next().is_none() && day(days) == text).then_some(days)
 }
 
-/// Returns the number of days since 1970 in the Gregorian calendar. It counts years that begin in
-/// March, so that the leap day comes last.
+/// Returns the number of days since 1970 in the Gregorian calendar. The computation uses years that
+/// begin in March, so that the leap day comes last.
 fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     let y = if month > 2 { year } else { year - 1 };
     let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;

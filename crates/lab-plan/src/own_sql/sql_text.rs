@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Splits SQL texts into statements, and finds the named parameters outside of literals and
+//! Splits SQL text into statements, and finds the named parameters outside of literals and
 //! comments.
 
 use std::ops::Range;
@@ -19,7 +19,7 @@ enum Token {
     End,
 }
 
-/// A statement in a text, without its semicolon.
+/// A statement found in a text, without its semicolon.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     /// The position in the text, from the first word to the last token.
@@ -30,7 +30,7 @@ pub struct Found {
     pub first_word: String,
 }
 
-/// Returns the statements of a text, without empty ones.
+/// Returns the statements of a text, without empty statements.
 ///
 /// # Errors
 /// Returns the position and the kind of a literal or comment that is not closed.
@@ -110,8 +110,8 @@ fn next(text: &str, at: usize) -> Result<(Token, usize), (Range<usize>, &'static
     })
 }
 
-/// Returns the end of a quoted text. A text with a doubled quote is treated as two adjacent quoted
-/// texts.
+/// Returns the end of a quoted text. A doubled quote ends one quoted text and starts the next
+/// quoted text.
 fn quoted(text: &str, at: usize, quote: char) -> Result<usize, (Range<usize>, &'static str)> {
     match text[at + 1..].find(quote) {
         Some(found) => Ok(at + 1 + found + 1),

@@ -36,7 +36,7 @@ pub struct Workload {
     /// The statements that create the schema, by target.
     schema: BTreeMap<TargetKind, Vec<SetupStatement>>,
     tables: Vec<Table>,
-    /// The cases.
+    /// The cases that the file defines.
     pub(crate) cases: Vec<OwnCase>,
 }
 
@@ -160,7 +160,7 @@ impl Workload {
     }
 
     /// Returns an error if there are too many generated rows, or if a generated column draws from a
-    /// column whose values are not known in time.
+    /// column that no earlier table fills.
     fn check_columns(&self) -> Result<(), PlanError> {
         let (mut total, mut bytes) = (0_u64, 0_u64);
         for (index, table) in self.tables.iter().enumerate() {
@@ -207,8 +207,8 @@ impl Workload {
     }
 }
 
-/// Parses variants, and returns each with its name. The name is given as in `NAME: SQL`, or is that
-/// of the index that the SQL creates, or is `variant-N`.
+/// Parses variants and returns their names and statements. A name comes from `NAME: SQL`, or from
+/// the index that the SQL creates, or is `variant-N`.
 fn named_variants(variants: &[String]) -> Result<Vec<(String, String)>, PlanError> {
     if variants.len() > MAX_VARIANTS {
         return Err(PlanError::of_request(format!(

@@ -151,7 +151,7 @@ fn contradictory_options_are_rejected() {
         loading_with
     };
     let no_reuse = load(|load| (load.pipeline, load.keep_alive) = (2, false));
-    refused(no_reuse, "leave one of them out");
+    refused(no_reuse, "use only one of these options");
     refused(
         load(|load| load.threads = 51),
         "each thread needs a connection",

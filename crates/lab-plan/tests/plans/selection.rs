@@ -228,7 +228,7 @@ fn few_points_are_the_ends_of_what_was_not_asked_for() {
     );
 }
 
-/// Each point has enough operations for a 99th percentile.
+/// In a quick run, batches at a fixed rate keep enough operations for a 99th percentile.
 #[test]
 fn a_quick_run_has_shorter_turns_but_not_where_operations_are_due_at_a_rate() {
     let turn = |lines: &str, extent| {
@@ -298,8 +298,8 @@ fn an_experiment_names_its_points_and_the_reader_goes_before_it() {
     }
 }
 
-/// If a table lists values of both the sweep and the factor, the case's `thin` applies. If it lists
-/// only values of the sweep, `thin` does not apply.
+/// If a table lists values of both the sweep and the factor, the case's `thin` applies. If a table
+/// lists only values of the sweep, `thin` does not apply.
 #[test]
 fn further_values_are_thinned_among_those_that_an_experiment_names() {
     let of = |lines: &str| {

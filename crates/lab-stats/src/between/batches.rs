@@ -12,7 +12,7 @@ use crate::table::BatchTable;
 use crate::verdict::verdict;
 use lab_model::{Interval, Metric, PointId};
 
-/// Two runs with their samples, reduced to the values of blocks.
+/// Two runs of batches or whole commands, reduced to one value per block.
 pub(crate) struct Batches<'s> {
     sides: &'s Sides<'s>,
     tables: [BatchTable; 2],
@@ -114,7 +114,7 @@ impl Batches<'_> {
     }
 
     /// Returns, for each run, the logarithms of the subject's ratio to the baseline in the blocks
-    /// that contain both.
+    /// that contain both of them.
     fn log_ratios(&self, pair: &PointPair) -> [Vec<f64>; 2] {
         [0, 1].map(|i| {
             let (subject, point) = (pair.subjects[i], pair.points[i]);

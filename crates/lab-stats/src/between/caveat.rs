@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Caveats about two runs that were not interleaved, and the items that are not compared, as data.
+//! Caveats about comparing two runs that were not interleaved, and the items that are not compared.
 //!
-//! `lab-report` turns them into sentences.
+//! `lab-report` turns this data into sentences.
 
 use super::facts::ProgramMatch;
 use crate::analysis::ExclusionReason;
 use crate::results::warning::Unfinished;
 use serde::Serialize;
 
-/// A limitation of the conclusions from two runs, with names and numbers.
+/// A caveat about the comparison of two runs, with names and numbers.
 ///
-/// The variants are the codes of JSON reports.
+/// The names of the variants are codes in JSON reports.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "code", rename_all = "kebab-case")]
 pub enum Caveat {
-    /// Some values of load runs are dominated by the load generator.
+    /// The load generator dominates some values of load runs.
     GeneratorFigures {
         /// The runs in which the generator was the bottleneck at some point.
         saturated: Vec<String>,
         /// The runs in which the generator sent requests late.
         late: Vec<String>,
     },
-    /// Two loads did not alternate, so any change may be due to the machine.
+    /// Two load runs were not interleaved, so any change may be due to the machine.
     LoadsNotInterleaved,
-    /// The ratios are relative to different baselines.
+    /// The two runs have different baselines, so their ratios have different reference values.
     OtherBaseline {
         /// The name of the first run's baseline.
         first: String,
         /// The name of the second run's baseline.
         second: String,
     },
-    /// The subject was measured alone.
+    /// The subject was measured without another subject, so it has no ratio to a baseline.
     MeasuredAlone {
         /// The subject.
         subject: String,
     },
-    /// The baseline is, or may be, a different program.
+    /// The baseline is, or may be, a different program in the second run.
     BaselineChanged {
         /// The name of the baseline.
         baseline: String,
@@ -52,7 +52,7 @@ pub enum Caveat {
         /// The settings.
         facts: Vec<String>,
     },
-    /// The database uses other plans for statements of the user's workload.
+    /// The database executes statements of the user's workload with different query plans.
     PlansDiffer {
         /// The statements.
         facts: Vec<String>,
@@ -62,7 +62,7 @@ pub enum Caveat {
         /// The facts that differ.
         facts: Vec<String>,
     },
-    /// A run has too few blocks for intervals that assume only symmetry.
+    /// A run has too few blocks for intervals that assume only a symmetric distribution.
     TooFewBlocks {
         /// The numbers of complete blocks of the first and the second run.
         blocks: [u32; 2],
@@ -77,7 +77,7 @@ pub enum Caveat {
         points: usize,
         /// The total number of points.
         all: usize,
-        /// The target, if there is more than one.
+        /// The target on which the copy changed, if there is more than one target.
         target: Option<String>,
     },
     /// The ratio of subjects changed, although their programs did not.
@@ -103,10 +103,10 @@ pub enum Caveat {
     },
 }
 
-/// Kinds of caveats.
+/// The kinds of caveats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CaveatKind {
-    /// Values are dominated by the load generator.
+    /// The load generator dominates some values.
     Generator,
     /// Any change may be due to the machine.
     Machine,
@@ -118,7 +118,7 @@ pub enum CaveatKind {
     Host,
     /// The settings differ.
     Settings,
-    /// The database's plans differ.
+    /// The database's query plans differ.
     Plans,
     /// The runs were measured in different ways.
     Measuring,
@@ -134,9 +134,9 @@ pub enum CaveatKind {
     UnfitHost,
 }
 
-/// An item that is not compared between two runs, with names.
+/// Items that are not compared between two runs, with their names.
 ///
-/// The variants are the codes of JSON reports.
+/// The names of the variants are codes in JSON reports.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "code", rename_all = "kebab-case")]
 pub enum NotCompared {
@@ -179,11 +179,11 @@ pub enum NotCompared {
     },
 }
 
-/// One of two runs.
+/// One of the two compared runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WhichRun {
-    /// The first run, which is the basis of the comparison.
+    /// The first run. Changes are relative to it.
     First,
     /// The second run.
     Second,

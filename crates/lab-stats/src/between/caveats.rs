@@ -40,7 +40,7 @@ fn machine(between: &Between) -> Option<Caveat> {
     between.is_of_loads().then_some(Caveat::LoadsNotInterleaved)
 }
 
-/// Lists the load runs in which some values are dominated by the load generator.
+/// Lists the load runs in which the load generator dominates some values.
 fn generator(sides: &Sides) -> Option<Caveat> {
     let loads = sides.0.iter().filter(|side| side.plan.load().is_some());
     let loads: Vec<(&str, Results)> = loads
@@ -171,7 +171,7 @@ fn unfit(side: &RunSide) -> Option<Caveat> {
     })
 }
 
-/// Returns the names of the facts that differ, or `None` if there are none.
+/// Returns the names of the facts that differ, or `None` if no facts differ.
 fn names(differences: &[Differing]) -> Option<Vec<String>> {
     let names: Vec<String> = differences.iter().map(|d| d.what.clone()).collect();
     (!names.is_empty()).then_some(names)

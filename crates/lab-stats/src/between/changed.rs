@@ -10,24 +10,25 @@ use serde::Serialize;
 /// The changes from one run to another.
 #[derive(Clone, Debug, Serialize)]
 pub struct Between {
-    /// The name of the baseline, if it is the same in both runs on every target.
+    /// The name of the baseline, if all targets have the same baseline in both runs.
     pub baseline: Option<String>,
-    /// The comparison of the baseline's programs, over all targets.
+    /// The comparison of the baseline's programs in the two runs, over all targets.
     pub baseline_program: ProgramMatch,
     /// The number of complete blocks of each run.
     pub blocks: [u32; 2],
-    /// The requested simultaneous level of the changes that have a verdict, from 0 to 1.
+    /// The requested confidence level, from 0 to 1, at which all changes with a verdict hold
+    /// simultaneously.
     pub level: f64,
-    /// The requested level of each change without a verdict, from 0 to 1.
+    /// The requested confidence level of each single change without a verdict, from 0 to 1.
     pub times_level: f64,
     /// The equivalence margin: changes within 1 ± margin count as equivalent.
     pub margin: f64,
-    /// The changes by point, then subject, then metric, in the order of the first run: ratios to
-    /// the baseline, then times.
+    /// The changes. On each target, ratios to the baseline come before times. Both are ordered by
+    /// point, then subject, then metric, as in the first run.
     pub changes: Vec<Changed>,
     /// The changes of the control's ratio to the baseline, by point. The true value is 1.
     pub controls: Vec<ControlChange>,
-    /// Items that only one run has, or that were not compared in one of the runs.
+    /// Items that only one of the runs has, or that one of the runs did not compare.
     pub apart: Vec<NotCompared>,
     /// The differences between the runs.
     pub differences: Vec<Differing>,
@@ -54,13 +55,13 @@ pub struct Changed {
     /// True if the subject is the baseline or its second copy. If its program is the same in both
     /// runs, the change must come from the machine or the system.
     pub reference: bool,
-    /// The values in the first and the second run.
+    /// The values in the first and in the second run.
     pub values: [Interval; 2],
-    /// The second value divided by the first, so a value below 1 is better. The intervals of all
-    /// changes with a verdict are simultaneous.
+    /// The second value divided by the first. Below 1 is better. The intervals of all changes with
+    /// a verdict are simultaneous.
     pub change: Interval,
     /// The verdict. `None` means that the values depend on the speed of the machine.
-    /// `blocks_needed` is the number of blocks of each run.
+    /// `blocks_needed` in the verdict is the number of blocks that each run needs.
     pub verdict: Option<Verdict>,
     /// The equivalence margin of the verdict.
     pub margin: f64,
@@ -68,17 +69,17 @@ pub struct Changed {
     pub merged: bool,
 }
 
-/// The change of the ratio of the baseline's second copy at a point.
+/// The change of the ratio between the second copy of the baseline and the baseline, at one point.
 #[derive(Clone, Debug, Serialize)]
 pub struct ControlChange {
     /// The point's label.
     pub point: String,
     /// The ratio in the second run divided by the ratio in the first.
     pub change: Interval,
-    /// True if the interval contains 1. Also true if there are too few blocks to decide.
+    /// True if the interval contains 1, or if there are too few blocks to decide.
     pub met: bool,
-    /// The margin used at this point: the plans' margin, or the bound of this change if the
-    /// interval excludes 1.
+    /// The margin at this point: the plan's margin, or a wider margin that covers this change if
+    /// the interval excludes 1.
     pub margin: f64,
 }
 
@@ -93,13 +94,13 @@ impl Between {
         self.changes.iter().filter(|c| c.verdict.is_none())
     }
 
-    /// Returns true if these are load runs, whose values are compared directly instead of as
-    /// ratios.
+    /// Returns true if the compared runs are load runs, whose values are compared directly instead
+    /// of as ratios.
     pub fn is_of_loads(&self) -> bool {
         self.judged().any(|c| !c.relative)
     }
 
-    /// Adds the changes on another target.
+    /// Adds the changes of another target.
     pub(crate) fn add(&mut self, other: Between) {
         if self.baseline != other.baseline {
             self.baseline = None;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Differences between two runs other than their results: host, benchlab, programs, settings,
-//! method and completion.
+//! Differences between two runs other than their results: host, benchlab version, programs,
+//! settings, method and completion.
 //!
-//! Equal facts are not listed. Neither are the seeds, which always differ.
+//! Seeds are not listed, because they always differ.
 
 use super::facts::{Differing, Facts, seconds, unequal};
 use super::side::{RunSide, Sides};
@@ -11,7 +11,7 @@ use lab_model::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Combines the differences on each target with those that do not depend on the target.
+/// Combines the differences on each target with the differences that do not depend on the target.
 ///
 /// The order is: host and benchlab version, targets, method, completion.
 pub(crate) fn differing(first: &Run, second: &Run, on_targets: Vec<Differing>) -> Vec<Differing> {
@@ -50,7 +50,7 @@ pub(crate) fn host(first: &Run, second: &Run) -> Vec<Differing> {
 
 /// Returns differences between the settings that subjects read back.
 ///
-/// Subjects with the same difference are combined.
+/// Subjects with the same difference are listed together.
 pub(crate) fn settings(sides: &Sides) -> Vec<Differing> {
     let [first, second] = sides.0.each_ref().map(|side| settings_of(side.run));
     let common = first.keys().filter(|key| second.contains_key(*key));
@@ -68,7 +68,8 @@ pub(crate) fn settings(sides: &Sides) -> Vec<Differing> {
     subjects_of.into_iter().map(with_subjects).collect()
 }
 
-/// Returns differences between the database's plans for the statements of the user's workloads.
+/// Returns differences between the database's query plans for the statements of the user's
+/// workloads.
 pub(crate) fn plans(sides: &Sides) -> Vec<Differing> {
     let [first, second] = sides.0.each_ref().map(|side| side.plan);
     let of_first = explained(first);
@@ -85,7 +86,8 @@ pub(crate) fn plans(sides: &Sides) -> Vec<Differing> {
     )
 }
 
-/// Returns the plan of each statement, keyed by the point and the statement's number.
+/// Returns the database's query plan of each statement, keyed by the point and the statement's
+/// number.
 fn explained(plan: &Plan) -> Facts {
     let mut facts = Facts::new();
     for (id, point) in plan.points.enumerated() {
@@ -199,13 +201,13 @@ fn filled(text: &str) -> Option<String> {
 
 /// Returns the arguments of a program that implements the protocol.
 ///
-/// For a command, they are part of its line.
+/// Returns `None` for a command, whose arguments are part of its command line.
 fn arguments(subject: &Subject) -> Option<String> {
     let has_arguments = subject.command.is_none() && !subject.program.is_empty();
     has_arguments.then(|| subject.program.join(" "))
 }
 
-/// Returns the settings by subject and key, with the distinct values over all points.
+/// Returns the settings by subject and key, with the distinct values that they have at all points.
 fn settings_of(run: &Run) -> BTreeMap<&str, Facts> {
     let mut values: BTreeMap<&str, BTreeMap<&str, BTreeSet<&str>>> = BTreeMap::new();
     for setting in &run.settings {
@@ -287,7 +289,7 @@ fn measure(plan: &Plan) -> Facts {
     facts
 }
 
-/// Returns facts about how much of the run completed and why it ended.
+/// Returns facts about how much of a run was completed and why the run ended.
 fn course(run: &Run) -> Facts {
     let disturbed = run
         .blocks

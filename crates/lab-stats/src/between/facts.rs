@@ -19,11 +19,11 @@ pub struct Differing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProgramMatch {
-    /// Both runs have the same hash, or the same command line and revision.
+    /// Both runs have the same program hash, or the same command line and revision.
     Same,
-    /// The run files do not contain enough information.
+    /// The run files do not contain enough information to decide.
     Unknown,
-    /// The hashes, or the command lines and revisions, differ.
+    /// The program hashes, or the command lines and revisions, differ.
     Changed,
 }
 

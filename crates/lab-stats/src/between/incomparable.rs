@@ -15,7 +15,7 @@ pub enum Incomparable {
          `benchlab report RUN --with {0}` to show them next to a run"
     )]
     Imported(String),
-    /// The plan of one of the runs is inconsistent.
+    /// The plan of one of the runs contains invalid references.
     #[error("{0} has an inconsistent plan and cannot be compared")]
     Unsound(String),
     /// One of the runs has no complete block.
@@ -32,7 +32,7 @@ pub enum Incomparable {
     /// The subjects did different work.
     #[error(
         "the runs did not do the same work: {what} is {first} in the first and {second} in the \
-         second run; repeat one of them with the same work"
+         second run; repeat one run with the work of the other"
     )]
     Work {
         /// The fact that differs.
@@ -42,10 +42,10 @@ pub enum Incomparable {
         /// The value in the second run.
         second: String,
     },
-    /// No subject was measured at a common point in both runs.
+    /// The two runs have no point in common at which the same subject was measured.
     #[error(
-        "the runs have no subject and point in common; select the same ones with --subjects, \
-         --cases and --set"
+        "the runs have no subject and point in common; select the same subjects and points in both \
+         runs with --subjects, --cases and --set"
     )]
     NothingCommon,
 }
@@ -66,7 +66,7 @@ pub(crate) fn checked_plan(run: &Run) -> Result<&Plan, Incomparable> {
     }
 }
 
-/// Returns an error if the runs are of different experiments, or are the same run.
+/// Returns an error if the runs are of different experiments, or if both are the same run.
 pub(crate) fn one_experiment(
     [a, b]: [&Plan; 2],
     [first, second]: [&Run; 2],

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Compares two load runs that were not interleaved, metric by metric.
 //!
-//! Blocks of the two runs are not paired. Rates and costs are compared by the blocks of both runs.
-//! Percentiles are computed from all requests of a run together, because the percentiles of a
-//! single block do not reflect stalls in other blocks.
+//! Blocks of the two runs are not paired. Rates and costs are compared by their values in each
+//! block. Percentiles are computed from all requests of a run together, because a percentile of one
+//! block does not reflect stalls in other blocks.
 
 use super::changed::Changed;
 use super::facts::ProgramMatch;
@@ -40,8 +40,8 @@ static CLOSED: [Metric; 3] = [
 
 /// Returns the metrics in which two runs are compared at a point.
 ///
-/// For servers that benchlab starts, these are the metrics in which the servers are compared with
-/// each other at the point, plus memory.
+/// For servers that benchlab starts, these are memory and the metrics in which each run compares
+/// its servers at the point.
 fn metrics(plan: &Plan, point: PointId) -> &'static [Metric] {
     match (plan.serving(), plan.is_open(point)) {
         (None, _) => &ALL,
@@ -50,11 +50,12 @@ fn metrics(plan: &Plan, point: PointId) -> &'static [Metric] {
     }
 }
 
-/// A server at a point, its visits in both runs, and a metric in which the runs can be compared.
+/// A server at a point, its visits in both runs, and a metric in which the two runs can be
+/// compared.
 type ComparablePair<'v, 'r> = (PointPair, [Vec<&'v Visit<'r>>; 2], &'static Metric);
 
-/// Returns the changes of all servers, at a simultaneous level of `1 - alpha` over all comparisons
-/// (Bonferroni).
+/// Returns the changes of all servers. Their intervals are simultaneous at level `1 - alpha` over
+/// all comparisons (Bonferroni).
 pub(crate) fn changes(sides: &Sides, points: &[[PointId; 2]]) -> Vec<Changed> {
     let visits = sides
         .0
@@ -105,8 +106,7 @@ fn changed(
     })
 }
 
-/// Returns true if the generator's own latency may exceed a tenth of a percentile in one of the
-/// runs.
+/// Returns true if the generator's own latency may exceed a tenth of a percentile in either run.
 fn is_the_generators(sides: &Sides, visits: &[Vec<&Visit>; 2], metric: &Metric) -> bool {
     let part = per_10_000(metric).and_then(|part| PARTS.iter().position(|p| *p == part));
     let alpha = sides.level_without_verdict().alpha;
@@ -118,7 +118,7 @@ fn is_the_generators(sides: &Sides, visits: &[Vec<&Visit>; 2], metric: &Metric) 
     })
 }
 
-/// Returns true if a run can be compared in this metric: every block has a value, and failed
+/// Returns true if a run has comparable values of this metric: every block has a value, and failed
 /// requests do not hide it.
 fn is_comparable(visits: &[&Visit], metric: &Metric) -> bool {
     let served = total(visits, |v| v.served);
@@ -132,7 +132,7 @@ fn is_comparable(visits: &[&Visit], metric: &Metric) -> bool {
     }
 }
 
-/// Compares the values of the blocks.
+/// Compares the values of the two runs' blocks.
 fn by_blocks(
     visits: &[Vec<&Visit>; 2],
     metric: &Metric,
@@ -150,7 +150,7 @@ fn by_blocks(
     Some(([median(first)?, median(second)?], found))
 }
 
-/// Compares percentiles of all requests of each run.
+/// Compares a percentile of all requests between the two runs.
 fn pooled(
     visits: &[Vec<&Visit>; 2],
     per_10_000: u32,
@@ -173,7 +173,7 @@ fn pooled(
 
 /// Returns the ratio of the second interval to the first.
 ///
-/// Each of the two intervals uses a fraction of the error probability.
+/// Each of the two intervals uses a part of the allowed error probability.
 fn quotient_of([first, second]: [(Interval, Grouping); 2], per_10_000: u32) -> Ratio {
     let groupings = [first.1, second.1];
     let each = groupings.map(|grouping| 1.0 / f64::from(grouping.groups));

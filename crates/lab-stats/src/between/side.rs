@@ -23,12 +23,12 @@ pub struct Recorded<'a> {
     pub hashes: &'a HashMap<String, String>,
 }
 
-/// The part of a run on one target.
+/// The part of one of the two runs on one target.
 pub(crate) struct RunSide<'a> {
     pub run: &'a Run,
     pub plan: &'a Plan,
     pub exclusions: Vec<Exclusion>,
-    /// The target, if the run has more than one. It is part of all names.
+    /// The target, if the run has more than one. All names then include the target.
     named: Option<TargetKind>,
     /// The hashes by subject name.
     hashes: HashMap<&'a str, &'a String>,
@@ -62,7 +62,7 @@ impl<'a> RunSide<'a> {
         &self.plan.subjects[self.plan.baseline]
     }
 
-    /// Returns the SHA-256 hash of a subject's sources, if the file contains it.
+    /// Returns the SHA-256 hash of a subject's sources, if the run file contains it.
     pub fn hash(&self, name: &str) -> Option<&'a String> {
         self.hashes.get(name).copied()
     }
@@ -101,9 +101,10 @@ impl<'a> RunSide<'a> {
     }
 }
 
-/// Returns the hashes of a part's subjects.
+/// Returns the hashes of the subjects in a part of a run.
 ///
-/// The file stores them under the subjects' names in the whole run, or under their plain names.
+/// The run file stores a hash under the subject's label in the whole run, or under the subject's
+/// plain name.
 fn hashes<'a>(recorded: Recorded<'a>, part: &'a Part) -> HashMap<&'a str, &'a String> {
     let plans = recorded.run.plan().into_iter();
     let labels = plans.flat_map(|plan| {
@@ -126,15 +127,15 @@ fn hashes<'a>(recorded: Recorded<'a>, part: &'a Part) -> HashMap<&'a str, &'a St
 pub(crate) struct Sides<'a>(pub [RunSide<'a>; 2]);
 
 impl Sides<'_> {
-    /// Returns 1 minus the simultaneous level of the changes that have a verdict.
+    /// Returns 1 minus the simultaneous confidence level of the changes that have a verdict.
     ///
-    /// This is the smaller of the alphas that the interim analyses of the two runs have left.
+    /// This is the smaller of the two alphas that the interim analyses of the runs have left.
     pub fn alpha(&self) -> f64 {
         let [a, b] = self.0.each_ref();
         spending::alpha(a.run, a.plan).min(spending::alpha(b.run, b.plan))
     }
 
-    /// Returns the level of a change without a verdict.
+    /// Returns the confidence level of a change without a verdict.
     pub fn level_without_verdict(&self) -> Level {
         let [a, b] = self.0.each_ref().map(|side| side.plan.measure.alpha);
         Level {
@@ -148,7 +149,7 @@ impl Sides<'_> {
         a.max(b)
     }
 
-    /// Combines the runs' requested margin with the margin in use, which may be wider.
+    /// Returns the runs' requested margin together with the margin `wide`, which may be wider.
     pub fn margins(&self, wide: f64) -> Margin {
         let requested = self.margin();
         Margin { wide, requested }
@@ -169,8 +170,8 @@ impl Sides<'_> {
             .collect()
     }
 
-    /// Finds a subject of the first run in the second run. Returns `None` unless it has the same
-    /// role in both.
+    /// Finds a subject of the first run in the second run. Returns `None` unless the subject has
+    /// the same role in both runs.
     pub fn find_pair(&self, subject: SubjectId, points: [PointId; 2]) -> Option<PointPair> {
         let [first, second] = self.0.each_ref();
         let first_subject = &first.plan.subjects[subject];
@@ -183,7 +184,8 @@ impl Sides<'_> {
         })
     }
 
-    /// Returns the subjects that both runs have at a point, except for those that failed there.
+    /// Returns the subjects that both runs have at a point, except for subjects that failed at this
+    /// point.
     pub fn measured(&self, points: [PointId; 2]) -> impl Iterator<Item = PointPair> {
         let subjects = self.0[0].plan.subjects.ids();
         let pairs = subjects.filter_map(move |subject| self.find_pair(subject, points));
@@ -196,7 +198,7 @@ impl Sides<'_> {
         })
     }
 
-    /// Returns true if the subject is excluded in neither run.
+    /// Returns true if neither run excludes the subject.
     pub fn compares(&self, pair: &PointPair) -> bool {
         let is_excluded =
             |i: usize| is_excluded(&self.0[i].exclusions, pair.subjects[i], pair.points[i]);

@@ -5,7 +5,7 @@ use super::facts::{Differing, Facts, seconds, unequal};
 use lab_model::{Arrivals, Case, LoadSpec, Plan, PlannedRequest, PointId, Stage, Target};
 use std::collections::BTreeSet;
 
-/// Returns differences in the work that applies to all subjects.
+/// Returns differences between two runs in the work that applies to all subjects.
 pub(crate) fn work(first: &Plan, second: &Plan) -> Vec<Differing> {
     let facts = |plan: &Plan| {
         let mut facts: Facts = plan.targets.iter().flat_map(target).collect();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Decides from a probe's blocks in which half of its range the time changed.
+//! Decides from the blocks of a probe in which half of its range the time changed.
 
 use crate::dependence;
 use crate::few_blocks::{self, Deviation};
@@ -9,7 +9,7 @@ use lab_model::Interval;
 use serde::{Deserialize, Serialize};
 
 /// The numbers of blocks after which a probe is analyzed. Each analysis gets an equal part of the
-/// error probability that the probe is allowed.
+/// error probability that is allowed for the probe.
 pub const ANALYSES: [u32; 20] = [
     4, 6, 8, 11, 15, 20, 28, 40, 56, 80, 112, 160, 224, 320, 448, 640, 896, 1280, 1792, 2560,
 ];
@@ -37,19 +37,19 @@ pub struct LogInterval {
     pub high: f64,
 }
 
-/// The decision on one half of a range.
+/// The decision about one half of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HalfChange {
     /// The interval excludes 0, and the estimate is at least the smallest change of interest.
     Changed,
-    /// The interval lies within the changes that are too small to be of interest.
+    /// The interval shows that any change is too small to be of interest.
     Unchanged,
     /// More blocks are needed.
     Open,
 }
 
-/// The judgment of a probe's blocks.
+/// The result of analyzing a probe's blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Judgment {
     /// The half before the probe: from the start of the range to the probe.
@@ -59,7 +59,7 @@ pub struct Judgment {
 }
 
 impl Judgment {
-    /// Returns true if both halves are decided.
+    /// Returns true if there is a decision about both halves.
     pub fn is_decided(&self) -> bool {
         [self.before, self.after]
             .iter()
@@ -67,19 +67,19 @@ impl Judgment {
     }
 }
 
-/// The judgment of the blocks of both ends.
+/// The result of comparing both ends of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "ends", rename_all = "kebab-case")]
 pub enum Ends {
     /// The ends differ.
     Differ,
-    /// The ends differ by less than the margin, if at all.
+    /// The ends differ by less than the margin, or not at all.
     Equivalent,
     /// More blocks are needed.
     Open,
 }
 
-/// Returns the center of values of blocks with its interval at level `1 - alpha`.
+/// Returns the center of the blocks' values with its interval at level `1 - alpha`.
 ///
 /// With too few blocks for an exact signed-rank interval at this level, the interval is Student's
 /// t, which assumes normally distributed values. Neighboring blocks that depend on each other are
@@ -102,11 +102,11 @@ pub fn interval(values: &[f64], alpha: f64) -> Option<LogInterval> {
     })
 }
 
-/// Judges whether the two ends of a range differ.
+/// Decides whether the two ends of a range differ.
 ///
 /// `logs` contains ln(end / start) for each block. `alpha` is the allowed error probability of all
 /// analyses together, and `margin` is the largest relative difference that counts as equivalent.
-/// Returns the judgment and the interval, or `None` with fewer than two blocks.
+/// Returns the decision and the interval, or `None` with fewer than two blocks.
 pub fn judge_ends(logs: &[f64], alpha: f64, margin: f64) -> Option<(Ends, LogInterval)> {
     let found = interval(logs, alpha / ANALYSES.len() as f64)?;
     let bound = margin.ln_1p();
@@ -120,15 +120,15 @@ pub fn judge_ends(logs: &[f64], alpha: f64, margin: f64) -> Option<(Ends, LogInt
     Some((ends, found))
 }
 
-/// Returns the smallest change to search for, as a logarithm, if the logarithms of the ends differ
-/// by `total`.
+/// Returns the smallest change to search for, as a logarithm. `total` is the difference between the
+/// logarithms of the ends.
 ///
-/// This is the margin or a third of the difference, whichever is smaller.
+/// The result is the margin or a third of the difference, whichever is smaller.
 pub fn min_change(total: f64, margin: f64) -> f64 {
     margin.ln_1p().min(total.abs() / 3.0)
 }
 
-/// Judges in which halves of a range the time changes.
+/// Decides in which halves of a range the time changed.
 ///
 /// `before` contains ln(probe / start) for each block, and `after` contains ln(end / probe).
 /// `least` is the smallest change to search for. A half is unchanged if its change is less than
@@ -158,12 +158,12 @@ pub fn judge(before: &[f64], after: &[f64], alpha: f64, least: f64) -> Option<Ju
     })
 }
 
-/// Judges whether new data confirm a change.
+/// Decides whether new data confirm a change.
 ///
 /// `logs` contains, for each block, the logarithm of the value after the change divided by the
 /// value before it. `alpha` is the allowed error probability of all analyses, and `min_change` is
 /// the smallest change of interest. The change is confirmed if its interval excludes 0 and extends
-/// at most a third of the estimate to either side. Returns the judgment and the interval, or `None`
+/// at most a third of the estimate to either side. Returns the decision and the interval, or `None`
 /// with fewer than two blocks.
 pub fn judge_again(logs: &[f64], alpha: f64, min_change: f64) -> Option<(HalfChange, LogInterval)> {
     let found = interval(logs, alpha / ANALYSES.len() as f64)?;
@@ -178,8 +178,8 @@ pub fn judge_again(logs: &[f64], alpha: f64, min_change: f64) -> Option<(HalfCha
     Some((change, found))
 }
 
-/// Returns the number of blocks of the latest analysis that is possible with `blocks` blocks, or 0
-/// if there are too few for any.
+/// Returns the largest number of blocks in [`ANALYSES`] that does not exceed `blocks`, or 0 if
+/// `blocks` is too small for any analysis.
 pub fn latest_analysis(blocks: u32) -> u32 {
     let done = ANALYSES.into_iter().filter(|&analysis| analysis <= blocks);
     done.max().unwrap_or(0)

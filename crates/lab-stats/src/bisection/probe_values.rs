@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The values of a probe's blocks.
+//! The ratios of neighboring commits in each block of a probe.
 
 use crate::order;
 use crate::table::{BatchTable, sound_plan};
@@ -24,15 +24,17 @@ pub enum BisectedMetric {
 /// The logarithms of the ratios of neighboring commits in one run, by block.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProbeValues {
-    /// The logarithm of the second subject's value divided by the first one's, for each block.
+    /// The logarithm of the second subject's value divided by the first subject's value, for each
+    /// block.
     pub first: Vec<f64>,
-    /// The logarithm of the third subject's value divided by the second one's. Empty if there are two subjects.
+    /// The logarithm of the third subject's value divided by the second subject's value. Empty if
+    /// there are two subjects.
     pub second: Vec<f64>,
 }
 
-/// Returns the values of the complete blocks of a run in which neighboring commits took turns.
+/// Returns the ratios in the complete blocks of a run in which neighboring commits took turns.
 ///
-/// `subjects` are two or three commits in their order. Blocks that lack a value are omitted.
+/// `subjects` contains two or three commits in their order. Blocks that lack a value are omitted.
 pub fn probe_values(run: &Run, subjects: &[SubjectId], metric: BisectedMetric) -> ProbeValues {
     let pairs: Vec<Vec<Option<f64>>> = subjects
         .windows(2)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Chooses the next commit of a range to measure.
 //!
-//! The search proceeds level by level: it starts with the whole range, continues with the halves
+//! The search proceeds level by level. It starts with the whole range, continues with the halves
 //! that changed, and so on. Each level gets an equal part of the remaining error probability, which
-//! its ranges divide equally. A range is known before its probe is measured, so the union bound
-//! holds over all probes, regardless of the number of changes.
+//! is divided equally among the ranges of the level. A range is known before its probe is measured,
+//! so the union bound holds over all probes, regardless of the number of changes.
 
 use super::judgment::{HalfChange, Judgment};
 use serde::Serialize;
@@ -15,16 +15,16 @@ use std::collections::{BTreeSet, VecDeque};
 /// Commits are numbered in order, and the good commit is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Segment {
-    /// The commit before the range, which was measured.
+    /// The measured commit before the range.
     pub low: usize,
-    /// The last commit of the range, which was measured.
+    /// The last commit of the range, which is also measured.
     pub high: usize,
 }
 
-/// A detected change. One of the commits after `low`, up to and including `high`, caused it.
+/// A detected change. A commit after `low`, up to and including `high`, caused it.
 pub type FoundChange = Segment;
 
-/// The next step of a search.
+/// The next step of a search for changes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NextStep {
     /// Measure a commit in turns with both ends of a range.
@@ -53,8 +53,8 @@ pub struct BisectionSearch {
     open: Vec<Segment>,
 }
 
-/// Returns the maximum number of probes that it takes to find a single change among `commits`
-/// commits, if all of them build.
+/// Returns the maximum number of probes needed to find a single change among `commits` commits, if
+/// all of them build.
 pub fn max_probes(commits: usize) -> u32 {
     usize::BITS - commits.saturating_sub(1).leading_zeros()
 }
@@ -62,7 +62,7 @@ pub fn max_probes(commits: usize) -> u32 {
 /// Divides the allowed error probability between the comparison of the ends and all probes, in this
 /// order.
 ///
-/// `commits` is the number of commits after the good one.
+/// `commits` is the number of commits after the good commit.
 pub fn error_parts(commits: usize, alpha: f64) -> (f64, f64) {
     let levels = f64::from(max_probes(commits));
     let of_ends = alpha / (levels + 1.0);
@@ -70,7 +70,7 @@ pub fn error_parts(commits: usize, alpha: f64) -> (f64, f64) {
 }
 
 impl BisectionSearch {
-    /// Creates a search over commits 0 to `last`. The first is good, and the last is bad.
+    /// Creates a search over commits 0 to `last`. Commit 0 is good, and commit `last` is bad.
     ///
     /// `alpha` is the allowed error probability of all probes together.
     pub fn new(last: usize, alpha: f64) -> BisectionSearch {
@@ -100,9 +100,9 @@ impl BisectionSearch {
         }
     }
 
-    /// Records the judgment of the commit that [`BisectionSearch::next_step`] asked for.
+    /// Records the judgment of the commit that [`BisectionSearch::next_step`] returned.
     ///
-    /// A half without a decision is not searched.
+    /// The search does not continue in a half without a decision.
     pub fn judged(&mut self, judgment: &Judgment) {
         let NextStep::Probe { segment, at, .. } = self.next_step() else {
             return;
@@ -147,13 +147,13 @@ impl BisectionSearch {
         sorted(&self.found)
     }
 
-    /// Returns the ranges that changed although neither of their halves changed by at least the
+    /// Returns the ranges that changed although neither half of the range changed by at least the
     /// smallest change of interest.
     pub fn gradual(&self) -> Vec<Segment> {
         sorted(&self.gradual)
     }
 
-    /// Returns the ranges without a decision.
+    /// Returns the ranges for which there is no decision.
     pub fn open(&self) -> Vec<Segment> {
         sorted(&self.open)
     }
@@ -163,7 +163,7 @@ impl BisectionSearch {
         &self.skipped
     }
 
-    /// Returns the commits that later steps still need.
+    /// Returns the commits that later steps may still need.
     pub fn needed(&self) -> BTreeSet<usize> {
         let waiting = self.level.iter().chain(&self.next_level);
         let all = waiting.chain(&self.found);
@@ -171,8 +171,8 @@ impl BisectionSearch {
             .collect()
     }
 
-    /// Returns the maximum number of remaining probes, if no other commit is skipped and each range
-    /// has one change.
+    /// Returns the maximum number of remaining probes, if no further commit is skipped and each
+    /// range contains one change.
     pub fn probes_left(&self) -> u32 {
         let waiting = self.level.iter().chain(&self.next_level);
         waiting
@@ -180,7 +180,7 @@ impl BisectionSearch {
             .sum()
     }
 
-    /// Starts the next level when the current one is complete.
+    /// Starts the next level when the current level is complete.
     fn advance(&mut self) {
         if !self.level.is_empty() {
             return;
@@ -200,7 +200,7 @@ impl BisectionSearch {
         }
     }
 
-    /// Adds the ranges without a commit left to measure to the changes found.
+    /// Adds the ranges in which no commit is left to measure to the changes found.
     fn collect_found(&mut self) {
         let (done, rest): (Vec<Segment>, Vec<Segment>) = std::mem::take(&mut self.level)
             .into_iter()
@@ -209,13 +209,14 @@ impl BisectionSearch {
         self.level = rest.into();
     }
 
-    /// Returns the commits within a range that may be measured.
+    /// Returns the commits inside a range that may be measured.
     fn testable(&self, segment: Segment) -> Vec<usize> {
         let inner = segment.low + 1..segment.high;
         inner.filter(|at| !self.skipped.contains(at)).collect()
     }
 
-    /// Chooses one of the commits that may be measured: the middle one, if none was skipped.
+    /// Chooses the middle one of the commits that may be measured, if no commit of the range was
+    /// skipped.
     ///
     /// After each skipped commit of the range, the choice moves to another fraction of the range
     /// (van der Corput's sequence), because the neighbors of a commit that does not build often do

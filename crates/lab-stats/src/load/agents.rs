@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The results of each agent of a load, and how the agent differed from the others.
+//! The results of each agent of a load, and the differences between the agent and the other agents.
 
 use super::limits::{BUSY_FRACTION, GENERATOR_FRACTION};
 use crate::binomial;
@@ -8,16 +8,16 @@ use lab_model::{AgentId, AgentSlice, Counts, Interval, Plan, Run, Slice};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// An agent is late if it starts this much later than planned, in ns, not counting the error of the
-/// clock comparison.
+/// An agent is late if it starts at least this much later than planned, in ns, not counting the
+/// error of the clock comparison.
 const LATE_NS: u64 = 10_000_000;
 
 /// An agent is on a slower network path if its service times are at least this many times as long
-/// as the others'.
+/// as the service times of the other agents.
 const SLOW_PATH_RATIO: f64 = 1.2;
 
-/// An agent is reported if the failed fraction of its requests exceeds the fraction of the others
-/// by more than this, and by more than chance explains.
+/// An agent is reported if the fraction of its requests that failed exceeds the fraction of the
+/// other agents by more than this value, and by more than chance explains.
 const EXCESS_ERROR_FRACTION: f64 = 0.01;
 
 /// The results of an agent over all slices of complete blocks.
@@ -33,9 +33,9 @@ pub struct AgentResult {
     pub served: u64,
     /// The number of requests without the expected response.
     pub errors: u64,
-    /// The maximum delay of the start of a load, in ns.
+    /// The maximum delay with which the agent started a load, in ns.
     pub late_ns: u64,
-    /// The fraction of time that the busiest thread spent on a core.
+    /// The fraction of time that the agent's busiest thread spent on a core.
     pub busy: f64,
     /// The median response time, in ns.
     pub p50: Option<u64>,
@@ -43,16 +43,16 @@ pub struct AgentResult {
     pub p99: Option<u64>,
     /// The 99th percentile of the send delay, in ns.
     pub send_delay_p99: Option<u64>,
-    /// The agent's median service time divided by the other agents' in the same slice. This is the
-    /// median over all slices.
+    /// The agent's median service time divided by the other agents' median service time in the same
+    /// slice. The estimate is the median over all slices.
     pub path: Option<Interval>,
     /// The failed fraction of the other agents' requests, from 0 to 1.
     pub others_fail: f64,
-    /// The problems of the agent.
+    /// The differences that are reported to the user.
     pub problems: Vec<AgentTrouble>,
 }
 
-/// A difference between an agent and the others, or a sign that the agent was too slow.
+/// A difference between an agent and the other agents, or a sign that the agent was too slow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AgentTrouble {
     /// The agent was lost.
@@ -63,9 +63,9 @@ pub enum AgentTrouble {
     Behind,
     /// The agent's busiest thread spent nearly all the time on a core.
     Saturated,
-    /// The agent's service times are longer than the other agents'.
+    /// The agent's service times are longer than those of the other agents.
     Path,
-    /// A larger fraction of this agent's requests failed than of the other agents'.
+    /// A larger fraction of this agent's requests failed than of the other agents' requests.
     Errors,
 }
 
@@ -80,8 +80,8 @@ impl AgentResult {
         self.errors as f64 / self.ended().max(1) as f64
     }
 
-    /// Returns true if more of this agent's requests failed than chance explains at level `1 -
-    /// alpha`.
+    /// Returns true if a larger fraction of this agent's requests failed than chance explains at
+    /// level `1 - alpha`.
     ///
     /// [`EXCESS_ERROR_FRACTION`] allows for failures that are not independent.
     fn fails_more(&self, (ended, errors): (u64, u64), alpha: f64) -> bool {
@@ -91,7 +91,7 @@ impl AgentResult {
     }
 }
 
-/// Returns the results of a run's agents, except for excluded ones.
+/// Returns the results of a run's agents. Agents that the user excluded are omitted.
 pub fn agents(run: &Run, alpha: f64) -> Vec<AgentResult> {
     let slices: Vec<&Slice> = run.complete_blocks().flat_map(|b| &b.slices).collect();
     let counted = run.agents.enumerated().filter(|(_, a)| !a.is_left_out);
@@ -162,23 +162,25 @@ pub fn unaccounted(run: &Run) -> Option<u64> {
     Some(offered.saturating_sub(all(served.chain(errors))))
 }
 
-/// Returns the saturating sum, because a file may contain any number.
+/// Returns the sum. The sum saturates instead of overflowing, because a file may contain any
+/// number.
 fn all(counts: impl Iterator<Item = u64>) -> u64 {
     counts.fold(0, u64::saturating_add)
 }
 
-/// The missing part of a run that lost all agents.
+/// The part of a load that is missing because the run lost all agents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct MissingLoad {
     /// The number of complete blocks.
     pub complete: u32,
     /// The number of planned blocks.
     pub planned: u32,
-    /// The number of requests due in the missing blocks, or 0 in a closed loop.
+    /// The number of requests that would have been due in the missing blocks, or 0 in a closed
+    /// loop.
     pub due: u64,
 }
 
-/// Returns the missing part of a run that lost all agents, or `None` if agents are left.
+/// Returns the missing part of a load if the run lost all agents, or `None` if agents are left.
 pub fn missing(run: &Run, plan: &Plan) -> Option<MissingLoad> {
     let load = plan.load()?;
     let planned = plan.measure.max_blocks;
@@ -236,11 +238,12 @@ fn result(agent: AgentId, slices: &[&Slice], ratios: &[f64], alpha: f64) -> Agen
     }
 }
 
-/// Returns, for each agent, the logarithm of its median service time divided by the other agents',
-/// for each slice.
+/// Returns, for each agent, the logarithm of its median service time divided by the other agents'
+/// median service time, for each slice.
 ///
-/// Slices in which one of the two has no median are skipped. The others' distribution is the
-/// distribution of all agents minus the agent's own, so the cost is linear in the number of agents.
+/// Slices in which the agent or the other agents have no median are skipped. The other agents'
+/// distribution is the distribution of all agents minus the agent's own distribution, so the cost
+/// is linear in the number of agents.
 fn paths(slices: &[&Slice]) -> BTreeMap<AgentId, Vec<f64>> {
     let mut ratios: BTreeMap<AgentId, Vec<f64>> = BTreeMap::new();
     for slice in slices {

@@ -8,8 +8,8 @@ use crate::exclusions::{self, is_excluded};
 use crate::results::{ServerAge, age_exclusions};
 use lab_model::{Plan, PointId, Run, SubjectId};
 
-/// Returns the exclusions: servers that failed, were not at their steady level or served nothing in
-/// some block.
+/// Returns the exclusions: servers that failed, were not at their steady level, or served no
+/// requests in some block.
 ///
 /// A block without served requests has no ratio.
 pub fn exclusions(run: &Run, plan: &Plan, visits: &Visits, ages: &[ServerAge]) -> Vec<Exclusion> {
@@ -55,8 +55,8 @@ pub fn exclusions(run: &Run, plan: &Plan, visits: &Visits, ages: &[ServerAge]) -
     exclusions::gathered(all, plan)
 }
 
-/// Returns the reason for an exclusion if the server's peak is unknown, so that no fraction of it
-/// is offered.
+/// Returns the reason to exclude a server whose peak is unknown. No load at a fraction of its peak
+/// can be offered.
 ///
 /// `baseline` is the server's name if it is the baseline.
 fn without_peak(
@@ -73,7 +73,7 @@ fn without_peak(
     })
 }
 
-/// Returns the reason for an exclusion if the server served nothing in some block.
+/// Returns the reason to exclude a server that served no requests in some block.
 ///
 /// `baseline` is the server's name if it is the baseline.
 fn idle(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Thresholds beyond which the load generator or failed requests hide the server's behavior.
+//! Thresholds above which the load generator or failed requests hide the server's behavior.
 
 use crate::analysis::Verdict;
 use lab_model::{LoadSpec, Metric, Protocol};
@@ -9,10 +9,10 @@ use lab_model::{LoadSpec, Metric, Protocol};
 pub(crate) const BUSY_FRACTION: f64 = 0.9;
 
 /// A percentile of response times is too inaccurate if the generator's own latency may exceed this
-/// fraction of it.
+/// fraction of the percentile.
 pub(super) const GENERATOR_FRACTION: f64 = 0.1;
 
-/// Percentiles of the response time with the same percentiles of the generator's send delay.
+/// Percentiles of the response time, each with the same percentile of the generator's send delay.
 pub(crate) static OWN_LATENCY: [(Metric, Metric); 5] = [
     (Metric::P50, Metric::SEND_DELAY_P50),
     (Metric::P75, Metric::SEND_DELAY_P75),
@@ -33,8 +33,8 @@ pub(crate) fn is_generators(load: &LoadSpec, response_ns: f64, send_delay_ns: f6
     send_delay_ns > 0.0 && send_delay_ns + tick_ns as f64 > GENERATOR_FRACTION * response_ns
 }
 
-/// Replaces "equivalent" by "inconclusive" if the generator hides differences: two servers hidden
-/// by the generator need not be equal.
+/// Replaces "equivalent" by "inconclusive" if the generator hides differences. Two servers whose
+/// differences are hidden need not be equal.
 pub(crate) fn unless_hidden(verdict: Verdict, is_hidden: impl FnOnce() -> bool) -> Verdict {
     match verdict {
         Verdict::Equivalent if is_hidden() => Verdict::Inconclusive {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Fits the fixed cost of a request, and its cost per unit of a number in its path, such as the
-//! number of included files.
+//! Fits the fixed cost of a request, and the cost per unit of a numeric parameter of the request,
+//! such as the number of included files.
 
 use super::visits::{Visit, Visits};
 use crate::analysis::Fit;
@@ -67,7 +67,7 @@ fn numbered(plan: &Plan) -> Vec<(String, Sweep)> {
     found
 }
 
-/// Returns the value as a number if all values of the factor are numbers.
+/// Returns a value of a factor as a number, or `None` if some value of the factor is not a number.
 fn number(plan: &Plan, case: CaseId, factor: &str, word: &str) -> Option<f64> {
     let of_case = plan.points.iter().filter(|point| point.case == case);
     let mut words = of_case.flat_map(|p| p.params.iter().filter(|(name, _)| name == factor));

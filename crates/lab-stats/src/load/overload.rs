@@ -7,16 +7,16 @@ use std::collections::BTreeMap;
 
 /// The minimum fraction of due requests that a server must complete in time.
 ///
-/// Below it, the backlog at the end is at least 1% of the load's duration, so the percentiles
-/// measure how long the load ran rather than how fast the server is.
+/// Below this fraction, the backlog at the end is at least 1% of the load's duration, so the
+/// percentiles measure how long the load ran rather than how fast the server is.
 const MIN_SERVED_FRACTION: f64 = 0.99;
 
-/// Requests that were in progress at the end of the load may take as long as this quantile of the
-/// service time.
+/// The quantile of the service time that requests in progress at the end of the load may take
+/// without counting as late.
 const DEFAULT_QUANTILE: f64 = 0.99;
 
-/// Returns true if the server did not complete the due requests during the load, over the whole run
-/// and in most blocks.
+/// Returns true if the server did not complete the requests that were due during the load, both
+/// over the whole run and in most blocks.
 ///
 /// A stall at the end of a single block does not count as an overload.
 pub(crate) fn is_overloaded(plan: &Plan, point: PointId, blocks: &[&Visit]) -> bool {
@@ -41,7 +41,8 @@ pub(crate) fn is_overloaded(plan: &Plan, point: PointId, blocks: &[&Visit]) -> b
 
 /// Returns a high percentile of the service time, in ns.
 ///
-/// The service time excludes the wait for a connection, which a backlog prolongs.
+/// The service time does not include the wait for a free connection, which is longer if there is a
+/// backlog.
 fn high_service_ns(blocks: &[&Visit]) -> f64 {
     let mut counts: BTreeMap<u64, f64> = BTreeMap::new();
     for (ns, count) in blocks.iter().flat_map(|v| v.buckets(|s| &s.service)) {

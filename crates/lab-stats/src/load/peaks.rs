@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Each server's peak throughput, measured by the first blocks of a run.
+//! The peak throughput of each server, as measured in the first blocks of a run.
 //!
 //! Open loops offer fractions of the peak.
 
@@ -11,29 +11,29 @@ use std::collections::BTreeMap;
 
 /// The number of fresh processes that determine a peak.
 ///
-/// The median of three is not affected by a single slow one.
+/// The median of three processes is not affected by a single slow process.
 const CALIBRATING_BLOCKS: u32 = 3;
 
-/// A server's peak.
+/// The peak throughput of a server.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Peak {
     /// The peak in requests per second.
     Rate(f64),
     /// The peak is unknown, because the generator was the bottleneck.
     Generator,
-    /// The server served nothing.
+    /// The peak is unknown, because the server served no requests.
     Nothing,
 }
 
-/// The peaks of a run, from its first blocks.
+/// The peaks of a run's servers, from the run's first blocks.
 ///
-/// Later blocks do not change them, so that the offered rates stay the same.
+/// Later blocks do not change the peaks, so that the offered rates stay the same.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Peaks {
     blocks: Vec<Vec<ClosedLoop>>,
 }
 
-/// The result of a block's closed loop.
+/// The result of a closed loop in one block.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct ClosedLoop {
     subject: SubjectId,
@@ -46,7 +46,7 @@ struct ClosedLoop {
 
 /// Returns the number of blocks that determine the peaks.
 ///
-/// The peaks are known once the last of these blocks has run its closed loops.
+/// The peaks are known once the closed loops of the last of these blocks are done.
 pub fn calibrating_blocks(plan: &Plan) -> u32 {
     let measure = &plan.measure;
     let replicates = measure.max_process_sets.unwrap_or(measure.max_blocks);
@@ -63,7 +63,8 @@ impl Peaks {
         peaks
     }
 
-    /// Adds the closed loops of block `number` if it is the next calibrating block.
+    /// Adds the results of the closed loops of block `number` if this is the next block that
+    /// determines the peaks.
     pub fn learn(&mut self, plan: &Plan, number: u32, slices: &[Slice]) {
         let count = self.blocks.len() as u32;
         if number == count && count < calibrating_blocks(plan) {
@@ -71,13 +72,13 @@ impl Peaks {
         }
     }
 
-    /// Removes a block that will be measured again, and the blocks after it.
+    /// Removes the results of a block that will be measured again, and of the blocks after it.
     pub fn forget(&mut self, number: u32) {
         self.blocks.truncate(number as usize);
     }
 
-    /// Returns the peak of a server with the connections of an open-loop point, or `None` if the
-    /// peak is not known yet.
+    /// Returns the peak of a server for the number of connections of an open-loop point, or `None`
+    /// if the peak is not known yet.
     pub fn peak(&self, plan: &Plan, subject: SubjectId, point: PointId) -> Option<Peak> {
         if (self.blocks.len() as u32) < calibrating_blocks(plan) {
             return None;

@@ -12,8 +12,7 @@ use lab_model::{Interval, Plan, PointId, Run, SubjectId};
 /// The percentiles that `ab` prints, in units of 1/10,000.
 pub const PARTS: [u32; 8] = [5000, 6600, 7500, 8000, 9000, 9500, 9800, 9900];
 
-/// The two percentiles, in units of 1/10,000, whose ratio is the spread: the second divided by the
-/// first.
+/// Two percentiles, in units of 1/10,000. The spread is the second percentile divided by the first.
 pub const SPREAD: [u32; 2] = [2500, 7500];
 
 /// The response times of a server at a point.
@@ -32,13 +31,14 @@ pub struct Percentiles {
     pub max_ns: u64,
     /// The second percentile of [`SPREAD`] divided by the first.
     pub spread: Option<Interval>,
-    /// [`Percentiles::parts`] divided by the baseline's. `None` for the baseline itself.
+    /// For each percentile in [`Percentiles::parts`], its ratio to the baseline's percentile.
+    /// `None` for the baseline itself.
     pub ratios: [Option<Interval>; PARTS.len()],
     /// The spread divided by the baseline's spread.
     pub spread_ratio: Option<Interval>,
 }
 
-/// Returns the response times of every server at every point of a closed loop, by point.
+/// Returns the response times of every server at every closed-loop point, ordered by point.
 ///
 /// The intervals have the plan's confidence level, and are not adjusted for multiple comparisons.
 pub fn percentiles(run: &Run) -> Vec<Percentiles> {

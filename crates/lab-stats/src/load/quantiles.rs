@@ -31,10 +31,12 @@ pub struct Quantiles<const N: usize> {
     pub max_ns: Option<u64>,
 }
 
-/// Above this number of blocks, neighbors are combined into groups to limit the work.
+/// The maximum number of blocks that are treated individually. With more blocks, neighbors are
+/// combined into groups to limit the work.
 const MAX_GROUPS: usize = 200;
 
-/// The maximum fraction of blocks that may contain a stall although the run observed none.
+/// The maximum fraction of blocks that may contain a stall although no block of the run contains
+/// one.
 const STALLED_FRACTION: f64 = 0.1;
 
 /// The number of blocks after which an event in [`STALLED_FRACTION`] of all blocks has occurred at
@@ -45,21 +47,22 @@ const STALLS_SEEN: u32 = 29;
 /// 95% certainty: ln 0.05 / ln 0.95.
 const RARE_SEEN: u32 = 59;
 
-/// The minimum number of blocks for p99 and higher.
+/// The minimum number of blocks for intervals of p99 and higher percentiles.
 ///
-/// A tail that occurs in only a few blocks has no interval ([`MIN_CARRIERS`]). The intervals that
-/// are reported therefore come too often from runs without any such block. With this many blocks,
-/// such runs are rare (`tests/stats/tails.rs`).
+/// A tail that occurs in only a few blocks has no interval ([`MIN_CARRIERS`]), so the intervals
+/// that are reported come too often from runs in which no block has such a tail. With this many
+/// blocks, these runs are rare (`tests/stats/tails.rs`).
 const TAIL_SEEN: u32 = 90;
 
-/// A quantile has an interval if the values above it are spread over at least this many blocks.
+/// A quantile has an interval only if the values above it are spread over at least this many
+/// blocks.
 pub(crate) const MIN_CARRIERS: f64 = 6.0;
 
 /// Returns the minimum number of blocks for the interval of a quantile.
 ///
-/// With this number, at least one block lies entirely above the quantile with 97.5% certainty if
-/// each block lies on one side of it. Above p75, the minimum is [`RARE_SEEN`], and above p90, it is
-/// [`TAIL_SEEN`].
+/// Above p90, the minimum is [`TAIL_SEEN`], and above p75, it is [`RARE_SEEN`]. For other
+/// quantiles, it is the number with which at least one block lies above the quantile with 97.5%
+/// certainty, if each block lies entirely on one side of the quantile.
 pub fn blocks_needed(per_10_000: u32) -> u32 {
     match per_10_000 {
         9001.. => TAIL_SEEN,
@@ -84,7 +87,7 @@ pub fn quantiles(
     quantiles_at(alpha, blocks, of, PARTS)
 }
 
-/// Works like [`quantiles`] for the given quantiles, in units of 1/10,000.
+/// Works like [`quantiles`], but for the quantiles `parts`, in units of 1/10,000.
 pub fn quantiles_at<const N: usize>(
     alpha: f64,
     blocks: &[&Visit],
@@ -115,32 +118,32 @@ pub fn quantiles_at<const N: usize>(
 /// Each quantile has its own grouping, because drift of the median does not imply stalls.
 #[derive(Clone, Copy, Debug)]
 pub struct Grouping {
-    /// The number of groups and the number of blocks in each. The last group also contains the
-    /// remainder.
+    /// The number of groups of blocks.
     pub groups: u32,
+    /// The number of blocks in each group. The last group also contains the remainder.
     pub width: u32,
-    /// The distance in blocks at which no dependence beyond chance was found, or 1 if no blocks
+    /// The distance in blocks at which no dependence beyond chance was found, or 1 if blocks do not
     /// depend on each other.
     pub independence_distance: u32,
-    /// True if groups still depend on each other, but there are too few blocks to combine more of
-    /// them.
+    /// True if groups still depend on each other, but there are too few blocks for larger groups.
     pub unresolved: bool,
 }
 
-/// The distributions of a server's blocks over all values that occur.
+/// The distributions of a server's blocks: for each value that occurs, the number of requests at or
+/// below it.
 ///
 /// If there are very many blocks, groups of neighbors replace single blocks.
 pub struct Tails {
     blocks: usize,
-    /// The number of neighboring blocks per column.
+    /// The number of neighboring blocks in each column.
     step: usize,
     /// The number of columns: `blocks` divided by `step`.
     columns: usize,
     /// The minimum number of groups for an interval.
     enough: u32,
     values: Vec<u64>,
-    /// The number of requests at or below a value, by value, then by column. The counts are
-    /// integers, exact up to 2^53.
+    /// The number of requests at or below a value, by value, then by column. The numbers are
+    /// integers, which are exact up to 2^53.
     at_most: Vec<f64>,
 }
 
@@ -173,8 +176,8 @@ impl Tails {
         }
     }
 
-    /// Returns the quantile that `per_10_000` in 10,000 requests do not exceed, or `None` without
-    /// requests.
+    /// Returns the quantile that `per_10_000` in 10,000 requests do not exceed, or `None` if there
+    /// are no requests.
     fn quantile(&self, per_10_000: u32) -> Option<At<'_>> {
         let row = self.row(per_10_000)?;
         let all = self.all().iter();
@@ -249,7 +252,7 @@ impl Tails {
 
     /// Returns the index of the smallest value that `per_10_000` in 10,000 requests do not exceed.
     ///
-    /// Returns `None` without requests.
+    /// Returns `None` if there are no requests.
     fn row(&self, per_10_000: u32) -> Option<usize> {
         let total = self.total();
         let rank = (total * f64::from(per_10_000) / 10_000.0).ceil().max(1.0);
@@ -273,7 +276,7 @@ impl At<'_> {
     /// The interval contains each value that could be the quantile, judging by the fractions of the
     /// blocks' requests that exceed the value. A value is rejected only if two tests reject it:
     /// empirical likelihood, which follows the skew of the blocks, and Student's t, which is valid
-    /// at high levels.
+    /// at high confidence levels.
     ///
     /// Sources: Woodruff, *Confidence intervals for medians and other position measures*, Journal
     /// of the American Statistical Association 47 (1952); Owen, *Empirical Likelihood*, 2001, with
@@ -310,7 +313,7 @@ impl At<'_> {
         })
     }
 
-    /// Returns true if there are enough blocks, and enough of them contain values above the
+    /// Returns true if there are enough blocks, and enough of these blocks contain values above the
     /// quantile.
     fn has_interval(&self) -> bool {
         let chances = self.tails.blocks as u32 / self.grouping.independence_distance;
@@ -318,7 +321,8 @@ impl At<'_> {
     }
 
     /// Returns the effective number of groups that contain the requests at or above the quantile:
-    /// (Σn)² / Σn² (Kish, *Survey Sampling*, 1965).
+    /// (Σn)² / Σn², where n is the number of these requests in a group (Kish, *Survey Sampling*,
+    /// 1965).
     fn carriers(&self) -> f64 {
         // Many requests may take exactly as long as the quantile.
         if self.row == 0 {
@@ -334,10 +338,10 @@ impl At<'_> {
         f64::from(10_000 - self.per_10_000) / 10_000.0
     }
 
-    /// Returns the fraction of requests above the quantile in blocks without a stall.
+    /// Returns the fraction of requests that exceed the quantile in blocks without a stall.
     ///
-    /// This assumes that the run may have missed stalls, and that all requests of such stalls
-    /// exceed the quantile.
+    /// The result assumes that other runs may contain stalls that this run missed, and that all
+    /// requests of such stalls exceed the quantile.
     fn fraction_without_stalls(&self) -> f64 {
         let chances = self.tails.blocks as u32 / self.grouping.independence_distance;
         let stalled = if chances < STALLS_SEEN {
@@ -366,9 +370,9 @@ impl At<'_> {
     }
 }
 
-/// Returns the first index of `0..end` for which `before` is false.
+/// Returns the first index of `0..end` at which `before` is false.
 ///
-/// All lower indexes must satisfy `before`.
+/// `before` must be true at all lower indexes.
 fn partition(end: usize, before: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (0, end);
     while low < high {
@@ -382,7 +386,7 @@ fn partition(end: usize, before: impl Fn(usize) -> bool) -> usize {
     low
 }
 
-/// Returns a quantile of each of two servers in the same blocks, with the same groups for both.
+/// Returns the same quantile of two servers in the same blocks, with the same groups for both.
 fn quantiles_in_common(tails: &[Tails; 2], per_10_000: u32) -> Option<[At<'_>; 2]> {
     let [mut a, mut b] = [
         tails[0].quantile(per_10_000)?,
@@ -398,11 +402,12 @@ pub fn have_intervals(tails: &[Tails; 2], per_10_000: u32) -> bool {
     quantiles_in_common(tails, per_10_000).is_some_and(|tails| tails.iter().all(At::has_interval))
 }
 
-/// Returns the second server's quantile divided by the first's in the same blocks, at level `1 -
-/// alpha`.
+/// Returns the second server's quantile divided by the first server's quantile in the same blocks,
+/// at level `1 - alpha`.
 ///
-/// The two intervals are combined. The correlation between the servers' blocks narrows the result,
-/// because blocks in which the machine is slow are slow for both.
+/// The ratio's interval is computed from the intervals of both quantiles. The correlation between
+/// the servers' blocks makes the interval narrower, because blocks in which the machine is slow are
+/// slow for both servers.
 ///
 /// Source: Zou, *Toward using confidence intervals to compare correlations*, Psychological Methods
 /// 12 (2007).
@@ -420,7 +425,7 @@ pub fn ratio(tails: &[Tails; 2], per_10_000: u32, alpha: f64) -> Option<Ratio> {
 }
 
 impl Grouping {
-    /// Returns the coarser of two groupings.
+    /// Returns the grouping with larger groups.
     pub fn common([a, b]: [Grouping; 2]) -> Grouping {
         Grouping {
             groups: a.groups.min(b.groups),
@@ -459,7 +464,8 @@ const SHIFT_PARTS: [u32; 12] = [
     1000, 2000, 3000, 4000, 5000, 6000, 7000, 8000, 9000, 9500, 9900, 9990,
 ];
 
-/// Returns the second server's quantiles divided by the first's, where both have intervals.
+/// Returns the second server's quantiles divided by the first server's quantiles, for the quantiles
+/// at which both servers have intervals.
 ///
 /// The intervals are simultaneous at level `1 - alpha` (Bonferroni).
 ///
@@ -478,7 +484,7 @@ pub fn shift(tails: &[Tails; 2], alpha: f64) -> Vec<(u32, Interval)> {
     parts.into_iter().filter_map(of).collect()
 }
 
-/// Replaces times below the clock's resolution by 1 ns.
+/// Replaces times below the clock's resolution of 1 ns by 1 ns.
 pub fn at_least_1(of: Interval) -> Interval {
     Interval {
         estimate: of.estimate.max(1.0),
@@ -510,15 +516,16 @@ fn correlation(a: &[f64], b: &[f64]) -> f64 {
     }
 }
 
-/// Returns true if `total` values are enough for a quantile: at least one value must exceed the
-/// quantile that `per_10_000` in 10,000 values do not exceed.
+/// Returns true if there are enough values for a quantile: at least one of `total` values must
+/// exceed the quantile that `per_10_000` in 10,000 values do not exceed.
 pub fn has_enough_values(total: f64, per_10_000: u32) -> bool {
     total * f64::from(10_000 - per_10_000) >= 10_000.0
 }
 
 /// Returns all values that occur in the blocks, in ascending order.
 ///
-/// The blocks are processed one by one, because all their values together may need a lot of memory.
+/// The blocks are processed one by one, because the values of all blocks together may need a lot of
+/// memory.
 fn values(blocks: &[&Visit], of: Distribution) -> Vec<u64> {
     let mut values = Vec::new();
     for block in blocks {

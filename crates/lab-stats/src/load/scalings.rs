@@ -10,7 +10,7 @@ use std::collections::HashSet;
 
 /// Fits the scaling of throughput in closed loops.
 ///
-/// In an open loop, the throughput is the offered rate, so it does not show the effect of
+/// In an open loop, the throughput is the offered rate and does not depend on the number of
 /// connections. Points at which the generator was the bottleneck are also skipped for servers that
 /// benchlab starts.
 pub(crate) fn scalings(

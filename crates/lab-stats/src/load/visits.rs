@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A load run's slices, combined into the results of each block for each server at each point.
+//! The slices of a load run, combined into one result for each block, server and point.
 
 use lab_model::{ErrorKind, Metric, Plan, PointId, Run, Slice, SliceTimes, SubjectId};
 use std::collections::BTreeMap;
@@ -26,7 +26,8 @@ pub struct Visit<'r> {
     pub wall_ns: f64,
     /// The time needed to serve the requests, in ns, at least 1; see [`Slice::served_in_ns`].
     pub served_in_ns: f64,
-    /// The time until the last responses, in ns, at least 1; see [`Slice::elapsed_ns`].
+    /// The time from the start of the slices to the last responses, in ns, at least 1; see
+    /// [`Slice::elapsed_ns`].
     pub elapsed_ns: f64,
     /// The longest time from the end of a load to its last response, in ns.
     pub drain_ns: u64,
@@ -115,8 +116,8 @@ impl<'r> Visits<'r> {
         blocks.map(move |block| block[cell].as_ref())
     }
 
-    /// Returns the logarithm of the first server's value divided by the second's in each block that
-    /// has both, by replicate.
+    /// Returns the logarithm of the first server's value divided by the second server's value in
+    /// each block that contains both, by replicate.
     pub fn logs_by_set(
         &self,
         [first, second]: [SubjectId; 2],
@@ -129,7 +130,7 @@ impl<'r> Visits<'r> {
         self.sets(logs)
     }
 
-    /// Returns a server's value in each block that has one, by replicate.
+    /// Returns a server's value in each block that contains the value, by replicate.
     pub fn values_by_set(
         &self,
         subject: SubjectId,
@@ -158,7 +159,7 @@ impl<'r> Visits<'r> {
         sets
     }
 
-    /// Returns the mean of the log ratios of each replicate.
+    /// Returns, for each replicate, the mean of the logarithms of the ratios of two servers.
     ///
     /// Ratios are computed within blocks, and a set of processes counts once.
     pub fn mean_logs(
@@ -175,8 +176,8 @@ impl<'r> Visits<'r> {
         sets.map(mean).collect()
     }
 
-    /// Returns the visits of two servers at `point` in the blocks that contain both, or `None` if
-    /// no block does.
+    /// Returns the visits of two servers at `point` in the blocks that contain both servers, or
+    /// `None` if there is no such block.
     pub fn common(
         &self,
         [first, second]: [SubjectId; 2],
@@ -219,8 +220,8 @@ impl<'r> Visit<'r> {
         (!visit.slices.is_empty()).then_some(visit)
     }
 
-    /// Returns the total time from the end of each load to its last response, in ns, in excess of
-    /// `expected_ns` per load.
+    /// Returns the sum over all loads of the time from the end of the load to its last response, in
+    /// ns. `expected_ns` is subtracted for each load.
     pub fn drained_ns(&self, expected_ns: f64) -> f64 {
         let drains = self.slices.iter().map(|s| s.drain_ns as f64);
         drains
@@ -228,8 +229,8 @@ impl<'r> Visit<'r> {
             .sum()
     }
 
-    /// Returns the number of requests that were due but had no response when the load ended,
-    /// estimated from rate and drain time.
+    /// Returns the number of requests that were due but had no response when the load ended. The
+    /// number is estimated from the rate and the drain time.
     pub fn backlog(&self) -> f64 {
         let never = self.errors.get(&ErrorKind::Unfinished);
         let late = self.per_second(self.served) * self.drain_ns as f64 / 1e9;
@@ -241,12 +242,13 @@ impl<'r> Visit<'r> {
         self.offered as f64 * 1e9 / self.wall_ns
     }
 
-    /// Converts a count of served requests, or of events during them, to a rate per second.
+    /// Converts a number of served requests, or of events while requests were served, to a rate per
+    /// second.
     pub fn per_second(&self, count: u64) -> f64 {
         count as f64 * 1e9 / self.served_in_ns
     }
 
-    /// Returns `ns` divided by the number of served requests, or `None` if none was served.
+    /// Returns `ns` divided by the number of served requests, or `None` if no request was served.
     pub fn per_request(&self, ns: f64) -> Option<f64> {
         (self.served > 0).then(|| ns / self.served as f64)
     }
@@ -256,12 +258,14 @@ impl<'r> Visit<'r> {
         self.per_request(self.served_in_ns)
     }
 
-    /// Returns the server's CPU time, at least 1 ns, per served request, in ns.
+    /// Returns the server's CPU time per served request in ns. The CPU time counts as at least 1
+    /// ns.
     pub fn server_ns_per_request(&self) -> Option<f64> {
         self.per_request(self.server_cpu_ns?.max(1) as f64)
     }
 
-    /// Returns the positive value in which servers are compared, or `None` if the visit has none.
+    /// Returns the value of a metric by which servers are compared, which is positive, or `None` if
+    /// the visit has no such value.
     ///
     /// For throughput, this is the time per request.
     pub fn value(&self, metric: &Metric) -> Option<f64> {
@@ -288,7 +292,7 @@ impl<'r> Visit<'r> {
 
     /// Returns the buckets of a distribution, slice by slice.
     ///
-    /// Values may be repeated.
+    /// Different slices may have buckets with the same value.
     pub fn buckets(&self, of: Distribution) -> impl Iterator<Item = (u64, u64)> {
         self.slices
             .iter()
@@ -317,10 +321,10 @@ pub fn total(visits: &[&Visit], of: fn(&Visit) -> u64) -> u64 {
     visits.iter().map(|visit| of(visit)).fold(0, add)
 }
 
-/// Selects one of a slice's distributions.
+/// A function that selects a distribution of a slice.
 pub type Distribution = fn(&Slice) -> &SliceTimes;
 
-/// Returns the saturating sum.
+/// Returns the sum. It saturates instead of overflowing.
 ///
 /// A file that was tampered with may contain any number.
 fn add(a: u64, b: u64) -> u64 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Compares the turns of servers with the steady level of a long pilot, and determines the age at
-//! which a server reaches that level.
+//! which a server reaches this level.
 //!
 //! To cancel out the speed of the machine, the cost of a request is divided by the baseline's cost.
-//! The pilot measures the baseline right after each of its rounds, and turns are compared within
-//! the same block.
+//! The pilot measures the baseline right after each round of a server, and turns are compared
+//! within the same block.
 
 use crate::analysis::{Exclusion, ExclusionReason};
 use crate::load::visits::{Visit, Visits};
@@ -13,21 +13,21 @@ use crate::server_age::{AgeState, ServerAge};
 use crate::steady::{Steady, cost_of_first, steady};
 use lab_model::{Pilot, Plan, PointId, Run, SubjectId};
 
-/// The maximum difference between a process and the pilot's level, in logarithms, in addition to
-/// noise.
+/// The maximum difference in logarithms, beyond noise, between the level of a process and the
+/// pilot's level.
 ///
 /// The levels of processes of one program differ by about a tenth, because a compiler decides
 /// partly at random. A process with a larger difference was not at the pilot's level.
 const TOLERANCE: f64 = 0.2;
-/// The maximum difference between the mean of all processes and the pilot's level, in logarithms.
+/// The maximum difference in logarithms between the mean of all processes and the pilot's level.
 const MEAN_TOLERANCE: f64 = 0.12;
-/// The tolerance for the baseline, in logarithms. Its level also depends on the speed of the
-/// machine.
+/// The maximum difference in logarithms for the baseline. It is larger, because the baseline's
+/// level also depends on the speed of the machine.
 const MACHINE_TOLERANCE: f64 = 0.5;
 /// The number of standard errors up to which a deviation counts as noise.
 const CERTAIN: f64 = 2.0;
-/// The standard error of the logarithm of a process's level if it cannot be estimated from the
-/// process's turns.
+/// The standard error, in logarithms, of the level of a process whose turns do not allow an
+/// estimate.
 const UNKNOWN_ERROR: f64 = 0.05;
 
 /// The numbers of requests for which the mean cost is reported.
@@ -93,12 +93,12 @@ fn age(run: &Run, plan: &Plan, visits: &Visits, pilot: &Pilot) -> Option<ServerA
     })
 }
 
-/// The level of one process's turns.
+/// The level of the turns of one process.
 struct ProcessLevel {
     /// The CPU time of a request, in ns.
     cost_ns: f64,
-    /// The logarithm of the level divided by the pilot's level, without the effect of the machine's
-    /// speed.
+    /// The logarithm of the level divided by the pilot's level, after the effect of the machine's
+    /// speed is removed.
     distance: f64,
     /// The standard error of `distance`.
     error: f64,
@@ -139,8 +139,7 @@ fn process_levels(
     levels.collect()
 }
 
-/// Returns true if a subject had a pilot but no process in any block, although blocks were
-/// measured.
+/// Returns true if a subject had a pilot but none of the measured blocks contains its process.
 fn was_left_out(run: &Run, subject: SubjectId) -> bool {
     let mut starts = run.blocks.iter().flat_map(|block| &block.processes);
     let failed = run
@@ -153,7 +152,7 @@ fn was_left_out(run: &Run, subject: SubjectId) -> bool {
 
 /// Excludes servers that were not at their steady level.
 ///
-/// If the baseline is one of them, all other servers are excluded, too.
+/// If the baseline was not at its steady level, all other servers are excluded, too.
 pub(crate) fn exclusions(plan: &Plan, ages: &[ServerAge]) -> Vec<Exclusion> {
     let mut all = Vec::new();
     for age in ages.iter().filter(|age| age.state != AgeState::Steady) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The results of a run of batches on one target, for programs that implement the subject protocol
-//! and for whole commands.
+//! The results of a run of batches on one target. The subjects are programs that implement the
+//! subject protocol, or whole commands.
 
 use super::compare::{Compared, ComparisonFamily, Question};
 use super::completed::completed;
@@ -22,9 +22,9 @@ static TYPICAL: [Metric; 1] = [Metric::WALL];
 const WALL: fn(&BatchFigures) -> f64 = |visit| visit.mean_wall_ns;
 const CPU: fn(&BatchFigures) -> f64 = |visit| visit.mean_cpu_ns;
 
-/// Returns the results of a run on one target, with that run's own IDs.
+/// Returns the results of a run on one target, with the IDs of this run.
 ///
-/// `alpha_fraction` is its fraction of the alpha of the whole run.
+/// `alpha_fraction` is the fraction of the whole run's alpha that the target may use.
 pub(crate) fn results(run: &Run, alpha_fraction: f64) -> Results {
     let Some(plan) = sound_plan(run) else {
         return Results::default();
@@ -61,8 +61,8 @@ pub(crate) fn results(run: &Run, alpha_fraction: f64) -> Results {
 
 /// Returns the comparisons of a run.
 ///
-/// Typical times and the subjects' own metrics have verdicts. Mean times have ratios without
-/// verdicts.
+/// Typical times and the subjects' own metrics have verdicts. For mean times, there are only
+/// ratios.
 pub(crate) fn compared(basis: &Basis, table: &BatchTable, observed: &Observed) -> Compared {
     family(basis, table, observed).judge()
 }
@@ -140,7 +140,7 @@ fn bests(family: &mut ComparisonFamily, table: &BatchTable) {
 
 /// Returns the points without concurrent operations.
 ///
-/// At other points, the measured time is not the time of a single operation.
+/// At all other points, the measured time is not the time of a single operation.
 fn one_at_a_time(plan: &Plan) -> MeanScope {
     let one = |&point: &PointId| plan.case(point).cores == Cores::One;
     MeanScope {
@@ -159,7 +159,8 @@ fn block_values<'t>(
     visits.map(|visit| visit.and_then(&value)).collect()
 }
 
-/// Adds the values of every subject at every point where it did not fail, and over the whole run.
+/// Adds the values of every subject at every point at which it did not fail, and over the whole
+/// run.
 fn add_values(basis: &Basis, table: &BatchTable, observed: &Observed, results: &mut Results) {
     let (run, plan) = (basis.run, basis.plan);
     let mut levels = Levels {
@@ -194,7 +195,7 @@ fn add_values(basis: &Basis, table: &BatchTable, observed: &Observed, results: &
     results.cells = levels.cells;
 }
 
-/// Adds the time of an operation and the server's fraction of it.
+/// Adds the time of an operation, and the fraction of this time that the server uses.
 fn times(
     basis: &Basis,
     table: &BatchTable,
@@ -288,11 +289,12 @@ fn add_concurrent_latencies(
     }
 }
 
-/// A metric and its value in the operating system's record of a process.
+/// A metric, and the function that returns its value from the operating system's statistics on a
+/// process.
 type Used = (Metric, fn(&ProcessExit) -> u64);
 
-/// Adds the resource usage of whole commands: medians over blocks of the mean of a block's
-/// processes.
+/// Adds the resource usage of whole commands. Each value is the median over blocks of the mean over
+/// a block's processes.
 fn add_resource_usage(
     (subject, point): SubjectPoint,
     blocks: &[Vec<&ProcessExit>],

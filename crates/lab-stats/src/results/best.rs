@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The peak of each subject over a sweep, such as over numbers of connections, and the ranking of
-//! the peaks.
+//! The peak rate of each subject over a sweep, such as a sweep over numbers of connections, and the
+//! ranking of these peaks.
 
 use super::compare::ComparisonFamily;
 use super::judge::{Basis, noise_floor};
@@ -56,15 +56,17 @@ pub(crate) fn add_bests(
 struct HalvedPeak {
     /// The point at which the subject peaks over all blocks.
     point: PointId,
-    /// The rate per second of each block at the point where the blocks of the other half peak.
+    /// For each block, the rate per second at the point at which the other half of the blocks
+    /// peaks.
     by_block: Blocks,
 }
 
 /// Returns the peak of a subject.
 ///
-/// The blocks are split into even and odd ones. Each half counts at the point that is best in the
-/// other half, so that random variation of a block does not affect the choice of its point.
-/// (Leaving out only the block itself would favor points at which the block happens to be slow.)
+/// The blocks are split into even and odd blocks. The rate of a block is taken at the point that is
+/// best in the other half, so that random variation of a block does not affect the choice of its
+/// point. (Leaving out only the block itself would favor points at which the block happens to be
+/// slow.)
 fn halved_peak(
     basis: &Basis,
     sweep: &Sweep,
@@ -102,8 +104,8 @@ fn logs(subject: &HalvedPeak, base: &HalvedPeak) -> Blocks {
     log_ratios(&base.by_block, &subject.by_block)
 }
 
-/// Drops pairs whose second server peaked while the generator was the bottleneck, because its true
-/// peak may exceed the first server's.
+/// Drops pairs in which the generator was the bottleneck at the peak of the second server, because
+/// the true peak of this server may exceed the first server's peak.
 pub(super) fn drop_uncertain_orders(
     ranking: &mut Ranking,
     bests: &[Best],

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Biases that could be mistaken for a difference between subjects.
 //!
-//! The biases are estimated from the order and the cores of the turns: carry-over from one turn to
-//! the next, drift within a block, the core, and threads other than the measured one.
+//! The biases are carry-over from one turn to the next, drift within a block, differences between
+//! cores, and threads other than the measured thread. They are estimated from the order and the
+//! cores of the turns.
 
 use super::{Bias, BiasKind};
 use crate::ratio::{Level, ratio};
@@ -10,10 +11,11 @@ use crate::{mean, order, rank_sum};
 use lab_model::{Block, Cores, Interval, Plan, PointId, Run, Slice, SubjectId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The minimum number of turns at a point for comparing the first half with the second.
+/// The minimum number of turns at a point for comparing their first half with their second half.
 const MIN_TURNS: usize = 4;
 
-/// The minimum number of blocks on each side for comparing a core with the others.
+/// The minimum number of blocks on a core, and on all other cores, for comparing the core with the
+/// other cores.
 const MIN_BLOCKS: usize = 3;
 
 /// One turn of a subject.
@@ -78,7 +80,7 @@ pub(crate) fn of_load(run: &Run, plan: &Plan) -> Vec<Bias> {
     biases
 }
 
-/// Returns the effect that the disturbed turns would have had if they had not been redone.
+/// Returns the effect that redone turns would have had on the results if they had not been redone.
 fn redone(run: &Run, plan: &Plan) -> Vec<Bias> {
     let logs = plan.compared().filter_map(|subject| {
         let blocks = run.complete_blocks();
@@ -90,7 +92,7 @@ fn redone(run: &Run, plan: &Plan) -> Vec<Bias> {
     judged(plan, BiasKind::Redone, logs.collect())
 }
 
-/// Returns the mean effect of a block's redone turns over all points.
+/// Returns the effect of the redone turns of a block, as a mean over all points.
 fn of_redone(plan: &Plan, block: &Block, subject: SubjectId) -> Option<f64> {
     let cost = |slices: &[&Slice]| {
         let served: f64 = slices.iter().map(|s| s.served as f64).sum();
@@ -125,7 +127,7 @@ fn of_turns(plan: &Plan, blocks: &[Turns]) -> Vec<Bias> {
     kinds.into_iter().flat_map(of).collect()
 }
 
-/// Computes the logarithm of a subject's difference from the turns of a block.
+/// A function that computes the logarithm of a subject's difference from the turns of a block.
 type Difference = fn(&[SubjectTurn], SubjectId) -> Option<f64>;
 
 /// Returns the carry-over within a block.
@@ -148,7 +150,8 @@ fn carry_over(turns: &[SubjectTurn], subject: SubjectId) -> Option<f64> {
     order::interquartile_mean(&differences.collect::<Vec<f64>>())
 }
 
-/// Returns the difference between the two halves of a point's turns, averaged over points.
+/// Returns the difference between the second and the first half of a subject's turns at a point,
+/// averaged over points.
 fn drift(turns: &[SubjectTurn], subject: SubjectId) -> Option<f64> {
     let of = |logs: &Vec<f64>| {
         let (first, second) = logs.split_at(logs.len() / 2);
@@ -172,8 +175,8 @@ fn average(values: impl Iterator<Item = f64>) -> Option<f64> {
     (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64)
 }
 
-/// Adds an unadjusted interval for each subject, and determines whether the bias exceeds the margin
-/// at the level of the family.
+/// Returns the biases of one kind, with an unadjusted interval for each subject. A bias stands out
+/// if it exceeds the margin at the level of the family.
 fn judged(plan: &Plan, kind: BiasKind, logs: Vec<(SubjectId, Vec<f64>)>) -> Vec<Bias> {
     let family = logs.len();
     let at = |logs: &[f64], family: usize| {
@@ -251,7 +254,7 @@ fn exponent(log: Interval) -> Interval {
     }
 }
 
-/// Returns CPU time divided by wall time, at points without concurrent operations.
+/// Returns the CPU time divided by the wall time, at points without concurrent operations.
 fn helpers(run: &Run, plan: &Plan) -> Vec<Bias> {
     let alone = |point| plan.points.has_id(point) && plan.case(point).cores == Cores::One;
     let of = |subject: SubjectId| {

@@ -28,8 +28,8 @@ pub(crate) fn is_total(metric: &Metric) -> bool {
     Metric::EFFECTS.contains(metric)
 }
 
-/// Returns the latencies that are compared for a case. Calls are compared by time and latency, and
-/// operations at a fixed rate only by latency.
+/// Returns the latency metrics in which a case is compared. Calls are compared by time and latency.
+/// Operations at a fixed rate are compared only by latency.
 pub(crate) fn judged(case: &Case) -> &'static [Metric] {
     static OF_CALLS: [Metric; 1] = [Metric::P99];
     if case.check == Check::Effects || case.rate.is_some() {
@@ -39,7 +39,7 @@ pub(crate) fn judged(case: &Case) -> &'static [Metric] {
     }
 }
 
-/// Returns the values read in a run's turns and the compared latencies.
+/// Returns the values that were read in a run's turns, and the latencies that are compared.
 pub(crate) fn observed(run: &Run) -> Observed {
     let observations = readings(run).into_iter().chain(p99s(run));
     let observations = observations.map(|o| (o.key, o.block, o.value));
@@ -64,7 +64,7 @@ fn p99s(run: &Run) -> Vec<Observation> {
     found
 }
 
-/// Returns the method of summarizing a metric's values over blocks.
+/// Returns the method by which the values of a metric are summarized over blocks.
 pub(crate) fn summary(metric: &Metric) -> BlockSummary {
     if is_total(metric) {
         BlockSummary::Sum
@@ -73,8 +73,8 @@ pub(crate) fn summary(metric: &Metric) -> BlockSummary {
     }
 }
 
-/// Adds the differences between the latencies of a subject's calls and the baseline's, if the two
-/// are compared.
+/// Adds the differences between the latencies of a subject's calls and of the baseline's calls, if
+/// the subject is compared with the baseline.
 pub(crate) fn add_latencies(
     basis: &Basis,
     blocks: &[Histograms],
@@ -130,8 +130,8 @@ pub(crate) fn add(subject: SubjectId, plan: &Plan, levels: &mut Levels) {
     add_wrong(subject, None, (blocks, &total), total_level, levels);
 }
 
-/// Adds the fraction of wrong calls. If calls fail independently, `level` is the level of its
-/// interval. Otherwise it is `None`, and there is no interval.
+/// Adds the fraction of wrong calls. `level` is the confidence level of its interval if calls fail
+/// independently of each other. Otherwise, `level` is `None`, and there is no interval.
 fn add_wrong(
     subject: SubjectId,
     point: Option<PointId>,
@@ -152,7 +152,7 @@ fn add_wrong(
     levels.push(of, blocks, wrong);
 }
 
-/// Returns the number of blocks and the count of each metric of [`Metric::EFFECTS`], or `None` if
+/// Returns the number of blocks and the count of each metric in [`Metric::EFFECTS`], or `None` if
 /// there were no calls.
 fn counts(cells: &[Cell], subject: SubjectId, point: PointId) -> Option<[(u32, f64); KINDS]> {
     let mut counts = [(0, 0.0); KINDS];

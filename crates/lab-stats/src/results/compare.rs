@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! All comparisons of a run, collected point by point and judged together at the level of the run.
+//! All comparisons of a run. They are collected point by point and judged together at the level of
+//! the run.
 
 use super::judge::{Basis, NoiseFloor, noise_floor};
 use super::levels::Blocks;
@@ -44,10 +45,10 @@ pub(crate) struct Pair {
     pub ratio: Ratio,
 }
 
-/// For each subject, the index of the family member that compares two points of the subject.
+/// For each subject, the index of the family's member that compares two points of the subject.
 type Within = Vec<(SubjectId, usize)>;
 
-/// The comparisons of a run, which are collected first and then judged together.
+/// The comparisons of a run, which are judged together after all of them are collected.
 pub(crate) struct ComparisonFamily<'b, 'r> {
     pub basis: &'b Basis<'r>,
     pub members: Vec<Logs>,
@@ -59,12 +60,13 @@ pub(crate) struct ComparisonFamily<'b, 'r> {
     pub bests: Vec<Best>,
 }
 
-/// A ratio of two quantiles of all requests.
+/// A ratio between the same quantile of all requests of two servers.
 pub(crate) struct Pooled<'b> {
-    /// True if both quantiles have an interval, so that the ratio uses its fraction of the run's
+    /// True if both quantiles have an interval. The ratio then uses its fraction of the run's
     /// alpha.
     pub has_interval: bool,
-    /// Computes the ratio with an interval. The argument is 1 minus the interval's level.
+    /// Computes the ratio with an interval. The argument is 1 minus the interval's confidence
+    /// level.
     pub ratio: Box<dyn Fn(f64) -> Option<Ratio> + 'b>,
 }
 
@@ -107,10 +109,10 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
         }
     }
 
-    /// Adds the comparisons of all subjects at a point.
+    /// Adds the comparisons of all subjects with the baseline at a point.
     ///
-    /// `logs` returns the logarithm of subject / baseline in each block, or nothing if a subject
-    /// cannot be compared.
+    /// `logs` returns the logarithm of subject / baseline in each block. If no block has a
+    /// logarithm, the subject is not compared.
     pub fn compare_at(&mut self, question: &Question, logs: impl Fn(SubjectId, &Metric) -> Logs) {
         let (basis, point) = (self.basis, question.point);
         let logs = |subject, metric: &Metric| {
@@ -144,9 +146,10 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
         }
     }
 
-    /// Adds the comparisons of quantiles of all requests at a point.
+    /// Adds comparisons at a point that use the quantiles of all requests.
     ///
-    /// `of` returns the ratio of the first of two servers to the second, if they can be compared.
+    /// `of` returns the ratio of the first server's quantile to the second server's quantile, if
+    /// the servers can be compared.
     pub fn compare_pooled(
         &mut self,
         point: PointId,
@@ -190,9 +193,10 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
         question.judged.iter().filter_map(floor).collect()
     }
 
-    /// Adds an unadjusted ratio without a verdict, in addition to the comparison of `judged`.
+    /// Adds an unadjusted ratio without a verdict, which supplements the comparison in the metric
+    /// `judged`.
     ///
-    /// The ratio uses the margin of that comparison.
+    /// The ratio has the same margin as this comparison.
     pub fn add_without_verdict(
         &mut self,
         (subject, point, metric): (SubjectId, PointId, &Metric),
@@ -239,7 +243,7 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
         });
     }
 
-    /// Ranks the subjects whose ratio to the baseline was added since `first`.
+    /// Ranks the subjects whose ratios to the baseline were added at index `first` or later.
     ///
     /// Subjects are compared pairwise only if there is a single point. With many points, pairwise
     /// comparisons would reduce the power of all comparisons, so the order is derived from the
@@ -260,7 +264,8 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
         self.rank_members((over, metric), margin, against, directly);
     }
 
-    /// Adds a ranking by the logarithms of subject / baseline, which do not count as comparisons.
+    /// Adds a ranking by the logarithms of subject / baseline. The logarithms do not count as
+    /// comparisons.
     pub fn ranked_by(
         &mut self,
         over: Over,
@@ -274,9 +279,10 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
         self.rank_members((over, metric), margin, against, false);
     }
 
-    /// Adds the comparison of two points for each subject.
+    /// Adds the comparison between two points for each subject.
     ///
-    /// `logs` contains the logarithms of second / first.
+    /// `logs` contains the logarithms of the value at the second point divided by the value at the
+    /// first.
     pub fn add_spread(&mut self, points: (PointId, PointId), logs: Vec<(SubjectId, Blocks)>) {
         let members = logs.into_iter();
         let members = members.map(|(subject, logs)| (subject, self.member(logs.into())));
@@ -320,7 +326,7 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
 
     /// Adds means over multiple points.
     ///
-    /// Each item contains a result whose ratio is not computed yet, the mean by block, and the
+    /// Each item contains a result without its ratio, the mean over the points by block, and the
     /// values by which the subject is ranked.
     pub fn add_means(&mut self, means: Vec<(Overall, Blocks, RankedBy)>, margin: Margin) {
         let mut against = Vec::new();
@@ -355,7 +361,7 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
         self.overall.push((overall, None, margin));
     }
 
-    /// Adds the control as a comparison of the whole run.
+    /// Adds the comparison of the control to the comparisons of the whole run.
     fn control_among_others(&mut self, floors: Vec<(Metric, NoiseFloor)>) {
         let Some(control) = self.basis.plan.control() else {
             return;
@@ -375,7 +381,7 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
     /// Judges all comparisons.
     ///
     /// The run's alpha is divided between comparisons by blocks and comparisons by all requests, in
-    /// proportion to their numbers.
+    /// proportion to the number of comparisons.
     pub fn judge(self) -> Compared {
         let Basis { plan, alpha, .. } = *self.basis;
         let pooled = |pending: &&PendingComparison| matches!(&pending.ratio, ComparisonSource::Pooled(p) if p.has_interval);
@@ -449,8 +455,8 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
     }
 }
 
-/// Returns the verdict on a subject. A copy of the baseline's program is never faster or slower: such an interval shows
-/// a bias of the run.
+/// Returns the verdict on a subject. For a copy of the baseline's program, the verdict is never
+/// faster or slower, because an interval that shows a difference shows a bias of the run.
 fn of_program(verdict: Verdict, is_copy: bool) -> Verdict {
     match verdict {
         Verdict::Faster | Verdict::Slower | Verdict::SmallButReal { .. } if is_copy => {
@@ -475,7 +481,8 @@ fn controls(
     })
 }
 
-/// Returns the ratio of the first to the second, as logarithms, in each block that contains both.
+/// Returns the log ratio of the first subject to the second in each block, computed from the log
+/// ratios of both to the baseline. A block that lacks one of these two log ratios has no value.
 fn difference(first: &Logs, second: &Logs) -> Logs {
     let blocks = first.by_block.iter().zip(&second.by_block);
     Logs {
@@ -489,7 +496,7 @@ fn finite(by_block: &[Option<f64>]) -> Vec<f64> {
     by_block.iter().copied().flatten().collect()
 }
 
-/// Creates a comparison whose ratio and verdict are still missing.
+/// Creates a comparison that has no ratio and no verdict yet.
 fn skeleton(key: Key, baseline: SubjectId, margin: Margin) -> Comparison {
     Comparison {
         key,
@@ -504,9 +511,9 @@ fn skeleton(key: Key, baseline: SubjectId, margin: Margin) -> Comparison {
     }
 }
 
-/// Collects the ratio of two points for each subject, in ascending order.
+/// Collects the ratio between two points for each subject, in ascending order.
 ///
-/// `members` contains, for each subject, the index of the family member that compares the points.
+/// `members` contains, for each subject, the index of the family's member that compares the points.
 fn spread(
     (from, to): (PointId, PointId),
     members: Vec<(SubjectId, usize)>,

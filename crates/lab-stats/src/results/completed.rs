@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Completes the results of a run on one target with its warnings and comparisons.
+//! Adds the warnings and comparisons to the results of a run on one target.
 
 use super::Results;
 use super::compare::Pair;

@@ -11,7 +11,8 @@ use lab_model::{Block, IdVec, Metric, Plan, PointId, Resources, Run, SubjectId};
 
 static MEMORY: [Metric; 1] = [Metric::SERVER_MEMORY];
 
-/// Adds start-up times and resource usage of each program, from complete blocks that contain them.
+/// Adds the start-up time and the resource usage of each program, from the complete blocks that
+/// contain them.
 pub(crate) fn of_programs(run: &Run, plan: &Plan, levels: &mut Levels) {
     for subject in plan.subjects.ids() {
         let over_blocks = |value: &dyn Fn(&Block) -> Option<f64>| -> Blocks {
@@ -130,7 +131,7 @@ pub(crate) fn compare_memory(family: &mut ComparisonFamily, memory: &IdVec<Subje
     family.compare_at(&question, |subject, _| logs(&memory[subject], base).into());
 }
 
-/// Adds the ranking of programs by their memory at the end of a block.
+/// Adds the ranking of programs by the memory that they use at the end of a block.
 pub(crate) fn rank_programs(family: &mut ComparisonFamily) {
     let Basis { run, plan, .. } = *family.basis;
     let memory = |subject| at_end(run, subject, |r| r.rss_bytes);

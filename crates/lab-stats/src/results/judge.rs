@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The basis of comparisons, and the second copy of the baseline, which shows the noise of the run.
+//! The data that comparisons are based on, including the second copy of the baseline, which shows
+//! the noise of the run.
 
 use crate::analysis::{Exclusion, Verdict};
 use crate::exclusions::exclusions;
@@ -12,14 +13,14 @@ use lab_model::{Plan, PointId, Run, SubjectId};
 pub(crate) struct Basis<'r> {
     pub run: &'r Run,
     pub plan: &'r Plan,
-    /// The exclusions.
+    /// The subjects and points that are not compared.
     pub exclusions: Vec<Exclusion>,
     /// 1 minus the simultaneous level of all comparisons of the run.
     pub alpha: f64,
 }
 
 impl<'r> Basis<'r> {
-    /// Creates a basis with a simultaneous level of `1 - alpha` for all comparisons.
+    /// Creates a basis with a simultaneous confidence level of `1 - alpha` for all comparisons.
     pub fn new(run: &'r Run, plan: &'r Plan, alpha: f64) -> Basis<'r> {
         Basis {
             run,
@@ -31,7 +32,8 @@ impl<'r> Basis<'r> {
 }
 
 impl Basis<'_> {
-    /// Returns true if a subject is compared at a point, or anywhere if the point is `None`.
+    /// Returns true if a subject is compared at a point. If the point is `None`, returns true if
+    /// the subject is compared at any point.
     pub fn compares(&self, subject: SubjectId, point: Option<PointId>) -> bool {
         let excludes =
             |r: &Exclusion| r.subject == subject && (r.point.is_none() || r.point == point);
@@ -44,7 +46,7 @@ impl Basis<'_> {
         candidates(self.plan)
     }
 
-    /// Returns the plan's margin, or the wider margin that the control requires.
+    /// Returns the plan's margin, or a wider margin if the control requires it.
     pub fn margin(&self, floor: Option<&NoiseFloor>) -> Margin {
         let requested = self.plan.measure.margin;
         let wide = floor.map_or(requested, |floor| floor.margin);
@@ -59,12 +61,12 @@ pub fn candidates(plan: &Plan) -> impl Iterator<Item = SubjectId> {
 
 /// The noise of a run, as measured by a second copy of the baseline.
 pub(crate) struct NoiseFloor {
-    /// The ratio of the copies, with an unadjusted interval at the plan's level. The true ratio is
-    /// 1.
+    /// The ratio of the two copies, with an unadjusted interval at the plan's level. The true ratio
+    /// is 1.
     pub ratio: Ratio,
-    /// True if the interval contains 1. Also true if there are too few blocks to decide.
+    /// True if the interval contains 1, or if there are too few blocks to decide.
     pub met: bool,
-    /// The plan's margin. If the interval excludes 1, the margin also covers the whole interval.
+    /// The plan's margin or, if the interval excludes 1, a margin that covers the whole interval.
     pub margin: f64,
 }
 
@@ -79,7 +81,7 @@ impl NoiseFloor {
         NoiseFloor { ratio, met, margin }
     }
 
-    /// Returns the verdict on the control's ratio with a margin.
+    /// Returns the verdict on the control's ratio for a margin.
     ///
     /// The true verdict is "equivalent".
     pub fn verdict(&self, margin: f64) -> Verdict {
@@ -91,8 +93,8 @@ impl NoiseFloor {
     }
 }
 
-/// Returns the noise floor for the logarithms of the control's ratios by block, or `None` if there
-/// are none.
+/// Returns the noise floor from the logarithms of the control's ratio in each block, or `None` if
+/// there are no logarithms.
 pub(crate) fn noise_floor(logs: &[f64], plan: &Plan) -> Option<NoiseFloor> {
     let level = Level {
         alpha: plan.measure.alpha,

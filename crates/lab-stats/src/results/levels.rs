@@ -11,13 +11,13 @@ use lab_model::{Interval, Metric, PointId, SubjectId};
 /// `None` means that the block has no value.
 pub(crate) type Blocks = Vec<Option<f64>>;
 
-/// Returns the logarithm of `above` / `below` in each block that contains both.
+/// Returns the logarithm of `above` / `below` in each block that contains both values.
 pub(crate) fn log_ratios(above: &Blocks, below: &Blocks) -> Blocks {
     let pairs = above.iter().zip(below);
     pairs.map(|(a, b)| Some(((*a)? / (*b)?).ln())).collect()
 }
 
-/// The method of summarizing the values of blocks.
+/// The method by which the values of blocks are summarized.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BlockSummary {
     /// The median, with its exact interval at the plan's level.
@@ -36,7 +36,7 @@ pub(crate) enum BlockSummary {
     Sum,
 }
 
-/// Collects the values of a run.
+/// Collects the summarized values of a run.
 pub(crate) struct Levels {
     /// 1 minus the level of each interval.
     pub alpha: f64,
@@ -45,7 +45,7 @@ pub(crate) struct Levels {
 }
 
 impl Levels {
-    /// Adds the summary of some blocks if at least one of them has a value.
+    /// Adds the summary of the values of blocks, if at least one block has a value.
     ///
     /// Returns how the blocks were merged.
     pub fn add(
@@ -64,7 +64,7 @@ impl Levels {
         merged
     }
 
-    /// Adds a value of the whole run instead of a block.
+    /// Adds a value that belongs to the whole run instead of a block.
     pub fn push(&mut self, key: Key, blocks: u32, value: Value) {
         self.cells.push(Cell { key, blocks, value });
     }

@@ -95,8 +95,8 @@ pub(super) fn results(run: &Run, traits: &LoadTraits) -> Results {
     results
 }
 
-/// Adds the values of every server at every point. Returns the points where blocks depend on each
-/// other.
+/// Adds the values of every server at every point. Returns the points at which blocks depend on
+/// each other.
 fn add_values(
     basis: &Basis,
     visits: &Visits,
@@ -168,7 +168,8 @@ fn backlog(visit: &Visit) -> Option<f64> {
     Some(visit.backlog())
 }
 
-/// A metric, its summary, and its value in a visit.
+/// A metric, the method of summarizing its values over blocks, and the function that returns its
+/// value in a visit.
 type Figure = (Metric, BlockSummary, fn(&Visit) -> Option<f64>);
 
 fn add(

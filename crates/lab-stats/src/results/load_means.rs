@@ -15,13 +15,14 @@ use lab_model::{CaseId, Metric, Plan, PointId, SubjectId, SubjectPoint};
 /// The rates and costs of servers at a closed-loop point.
 pub(super) static RATES: [Metric; 2] = [Metric::THROUGHPUT, Metric::SERVER_CPU];
 
-/// Returns each case of a plan, then all cases together if there is more than one.
+/// Returns each case of a plan. If there is more than one case, also returns `None` for all cases
+/// together.
 fn cases(plan: &Plan) -> impl Iterator<Item = Option<CaseId>> {
     let all = (plan.cases.len() > 1).then_some(None);
     plan.cases.ids().map(Some).chain(all)
 }
 
-/// Returns the closed-loop points of a case or of all cases.
+/// Returns the closed-loop points of a case or, for `None`, of all cases.
 fn closed_points(
     plan: &Plan,
     case: Option<CaseId>,
@@ -43,7 +44,7 @@ pub(super) fn by_block(
     visits.map(|visit| visit.and_then(&value)).collect()
 }
 
-/// Adds the comparisons of the CPU time of a request, by case, then with and without keep-alive.
+/// Adds comparisons of the mean CPU time of a request, by case, then with and without keep-alive.
 pub(super) fn over_points(family: &mut ComparisonFamily, visits: &Visits) {
     let plan = family.basis.plan;
     let logs = |subject, point| -> Blocks {
@@ -64,10 +65,10 @@ pub(super) fn over_points(family: &mut ComparisonFamily, visits: &Visits) {
     }
 }
 
-/// Returns the effect of using a new connection for each request, by case, then server, then
+/// Returns the effect of opening a new connection for each request, by case, then server, then
 /// metric.
 ///
-/// Each effect is a mean over all numbers of connections that exist both with and without
+/// Each effect is a mean over the numbers of connections that were measured both with and without
 /// keep-alive.
 pub(super) fn reconnects(basis: &Basis, visits: &Visits) -> Vec<Effect> {
     let plan = basis.plan;

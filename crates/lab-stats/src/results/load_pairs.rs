@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Compares servers under load at each point, and selects the metrics that can be compared there.
+//! Compares servers under load at each point, in the metrics that allow a comparison there.
 
 use super::compare::{ComparisonFamily, Pair, Pooled, Question};
 use super::levels::{Blocks, Levels};
@@ -16,11 +16,12 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-/// Adds the comparisons of servers at every point, in every metric that both servers have.
+/// Adds the comparisons of servers at every point, in every metric for which both servers have
+/// values.
 ///
-/// For rates and costs, each block yields the logarithm of subject / baseline over all its slices.
-/// Passes are mirrored, so drift cancels out. Percentiles are computed from all requests of all
-/// blocks. An overloaded server has no percentiles.
+/// For rates and costs, each block yields the logarithm of subject / baseline over all slices of
+/// the block. Passes are mirrored, so drift cancels out. Percentiles are computed from all requests
+/// of all blocks. An overloaded server has no percentiles.
 pub(super) fn compare_at_points<'v>(
     family: &mut ComparisonFamily<'v, '_>,
     visits: &'v Visits,
@@ -90,14 +91,15 @@ pub(super) fn compare_at_points<'v>(
     shifts
 }
 
-/// The blocks that contain both of two servers, with the statistics of their distributions.
+/// The blocks that contain both of two compared servers, with the statistics of their
+/// distributions.
 ///
-/// The distributions are read again for each level, because caching them for all pairs would need a
-/// lot of memory.
+/// The distributions are read again for each confidence level, because caching them for all pairs
+/// of servers would need a lot of memory.
 struct PairPercentiles<'v, 'r> {
     blocks: [Vec<&'v Visit<'r>>; 2],
     alpha: f64,
-    /// The percentiles, and whether both servers have an interval for them.
+    /// The percentiles, each with a flag that is true if both servers have an interval for it.
     parts: Vec<(u32, bool)>,
     /// The shift function of an open loop.
     shift: Vec<(u32, Interval)>,
@@ -152,7 +154,7 @@ fn tails(blocks: &[Vec<&Visit>; 2], alpha: f64) -> [Tails; 2] {
     blocks.each_ref().map(of)
 }
 
-/// Returns true if errors hide a percentile, or if there are too few requests for it.
+/// Returns true if errors hide a percentile, or if there are too few requests for the percentile.
 fn lacks_percentile(blocks: &[&Visit], per_10_000: u32) -> bool {
     let [served, failed] = [
         visits::total(blocks, |v| v.served),
@@ -188,7 +190,7 @@ pub(super) fn is_the_generators(
     })
 }
 
-/// Returns true if a throughput comparison reflects the servers rather than the generator.
+/// Returns true if a throughput comparison reflects the servers instead of the generator.
 ///
 /// If the generator limited only the server that is ahead, the true difference is at least as
 /// large, so the verdict is valid. In all other cases in which the generator limited a server, the
@@ -208,10 +210,10 @@ pub(super) fn is_the_servers(plan: &Plan, limited: &HashSet<SubjectPoint>, pair:
     }
 }
 
-/// Returns the logarithm of the first server's value divided by the second's in each block with
-/// both servers.
+/// Returns the logarithm of the first server's value divided by the second server's value in each
+/// block that contains both servers.
 ///
-/// The result is empty if any of these blocks lacks the metric.
+/// The result is empty if any of these blocks lacks a value of the metric.
 fn log_ratios(
     visits: &Visits,
     (subject, baseline): (SubjectId, SubjectId),

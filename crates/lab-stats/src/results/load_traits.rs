@@ -17,8 +17,8 @@ pub(super) struct LoadTraits {
     pub ranked_closed: &'static [Metric],
     /// The open-loop metrics in which all servers are compared with each other.
     pub ranked_open: &'static [Metric],
-    /// True if a server's peak is unknown when the generator was the bottleneck.
+    /// True if a server's peak counts as unknown when the generator was the bottleneck.
     pub needs_spare_generator: bool,
-    /// Adds results other than the values and comparisons at points.
+    /// Adds the results that only this kind of load has.
     pub add: fn(&mut ComparisonFamily, &Visits, &mut Levels, &mut Results),
 }

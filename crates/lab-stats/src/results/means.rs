@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Geometric means over points: of subjects compared with the baseline, and of the effects of
+//! Geometric means over points: means of comparisons with the baseline, and means of the effects of
 //! factors.
 
 use super::compare::{ComparisonFamily, RankedBy};
@@ -18,7 +18,7 @@ pub(crate) struct MeanScope {
     pub case: Option<CaseId>,
     pub keep_alive: Option<bool>,
     pub points: Vec<PointId>,
-    /// True if the control is listed first.
+    /// True if the list of means begins with the control.
     pub with_control: bool,
 }
 
@@ -27,10 +27,10 @@ pub(crate) struct MeanScope {
 /// `logs` returns the logarithms of subject / baseline at a point, by block.
 ///
 /// Each block yields one value: the mean of its log ratios over the points. These values are
-/// treated like those of a single point, so the dependence between points does not matter. Points
-/// where a subject is not compared are ignored. So are blocks that lack a point. Subjects are
-/// ranked over the points that all of them have. If these are fewer than half of the points, only
-/// subjects with all points are ranked.
+/// treated like the values of a single point, so the dependence between points does not matter.
+/// Points at which a subject is not compared are ignored. Blocks that lack a point are ignored,
+/// too. Subjects are ranked over the points that all subjects have. If these points are fewer than
+/// half of all points, only subjects with all points are ranked.
 pub(crate) fn overall(
     family: &mut ComparisonFamily,
     scope: &MeanScope,
@@ -99,7 +99,7 @@ pub(crate) fn overall(
     family.add_means(compared.collect(), margin);
 }
 
-/// Returns the mean over the points for each block that contains all of them.
+/// Returns the mean over all points in each block. Blocks that lack a point have no mean.
 fn means<'b>(points: impl Iterator<Item = &'b Blocks> + Clone) -> Blocks {
     let count = points.clone().count() as f64;
     let blocks = points.clone().map(Vec::len).min().unwrap_or(0);
@@ -107,10 +107,10 @@ fn means<'b>(points: impl Iterator<Item = &'b Blocks> + Clone) -> Blocks {
     (0..blocks).map(|block| Some(sum(block)? / count)).collect()
 }
 
-/// Returns the effect of a factor on a subject over some pairs of points.
+/// Returns the mean effect of a factor on a subject over pairs of points.
 ///
-/// The values are paired by block. The interval is unadjusted, at the plan's level. `values`
-/// returns the subject's values at a point, by block.
+/// The values of a pair are compared within each block. The interval is unadjusted, at the plan's
+/// level. `values` returns the subject's values at a point, by block.
 pub(crate) fn effect(
     basis: &Basis,
     (subject, metric): (SubjectId, &Metric),

@@ -8,7 +8,7 @@ use crate::server_age::ServerAge;
 use lab_model::{CaseId, ErrorKind, Interval, Metric, PointId, SubjectId, TargetId, WarmUp};
 use serde::Serialize;
 
-/// All results derived from a run's samples.
+/// All results that are derived from a run's samples.
 ///
 /// Fields that do not apply to the kind of run are empty.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -17,21 +17,22 @@ pub struct Results {
     pub blocks: u32,
     /// The number of blocks that were redone because the host was disturbed.
     pub disturbed_blocks: u32,
-    /// The requested level of the simultaneous intervals at this interim analysis, from 0 to 1.
+    /// The requested confidence level, from 0 to 1, at which the intervals hold simultaneously at
+    /// this interim analysis.
     pub level: f64,
     /// The equivalence margin: ratios within 1 ± margin count as equivalent.
     pub margin: f64,
     /// All measured values, sorted by point, then subject, then metric.
     pub cells: Vec<Cell>,
-    /// Each subject compared with the baseline of its target, sorted by point, then subject, then
-    /// metric.
+    /// The comparisons of each subject with the baseline of its target, sorted by point, then
+    /// subject, then metric.
     pub comparisons: Vec<Comparison>,
-    /// The second copy of each target's baseline compared with the first, sorted by point, then
-    /// metric.
+    /// The comparisons of the second copy of each target's baseline with the baseline, sorted by
+    /// point, then metric.
     pub controls: Vec<Control>,
     /// Ratios averaged over multiple points.
     pub overall: Vec<Overall>,
-    /// The rankings of the subjects, at one point or over multiple points.
+    /// The rankings of the subjects, each at one point or over multiple points.
     pub rankings: Vec<Ranking>,
     /// Lines `time = fixed + marginal * x`, fitted to sweeps.
     pub fits: Vec<Fit>,
@@ -41,28 +42,30 @@ pub struct Results {
     pub scalings: Vec<Scaling>,
     /// The peak rate of each subject over a sweep.
     pub bests: Vec<Best>,
-    /// The effect of each factor of the first case, at the point that the report shows.
+    /// The effect of each factor of the first case on each subject, at the swept value that the
+    /// report shows.
     pub spreads: Vec<Spread>,
-    /// The subjects and points with the most costly pauses, if the cost significantly exceeds the
-    /// margin.
+    /// The subjects and points whose pauses cost the most. Empty unless the cost significantly
+    /// exceeds the margin.
     pub pausing: Vec<Key>,
     /// Differences between the response-time distributions of an open loop.
     pub shifts: Vec<Shift>,
     /// Biases that could be mistaken for a difference between subjects.
     pub biases: Vec<Bias>,
-    /// The change of batch times as fresh processes warm up.
+    /// The warm-up class of each subject at each point, from its fresh processes.
     pub warm_ups: Vec<(SubjectId, PointId, WarmUp)>,
-    /// The age at which each server became steady, and whether its turns were at the steady level.
+    /// The age at which each server became steady, and the state of the server during its turns.
     pub ages: Vec<ServerAge>,
     /// Failed requests by kind. Kinds without failures are omitted.
     pub errors: Vec<(SubjectId, PointId, ErrorKind, u64)>,
-    /// The subjects and points at which the load generator, not the server, was the bottleneck.
+    /// The subjects and points at which the load generator was the bottleneck instead of the
+    /// server.
     pub saturated: Vec<(SubjectId, PointId)>,
     /// The exit statuses of whole commands, in ascending order.
     pub statuses: Vec<(SubjectId, PointId, Vec<i32>)>,
     /// The subjects and points that were excluded from comparison.
     pub exclusions: Vec<Exclusion>,
-    /// Facts that users need in order to interpret the results, most serious first.
+    /// Facts without which users could misinterpret the results, most serious first.
     pub warnings: Vec<Warning>,
 }
 
@@ -83,7 +86,7 @@ pub struct Cell {
     /// The subject, point and metric.
     #[serde(flatten)]
     pub key: Key,
-    /// The number of complete blocks that the value is based on.
+    /// The number of complete blocks on which the value is based.
     pub blocks: u32,
     /// The value, in the metric's unit.
     pub value: Value,
@@ -93,16 +96,18 @@ pub struct Cell {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Value {
-    /// An estimate with its own interval at the plan's level, not adjusted for other estimates.
+    /// An estimate with an interval of its own, at the plan's level and not adjusted for other
+    /// estimates.
     Estimate(Interval),
     /// A value without an interval, such as a count or a value that was read only once.
     Reading(f64),
 }
 
-/// A subject compared with the baseline.
+/// A comparison of a subject with the baseline.
 ///
-/// The control is included for whole-run metrics such as memory. Ratios compare times or costs, so
-/// a ratio below 1 is better. For throughput, the ratio compares the time per request.
+/// For metrics of the whole run, such as memory, the control is also a subject. Ratios compare
+/// times or costs, so a ratio below 1 is better. For throughput, the ratio compares the time per
+/// request.
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
     /// The subject, point and metric.
@@ -110,21 +115,21 @@ pub struct Comparison {
     pub key: Key,
     /// The baseline.
     pub baseline: SubjectId,
-    /// The number of blocks that contain both subjects, after adjacent dependent blocks were
-    /// merged.
+    /// The number of blocks that contain both the subject and the baseline, after adjacent
+    /// dependent blocks were merged.
     pub blocks: u32,
-    /// The subject's value divided by the baseline's.
+    /// The subject's value divided by the baseline's value.
     ///
-    /// If there is a verdict, the interval is simultaneous over all comparisons of the run.
-    /// Otherwise it is not adjusted.
+    /// The interval is simultaneous over all comparisons of the run if there is a verdict.
+    /// Otherwise, it is not adjusted.
     pub ratio: Interval,
     /// The p-value of the hypothesis that the ratio is 1, adjusted for all comparisons of the run.
     /// `None` means that the metric has no verdict of its own.
     pub p: Option<f64>,
     /// The verdict on the ratio. `None` means that the metric has no verdict of its own.
     pub verdict: Option<Verdict>,
-    /// The margin used: the plan's margin, or the control's bound if the control missed the noise
-    /// floor.
+    /// The margin used: the plan's margin, or a wider margin if the control shows that the noise
+    /// exceeds the plan's margin.
     pub margin: f64,
     /// True if adjacent blocks were merged because they depend, or may depend, on each other.
     pub merged: bool,
@@ -133,7 +138,7 @@ pub struct Comparison {
     pub open: Option<Open>,
 }
 
-/// The second copy of a baseline compared with the first.
+/// A comparison of the second copy of a baseline with the baseline.
 #[derive(Clone, Debug, Serialize)]
 pub struct Control {
     /// The point.
@@ -142,13 +147,14 @@ pub struct Control {
     pub metric: Metric,
     /// The ratio of the copies. The true ratio is 1.
     pub ratio: Interval,
-    /// True if the interval contains 1. Also true if there are too few blocks to decide.
+    /// True if the interval contains 1, or if there are too few blocks to decide.
     pub met: bool,
     /// The margin used at this point.
     pub margin: f64,
 }
 
-/// A subject compared with the baseline over multiple points, as the geometric mean of its ratios.
+/// A comparison of a subject with the baseline over multiple points: the geometric mean of the
+/// subject's ratios.
 #[derive(Clone, Debug, Serialize)]
 pub struct Overall {
     /// The subject.
@@ -159,8 +165,8 @@ pub struct Overall {
     pub target: TargetId,
     /// The index into the plan's cases. `None` means all cases.
     pub case: Option<CaseId>,
-    /// For servers, whether the points use keep-alive connections (`true`) or one connection per
-    /// request (`false`).
+    /// For servers, true if the points use keep-alive connections, and false if they use one
+    /// connection per request.
     pub keep_alive: Option<bool>,
     /// The number of points averaged.
     pub points: u32,
@@ -174,7 +180,7 @@ pub struct Overall {
     pub margin: f64,
 }
 
-/// The points over which subjects are compared.
+/// The points over which subjects are compared or ranked.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Over {
@@ -188,8 +194,8 @@ pub enum Over {
     },
     /// One point. `None` means the whole run.
     At(Option<PointId>),
-    /// Each subject at its own peak of a sweep. The point is the first of the points that differ
-    /// only in the swept value.
+    /// The peak of each subject over a sweep. The point is the first of the points that differ only
+    /// in the swept value.
     Best(PointId),
 }
 
@@ -200,7 +206,7 @@ impl Over {
         keep_alive: None,
     };
 
-    /// Selects all points of a run. If the run has only one point, selects that point.
+    /// Selects all points of a run or, if the run has only one point, this point.
     pub fn all(points: &[PointId]) -> Over {
         match points {
             &[point] => Over::At(Some(point)),
@@ -221,15 +227,16 @@ pub struct Ranking {
     pub over: Over,
     /// The metric.
     pub metric: Metric,
-    /// The subjects that were measured at all points, including the baseline, best first.
+    /// The subjects that were measured at all of the points, including the baseline, best first.
     pub subjects: Vec<SubjectId>,
-    /// Pairs whose first subject is ahead by more than the margin, at the run's confidence level.
+    /// Pairs of subjects in which the first is ahead of the second by more than the margin, at the
+    /// run's confidence level.
     pub apart: Vec<(SubjectId, SubjectId)>,
 }
 
 impl Ranking {
-    /// Returns the best of the subjects selected by `counts`, and all selected subjects tied with
-    /// it.
+    /// Returns the best of the subjects that `counts` selects, and all selected subjects that are
+    /// tied with the best.
     pub fn first(&self, counts: impl Fn(SubjectId) -> bool) -> Vec<SubjectId> {
         let mut ranked = self.subjects.iter().copied().filter(|&s| counts(s));
         let Some(best) = ranked.next() else {
@@ -239,7 +246,7 @@ impl Ranking {
         std::iter::once(best).chain(tied).collect()
     }
 
-    /// Returns the last of the subjects selected by `counts`, if all other selected subjects are
+    /// Returns the last of the subjects that `counts` selects, if every other selected subject is
     /// ahead of it.
     pub fn last(&self, counts: impl Fn(SubjectId) -> bool) -> Option<SubjectId> {
         let mut behind = self.subjects.iter().copied().filter(|&s| counts(s)).rev();
@@ -252,8 +259,8 @@ impl Ranking {
     }
 }
 
-/// The effect of one factor on a subject: the same work with two values of one parameter, paired by
-/// block.
+/// The effect of a factor on a subject: the same work with two values of one parameter, compared
+/// within each block.
 #[derive(Clone, Debug, Serialize)]
 pub struct Effect {
     /// The subject.
@@ -262,7 +269,8 @@ pub struct Effect {
     pub metric: Metric,
     /// The factor, such as `statement`.
     pub factor: String,
-    /// Pairs of points, each with the factor's first value and another value.
+    /// Pairs of points. The factor has its first value at the first point, and another value at the
+    /// second.
     pub pairs: Vec<(PointId, PointId)>,
     /// The case of the points. `None` means that the points belong to multiple cases.
     pub case: Option<CaseId>,
@@ -270,8 +278,8 @@ pub struct Effect {
     pub ratio: Interval,
 }
 
-/// The scaling of a subject's throughput with connections or threads, for one combination of
-/// factors.
+/// The scaling of a subject's throughput with the number of connections or threads, for one
+/// combination of factors.
 #[derive(Clone, Debug, Serialize)]
 pub struct Scaling {
     /// The subject.
@@ -280,17 +288,17 @@ pub struct Scaling {
     pub target: TargetId,
     /// The index into the plan's cases.
     pub case: CaseId,
-    /// The factors held constant.
+    /// The factors that are constant, with their values.
     pub factors: Vec<(String, String)>,
     /// The number of points measured.
     pub points: u32,
-    /// The scalability law fitted to the points.
+    /// The Universal Scalability Law, fitted to the points.
     pub law: Option<ScalingLaw>,
-    /// The reason why no law was fitted.
+    /// The reason why the law was not fitted.
     pub why: Option<NoLaw>,
 }
 
-/// The reason why no scalability law was fitted.
+/// The reason why the Universal Scalability Law was not fitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "code", rename_all = "kebab-case")]
 pub enum NoLaw {
@@ -316,8 +324,8 @@ pub struct Best {
     pub point: PointId,
     /// The peak rate per second, with an unadjusted interval.
     ///
-    /// To avoid selection bias, each block counts at the point where the other half of the blocks
-    /// peaks.
+    /// To avoid selection bias, the rate of a block is taken at the point at which the other half
+    /// of the blocks peaks.
     pub rate: Interval,
 }
 
@@ -343,14 +351,14 @@ pub struct Shift {
     pub subject: SubjectId,
     /// The point.
     pub point: PointId,
-    /// The ratio of each quantile to the baseline's. Quantiles are in units of 1/10,000.
+    /// For each quantile, its ratio to the baseline's quantile. Quantiles are in units of 1/10,000.
     ///
     /// The intervals are simultaneous over the quantiles at the plan's level. They are not adjusted
     /// for other results.
     pub parts: Vec<(u32, Interval)>,
 }
 
-/// A bias that could be mistaken for a difference between subjects, as estimated from the run.
+/// A bias, estimated from the run, that could be mistaken for a difference between subjects.
 #[derive(Clone, Debug, Serialize)]
 pub struct Bias {
     /// The subject.
@@ -364,12 +372,12 @@ pub struct Bias {
     pub stands_out: bool,
 }
 
-/// Kinds of bias.
+/// The kinds of biases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BiasKind {
-    /// The time in turns that follow a turn of the same subject, divided by the time in the turn
-    /// before, which followed another subject's turn.
+    /// The time in a turn that follows a turn of the same subject, divided by the time in the turn
+    /// before, which follows another subject's turn.
     CarryOver,
     /// The time in the second half of a point's turns, divided by the time in the first half.
     Drift,
@@ -380,7 +388,7 @@ pub enum BiasKind {
     ///
     /// The cost is the server's CPU time, or the elapsed time if the CPU time is unknown.
     Redone,
-    /// CPU time divided by wall time. Above 1 if helper threads run on other cores.
+    /// CPU time divided by wall time. It exceeds 1 if helper threads run on other cores.
     Helpers,
 }
 
@@ -459,7 +467,7 @@ impl Results {
         controls.find(|c| c.point == point && c.metric == *metric)
     }
 
-    /// Returns true if the load generator, not the server, was the bottleneck.
+    /// Returns true if the load generator was the bottleneck instead of the server.
     pub fn is_saturated(&self, subject: SubjectId, point: PointId) -> bool {
         self.saturated.contains(&(subject, point))
     }
@@ -471,8 +479,8 @@ impl Results {
 }
 
 impl Key {
-    /// Returns the sort key of cells and comparisons: the point, with the whole run last, then the
-    /// subject.
+    /// Returns the sort key of cells and comparisons: the point, then the subject. The whole run
+    /// comes after all points.
     pub(crate) fn sort_key(&self) -> (bool, Option<PointId>, SubjectId) {
         (self.point.is_none(), self.point, self.subject)
     }

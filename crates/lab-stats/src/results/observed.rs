@@ -2,8 +2,8 @@
 //! Computes results from observations of arbitrary metrics.
 //!
 //! The results contain values, comparisons, controls, means over points, effects of factors and
-//! warnings. This is all that a kind of run needs if each block yields one number for a subject at
-//! a point.
+//! warnings. This is sufficient for any kind of run in which each block yields one number for a
+//! subject at a point.
 
 use super::compare::{Compared, ComparisonFamily, Question};
 use super::completed::completed;
@@ -22,8 +22,8 @@ use std::collections::HashMap;
 /// The value of a metric in a block.
 #[derive(Clone, Debug)]
 pub struct Observation {
-    /// The subject, point and metric. If the point is `None`, the observation is about the subject
-    /// in the whole block, as for its start-up time.
+    /// The subject, point and metric. If the point is `None`, the observation applies to the
+    /// subject in the whole block, like its start-up time.
     pub key: Key,
     /// The index of the block among the run's complete blocks in chronological order, from 0.
     pub block: usize,
@@ -38,8 +38,8 @@ pub struct Observation {
 ///
 /// Metrics with a direction are compared with the target's baseline at each point, provided that
 /// all values are above 0. The intervals are simultaneous over subjects and metrics. For metrics
-/// where more is better, the ratio is the baseline's value divided by the subject's, so that below
-/// 1 is always better.
+/// where more is better, the ratio is the baseline's value divided by the subject's, so that a
+/// ratio below 1 is always better.
 ///
 /// Observations of subjects, points or blocks that are not in the run are ignored.
 pub fn observed(run: &Run, observations: &[Observation]) -> Results {
@@ -79,7 +79,7 @@ pub(crate) struct Observed {
 }
 
 impl Observed {
-    /// Collects the observations `all` of `blocks` blocks.
+    /// Collects the observations `all` of a run with `blocks` blocks.
     pub fn new(blocks: usize, all: impl Iterator<Item = (Key, usize, f64)>) -> Observed {
         let mut metrics: Vec<Metric> = Vec::new();
         let mut sums: HashMap<Key, Vec<(f64, f64)>> = HashMap::new();
@@ -104,7 +104,7 @@ impl Observed {
         }
     }
 
-    /// Returns the values by block.
+    /// Returns the values of a subject in a metric at a point, by block.
     pub fn by_block(
         &self,
         subject: SubjectId,
@@ -115,9 +115,8 @@ impl Observed {
         self.values.get(&key).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the logarithm of a subject's value divided by the baseline's, by block.
-    ///
-    /// A logarithm below 0 is better.
+    /// Returns the logarithm of a subject's value divided by the baseline's, by block. For metrics
+    /// where more is better, the quotient is inverted, so a logarithm below 0 is better.
     ///
     /// The result is empty if any value is 0 or less, which has no logarithm.
     pub fn logs(
@@ -219,7 +218,7 @@ fn levels(basis: &Basis, observed: &Observed) -> Levels {
     levels
 }
 
-/// Returns the points of each case, and all points if there is more than one case.
+/// Returns the points of each case and, if there is more than one case, all points.
 fn scopes(plan: &Plan, metric: &Metric) -> Vec<MeanScope> {
     let all_cases = (plan.cases.len() > 1).then_some(None);
     let cases = plan.cases.ids().map(Some).chain(all_cases);

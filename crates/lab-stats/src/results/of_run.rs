@@ -4,7 +4,7 @@
 use super::{Results, parts};
 use lab_model::Run;
 
-/// Returns all results derived from a run's samples, for any kind of measured work.
+/// Returns all results that are derived from the samples of a run, for any kind of measured work.
 ///
 /// The results are empty if the run has no plan (imported values) or an inconsistent plan.
 pub fn results(run: &Run) -> Results {

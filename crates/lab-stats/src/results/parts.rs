@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Computes the results of a run from its parts, with the subjects, points and cases of the whole
-//! run.
+//! Computes the results of a run from the results of its parts, with the subjects, points and cases
+//! of the whole run.
 
 use super::kind::{WorkKind, kind_of};
 use super::{Key, Over, Results, Warning, WarningKind, warnings};
@@ -37,10 +37,10 @@ pub(super) fn combine(
     results
 }
 
-/// Combines the results of the targets.
+/// Combines the results of all targets.
 ///
 /// Subjects are compared separately on each target. Each target uses a fraction of the run's alpha,
-/// so that all comparisons are simultaneous.
+/// so that all comparisons of the run are simultaneous.
 fn of_targets(
     run: &Run,
     plan: &Plan,
@@ -59,7 +59,7 @@ fn of_targets(
     results
 }
 
-/// Maps the IDs of a part to those of the whole run.
+/// Maps the IDs in a part of a run to the IDs in the whole run.
 pub(super) struct PartNumbers {
     target: TargetId,
     subjects: IdVec<SubjectId, SubjectId>,
@@ -109,7 +109,7 @@ impl PartNumbers {
 
     /// Converts a key of the whole run to a key of the part.
     ///
-    /// Returns `None` if it belongs to another part.
+    /// Returns `None` if the key belongs to another part.
     pub fn key_in_part(&self, key: &Key) -> Option<Key> {
         let point = |p: PointId| self.points.find_id(|&known| known == p);
         let subject = self.subjects.find_id(|&s| s == key.subject)?;
@@ -143,7 +143,7 @@ impl Results {
         self.warnings.iter().any(|warning| warning.kind() == kind)
     }
 
-    /// Adds all results of a part, with the IDs of the whole run.
+    /// Adds all results of a part, with the IDs that the whole run uses.
     fn add(&mut self, mut part: Results, id_map: &PartNumbers, has_multiple_targets: bool) {
         part.renumber(id_map);
         self.cells.extend(part.cells);

@@ -8,8 +8,8 @@ use crate::mean;
 use crate::table::{BatchFigures, BatchTable};
 use lab_model::{Interval, Metric};
 
-/// Returns the number of blocks that contain the point, and the cost of pauses over these blocks at
-/// level `1 - alpha`.
+/// Returns the number of blocks that contain the point, and the cost of pauses over these blocks
+/// with an interval at level `1 - alpha`.
 pub(crate) fn cost(
     visits: &[Option<&BatchFigures>],
     seed: u64,
@@ -26,7 +26,7 @@ pub(crate) fn cost(
     Some((means.len() as u32, cost))
 }
 
-/// Returns the mean and the typical times of blocks.
+/// Returns the mean times and the typical times of blocks.
 fn times(visits: &[Option<&BatchFigures>]) -> [Vec<f64>; 2] {
     let measured = visits.iter().flatten();
     let times = measured.map(|visit| (visit.mean_wall_ns, visit.wall_ns));
@@ -34,8 +34,8 @@ fn times(visits: &[Option<&BatchFigures>]) -> [Vec<f64>; 2] {
     [means, typical]
 }
 
-/// Returns the subject and point with the most costly pauses, provided that the cost significantly
-/// exceeds the margin.
+/// Returns the subject and the point whose pauses cost the most, provided that the cost
+/// significantly exceeds the margin.
 ///
 /// The level is simultaneous over all subjects and points.
 pub(crate) fn most(basis: &Basis, table: &BatchTable, cells: &[Cell]) -> Option<Key> {

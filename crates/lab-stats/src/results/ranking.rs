@@ -6,8 +6,8 @@ use crate::ratio::Ratio;
 use crate::verdict::{Ahead, Margin, ahead};
 use lab_model::{Interval, SubjectId};
 
-/// The index of a subject's ratio to the baseline among the family's members or among the pending
-/// comparisons.
+/// The index of a subject's ratio to the baseline, either among the family's members or among the
+/// pending comparisons.
 #[derive(Clone, Copy)]
 pub(crate) enum Index {
     Member(usize),
@@ -20,14 +20,15 @@ pub(crate) struct UnorderedRanking {
     pub margin: Margin,
     /// For each subject, the index of its comparison with the baseline.
     pub against: Vec<(SubjectId, Index)>,
-    /// The member that compares the first subject with the second.
+    /// Pairs of subjects, each with the index of the member that compares the first subject with
+    /// the second.
     pub between: Vec<(SubjectId, SubjectId, usize)>,
 }
 
 impl UnorderedRanking {
     /// Orders the subjects.
     ///
-    /// Returns `None` if there is only the baseline.
+    /// Returns `None` if the baseline is the only subject.
     pub fn ordered(
         self,
         baseline: SubjectId,
@@ -66,8 +67,8 @@ impl UnorderedRanking {
     }
 }
 
-/// Derives the ratio of each pair of subjects from their ratios to the baseline, with the widest
-/// interval that the bounds allow.
+/// Derives the ratio of each pair of subjects from the two ratios to the baseline, with the widest
+/// interval that the bounds of the two ratios allow.
 fn implied(ratios: &[(SubjectId, Ratio)]) -> Vec<(SubjectId, SubjectId, Ratio)> {
     let mut all = Vec::new();
     for (i, (a, first)) in ratios.iter().enumerate() {

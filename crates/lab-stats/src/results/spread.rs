@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The effect of each value of a factor on each subject, at the swept value that the report shows.
+//! The effect of the values of a factor on each subject, at the swept value that the report shows.
 
 use super::compare::ComparisonFamily;
 use super::levels::{Blocks, log_ratios};
@@ -55,8 +55,8 @@ fn factor_pairs(run: &Run, plan: &Plan) -> Vec<(PointId, PointId)> {
     others.filter_map(from).collect()
 }
 
-/// Returns the largest swept value that does not exceed the number of cores or, if all exceed it,
-/// the smallest value.
+/// Returns the largest swept value that does not exceed the number of cores. If all values exceed
+/// it, returns the smallest value.
 fn x_of_pairs(run: &Run, groups: &[Sweep]) -> Option<f64> {
     let cores = run.host.cores().unwrap_or(f64::INFINITY);
     let all = groups.iter().flat_map(|group| &group.points);

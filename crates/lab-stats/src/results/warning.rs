@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Facts that users need in order to interpret results correctly, as data.
+//! Facts without which users could misinterpret the results, as data.
 //!
-//! `lab-report` turns them into sentences.
+//! `lab-report` turns this data into sentences.
 
 use crate::forecast::TimeBudget;
 use crate::load::agents::MissingLoad;
@@ -9,7 +9,7 @@ use crate::server_age::ServerAge;
 use lab_model::{Ending, ErrorKind, Interval, Metric, PointId, Run, SubjectId, TargetId};
 use serde::Serialize;
 
-/// A fact that the user must know to interpret the results.
+/// A fact without which users could misinterpret the results.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Warning {
     /// The affected subject. `None` means all subjects.
@@ -23,16 +23,16 @@ pub struct Warning {
     pub fact: WarningFact,
 }
 
-/// Kinds of warnings, most serious first.
+/// The kinds of warnings, most serious first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum WarningKind {
     /// The run was interrupted.
     Interrupted,
     /// A subject failed.
     Failed,
-    /// Agents or hosts were lost or differed from the others.
+    /// Agents or hosts were lost, or differed from the other agents or hosts.
     Agents,
-    /// Turns were not at the steady level.
+    /// Servers were not at their steady level during their turns.
     NotSteady,
     /// Requests failed.
     Errors,
@@ -54,7 +54,8 @@ pub enum WarningKind {
     Tails,
     /// The control's interval excludes 1.
     NoiseFloor,
-    /// Subjects are faster than the reference, which should show what the machine can do.
+    /// Subjects are faster than the reference, although the reference should show what the machine
+    /// can do.
     ReferenceBeaten,
     /// Commands are too short to be timed accurately.
     Short,
@@ -74,7 +75,7 @@ pub enum WarningKind {
 
 /// The fact behind a warning, with names and numbers.
 ///
-/// The variants are the codes of JSON reports. Times are in ns. Fractions are from 0 to 1.
+/// The names of the variants are codes in JSON reports. Times are in ns. Fractions are from 0 to 1.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "code", rename_all = "kebab-case")]
 pub enum WarningFact {
@@ -87,7 +88,7 @@ pub enum WarningFact {
         /// True if `benchlab resume` can complete the run.
         can_resume: bool,
     },
-    /// A subject failed and is not compared where it failed.
+    /// A subject failed. It is not compared where it failed.
     SubjectFailed {
         /// The name of the subject.
         subject: String,
@@ -103,22 +104,22 @@ pub enum WarningFact {
         /// The load that is missing because all agents were lost, or `None` if agents are left.
         end: Option<MissingLoad>,
     },
-    /// Agents were excluded from all results of the load at the user's request.
+    /// Agents whose results the user excluded from the load.
     AgentsLeftOut {
         /// The names of the agents.
         agents: Vec<String>,
     },
-    /// Agents differed from the others.
+    /// Agents differed from the other agents.
     AgentsDiffer {
         /// The agents.
         agents: Vec<UnlikeAgent>,
     },
-    /// Agents run on machines that are not suitable for measurements.
+    /// Agents run on machines with conditions that disturb measurements.
     UnfitHosts {
         /// The machines.
         hosts: Vec<UnfitHost>,
     },
-    /// The server's resource usage could not be read in the last blocks of the run.
+    /// The server's resource usage could not be read from some block to the end of the run.
     ServerUnknown {
         /// The number of blocks with known resource usage.
         known: usize,
@@ -132,7 +133,7 @@ pub enum WarningFact {
         /// The hosts.
         hosts: Vec<LostHost>,
     },
-    /// Blocks of some hosts were excluded from all results at the user's request.
+    /// Hosts whose blocks the user excluded from all results.
     HostsLeftOut {
         /// The names of the hosts.
         hosts: Vec<String>,
@@ -147,7 +148,7 @@ pub enum WarningFact {
         /// The ratios, most significant difference first.
         ratios: Vec<RatioSpread>,
     },
-    /// Servers' turns were not at the steady level.
+    /// Servers were not at their steady level during their turns.
     NotSteady {
         /// The servers.
         servers: Vec<UnsteadyServer>,
@@ -156,11 +157,11 @@ pub enum WarningFact {
     Errors {
         /// The servers and points with failed requests.
         at: Vec<ErrorsAt>,
-        /// True if percentiles are not compared where more requests failed than lie beyond the
-        /// percentile.
+        /// True if some percentiles are not compared, because more requests failed than lie beyond
+        /// the percentile.
         hide_percentiles: bool,
     },
-    /// The load generator, not the server, was the bottleneck.
+    /// The load generator was the bottleneck instead of the server.
     GeneratorSaturated {
         /// The servers and points where the generator was the bottleneck.
         at: Vec<BusyAt>,
@@ -174,9 +175,10 @@ pub enum WarningFact {
         /// True if benchlab started the servers and compares them.
         started: bool,
     },
-    /// Responses were timed when the generator read them.
+    /// Responses were timed when the generator read them instead of when they arrived.
     TimedByReading {
-        /// The fraction of these responses for each agent, or for benchlab's own generator.
+        /// For each agent, or for benchlab's own generator, the fraction of its responses that were
+        /// timed in this way.
         generators: Vec<ReadBy>,
     },
     /// Servers did not serve all requests when they were due.
@@ -193,7 +195,7 @@ pub enum WarningFact {
         /// True if benchlab started the servers and compares them.
         started: bool,
     },
-    /// The server and the generators used nearly all cores of one machine.
+    /// The server and the generators together used nearly all cores of one machine.
     CoresFull {
         /// The agents on the machine. Empty if benchlab itself generates the load.
         agents: Vec<String>,
@@ -204,14 +206,14 @@ pub enum WarningFact {
     },
     /// The generator and the server share the only core.
     OneCore,
-    /// The host is not suitable for measurements.
+    /// The host has a condition that disturbs measurements.
     UnfitHost {
-        /// The problem with the host.
+        /// The condition of the host that disturbs measurements.
         what: String,
         /// The action that the user should take.
         advice: String,
     },
-    /// Comparisons have too few replicates for intervals that assume only symmetry.
+    /// Comparisons have too few replicates for intervals that assume only a symmetric distribution.
     TooFewBlocks {
         /// The smallest number of replicates of any comparison.
         replicates: u32,
@@ -233,7 +235,7 @@ pub enum WarningFact {
         /// The estimated duration of a run with `needed` blocks, if known.
         time: Option<TimeBudget>,
     },
-    /// No fraction of a server's peak rate was offered, because the peak is not known yet.
+    /// No load at a fraction of a server's peak was offered, because the peak is not known yet.
     PeaksUnknown {
         /// The number of complete blocks.
         blocks: usize,
@@ -246,14 +248,16 @@ pub enum WarningFact {
         percentiles: Vec<TailWithoutInterval>,
         /// The number of blocks of the run.
         blocks: u32,
-        /// The number of blocks that must contain requests slower than the percentile.
+        /// The number of blocks that must contain requests beyond a percentile, so that the
+        /// percentile has an interval.
         seen: u32,
         /// The estimated duration of a run with enough blocks for all percentiles, if known.
         time: Option<TimeBudget>,
     },
     /// Two copies of the baseline differ.
     CopiesDiffer(CopiesDiffer),
-    /// Subjects are faster than all references, which should show what the machine can do.
+    /// Subjects are faster than all references, although a reference should show what the machine
+    /// can do.
     ReferenceBeaten(ReferenceBeaten),
     /// A command is so short that its start-up is a considerable fraction of its time.
     ShortRun {
@@ -272,14 +276,15 @@ pub enum WarningFact {
     RateChanges,
     /// Neighboring blocks depend on each other.
     BlocksDepend {
-        /// The comparisons or points whose blocks depend on each other. Empty if they cannot be named.
+        /// The comparisons or points whose blocks depend on each other. Empty if they cannot be
+        /// named.
         at: Vec<CellName>,
         /// The number of comparisons of the run, if `at` lists comparisons.
         comparisons: Option<usize>,
-        /// True if dependent blocks were merged. If not, there are too few blocks to merge.
+        /// True if dependent blocks were merged. False if there are too few blocks to merge.
         merged: bool,
     },
-    /// Subjects were still changing at the end of their pilot.
+    /// Subjects were still changing their speed at the end of their pilot.
     NoSteadyState {
         /// The subjects.
         subjects: Vec<ChangingSubject>,
@@ -311,7 +316,7 @@ pub enum Unfinished {
 
 /// The names of a subject and a point.
 ///
-/// `None` means that there is only one.
+/// `None` means that there is only one subject or only one point.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CellName {
     /// The subject.
@@ -343,7 +348,7 @@ pub struct LostAgent {
     pub not_sent: u64,
 }
 
-/// An agent that differed from the others.
+/// An agent that differed from the other agents.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct UnlikeAgent {
     /// The name of the agent.
@@ -352,42 +357,42 @@ pub struct UnlikeAgent {
     pub differences: Vec<AgentDifference>,
 }
 
-/// A difference between an agent and the others.
+/// A difference between an agent and the other agents.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum AgentDifference {
     /// The agent started late.
     BeganLate {
-        /// The maximum delay of its start, in ns.
+        /// The maximum delay of the agent's start, in ns.
         late_ns: u64,
     },
     /// The agent was late to notice that requests were due.
     SentLate,
-    /// The agent was the bottleneck.
+    /// The agent was the bottleneck of the load.
     Saturated {
-        /// The fraction of time that its busiest thread spent on a core.
+        /// The fraction of time that the agent's busiest thread spent on a core.
         busy: f64,
     },
-    /// The service times from this agent are longer.
+    /// The agent's service times are longer than those of the other agents.
     SlowPath {
-        /// The agent's service time divided by the other agents'.
+        /// The agent's service time divided by the other agents' service time.
         ratio: Interval,
     },
-    /// More of this agent's requests failed.
+    /// A larger fraction of this agent's requests failed than of the other agents' requests.
     Errors {
-        /// The failed fraction of its own requests.
+        /// The fraction of this agent's requests that failed.
         own: f64,
-        /// The failed fraction of the other agents' requests.
+        /// The fraction of the other agents' requests that failed.
         others: f64,
     },
 }
 
-/// A machine that is not suitable for measurements.
+/// A machine with conditions that disturb measurements.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct UnfitHost {
     /// The agent on the machine.
     pub name: String,
-    /// The problems with the machine.
+    /// The conditions that disturb measurements.
     pub findings: Vec<String>,
 }
 
@@ -398,14 +403,14 @@ pub struct LostHost {
     pub name: String,
     /// The reason why the host was lost.
     pub reason: String,
-    /// The numbers, counted from 1, of the host's blocks that another host measured instead.
+    /// The numbers, counted from 1, of the host's blocks that another host measured in its place.
     pub moved_blocks: Vec<u32>,
 }
 
-/// A subject's ratios on the hosts where the ratio is smallest and largest.
+/// The smallest and the largest ratio of a subject over all hosts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RatioSpread {
-    /// The subject and the point. `point` is `None` for the ratio over all points.
+    /// The subject and the point. The point is `None` for the ratio over all points.
     pub place: CellName,
     /// The smallest ratio.
     pub least: RatioOn,
@@ -427,7 +432,7 @@ pub struct RatioOn {
 pub struct UnsteadyServer {
     /// The name of the server.
     pub name: String,
-    /// The case. `None` means that there is only one.
+    /// The case. `None` means that there is only one case.
     pub case: Option<String>,
     /// The results of the server's pilot and turns.
     pub age: ServerAge,
@@ -438,7 +443,7 @@ pub struct UnsteadyServer {
 pub struct ErrorsAt {
     /// The server and the point.
     pub place: CellName,
-    /// The failed fraction of the requests.
+    /// The fraction of the requests that failed.
     pub fraction: f64,
     /// The number of failed requests of each kind.
     pub kinds: Vec<(ErrorKind, u64)>,
@@ -449,7 +454,7 @@ pub struct ErrorsAt {
 pub struct BusyAt {
     /// The server and the point.
     pub place: CellName,
-    /// The fraction of time that the busiest thread spent on a core.
+    /// The fraction of time that the generator's busiest thread spent on a core.
     pub busy: f64,
 }
 
@@ -464,7 +469,8 @@ pub struct LateAt {
     pub p99_ns: f64,
 }
 
-/// A percentile of the response time together with the generator's contribution.
+/// A percentile of the response time, and the part of it that the generator's own latency may
+/// contribute.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OwnLatency {
     /// The percentile.
@@ -495,7 +501,8 @@ pub struct OverloadAt {
     pub drain_ns: f64,
 }
 
-/// A point at which some connections of a server waited for their response.
+/// A point at which some connections of a server waited for their response while others were
+/// served.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StarvedAt {
     /// The server and the point.
@@ -519,7 +526,7 @@ pub enum Replicate {
 pub struct TailWithoutInterval {
     /// The name of the percentile.
     pub percentile: String,
-    /// The number of blocks needed for an interval. `None` means as many as for p99.
+    /// The number of blocks needed for an interval. `None` means the same number as for p99.
     pub needed: Option<u32>,
 }
 
@@ -536,11 +543,11 @@ pub struct CopiesDiffer {
     pub by_chance: f64,
     /// The requested margin.
     pub margin: f64,
-    /// True if the run has only one point, so that it need not be named.
+    /// True if the run has only one point. The point is then not named.
     pub one_point: bool,
 }
 
-/// A metric and a point at which the two copies differ.
+/// A metric and a point at which the two copies of the baseline differ.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CopyDiffers {
     /// The metric.
@@ -551,20 +558,20 @@ pub struct CopyDiffers {
     pub margin: f64,
 }
 
-/// A reference that is slower than other subjects.
+/// A reference that is slower than subjects that are not references.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ReferenceBeaten {
     /// The name of the reference.
     pub reference: String,
-    /// Subjects that are faster.
+    /// The names of the subjects that are faster than the reference.
     pub faster: Vec<String>,
-    /// The points at which they are faster. Empty if the run has only one point.
+    /// The points at which these subjects are faster. Empty if the run has only one point.
     pub points: Vec<String>,
     /// Conditions of the experiment that differ between the reference and the faster subjects.
     pub settings: Vec<SettingDiffers>,
-    /// Subjects whose lower CPU time explains most of their advantage.
+    /// Subjects that are faster mostly because they need less CPU time.
     pub cheaper: Vec<CheaperSubject>,
-    /// The command that counts the operations of each subject.
+    /// The command line that counts the operations of each subject.
     pub explain: String,
 }
 
@@ -579,7 +586,7 @@ pub struct SettingDiffers {
     pub others: Vec<SettingOf>,
 }
 
-/// A subject and its value of a setting.
+/// A subject, and its value of a setting.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct SettingOf {
     /// The value. `None` means that the subject did not report it.
@@ -588,12 +595,12 @@ pub struct SettingOf {
     pub subject: String,
 }
 
-/// A subject whose lower CPU time per operation explains most of its advantage.
+/// A subject that is faster mostly because it needs less CPU time per operation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CheaperSubject {
     /// The subject and the point.
     pub place: CellName,
-    /// The subject's own CPU time per operation, in ns.
+    /// The subject's CPU time per operation, in ns.
     pub cpu_ns: f64,
     /// The name of the reference.
     pub reference: String,
@@ -601,12 +608,12 @@ pub struct CheaperSubject {
     pub reference_cpu_ns: f64,
 }
 
-/// A subject that was still changing at the end of its pilot.
+/// A subject that was still changing its speed at the end of its pilot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ChangingSubject {
     /// The name of the subject.
     pub name: String,
-    /// The points or cases at which it was changing.
+    /// The points or cases at which the subject was still changing.
     pub at: Vec<String>,
 }
 
@@ -627,8 +634,8 @@ impl Warning {
         Warning::with_cells(fact, [])
     }
 
-    /// Creates a warning about the subject and the point that all of `cells` have in common, if
-    /// any.
+    /// Creates a warning. If all of `cells` have the same subject or the same point, the warning
+    /// names it.
     pub(crate) fn with_cells(
         fact: WarningFact,
         cells: impl IntoIterator<Item = (SubjectId, Option<PointId>)>,

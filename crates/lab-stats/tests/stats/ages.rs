@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Compares servers' turns with the steady level of their pilots, with a known truth, and tests
-//! sets of processes as replicates.
+//! Tests the comparison of servers' turns with the steady level of their pilots, for servers with
+//! known costs, and sets of processes as replicates.
 
 use crate::simulator::figures::{warning, warnings};
 use crate::simulator::served::World;

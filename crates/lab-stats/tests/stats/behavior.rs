@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Results in situations that users encounter: verdicts, exclusions, warnings, interim analyses,
-//! sweeps and warm-up.
+//! Tests results in situations that users encounter: verdicts, exclusions, warnings, interim
+//! analyses, sweeps and warm-up.
 
 use crate::simulator;
 use crate::simulator::figures::{interval, judged, measured_cells, reading, warning, warnings};
@@ -16,7 +16,7 @@ use lab_stats::verdict::{Margin, verdict};
 use lab_stats::{spending, stop, warmup};
 use serde_json::json;
 
-/// Returns a run in a world with the subjects' true ratios.
+/// Returns a simulated run whose subjects have these true ratios to the baseline.
 fn measured(ratios: &[f64], blocks: u32) -> Run {
     let world = World {
         ratios: ratios.to_vec(),
@@ -105,8 +105,8 @@ fn few_blocks_report_their_assumption() {
     assert_eq!((&few["replicates"], &few["needed"]), (&json!(3), &json!(6)));
 }
 
-/// Six blocks that all point to "slower" suffice, regardless of their spread: no other combination
-/// of signs is as extreme.
+/// Six blocks in which the subject is always slower suffice for a verdict, regardless of their
+/// spread: no other combination of signs is as extreme.
 #[test]
 fn six_blocks_that_agree_decide() {
     let logs: Vec<Option<f64>> = [0.7, 2.3, 1.1, 1.9, 0.9, 1.4].map(Some).to_vec();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The peaks of subjects over a sweep.
+//! Tests the peaks of subjects over a sweep.
 //!
 //! Reporting each subject at its best point must not create false winners, or rates that no subject
 //! reaches. `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats best::` writes the table
@@ -12,7 +12,8 @@ use crate::simulator::{CALM, FIXED, Simulator, World, most_by_chance};
 use lab_model::{CaseId, Cores, PointId, SubjectId};
 use lab_stats::results::{Over, Results, results};
 
-/// The number of points. Their true rates are nearly equal, so they differ mostly by chance.
+/// The number of points. Their true rates are nearly equal, so their measured rates differ mostly
+/// by chance.
 const POINTS: usize = 8;
 
 fn simulated(world: &World, blocks: u32, seed: u64) -> Results {

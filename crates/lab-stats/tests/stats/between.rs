@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Changes between two runs of one experiment in situations that users encounter.
+//! Tests changes between two runs of one experiment in situations that users encounter.
 
 use crate::simulator;
 use crate::simulator::{CALM, Simulator, World, target};
@@ -13,7 +13,7 @@ use lab_stats::between::{
 use lab_stats::compare_runs;
 use std::collections::HashMap;
 
-/// Returns a run of `base`, `s1` … and a control.
+/// Returns a run of the subjects `base`, `s1` … and a control.
 fn measured(ratios: &[f64], blocks: u32, seed: u64) -> Run {
     let world = World {
         ratios: ratios.to_vec(),
@@ -28,7 +28,7 @@ fn measured(ratios: &[f64], blocks: u32, seed: u64) -> Run {
     run
 }
 
-/// Returns the same program hash for all subjects except for `others`.
+/// Returns program hashes that are equal for all subjects except for `others`.
 fn hashes(others: &[&str]) -> HashMap<String, String> {
     let names = ["base", "s1", "s2", "control"];
     let hash = |name: &&str| {

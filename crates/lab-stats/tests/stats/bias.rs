@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Biases are detected where the simulation puts them, and nowhere else.
+//! Tests that biases are detected where the simulation puts them, and nowhere else.
 
 use crate::simulator;
 use crate::simulator::{CALM, Simulator, World};

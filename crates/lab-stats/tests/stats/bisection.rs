@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Bisections of simulated histories, with the noise of real runs.
+//! Bisects simulated histories with the noise of real runs.
 //!
-//! The search and the judgment of its probes are the ones that `benchlab bisect` uses. The noise of a block is drawn from
-//! runs that compared a program with two copies of itself (`noise.csv`), so it has the tails and the dependence of
-//! a real machine. `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats bisection::` writes the table.
+//! The search and the judgment of its probes are the same as in `benchlab bisect`. The noise of a
+//! block is drawn from runs that compared a program with two copies of itself (`noise.csv`), so it
+//! has the tails and the dependence of a real machine. `UPDATE_DOCS=1 cargo test --release -p
+//! lab-stats --test stats bisection::` writes the table.
 
 use crate::documents;
 use crate::documents::percent;
@@ -42,8 +43,8 @@ fn noise(program: &str) -> Vec<[f64; 3]> {
 
 /// Draws the noise of successive blocks.
 ///
-/// It replays stretches of measured blocks, each from a random position on. The copies are equal,
-/// so they swap roles at random.
+/// It replays the measured blocks from a random position on. The copies are equal, so they swap
+/// roles at random.
 struct Machine<'n> {
     blocks: &'n [[f64; 3]],
     at: usize,
@@ -67,7 +68,7 @@ impl<'n> Machine<'n> {
 /// A history of commits.
 #[derive(Clone)]
 struct History {
-    /// The logarithm of the time of each commit, starting with the good one.
+    /// The logarithm of the time of each commit, starting with the good commit.
     levels: Vec<f64>,
     /// The commits that do not build.
     broken: Vec<usize>,

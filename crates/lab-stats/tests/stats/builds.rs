@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Multiple builds of each revision.
+//! Tests runs with multiple builds of each revision.
 //!
-//! If builds differ, intervals from builds have the stated level. Intervals that treat the blocks
-//! of one build as independent do not. `UPDATE_DOCS=1 cargo test --release -p lab-stats --test
-//! stats builds::` writes the table.
+//! If builds differ, intervals computed from builds have the stated confidence level. Intervals
+//! that treat the blocks of one build as independent do not. `UPDATE_DOCS=1 cargo test --release -p
+//! lab-stats --test stats builds::` writes the table.
 
 use crate::documents;
 use crate::documents::percent;
@@ -15,7 +15,8 @@ use lab_stats::results::results;
 
 /// Returns a run of one subject and the baseline with `builds` builds each.
 ///
-/// The times of the builds vary by `scatter`. On average, the two take the same time.
+/// The times of the builds vary by `scatter`. On average, the subject and the baseline take the
+/// same time.
 fn run(builds: usize, blocks: u32, scatter: f64, seed: u64) -> Run {
     let world = World {
         ratios: vec![1.0],
@@ -47,7 +48,8 @@ fn run(builds: usize, blocks: u32, scatter: f64, seed: u64) -> Run {
     run
 }
 
-/// Returns two flags: whether the interval misses 1, and whether the verdict is false.
+/// Returns two flags: the first is true if the interval misses 1, and the second if the verdict is
+/// false.
 ///
 /// If `builds` is false, each block counts as a replicate.
 fn wrong(mut run: Run, builds: bool) -> (bool, bool) {

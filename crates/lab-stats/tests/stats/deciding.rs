@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The forecasts of reports: how often new runs with the proposed number of blocks resolve all
-//! comparisons or half of them.
+//! Tests the forecasts of reports: counts how often new runs with the proposed number of blocks
+//! resolve all comparisons or half of them.
 //!
 //! `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats deciding::` writes the tables in
 //! `docs/statistics.md`.
@@ -37,7 +37,7 @@ struct World {
     /// The logarithm of each ratio and the standard deviation of its blocks' logarithms, by point,
     /// then subject.
     truths: Vec<(f64, f64)>,
-    /// The number of subjects compared with a baseline at each point.
+    /// The number of subjects that are compared with a baseline at each point.
     subjects: usize,
     tails: Tails,
     /// The number of databases, each of which uses a fraction of alpha.
@@ -148,7 +148,7 @@ impl World {
     }
 }
 
-/// Counts forecasts and how many of them were correct.
+/// The number of forecasts, and the number of correct forecasts.
 #[derive(Clone, Debug, Default)]
 struct Tally {
     forecasts: u32,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Blocks of multiple hosts with known true ratios.
+//! Tests results from multiple hosts with known true ratios.
 
 use crate::simulator::{CALM, Simulator, World, figures, run, served};
 use lab_model::{Agent, AgentId, Block, BlockState, Run, SubjectId};
@@ -224,7 +224,7 @@ fn one_host_is_not_compared() {
     assert_eq!(hosts(&of_one_host), []);
 }
 
-/// A host that the user excludes does not affect any result, and a warning says so.
+/// A host that the user excludes does not affect any result, and a warning reports the exclusion.
 #[test]
 fn a_host_is_left_out() {
     let mut run = measured(&[1.2, 1.5], 12);

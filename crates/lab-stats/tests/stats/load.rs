@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Results of load runs.
+//! Tests the results of load runs.
 //!
-//! They are compared with NumPy and SciPy and with simulated servers whose true values are known.
+//! They are compared with NumPy and SciPy, and with simulated servers whose true values are known.
 //! Arbitrary run files and gates are also tested.
 
 use crate::lines::{close, lines};
@@ -54,7 +54,7 @@ fn service_percentiles(results: &Results, subject: SubjectId) -> Vec<Interval> {
     found.collect()
 }
 
-/// Returns the run of reference/generate_load.py.
+/// Returns the run whose data reference/generate_load.py generates.
 fn reference_run() -> Run {
     let mut run = run(&["a", "b"], &[64], 1);
     let times = lines(NUMPY, "times");
@@ -438,7 +438,7 @@ fn a_generator_at_its_limit_is_named() {
     assert!(!cell(&one_cell(false, |s| s.busiest_cpu_ns = 890_000_000)));
 }
 
-/// Most connections are served within a millisecond, but one waits for eight seconds.
+/// Most connections are served within a millisecond, but one connection waits for eight seconds.
 #[test]
 fn starved_connections_do_not_represent_the_server() {
     let results = one_cell(false, |slice| {
@@ -536,7 +536,7 @@ fn load_modes_cause_their_warnings() {
     assert!(!rising(&[stage(1000.0, 1000.0)]) && !rising(&[stage(9.0, 9.0), stage(9.0, 9.0)]));
 }
 
-/// One of two servers cannot keep up with the rate, so their throughputs are compared.
+/// One of two servers cannot keep up with the rate, so only their throughputs are compared.
 #[test]
 fn percentiles_of_an_overloaded_server_are_not_compared() {
     let compared = |drain_ns: u64, stalls: bool| {
@@ -623,7 +623,7 @@ fn only_unfit_machines_of_the_load_are_reported() {
     assert_eq!(warned(&run), (None, two("gen1")));
 }
 
-/// Two agents with a machine each.
+/// Two agents run on separate machines.
 ///
 /// Machines are identified by the machine IDs that they report, not by their names.
 #[test]
@@ -671,7 +671,7 @@ fn only_agents_on_the_servers_machine_share_its_cores() {
     assert_eq!(warned(None, "three"), None);
 }
 
-/// Seconds of a server with varying speed: neighbors are merged, and intervals become as wide as
+/// Neighboring seconds of a server with varying speed are merged, and intervals become as wide as
 /// necessary.
 #[test]
 fn slices_that_depend_on_each_other_are_merged() {
@@ -759,8 +759,8 @@ fn inconsistent_plans_have_no_results() {
 }
 
 proptest! {
-    /// The result does not depend on how a block's slices are split and ordered, and equals a
-    /// one-by-one count.
+    /// The quantiles do not depend on how a block's slices are split and ordered, and equal the
+    /// quantiles of a one-by-one count.
     #[test]
     fn quantiles_are_those_of_all_requests(blocks in prop::collection::vec(prop::collection::vec((0..5000u64, 1..400u64), 1..30), 1..12), cut in 0..30usize) {
         let (mut uncut, mut parts) = (run(&["a"], &[64], 1), run(&["a"], &[64], 1));
@@ -788,9 +788,8 @@ proptest! {
         prop_assert_eq!(found, expected);
     }
 
-    /// A file can contain anything.
-    ///
-    /// Its results still have valid intervals, and a gate has an outcome.
+    /// The results of a file with arbitrary content have valid intervals, and a gate has a
+    /// decision.
     #[test]
     fn hostile_runs_do_not_panic(run in hostile_run()) {
         let results = results(&run);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Ratios of means whose blocks contain occasional pauses: how often their intervals miss the true
-//! ratio.
+//! Tests ratios of means whose blocks contain occasional pauses: counts how often their intervals
+//! miss the true ratio.
 //!
 //! `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats means::` writes the table in
 //! `docs/statistics.md`.
@@ -14,7 +14,7 @@ use lab_stats::mean::ratio_of_means;
 struct World {
     name: &'static str,
     blocks: usize,
-    /// The probability that a block has pauses, and how much longer they make it on average.
+    /// The probability that a block has pauses, and the mean fraction by which they lengthen it.
     pauses: (f64, f64),
     /// True if the pauses of a block vary exponentially instead of being equal.
     scattered: bool,
@@ -94,8 +94,8 @@ fn intervals_of_ratios_of_means_follow_skew() {
 }
 
 impl World {
-    /// Returns the subject's blocks and the baseline's, on a machine whose speed varies by 15 % for
-    /// both alike.
+    /// Returns the blocks of the subject and of the baseline. The speed of the machine varies by 15
+    /// % and affects both.
     fn measured(&self, random: &mut Random) -> [Vec<f64>; 2] {
         let pairs = (0..self.blocks).map(|_| {
             let speed = (0.15 * random.normal()).exp();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A kind of run that is not built into benchlab.
+//! Tests a kind of run that is not built into benchlab.
 //!
-//! It reports observations of invented metrics, and gets values, verdicts, the control, means over
-//! points, effects of factors and warnings.
+//! The run reports observations of invented metrics, and gets values, verdicts, the control, means
+//! over points, effects of factors and warnings.
 
 use crate::simulator::{Random, block, empty_run, subject};
 use lab_model::PointId;
@@ -28,7 +28,8 @@ static PAGES: Metric = Metric::new(
 /// Returns a run of a baseline, a subject that stalls half as long and hits twice as often, an
 /// equal subject, and a copy.
 ///
-/// They run at two points that differ in a factor, which triples stalls.
+/// The subjects run at two points that differ in a factor. The other value of the factor triples
+/// stalls.
 fn run(blocks: u32) -> Run {
     let names = [
         ("base", None),

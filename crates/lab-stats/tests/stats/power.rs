@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `--plan`: runs with the forecast number of blocks detect the difference as often as claimed.
+//! Tests `--plan`: runs with the forecast number of blocks detect the difference as often as
+//! claimed.
 //!
 //! `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats power::` writes the table in
 //! `docs/statistics.md`.
@@ -94,8 +95,8 @@ fn forecast_blocks_detect_the_difference_as_often_as_claimed() {
     documents::update("power", &table);
 }
 
-/// Returns true if 75 to 90 % of the runs detect a difference that 80 % should detect, allowing for
-/// chance.
+/// Returns true if 75 to 90 % of the runs detect a difference that 80 % should detect. The range
+/// allows for chance.
 fn is_as_said(found: u64, all: u64) -> bool {
     found <= most_by_chance(all, 0.9) && all - found <= most_by_chance(all, 0.25)
 }

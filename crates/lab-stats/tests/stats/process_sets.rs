@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Intervals of whole runs in which processes differ and each process serves multiple blocks: how
-//! often they contain the truth.
+//! Tests intervals of whole runs in which processes differ and each process serves multiple blocks:
+//! counts how often the intervals contain the truth.
 //!
 //! `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats process_sets::` writes the table
 //! in `docs/statistics.md`.
@@ -16,7 +16,7 @@ use std::thread;
 /// The standard deviation of the logarithms of processes' levels.
 const PROCESS: f64 = 0.06;
 
-/// Returns a run of `sets` sets of processes, each of which serves `blocks` blocks.
+/// Returns a run of `sets` sets of processes, each serving `blocks` blocks.
 ///
 /// The processes differ.
 fn run(seed: u64, sets: u32, blocks: u32) -> Run {
@@ -126,8 +126,8 @@ fn intervals_are_valid_if_a_process_serves_multiple_blocks() {
     documents::update("sets", &table);
 }
 
-/// The blocks of one process are not replicates: if they are treated as such, intervals miss too
-/// often.
+/// The blocks of one process are not replicates. If an analysis treats them as replicates, its
+/// intervals miss the truth too often.
 #[test]
 fn blocks_of_one_process_are_not_replicates() {
     let missed = misses(20, (3, 4), false);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Properties that hold for any data: symmetries, consistency, and no panics for any file content.
+//! Tests properties that hold for any data: symmetries, consistency, and no panics for any content
+//! of a file.
 
 use crate::simulator;
 use lab_model::{CaseId, Ending, Interval, PointId, Run, Sample, SubjectId};
@@ -35,9 +36,7 @@ proptest! {
         prop_assert!(close(a.estimate, b.estimate) && close(a.low, b.low) && close(a.high, b.high));
     }
 
-    /// A file can contain anything.
-    ///
-    /// Its analysis still has valid intervals.
+    /// The analysis of a file with arbitrary content has valid intervals.
     #[test]
     fn hostile_runs_do_not_panic(run in hostile_run()) {
         stop(&run);
@@ -49,7 +48,8 @@ proptest! {
         }
     }
 
-    /// Two files can contain anything and still be of one experiment.
+    /// Two files with arbitrary content may still be of one experiment. Comparing them must not
+    /// panic.
     #[test]
     fn hostile_pairs_of_runs_do_not_panic(first in hostile_run(), second in hostile_run()) {
         let mut second = second;
@@ -133,7 +133,8 @@ proptest! {
         prop_assert!((estimate - order::median(&walsh(&values)).unwrap()).abs() < 1e-9);
     }
 
-    /// PELT prunes, but finds the optimum: no division of the values costs less.
+    /// PELT discards candidates early but still finds the optimum: no division of the values has a
+    /// lower cost.
     #[test]
     fn change_points_are_optimal(values in tied_values(2..12), penalty in 0.01..2.0) {
         let cost = |changes: &[usize]| division_cost(&values, changes, penalty);
@@ -307,7 +308,7 @@ fn division_cost(values: &[f64], changes: &[usize], penalty: f64) -> f64 {
     cost + penalty * (values.len() as f64).ln() * changes.len() as f64
 }
 
-/// A run that stops when nothing is known would stop for the wrong reason.
+/// A run without blocks must not stop, because no reason to stop is known yet.
 #[test]
 fn a_run_without_blocks_is_empty_and_continues() {
     let run = two_subjects(&[]);

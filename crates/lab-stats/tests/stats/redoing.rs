@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The effect of redoing disturbed blocks, or sections of blocks, on a subject that causes the
-//! disturbances itself.
+//! Tests the effect of redoing disturbed blocks, or sections of blocks, on a subject that causes
+//! the disturbances itself.
 //!
 //! `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats redoing::` writes the table in
 //! `docs/statistics.md`.
@@ -43,8 +43,8 @@ struct World {
 enum Rule {
     Nothing,
     Block,
-    /// The block, which is aborted once it would be disturbed even if the rest of it were quiet
-    /// (`crates/lab-bench/src/driver/block.rs`).
+    /// The block, which is aborted as soon as it would count as disturbed even without further
+    /// disturbances (`crates/lab-bench/src/driver/block.rs`).
     EarlyBlock,
     Point,
     Pair,
@@ -235,7 +235,7 @@ struct Host<'a> {
     world: &'a World,
     random: Random,
     now: f64,
-    /// The start of the next external disturbance, and the end of the current one.
+    /// The start of the next external disturbance, and the end of the current disturbance.
     next: f64,
     disturbed_until: f64,
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The results of every kind of run.
+//! Tests the results of every kind of run.
 //!
-//! A whole run has the results of its parts, and nothing that its kind lacks.
+//! A whole run must have the results of its parts, and no results that do not apply to its kind.
 
 use crate::simulator;
 use crate::simulator::figures::{interval_if_any, judged, reading};
@@ -538,7 +538,7 @@ fn results_without_samples() {
     assert!(results(&run).cells.is_empty());
 }
 
-/// Values that a kind of run lacks are absent instead of invented.
+/// Values that do not apply to a kind of run are absent.
 #[test]
 fn values_are_finite_and_intervals_contain_their_estimates() {
     for run in [

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The false statements of whole runs.
+//! Tests how often whole runs make false statements.
 //!
 //! With equal subjects at many points, the tests count the runs with any false verdict, mean over
 //! points or ranking. They also determine the number of blocks needed to detect one true difference
@@ -112,7 +112,7 @@ fn of_shape(world: &World, points: usize, subjects: usize) -> World {
     }
 }
 
-/// Tests runs with six or more blocks.
+/// Counts the false statements in runs with six or more blocks.
 #[test]
 fn runs_of_equal_subjects_say_nothing_false() {
     let noisy = World {
@@ -270,7 +270,8 @@ impl Truths {
     }
 }
 
-/// Blocks of subjects are skewed to one side, every third subject three times as much.
+/// The blocks of the subjects are skewed to one side. Every third subject is skewed three times as
+/// much.
 ///
 /// The baseline is not skewed.
 ///
@@ -357,7 +358,7 @@ fn median_of_skewed(scale: f64) -> f64 {
     order::median(&values.collect::<Vec<f64>>()).unwrap()
 }
 
-/// Only one subject at one point differs in the whole run.
+/// Only one subject at one point differs from the baseline in the whole run.
 #[test]
 fn one_true_difference_is_found_as_by_bonferroni() {
     let mut rows = Vec::new();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Results of servers that benchlab starts, with known true costs.
+//! Tests the results of servers that benchlab starts, with known true costs.
 //!
 //! The tests cover individual cases and means over cases, closed-loop and open-loop points, memory,
 //! and a generator that is the bottleneck.
@@ -106,7 +106,7 @@ fn rates_are_compared_at_closed_points_and_latencies_at_open_ones() {
 
 /// The peak is the median of the first blocks with the same number of connections.
 ///
-/// Later blocks do not change it.
+/// Later blocks do not change the peak.
 #[test]
 fn peaks_come_from_the_first_blocks_unless_the_generator_was_the_bottleneck() {
     let mut run = World::new(&[1.0, 1.0]).run(1, 12);
@@ -313,7 +313,8 @@ fn one_block_decides_nothing_and_says_so() {
     );
 }
 
-/// Three blocks distinguish twice the cost from the same cost, simultaneously at all points.
+/// Three blocks distinguish a server with twice the baseline's cost from an equal server, at all
+/// points simultaneously.
 #[test]
 fn three_blocks_resolve_clear_differences() {
     let results = results(&World::new(&[2.0]).run(1, 3));
@@ -327,7 +328,7 @@ fn three_blocks_resolve_clear_differences() {
     assert_eq!(warning(&results, "few-blocks")["replicates"], 3);
 }
 
-/// Finding the peak takes three of the twelve allowed blocks, but the run has only two.
+/// Finding a peak takes three blocks. The run was allowed twelve blocks but has only two.
 #[test]
 fn a_run_that_ends_before_peaks_are_known_says_so() {
     let mut run = World::new(&[2.0]).run(1, 2);

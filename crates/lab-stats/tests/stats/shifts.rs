@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Change points of a history.
+//! Tests change points of a history.
 //!
-//! At most 5 % of histories without any change show one. A change of three times the spread is
+//! At most 5 % of histories without any change show a change. A change of three times the spread is
 //! found at the right position. `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats
 //! shifts::` writes the table.
 
@@ -12,7 +12,7 @@ use lab_stats::shifts::{runs_needed, shifts};
 
 const ALPHA: f64 = 0.05;
 
-/// The distribution of runs.
+/// A function that draws the value of a run.
 ///
 /// The first argument is the index of the run.
 type Scatter = fn(usize, &mut Random) -> f64;
@@ -21,7 +21,8 @@ fn heavy(_: usize, random: &mut Random) -> f64 {
     random.normal() / (-random.uniform().ln()).sqrt().max(1e-9)
 }
 
-/// Draws a value. One run out of five varies three times as much, as if it had few blocks.
+/// Draws a value. One run out of five varies three times as much as the others, as if it had few
+/// blocks.
 fn unlike(run: usize, random: &mut Random) -> f64 {
     random.normal() * if run % 5 == 2 { 3.0 } else { 1.0 }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whole simulated runs with their interim analyses: how often benchlab names a false winner,
-//! misses the truth or finds it.
+//! Tests whole simulated runs with their interim analyses: counts how often benchlab names a false
+//! winner, misses the truth or finds it.
 //!
 //! `UPDATE_DOCS=1 cargo test --release -p lab-stats` writes the values in `docs/statistics.md`.
 
@@ -23,7 +23,7 @@ static RUNS: LazyLock<u64> = LazyLock::new(|| documents::runs(1000, 60));
 /// The allowed fraction of runs with an error.
 const ALPHA: f64 = 0.05;
 
-/// A kind of world, and the number of blocks for which its runs have time.
+/// A simulated world, and the maximum number of blocks of its runs.
 struct Scenario {
     name: &'static str,
     world: World,
@@ -193,8 +193,8 @@ fn true_differences_are_found() {
     publish("different", "winner named", rows.collect());
 }
 
-/// A limitation of the method: no randomization would break such a dependence, and ten blocks
-/// cannot reveal it.
+/// Effects of processes that persist from block to block are a limitation of the method: no
+/// randomization would break such a dependence, and ten blocks cannot reveal it.
 ///
 /// The values are published, and the test only prevents them from growing.
 #[test]
@@ -222,7 +222,8 @@ fn persistent_process_effects_are_a_limitation() {
     publish("limit", "equivalent", rows.collect());
 }
 
-/// Levels, fits and overall ratios: each interval contains the truth as often as its level claims.
+/// The intervals of levels, fits and overall ratios contain the truth as often as their confidence
+/// levels claim.
 #[test]
 fn derived_intervals_cover_the_truth() {
     let sweep = vec![1.0, 10.0, 100.0, 500.0, 1000.0];
@@ -325,7 +326,8 @@ impl Tally {
             .extend(logs.into_iter().flatten().map(|log| log - ratio.ln()));
     }
 
-    /// Returns the standard deviation of the normal distribution with the same median error.
+    /// Returns the standard deviation of a normal distribution that has the same median error as
+    /// the blocks.
     fn scatter(&self) -> f64 {
         let sizes: Vec<f64> = self.errors.iter().map(|error| error.abs()).collect();
         order::median(&sizes).unwrap() / 0.6745

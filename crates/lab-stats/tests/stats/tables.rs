@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The table in `docs/statistics.md` of the number of blocks needed for each level.
+//! Writes and checks the table in `docs/statistics.md` of the number of blocks needed for each
+//! level.
 //!
 //! `UPDATE_DOCS=1 cargo test --release -p lab-stats` writes the table.
 
@@ -38,7 +39,7 @@ fn the_page_says_how_many_blocks_each_level_needs() {
     );
 }
 
-/// The data of the comparison is certain here, so that only the new run's blocks matter.
+/// The comparison is known almost exactly, so only the number of blocks of the new run matters.
 #[test]
 fn the_page_says_how_many_blocks_a_difference_needs() {
     let outlook = Outlook::new(SAME_ALPHA);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Percentiles of servers with occasional stalls: how often their intervals miss the truth, and how
-//! often there is no interval.
+//! Tests percentiles of servers with occasional stalls: counts how often their intervals miss the
+//! truth, and how often there is no interval.
 //!
 //! `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats tails::` writes the table in
 //! `docs/statistics.md`.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Runs on multiple targets, with servers and with many connections: the separate results of each
-//! target, and the comparison of two such runs.
+//! Tests runs on multiple targets, with servers and with many connections: the separate results of
+//! each target, and the comparison of two such runs.
 
 use crate::simulator::figures::{interval, interval_if_any, judged, measured_cells, reading};
 use crate::simulator::{Random, block, empty_run, sample, subject, target};
@@ -17,7 +17,8 @@ const CONNECTIONS: [f64; 6] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
 /// The parameters λ, σ and κ of the throughput law in the simulation.
 const LAW: (f64, f64, f64) = (40_000.0, 0.08, 0.002);
 
-/// Returns a run on SQLite and PostgreSQL with c, its control, ada and python on each.
+/// Returns a run on SQLite and PostgreSQL with the subjects c, ada and python and a control of c on
+/// each target.
 ///
 /// `go` is only on PostgreSQL, where python does not support prepared statements. SQLite has two
 /// points. PostgreSQL has two points plus the points with many connections.
@@ -74,8 +75,8 @@ fn run(targets: &[TargetKind], blocks: u32, slower: f64) -> Run {
     run
 }
 
-/// Returns the ratio to c: ada takes 1.1 times as long, python three times as long, go the same
-/// time.
+/// Returns the ratio of a subject to c: ada takes 1.1 times as long, python three times as long,
+/// and go the same time.
 ///
 /// A server takes a third of the time.
 fn ratio(name: &str, slower: f64) -> f64 {
@@ -268,8 +269,7 @@ fn a_server_whose_cpu_is_unknown_is_not_split() {
     );
 }
 
-/// The buckets match the table in docs/protocol.md, and every bucket follows the previous one
-/// without a gap.
+/// The buckets match the table in docs/protocol.md, and there are no gaps between buckets.
 #[test]
 fn buckets_match_the_protocol() {
     let values = [

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The check whether turns of batches are at the steady level of their pilots: the rates of false
-//! and true alarms.
+//! Tests the check that turns of batches are at the steady level of their pilots: the rates of
+//! false and true alarms.
 //!
 //! `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats turn_levels::` writes the table in
 //! `docs/statistics.md`.

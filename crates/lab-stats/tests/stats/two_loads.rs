@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Changes between two load runs that were not interleaved, for servers with known true times, in
-//! all metrics that both runs have.
+//! Tests changes between two load runs that were not interleaved, for servers with known true
+//! times, in all metrics that both runs have.
 
 use crate::simulator::Random;
 use crate::simulator::load::{add, counts, open, run, second, times};
@@ -9,7 +9,8 @@ use lab_stats::analysis::Verdict;
 use lab_stats::between::{Between, Changed, Incomparable, Recorded, compare_runs};
 use std::collections::HashMap;
 
-/// Returns seconds in which a server serves 400 requests with response times around `median` ns.
+/// Returns a run in which a server serves 400 requests in each block, with response times around
+/// `median` ns.
 fn loaded(name: &str, seed: u64, median: f64, blocks: usize, change: impl Fn(&mut Slice)) -> Run {
     let mut run = run(&[name], &[64], seed);
     run.started_unix_s = seed as f64;
@@ -86,7 +87,7 @@ fn a_server_that_became_slower_is_slower_in_every_respect() {
     assert!(found.apart.is_empty(), "{:?}", found.apart);
 }
 
-/// A machine's ID changes whenever it restarts.
+/// The ID of a machine changes whenever the machine restarts, so a different ID does not count.
 #[test]
 fn a_restarted_machine_is_the_same_host() {
     let after_start = |id: &str, seed| {
@@ -100,7 +101,7 @@ fn a_restarted_machine_is_the_same_host() {
     assert!(found.caveats.iter().all(|c| c.kind().name() != "host"));
 }
 
-/// A stall that is absent from nine out of ten blocks is still in the percentile.
+/// A stall in only one of ten blocks still affects the percentile.
 #[test]
 fn stalls_in_one_block_affect_the_percentile() {
     let first = loaded("a", 1, 1e6, 20, |_| ());
@@ -116,7 +117,8 @@ fn stalls_in_one_block_affect_the_percentile() {
     assert!(change_in(&found, Metric::P50).change.estimate < 1.1);
 }
 
-/// Equal servers are seldom found to differ: the level is simultaneous for all statements.
+/// Equal servers are seldom found to differ, because the confidence level holds simultaneously for
+/// all statements.
 #[test]
 fn equal_servers_are_seldom_distinguished() {
     let (mut false_changes, pairs) = (0, 60);
@@ -132,7 +134,7 @@ fn equal_servers_are_seldom_distinguished() {
     assert!(false_changes <= 9, "{false_changes} of {pairs}");
 }
 
-/// Two servers hidden by the same generator are not necessarily equal.
+/// If the same generator hides the differences between two servers, the servers need not be equal.
 #[test]
 fn a_late_generator_makes_no_percentile_equivalent() {
     let lagging = |ns: u64| {
@@ -228,7 +230,8 @@ fn loads_with_different_requests_are_rejected() {
     ));
 }
 
-/// The time per request replaces throughput, so that below 1 is better.
+/// The change of the time per request replaces the change of throughput, so that a ratio below 1 is
+/// better.
 #[test]
 fn changes_are_in_the_unit_of_their_metric() {
     let first = loaded("a", 1, 1e6, 12, |_| ());

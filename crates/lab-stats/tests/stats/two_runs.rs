@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Two simulated runs of one experiment: how often a false change is detected or a true one is
-//! missed.
+//! Tests two simulated runs of one experiment: counts how often a false change is detected or a
+//! true change is missed.
 //!
 //! `UPDATE_DOCS=1 cargo test --release -p lab-stats` writes the values in `docs/statistics.md`.
 
@@ -22,9 +22,9 @@ static PAIRS: LazyLock<u64> = LazyLock::new(|| documents::runs(1000, 60));
 /// The allowed fraction of pairs with an error.
 const ALPHA: f64 = 0.05;
 
-/// A first and a second run, with their worlds and the numbers of blocks for which they have time.
+/// A first and a second run, with their worlds and their maximum numbers of blocks.
 ///
-/// Without interim analyses, they use all blocks.
+/// Without interim analyses, the runs use all blocks.
 struct Scenario {
     name: &'static str,
     worlds: [World; 2],
@@ -114,7 +114,7 @@ fn true_changes_are_found() {
     publish("changed", "change named", rows.collect());
 }
 
-/// The rank-sum interval alone does not suffice, because it assumes that both runs have the same
+/// The rank-sum interval alone is not valid, because it assumes that both runs have the same
 /// spread.
 #[test]
 fn runs_with_different_spreads_keep_the_level() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Slices of a load run: they are read back exactly, any HdrHistogram library can read them, and
-//! damage is reported with its position.
+//! Tests that slices of a load run are read back exactly, that any HdrHistogram library can read
+//! them, and that damage is reported with its position.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -33,7 +33,7 @@ fn plan(subjects: &[&str], connections: &[&str]) -> Plan {
     }
 }
 
-/// Older files contain a single process ID or none.
+/// Older files contain one process ID instead of a list, or none.
 #[test]
 fn the_servers_processes_are_read_from_older_files() {
     let mut load = serde_json::to_value(LoadSpec::default()).unwrap();
@@ -44,7 +44,7 @@ fn the_servers_processes_are_read_from_older_files() {
     }
 }
 
-/// The rates in a run file are added later, and an overflow would abort the program.
+/// A reader adds up the rates in a run file, so an overflow would abort the program.
 #[test]
 fn stages_beyond_all_limits_are_refused() {
     let read = |stages: serde_json::Value| {
@@ -267,7 +267,7 @@ fn any_counts() -> impl Strategy<Value = Counts> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(30))]
 
-    /// The distributions are the same after a round trip through the file, and when another library
+    /// Distributions stay the same after a round trip through the file, and when another library
     /// decodes the stored bytes.
     #[test]
     fn distributions_survive_exactly(all in prop::collection::vec(any_counts(), 3)) {
@@ -365,7 +365,7 @@ fn a_damaged_distribution_is_named() {
     );
 }
 
-/// Any bytes result in a distribution or an error when they are read.
+/// Decoding arbitrary bytes gives a distribution or an error.
 #[test]
 fn any_bytes_are_borne() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A run file: it returns the stored data, survives a crash of its writer at any time, and is never
-//! changed by reading.
+//! Tests that a run file returns the stored data, survives a crash of its writer at any time, and
+//! is never changed by reading.
 
 use lab_model::*;
 use lab_model::{AgentId, PointId, SubjectId, TargetId};
@@ -327,7 +327,8 @@ fn a_killed_writer_loses_nothing() {
     drop(run);
 }
 
-/// A checkpoint writes the header with the new number of pages first.
+/// During a checkpoint, SQLite writes the header with the new number of pages before it writes the
+/// pages.
 #[test]
 fn a_writer_killed_while_it_moves_its_log_into_the_file_loses_nothing() {
     let folder = tempfile::tempdir().unwrap();
@@ -457,7 +458,7 @@ fn what_is_not_a_run_file_is_named_and_untouched() {
     ));
 }
 
-/// Reading another program's database does not even move the content of its WAL into the file.
+/// Opening another program's database must not even move the content of the WAL into the file.
 #[test]
 fn another_database_with_a_log_of_its_own_is_untouched() {
     let folder = tempfile::tempdir().unwrap();
@@ -481,7 +482,7 @@ fn another_database_with_a_log_of_its_own_is_untouched() {
     assert!(!with_suffix(&copy, "-shm").exists());
 }
 
-/// If any byte is changed, loading results in a run or an error.
+/// After any byte of the file is changed, loading the file gives a run or an error.
 #[test]
 fn damage_anywhere_is_borne() {
     let folder = tempfile::tempdir().unwrap();
@@ -617,7 +618,7 @@ fn what_another_file_holds_is_taken_in() {
     assert_eq!(writer.load().unwrap().blocks, run.blocks);
 }
 
-/// The file contains a reference to an agent that does not exist.
+/// Loading fails for a block that refers to an agent that does not exist.
 #[test]
 fn a_block_of_nobody_is_damage() {
     let folder = tempfile::tempdir().unwrap();

@@ -17,7 +17,7 @@ pub fn formats() -> impl Iterator<Item = Format> {
     FORMATS.into_iter().filter(has_file)
 }
 
-/// Serves the report of a run in a format.
+/// Serves the report of a run in the requested format.
 pub async fn export(
     State(app): State<App>,
     Path((run, format)): Path<(String, String)>,

@@ -43,7 +43,7 @@ pub async fn names(State(app): State<App>) -> Result<Html<String>, Problem> {
     .await
 }
 
-/// Shows the history of a name. The query can limit it to some subjects.
+/// Shows the history of all runs with one name. The query can limit the history to some subjects.
 pub async fn history(
     State(app): State<App>,
     Path(name): Path<String>,

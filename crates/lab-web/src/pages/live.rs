@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 /// The interval between two readings of the run file.
 const EVERY: Duration = Duration::from_secs(1);
-/// The divisor for the time of analyses. They use at most 1/20 of a core, so that they hardly
+/// The divisor for the time of analyses: they use at most 1/20 of a core, so that they hardly
 /// disturb the measurement.
 const FRACTION: u32 = 20;
 
@@ -33,7 +33,7 @@ pub fn live_page(entry: &RunEntry, report: impl maud::Render) -> Markup {
     }
 }
 
-/// The state of a followed run.
+/// The state of a run that a page follows.
 enum FollowState {
     /// The run is being measured.
     Running,
@@ -41,12 +41,12 @@ enum FollowState {
     Over,
 }
 
-/// A follower of a run.
+/// A follower, which sends a run's events to one page.
 struct PageFollower {
     app: App,
     run: String,
     state: FollowState,
-    /// The number of blocks in the last report that was sent, or `None` if none was sent.
+    /// The number of blocks in the last report that was sent, or `None` if no report was sent.
     shown: Option<u32>,
     /// The earliest time at which the next report may be sent.
     next_report: Instant,
@@ -127,7 +127,7 @@ impl PageFollower {
         }
     }
 
-    /// Adds the report so far to the queue.
+    /// Adds the current report to the queue.
     async fn report(&mut self, blocks: u32) {
         let began = Instant::now();
         let run = self.run.clone();

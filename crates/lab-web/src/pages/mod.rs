@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The pages. Each kind of page has its own file, and this one has their common parts.
+//! The web pages. Each kind of page has its own file. This file contains the parts that all pages
+//! share.
 
 pub mod assets;
 pub mod bisections;

@@ -9,9 +9,9 @@ use axum::response::Html;
 use lab_document::{clean, format::html::body};
 use maud::{PreEscaped, html};
 
-/// Shows how the later of two runs differs from the earlier one.
+/// Compares two runs, the later run with the earlier one.
 ///
-/// With `order=given`, shows how the second run differs from the first.
+/// With `order=given`, compares the second run of the query with the first.
 pub async fn diff(
     State(app): State<App>,
     RawQuery(query): RawQuery,

@@ -17,7 +17,7 @@ use maud::{Markup, PreEscaped, html};
 /// The maximum number of other runs of the same experiment that are offered for a comparison.
 const OFFERED: usize = 100;
 
-/// Serves the report.
+/// Serves the page of a run with its report.
 pub async fn report(
     State(app): State<App>,
     Path(run): Path<String>,

@@ -15,10 +15,10 @@ use std::time::{Duration, Instant};
 /// The maximum number of runs on a page.
 const ON_A_PAGE: usize = 50;
 /// The maximum time that a page waits for results that are not cached. Its script loads the
-/// remaining ones later.
+/// remaining results later.
 const TIMEOUT: Duration = Duration::from_millis(400);
 
-/// Lists all runs, or those that contain all words of the search.
+/// Lists all runs, or the runs that contain all words of the search.
 pub async fn list(
     State(app): State<App>,
     RawQuery(query): RawQuery,
@@ -154,7 +154,7 @@ fn row(library: &RunLibrary, entry: &RunEntry, deadline: Instant) -> Markup {
     }
 }
 
-/// Returns the title of a run. If it has none, returns the question or the name of the file.
+/// Returns the title of a run or, without a title, the question or the name of the file.
 pub fn title(entry: &RunEntry) -> String {
     let heading = entry.heading.as_ref().ok();
     let texts = heading
@@ -195,7 +195,7 @@ fn about_line(entry: &RunEntry) -> Markup {
     }
 }
 
-/// Lists the first few names, and the number of the remaining ones.
+/// Lists the first few names, followed by the number of the remaining names.
 fn subjects(names: &[String]) -> String {
     const MAX_NAMES: usize = 8;
     let shown: Vec<String> = names

@@ -23,7 +23,7 @@ fn options_that_are_wrong_say_what_is_right() {
         (&["--even"], "add --rate or --stages"),
         (
             &["--pipeline", "2", "--no-keep-alive"],
-            "leave one of them out",
+            "use only one of these options",
         ),
         (&["--threads", "5"], "each thread needs a connection"),
         (&["--family", "5"], "expected 4, 6, or 4,6"),

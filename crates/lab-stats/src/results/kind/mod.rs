@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The kinds of measured work.
 //!
-//! Each has a directory, implements [`WorkKind`] and is registered in [`kind_of`].
+//! Each kind has a directory, implements [`WorkKind`] and is registered in [`kind_of`].
 
 mod batches;
 mod commands;
@@ -13,7 +13,7 @@ pub(super) use work_kind::WorkKind;
 
 use lab_model::Work;
 
-/// Returns the kind of a plan's work.
+/// Returns the implementation for a plan's kind of work.
 pub(super) fn kind_of(work: &Work) -> &dyn WorkKind {
     match work {
         Work::Batches => &batches::Batches,

@@ -20,7 +20,7 @@ pub fn of_agents(run: &Run, plan: &Plan) -> Vec<Warning> {
 
 /// Returns a warning about lost agents.
 ///
-/// Only an open loop has due requests.
+/// In a closed loop, no requests are due, so the number of requests that were not sent is 0.
 fn lost(run: &Run, plan: &Plan, results: &[AgentResult]) -> Option<WarningFact> {
     let lost = results
         .iter()
@@ -44,9 +44,9 @@ fn excluded_by_user(run: &Run) -> Option<WarningFact> {
     (!agents.is_empty()).then_some(WarningFact::AgentsLeftOut { agents })
 }
 
-/// Returns a warning about machines that are not suitable for measurements, listed by agent.
+/// Returns a warning about machines with conditions that disturb measurements, listed by agent.
 ///
-/// `of_agents` passes only machines other than this one.
+/// `of_agents` calls this function only with machines other than this one.
 pub(super) fn unfit<'a>(agents: impl Iterator<Item = &'a Agent>) -> Option<WarningFact> {
     let hosts = agents.map(|agent| {
         let unfit = agent.host.findings.iter().filter(|finding| finding.unfit);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The data from which warnings are derived, and warnings that multiple kinds of runs share.
+//! The data from which warnings are derived, and warnings that apply to multiple kinds of runs.
 
 use crate::family;
 use crate::forecast::TimeBudget;
@@ -36,7 +36,7 @@ pub(in crate::results) struct Depending {
     pub unresolved: bool,
 }
 
-/// Returns the comparison with the fewest blocks, among those with fewer blocks than they need.
+/// Returns the comparison with the fewest values among the comparisons that have too few values.
 pub(super) fn shortest_comparison<'p>(
     pairs: impl IntoIterator<Item = &'p Pair>,
 ) -> Option<&'p Pair> {
@@ -53,9 +53,10 @@ pub(super) fn interrupted(run: &Run, plan: &Plan) -> Option<Warning> {
     }))
 }
 
-/// Returns the fact that the comparison with the fewest replicates has too few of them.
+/// Returns the fact that a comparison has too few replicates, for the comparison with the fewest
+/// replicates.
 ///
-/// `time` estimates the duration of a run with the given number of replicates.
+/// `time` estimates the duration of a run with a number of replicates.
 pub(super) fn shortfall(
     run: &Run,
     pair: &Pair,
@@ -77,7 +78,7 @@ pub(super) fn shortfall(
 /// Returns a warning about percentiles without an interval, with the number of blocks that they
 /// need.
 ///
-/// `time` estimates the duration of a run with the given number of blocks.
+/// `time` estimates the duration of a run with a number of blocks.
 pub(super) fn tails(
     cells: &[Cell],
     time: impl FnOnce(u32) -> Option<TimeBudget>,
@@ -113,8 +114,8 @@ pub(super) fn tails(
     }))
 }
 
-/// Returns the fact that there are too few blocks for intervals of individual values, if nothing is
-/// compared.
+/// Returns the fact that individual values have too few blocks for intervals, if the run compares
+/// nothing.
 pub(super) fn level_not_reached(
     run: &Run,
     plan: &Plan,
@@ -217,7 +218,7 @@ pub(super) fn label_unless_obvious(plan: &Plan, point: PointId) -> Option<String
     (!has_one_point(plan)).then(|| label(plan, point))
 }
 
-/// Returns the name of a point in a warning, which names the target elsewhere.
+/// Returns the name of a point for a warning that names the target separately.
 pub(super) fn label(plan: &Plan, point: PointId) -> String {
     if plan.points.has_id(point) {
         plan.point_name(point)

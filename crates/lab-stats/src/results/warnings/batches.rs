@@ -15,7 +15,7 @@ use crate::{exclusions, forecast, settings};
 use lab_model::{Metric, Plan, PointId, Run, SubjectId, WarmUp};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A command's run is short if it takes less than this many process starts.
+/// A command is short if its run takes less than this many times the start of a process.
 ///
 /// The comparison then mostly measures the operating system instead of the command.
 const SHORT_RUN_STARTS: f64 = 10.0;
@@ -60,7 +60,7 @@ fn short(plan: &Plan, cells: &[Cell]) -> Vec<Warning> {
     found.collect()
 }
 
-/// Returns a warning about the shortest run of a command, over the points at which the command is
+/// Returns a warning about the shortest run of a command among the points at which the command is
 /// short.
 fn short_run(plan: &Plan, cells: &[Cell], subject: SubjectId) -> Option<Warning> {
     let shell = plan.subjects[subject].command.as_ref()?.shell;
@@ -102,7 +102,7 @@ fn noise_floor(plan: &Plan, controls: &[Control]) -> Option<Warning> {
 
 /// Returns a warning about controls whose interval excludes 1.
 ///
-/// `by_chance` is the number expected by chance.
+/// `by_chance` is the number of these controls expected by chance.
 pub(super) fn copies_differ(plan: &Plan, controls: &[Control], by_chance: f64) -> Option<Warning> {
     let unmet = || controls.iter().filter(|control| !control.met);
     let at = unmet().map(|control| CopyDiffers {
@@ -173,7 +173,7 @@ fn dependent(plan: &Plan, pairs: &[&Pair]) -> Vec<Warning> {
 
 /// Returns warnings about subjects without a steady state.
 ///
-/// Whole commands are skipped, because each run is a fresh process.
+/// Whole commands are skipped, because each of their runs is a fresh process.
 fn no_steady_state(run: &Run, plan: &Plan) -> Vec<Warning> {
     if plan.commands().is_some() {
         return Vec::new();

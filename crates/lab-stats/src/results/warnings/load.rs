@@ -13,12 +13,12 @@ use crate::results::warning::ReadBy;
 use crate::results::{Warning, WarningFact};
 use lab_model::{AgentId, Arrivals, Block, Host, LoadSpec, LogLine, Metric, Slice};
 
-/// benchlab warns if it timed more than this fraction of the responses when it read them instead of
-/// when they arrived.
+/// The maximum fraction of responses that the generator may time when it reads them instead of when
+/// they arrive. benchlab warns about a larger fraction.
 const MANY_READ_FRACTION: f64 = 0.01;
 
 /// The generator and the server compete for cores if together they use more than this fraction of
-/// the cores.
+/// all cores.
 const FULL_FRACTION: f64 = 0.9;
 
 /// Returns all warnings about a load, most serious first.
@@ -60,7 +60,7 @@ pub(in crate::results) fn of_load(evidence: &WarningBasis) -> Vec<Warning> {
 }
 
 impl Loaded<'_> {
-    /// Returns a warning about responses timed when they were read.
+    /// Returns a warning about responses that were timed when the generator read them.
     ///
     /// The warning lists the agents separately, because each agent has its own clock.
     fn timed_by_reading(&self) -> Option<Warning> {
@@ -85,10 +85,11 @@ impl Loaded<'_> {
         (!generators.is_empty()).then(|| Warning::new(WarningFact::TimedByReading { generators }))
     }
 
-    /// Returns a warning if the server's resource usage is unknown from some slice on.
+    /// Returns a warning if the server's resource usage is unknown from some slice to the end of
+    /// the run.
     ///
-    /// There is no warning if an agent is excluded. Its usage is then always unknown, because the
-    /// server also served the excluded agent.
+    /// There is no warning if the user excluded an agent. The resource usage is then always
+    /// unknown, because the server also served the excluded agent.
     fn server_unknown(&self) -> Option<Warning> {
         if !self.run.excluded_agents().is_empty() {
             return None;
@@ -110,9 +111,9 @@ impl Loaded<'_> {
         })
     }
 
-    /// Returns the agents on the server's machine, and that machine.
+    /// Returns the agents that run on the server's machine, and the server's machine.
     ///
-    /// Without agents, this process is the generator.
+    /// If there are no agents, this process is the generator.
     fn agents_on_server_host(&self) -> Option<(Vec<AgentId>, &Host)> {
         let (run, host) = (self.run, &self.run.host);
         let machine = host.fact(Host::MACHINE_ID);
@@ -129,7 +130,8 @@ impl Loaded<'_> {
         Some((agents, &run.agents[first].host))
     }
 
-    /// Returns a warning if the server and the generators fill the cores of one machine.
+    /// Returns a warning if the server and the generators together use nearly all cores of one
+    /// machine.
     ///
     /// Only points at which the server's CPU time is known are considered.
     fn shared_cores(&self) -> Option<Warning> {
@@ -154,8 +156,8 @@ impl Loaded<'_> {
         })
     }
 
-    /// Returns the fraction of the generators' CPU time at a point that these agents used, or 1
-    /// without agents.
+    /// Returns the fraction of all generators' CPU time at a point that the given agents used.
+    /// Returns 1 if `agents` is empty.
     fn part_of_cpu(&self, cell: &ServerCells, agents: &[AgentId]) -> f64 {
         let slices = self.run.complete_blocks().flat_map(|block| &block.slices);
         let at_point =
@@ -209,8 +211,8 @@ impl Loaded<'_> {
 
     /// Returns a warning about planned changes of the rate.
     ///
-    /// They make neighboring blocks depend on each other, which is then no sign of a problem with
-    /// the server.
+    /// Planned changes make neighboring blocks depend on each other, so the dependence is then no
+    /// sign of a problem with the server.
     fn stages(&self) -> Option<Warning> {
         let has_figures = !self.cells(|_| true).is_empty();
         has_figures.then(|| Warning::new(WarningFact::RateChanges))
@@ -223,7 +225,7 @@ impl Loaded<'_> {
     }
 }
 
-/// Returns the fraction of responses timed when they were read, if it exceeds
+/// Returns the fraction of responses that were timed when they were read, if it exceeds
 /// [`MANY_READ_FRACTION`].
 fn many_read<'s>(slices: impl Iterator<Item = &'s Slice>) -> Option<f64> {
     let (mut read, mut all) = (0_u64, 0_u64);

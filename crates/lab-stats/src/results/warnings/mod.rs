@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Finds the facts that users need in order to interpret the results of a run correctly.
+//! Finds facts without which users could misinterpret the results of a run.
 
 mod agents;
 mod basis;

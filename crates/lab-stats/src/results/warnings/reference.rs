@@ -12,12 +12,12 @@ use crate::settings;
 use lab_model::{Metric, Plan, PointId, SubjectId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A lower CPU time explains a subject's advantage if it accounts for at least this fraction of the
-/// difference in time.
+/// The minimum fraction of a difference in time that a lower CPU time must account for to explain
+/// the difference.
 const EXPLAINING_FRACTION: f64 = 0.5;
 
-/// Returns a warning about points at which a subject is faster than every reference, so that no
-/// reference shows what the machine can do.
+/// Returns a warning about points at which a subject is faster than every reference. No reference
+/// then shows what the machine can do.
 pub(super) fn reference_beaten(evidence: &WarningBasis, pairs: &[&Pair]) -> Option<Warning> {
     let plan = evidence.basis.plan;
     let times = pairs.iter().map(|pair| &pair.comparison);
@@ -48,8 +48,8 @@ fn name(plan: &Plan, subject: SubjectId) -> String {
     plan.subjects[subject].name.clone()
 }
 
-/// Returns true if another reference may be as fast as the subject that is `ahead`, according to
-/// the bounds of both.
+/// Returns true if another reference may be as fast as the subject of `ahead`, according to the
+/// bounds of their intervals.
 fn another_holds(plan: &Plan, times: &[&Comparison], ahead: &Comparison) -> bool {
     let others = times.iter().filter(|c| {
         let subject = &plan.subjects[c.key.subject];
@@ -59,8 +59,8 @@ fn another_holds(plan: &Plan, times: &[&Comparison], ahead: &Comparison) -> bool
     bounds.any(|highest| highest >= 1.0 - ahead.margin)
 }
 
-/// Returns, for each subject at each point, the first condition of the experiment in which it
-/// differs from the reference.
+/// Returns, for each subject at each point, the first condition of the experiment in which the
+/// subject differs from the reference.
 fn differing(evidence: &WarningBasis, ahead: &[&Comparison]) -> Vec<SettingDiffers> {
     let (run, plan) = (evidence.basis.run, evidence.basis.plan);
     let is_ahead = |subject, point| {
@@ -94,8 +94,8 @@ fn differing(evidence: &WarningBasis, ahead: &[&Comparison]) -> Vec<SettingDiffe
     subjects_of.into_iter().map(differs).collect()
 }
 
-/// Returns the subjects that work on a server and are ahead mostly because they need less CPU time,
-/// each at the point where it is furthest ahead.
+/// Returns the subjects that work on a server and are ahead mostly because they need less CPU time.
+/// The values of each subject are from the point at which it is furthest ahead.
 fn cheaper_subjects(evidence: &WarningBasis, ahead: &[&Comparison]) -> Vec<CheaperSubject> {
     let plan = evidence.basis.plan;
     let mut furthest: BTreeMap<SubjectId, &Comparison> = BTreeMap::new();
@@ -132,7 +132,7 @@ fn spares_cpu(evidence: &WarningBasis, c: &Comparison) -> bool {
     on_server && wall > 0.0 && cpu >= EXPLAINING_FRACTION * wall
 }
 
-/// Returns a value in its metric's unit, or 0 if it is unknown.
+/// Returns the value of a subject at a point in the metric's unit, or 0 if the value is unknown.
 fn value(
     evidence: &WarningBasis,
     (subject, point): (SubjectId, Option<PointId>),

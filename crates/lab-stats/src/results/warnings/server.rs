@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Servers under load: their values, and the warnings that apply to any server.
+//! Values of servers under load, and warnings that apply to both running servers and servers that
+//! benchlab starts.
 
 use super::basis::WarningBasis;
 use crate::load::visits::per_10_000;
@@ -31,7 +32,7 @@ impl<'e> Loaded<'e> {
         }
     }
 
-    /// Returns the cells of the servers and points that satisfy a condition.
+    /// Returns the cells of the servers and points for which `which` returns true.
     pub fn cells(&self, which: impl Fn(&ServerCells) -> bool) -> Vec<&ServerCells<'e>> {
         self.servers.iter().filter(|cell| which(cell)).collect()
     }
@@ -43,7 +44,7 @@ impl<'e> Loaded<'e> {
 
     /// Returns the names of a cell's server and point.
     ///
-    /// A name is `None` if there is only one.
+    /// A name is `None` if the run has only one server or only one point.
     pub fn name_cell(&self, cell: &ServerCells) -> CellName {
         let name = || self.plan.subjects[cell.subject].name.clone();
         if self.are_started() {
@@ -124,7 +125,8 @@ impl<'e> Loaded<'e> {
         })
     }
 
-    /// Returns a warning about closed-loop requests that waited for longer than the load lasted.
+    /// Returns a warning about requests of a closed loop that waited for longer than the load
+    /// lasted.
     pub fn starved(&self) -> Option<Warning> {
         let load_ns = self.plan.load()?.stretch_ns as f64;
         let starving = self.cells(|cell| {
@@ -140,7 +142,7 @@ impl<'e> Loaded<'e> {
         })
     }
 
-    /// Returns a warning about points at which a server did not keep up with the rate.
+    /// Returns a warning about points at which a server did not keep up with the offered rate.
     pub fn overloaded(&self) -> Option<Warning> {
         let short = self.cells(|cell| cell.value(&Metric::BACKLOG).is_some());
         let at = |cell: &&ServerCells| OverloadAt {
@@ -190,12 +192,13 @@ impl ServerCells<'_> {
         found.map(|cell| cell.value)
     }
 
-    /// Returns a value, or 0 if it is unknown.
+    /// Returns the value of a metric, or 0 if the value is unknown.
     pub fn number(&self, metric: &Metric) -> f64 {
         self.value(metric).map_or(0.0, |value| value.value())
     }
 
-    /// Returns the percentiles that the generator's own latency affects, with that latency.
+    /// Returns the percentiles that the generator's own latency affects, each with this latency in
+    /// ns.
     pub fn of_generator(&self, load: &LoadSpec) -> impl Iterator<Item = (&'static Metric, f64)> {
         OWN_LATENCY.iter().filter_map(|(response, lag)| {
             let response_ns = self.value(response)?.value();
@@ -218,7 +221,7 @@ impl ServerCells<'_> {
     }
 }
 
-/// Creates a warning about some cells, or returns `None` if there are none.
+/// Creates a warning about cells, or returns `None` if there are no cells.
 pub(super) fn warning(
     cells: &[&ServerCells],
     fact: impl FnOnce() -> WarningFact,

@@ -47,7 +47,7 @@ impl Loaded<'_> {
         Some(Warning::new(shortfall(self.run, pair, |_| None)))
     }
 
-    /// Returns a warning if peak throughputs are unknown.
+    /// Returns a warning if the peak throughput of a server is unknown.
     ///
     /// A load at a fraction of the peak is run only after enough blocks have measured the peak.
     fn unknown_peaks(&self) -> Option<Warning> {

@@ -7,7 +7,8 @@ use std::sync::Mutex;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/statistics.md");
 
-/// Tests of one program run concurrently, but write the same page.
+/// A lock on the pages, because the tests of one program run concurrently but write to the same
+/// page.
 static WRITING: Mutex<()> = Mutex::new(());
 
 /// Writes a table into the statistics page if `UPDATE_DOCS` is set.

@@ -4,7 +4,7 @@
 use super::{Random, block, empty_run, subject};
 use lab_model::*;
 
-/// Returns a run without blocks of servers at points with these numbers of connections.
+/// Returns a run of servers that has no blocks yet. Its points have these numbers of connections.
 ///
 /// The first server is the baseline.
 pub fn run(servers: &[&str], connections: &[u32], seed: u64) -> Run {

@@ -82,7 +82,7 @@ pub const CALM: World = World {
     slot: 0.0,
 };
 
-/// Returns a run in this world without blocks.
+/// Returns a run in this world that has no blocks yet.
 ///
 /// The baseline is subject 0, and the control is the last subject.
 pub fn run(world: &World, seed: u64, pairs: u32) -> Run {

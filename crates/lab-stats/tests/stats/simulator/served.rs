@@ -9,12 +9,12 @@ use lab_model::*;
 ///
 /// The first server is the baseline, and the second is its copy.
 pub struct World {
-    /// The CPU time of a request divided by the baseline's.
+    /// The CPU time of a request divided by the baseline's CPU time.
     pub costs: Vec<f64>,
     /// The cost of a request over its own connection divided by the cost over a keep-alive
     /// connection.
     pub reconnect: f64,
-    /// The memory divided by the baseline's.
+    /// The memory divided by the baseline's memory.
     pub memory: Vec<f64>,
     /// The standard deviation of the logarithms of blocks.
     pub scatter: f64,

@@ -5,7 +5,7 @@ use super::work_kind::WorkKind;
 use crate::results::{Results, batches};
 use lab_model::Run;
 
-/// Batches of operations.
+/// The kind of work of programs that run batches of operations.
 pub struct Batches;
 
 impl WorkKind for Batches {

@@ -19,7 +19,8 @@ static OPEN: [Metric; 6] = [
 
 /// The metrics in which servers are compared in a closed loop.
 ///
-/// A server that stalls gets fewer requests, so its tail does not reflect what users see.
+/// The list contains no high percentiles: a server that stalls gets fewer requests, so its tail
+/// does not reflect what users see.
 static CLOSED: [Metric; 3] = [Metric::THROUGHPUT, Metric::P50, Metric::SERVER_CPU];
 
 static TRAITS: LoadTraits = LoadTraits {

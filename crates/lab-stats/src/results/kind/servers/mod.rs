@@ -14,7 +14,7 @@ use lab_model::{Block, Metric, Run, Servers};
 
 static LATENCIES: [Metric; 3] = [Metric::P50, Metric::P90, Metric::P99];
 
-/// The metrics of servers that benchlab starts.
+/// The metrics in which servers that benchlab starts are compared.
 ///
 /// In an open loop, each server is offered its own rate, so throughputs are not comparable. In a
 /// closed loop, a server that stalls gets fewer requests, so response times are not comparable.
