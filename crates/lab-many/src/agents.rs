@@ -214,13 +214,13 @@ impl Agents {
         all.filter(|&agent| self.lost(agent).is_none()).collect()
     }
 
-    /// Sends work to an agent, unless it was lost.
+    /// Sends work to an agent, unless the agent was lost.
     pub fn give(&self, agent: AgentId, work: &impl Serialize) {
         let head = serde_json::to_value(work).expect("the keys of the work are strings");
         self.send(agent, ToAgent::Work(head));
     }
 
-    /// Tells all agents to immediately stop all work up to and including this number.
+    /// Tells all agents to immediately stop all work up to and including the work with this number.
     pub fn stop(&self, number: u64) {
         for agent in self.present() {
             self.send(agent, ToAgent::Stop { number });
@@ -323,7 +323,7 @@ impl Agents {
     }
 }
 
-/// Ends all agents. Those that do not exit on their own are killed.
+/// Ends all agents. Kills the agents that do not exit on their own.
 impl Drop for Agents {
     fn drop(&mut self) {
         for agent in self.present() {
@@ -396,7 +396,7 @@ fn rejections_text(rejections: &[(&str, String)]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Asks candidates to exit, and waits for that up to a timeout.
+/// Asks candidates to exit, and waits for their exit up to a timeout.
 fn end(mut candidates: Vec<Candidate>) {
     candidates.iter_mut().for_each(Candidate::terminate);
     becomes_true(|| candidates.iter_mut().all(Candidate::has_ended));
@@ -426,8 +426,8 @@ struct Candidate {
 }
 
 enum CandidateState {
-    /// The agent was started, but has not introduced itself yet. If there is a SHA-256,
-    /// the agent's program must have it.
+    /// The agent was started, but has not introduced itself yet. Contains the SHA-256 that the
+    /// agent's program must have, if it has to be checked.
     Waiting(AgentLink, Option<String>),
     Welcomed(AgentLink, Hello),
     Refused,
@@ -503,8 +503,8 @@ impl Candidate {
 
     /// Processes the messages that have been received so far.
     ///
-    /// `late` is the elapsed time if the agent has had enough time to respond. In this case,
-    /// rejects an agent that has not responded.
+    /// `late` is the elapsed time if the agent has had enough time to respond. In this case, the
+    /// function rejects an agent that has not responded.
     fn advance(&mut self, late: Option<Duration>) {
         let CandidateState::Waiting(link, sha256) = &mut self.state else {
             return;
@@ -558,8 +558,8 @@ impl Candidate {
     }
 }
 
-/// Describes how an agent's program differs from the coordinator's. Returns `None` if it is the
-/// same.
+/// Describes how an agent's program differs from the coordinator's program. Returns `None` if they
+/// are the same.
 fn version_mismatch(hello: &Hello, sha256: Option<&str>) -> Option<String> {
     if hello.version != VERSION {
         let version = hello.version.escape_default();

@@ -235,8 +235,8 @@ impl AgentLink {
         }
     }
 
-    /// Queues data to be written. If the agent has exited, the thread that reads its output reports
-    /// this.
+    /// Queues data to be written. If the agent has exited, the thread that reads the agent's output
+    /// reports the exit.
     fn put(&self, outgoing: Outgoing) {
         let _ = self.out.send(outgoing);
     }

@@ -16,7 +16,7 @@ const CYCLES: [(&str, u64); 5] = [
     ("LL", 100),
 ];
 
-/// The maximum relative change that counts as no change. It is the same as the default margin of a
+/// The maximum relative change that counts as no change. It equals the default margin of a
 /// comparison.
 const MARGIN: f64 = 0.02;
 

@@ -41,7 +41,7 @@ pub enum Tool {
     Cachegrind,
     /// Cachegrind's events, plus calls.
     Callgrind,
-    /// Only instructions, counted by Cachegrind without simulated caches, which is faster.
+    /// Instructions alone, counted by Cachegrind without simulated caches, which is faster.
     Instructions,
 }
 
@@ -128,7 +128,7 @@ pub struct Profiled<'a> {
     pub variables: &'a [(&'static str, String)],
 }
 
-/// The exit of a program.
+/// The reason why a program ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// The program was stopped after this time because it exceeded the time limit.
@@ -140,7 +140,7 @@ pub enum Ending {
 }
 
 impl ValgrindRun {
-    /// Returns how the program exited.
+    /// Returns the reason why the program ended.
     pub fn ending(&self) -> Ending {
         match self.status.map(|status| (status.code(), status.signal())) {
             None => Ending::Stopped(self.took),

@@ -352,7 +352,7 @@ fn size(bytes: u64) -> String {
     say::reading(bytes as f64, &Unit::Bytes)
 }
 
-/// Prefixes a sentence with the name of the program that it is about.
+/// Prefixes a sentence with the name of the program.
 pub fn with_name(name: &str, sentence: &str) -> String {
     format!("{name}: {sentence}")
 }
@@ -596,7 +596,7 @@ impl Display for Inconclusive {
     }
 }
 
-/// Describes the value that a gate judged, or the reason why there is none.
+/// Describes the value that a gate judged, or the reason why there is no value.
 pub fn gate(figure: &str, unit: &Unit, found: Result<&Found, &Inconclusive>) -> String {
     match found {
         Ok(Found::Value(value)) => format!("{figure} is {}", say::reading(*value as f64, unit)),

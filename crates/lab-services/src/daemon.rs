@@ -30,8 +30,8 @@ pub trait Daemon: Send {
 
     /// Returns the command that starts the program, listening on a port of 127.0.0.1.
     ///
-    /// The program uses its own defaults, apart from the settings that benchlab needs and the given
-    /// ones.
+    /// The program uses its own defaults, except for the settings that benchlab needs and the
+    /// settings that the user gives.
     fn start(
         &mut self,
         folder: &Folder,
@@ -54,7 +54,7 @@ pub trait Daemon: Send {
         Ok(())
     }
 
-    /// Returns the daemon's processes, given its first process.
+    /// Returns the daemon's processes, given its main process.
     fn processes(&mut self, main: Pid) -> Processes {
         Processes::new(main)
     }

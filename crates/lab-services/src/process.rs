@@ -64,7 +64,8 @@ impl DaemonProcess {
 
     /// Returns the exit status, or `None` if the process is running.
     ///
-    /// The process is reaped only when this object is dropped, so its ID cannot be reused before.
+    /// The process is reaped only when this object is dropped, so the process ID cannot be reused
+    /// before then.
     pub fn end(&self) -> Option<WaitStatus> {
         let options = WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT | WaitPidFlag::WNOHANG;
         let status = waitid(Id::Pid(self.pid()), options).ok();

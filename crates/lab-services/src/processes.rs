@@ -18,7 +18,7 @@ const READING_PAUSE: Duration = Duration::from_micros(50);
 
 /// The processes of a daemon on this machine.
 pub struct Processes {
-    /// The process that started the others.
+    /// The main process, which started the other processes.
     pub(crate) main: Pid,
     /// The counter for exited processes, or `None` if `/proc` counts them, in ticks.
     pub(crate) ended_processes: Option<Arc<dyn EndedProcesses>>,
@@ -30,8 +30,8 @@ pub struct Processes {
 
 /// A counter for exited processes that is more accurate than `/proc`.
 pub(crate) trait EndedProcesses: Send + Sync {
-    /// Returns the CPU time of exited processes plus the result of `living` for the running ones,
-    /// in ns.
+    /// Returns the CPU time of exited processes plus the result of `living` for the running
+    /// processes, in ns.
     ///
     /// No process exits between the two readings.
     fn cpu_ns_with(&self, living: &dyn Fn() -> Option<u64>) -> Option<u64>;
@@ -114,9 +114,9 @@ impl Processes {
 
     /// Returns the CPU time of the main process without one of its threads, in ns.
     ///
-    /// The two clocks cannot be read at the same moment. While the thread runs, its time is only
-    /// known up to its last switch. Both clocks are therefore read again until the thread has slept
-    /// in between.
+    /// The two clocks cannot be read at the same moment. While the thread runs, its CPU time is
+    /// only known up to its last context switch. Both clocks are therefore read again until the
+    /// thread has slept in between.
     fn cpu_ns_without(&self, thread: Pid) -> Option<u64> {
         let mut before_ns = procfs::ran_ns(self.main, thread);
         for _ in 0..MAX_READINGS {
@@ -132,8 +132,8 @@ impl Processes {
         Some(clock_ns(self.main)?.saturating_sub(before_ns))
     }
 
-    /// Returns the sum of the proportional set sizes in bytes, in which shared memory counts once.
-    /// Returns `None` if this user may not read them.
+    /// Returns the sum of the proportional set sizes in bytes. Shared memory counts once in this
+    /// sum. Returns `None` if this user may not read the sizes.
     pub fn memory_bytes(&self) -> Option<u64> {
         procfs::shared_bytes(&self.pids())
     }

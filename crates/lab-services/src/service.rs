@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A database server. It is private, or belongs to the user.
+//! A database server: a private server, or an external server that belongs to the user.
 
 use crate::address::ServiceAddress;
 use crate::counters::Counters;
@@ -138,8 +138,8 @@ impl Service {
         private.is_none_or(RunningDaemon::is_alive)
     }
 
-    /// Returns the reason why a private server has failed, if it is known: it exited, or its disk
-    /// is full.
+    /// Returns the reason why a private server failed, if known: the server exited, or its disk is
+    /// full.
     pub fn failure(&self) -> Option<ServiceError> {
         self.private.as_ref()?.failure()
     }

@@ -196,7 +196,7 @@ pub(crate) fn leading_version(number: &str) -> Option<(u32, u32)> {
     Some((major, parts.next().and_then(Result::ok).unwrap_or(0)))
 }
 
-/// The error that a daemon's software is not installed, or only in an unsupported version.
+/// The error for software that is not installed, or is installed only in an unsupported version.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct MissingSoftware {
     /// The daemon's software.

@@ -83,8 +83,8 @@ pub struct AllocationPoint {
 impl AllocationPoint {
     /// Returns true if all blocks probably have the same size.
     ///
-    /// The file may state this. If not, it is assumed if the mean size of the live blocks is the same
-    /// at up to three moments.
+    /// Some files state this. Otherwise, the size is assumed to be constant if the mean size of the
+    /// live blocks equals the mean size of all blocks at up to three moments.
     pub fn has_one_size(&self) -> bool {
         let moments = [
             (self.max_bytes, self.max_blocks),

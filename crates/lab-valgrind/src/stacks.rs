@@ -97,8 +97,8 @@ impl<'p> Graph<'p> {
     fn stacks(&self, total: f64) -> Vec<Stack> {
         let mut stacks = Vec::new();
         let beyond = |node: &Node| (node.inclusive() - node.called).max(0.0);
-        // If the costs in a file do not add up, calls can cost more than the total. The number of stacks stays bounded
-        // even then.
+        // If the costs in a file do not add up, calls can cost more than the total. The number of
+        // stacks stays bounded even in this case.
         let whole: f64 = self.nodes.iter().map(beyond).sum();
         let least = total.max(whole) * MIN_FRACTION;
         for (root, node) in self.nodes.iter().enumerate() {

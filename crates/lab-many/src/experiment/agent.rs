@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The agent's side of an experiment. Runs the block driver, which writes the agent's measurements
-//! to a file of their own.
+//! to a separate file.
 
 use super::{Bench, ExperimentOrder, ExperimentReport, MakeReady, Step, Task};
 use crate::agent::{Coordinator, end_within};

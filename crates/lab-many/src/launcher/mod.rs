@@ -145,8 +145,8 @@ fn names(text: &str) -> Result<Vec<(String, String)>, String> {
 /// Returns a shell script that receives the program on standard input and runs it. The messages to
 /// the agent follow the program.
 ///
-/// The program deletes its own file as soon as it runs. The script contains no single quotes, so it
-/// can be enclosed in them.
+/// The program deletes its own file as soon as it runs. The script contains no single quotes, so
+/// callers can enclose it in single quotes.
 fn receive_and_run(bytes: usize) -> String {
     script(&format!("head -c {bytes}"))
 }

@@ -107,7 +107,7 @@ impl Gather {
     }
 }
 
-/// Yields the next combined slice once every agent that is still running has reported its part.
+/// Yields the next combined slice once every agent that is still running has reported its slice.
 impl Iterator for Gather {
     type Item = Piece;
 

@@ -54,7 +54,7 @@ pub enum LoadReport {
         /// For each server, the errors of the agent's first request to it.
         first: Vec<Vec<(ErrorKind, Option<String>)>>,
     },
-    /// The connections are open. Those that could not be opened are retried later.
+    /// The connections are open. Connections that could not be opened are retried later.
     Opened,
     /// A slice of load. Its distributions are the body of the message.
     Slice {

@@ -9,7 +9,7 @@ use lab_model::Unit;
 /// The maximum number of rows in a table of a profile.
 pub(super) const MAX_ROWS: usize = 15;
 
-/// A value of each profile; `None` if the profile does not contain the named thing.
+/// A value of each profile, or `None` if the profile does not contain the function or location.
 pub(super) struct RankedRow {
     pub name: String,
     pub before: Option<u64>,

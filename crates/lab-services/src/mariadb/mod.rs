@@ -118,9 +118,9 @@ struct Mariadb {
     subjects: ServiceAddress,
     connection: Option<Conn>,
     status: Status,
-    /// The number of statements sent so far, without the login's.
+    /// The number of statements sent so far, excluding the statements of the login.
     sent: u64,
-    /// The owner of schemas if it is not benchlab's user, or `None` otherwise.
+    /// The owner of new schemas, or `None` if benchlab's user owns them.
     owner: Option<&'static str>,
 }
 

@@ -232,7 +232,7 @@ fn the_cpu_time_of_a_query_is_its_processs() {
         cpu_ns >= process_ns && cpu_ns - process_ns < process_ns / 20,
         "{cpu_ns} {process_ns}"
     );
-    // Tests the same for a process that has exited when its time is read. The kernel counts its
+    // Repeats the test with a process that has exited when its time is read. The kernel counts its
     // time in ticks.
     let main = fixture.service.pids()[0];
     let before = ticks(main).1;

@@ -28,7 +28,8 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// The interval between two checks that the coordinator is still running.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Creates a Job with this name for an agent, and turns this process into its client.
+/// Creates a Job with this name for an agent, and turns this process into the client that is
+/// attached to the agent's container.
 ///
 /// `bytes` is the size of the agent's program. Returns only on failure. In this case, the Job has
 /// been deleted, and the result is the reason.

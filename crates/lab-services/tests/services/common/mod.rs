@@ -84,7 +84,7 @@ impl Client {
                 let url = target.replacen("mariadb://", "mysql://", 1);
                 let options = mysql::OptsBuilder::from_opts(mysql::Opts::from_url(&url).unwrap());
                 let options = options.prefer_socket(false);
-                // Otherwise the client would query this value.
+                // Otherwise, the client would query this value.
                 let options = options.max_allowed_packet(Some(1 << 24));
                 Client::Mariadb(mysql::Conn::new(options).unwrap())
             }
