@@ -21,20 +21,20 @@ pub enum Value {
 /// An object that rules judge, such as a disk.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Thing {
-    /// The name of the thing's [`Class`].
+    /// The name of the object's [`Class`].
     pub class: &'static str,
-    /// The thing's name, such as `sda`.
+    /// The object's name, such as `sda`.
     pub name: String,
-    /// The values by name. A value of the class that is missing here does not apply to this thing.
+    /// The values by name. A missing value of the class does not apply to this object.
     pub values: BTreeMap<&'static str, Value>,
 }
 
-/// A kind of thing, with the names of the values that probes may set.
+/// A kind of object, with the names of the values that probes may set.
 #[derive(Clone, Copy, Debug)]
 pub struct Class {
     /// The class's name in rules.
     pub name: &'static str,
-    /// The text that reports show if a host or site has no thing of this class.
+    /// The text that reports show if a host or site has no object of this class.
     pub none: &'static str,
     /// The names of the values, each with its meaning.
     pub values: &'static [(&'static str, &'static str)],
@@ -93,7 +93,7 @@ impl Value {
 }
 
 impl Thing {
-    /// Creates a thing without values.
+    /// Creates an object without values.
     pub fn new(class: &'static str, name: impl Into<String>) -> Thing {
         Thing {
             class,

@@ -266,8 +266,8 @@ impl Collector {
         }
         if with_cookies == 0 && !entries.is_empty() {
             self.observation.notes.push(
-                "No request in the HAR carries a cookie. Chrome leaves them out unless you enable HAR with sensitive \
-                 data in the settings of its tools."
+                "No request in the HAR carries a cookie. Chrome omits cookies unless you allow HAR with sensitive \
+                 data in the settings of its developer tools."
                     .into(),
             );
         }

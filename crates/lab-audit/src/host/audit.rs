@@ -19,7 +19,7 @@ const PROBES: [&dyn Probe; 7] = [
     &system::System,
 ];
 
-/// The classes of things in a host audit.
+/// The classes of objects in a host audit.
 pub const CLASSES: [Class; 8] = [
     HOST,
     copy::COPY,
@@ -190,7 +190,7 @@ pub fn available(machine: &AuditedMachine) -> u64 {
     field(&text, "MemAvailable").map_or(0, |kib| kib * 1024)
 }
 
-/// Returns all things that the probes observed. If multiple probes observe the same thing, their
+/// Returns all objects that the probes observed. If multiple probes observe the same object, their
 /// values are merged.
 pub fn observe(machine: &AuditedMachine) -> Vec<Thing> {
     let mut things: Vec<Thing> = Vec::new();

@@ -5,7 +5,7 @@ use super::machine::{AuditedMachine, Probe};
 use crate::value::{Class, Thing, Value};
 use lab_host::Root;
 
-/// A copy of a machine's files.
+/// The class of copies of a machine's files.
 pub const COPY: Class = Class {
     name: "copy",
     none: "The audit examined this machine, not a copy of its files.",

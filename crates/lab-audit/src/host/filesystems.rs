@@ -75,7 +75,7 @@ impl Probe for Filesystems {
     }
 }
 
-/// Returns a thing that stands for all filesystems if they cannot be listed.
+/// Returns an object that stands for all filesystems if they cannot be listed.
 fn placeholder(reason: &str) -> Thing {
     let mut thing = Thing::new("filesystem", "/proc/mounts");
     for (name, _) in FILESYSTEM.values {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The script that moves directories to the fast disk. The user runs it; benchlab never does.
+//! The script that moves directories to the fast disk. Only the user runs it, never benchlab.
 
 use super::fstab::escape;
 use super::plan::{HotTarget, Placement, WatchedFolder};

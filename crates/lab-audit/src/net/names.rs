@@ -154,7 +154,8 @@ pub fn responds(resolver: IpAddr) -> Result<bool, String> {
 mod tests {
     use super::*;
 
-    /// Tests a resolver on the loopback interface of the test's own network namespace, and one without a route.
+    /// Tests a resolver on the loopback interface of the test's own network namespace, and a
+    /// resolver without a route.
     #[test]
     fn a_responding_resolver_is_distinguished_from_an_unreachable_one() {
         use lab_host::namespace::Namespace;

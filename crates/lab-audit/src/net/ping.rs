@@ -38,8 +38,8 @@ pub struct Pinger {
 pub struct Echo {
     /// The round-trip time in ns.
     pub ns: f64,
-    /// The number of routers on the return path, or `None` if unknown. It assumes that the sender
-    /// uses a common initial TTL.
+    /// The number of routers on the return path, or `None` if unknown. The number assumes that the
+    /// sender uses a common initial TTL.
     pub hops: Option<u8>,
 }
 

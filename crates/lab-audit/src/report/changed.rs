@@ -87,7 +87,7 @@ pub fn document(report: &ChangedReport) -> Document {
 }
 
 /// Judges conditions on the findings that are worse in the second audit. Bad findings that only the
-/// second audit has also count.
+/// second audit has count, too.
 pub fn gates(report: &ChangedReport, conditions: &[WorseCondition]) -> Vec<Gate> {
     let [before, after] = report.audits;
     let compared = compare(before, after);

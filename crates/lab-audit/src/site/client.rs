@@ -67,8 +67,8 @@ pub struct PageResponse {
     pub tls: Option<TlsObservation>,
     /// The address family of the connection, or `None` if unknown.
     pub family: Option<IpFamily>,
-    /// The reason why the response is invalid, if it begins like HTTP/1.1 but is not. Such a
-    /// response has no fields.
+    /// The reason why a response that begins like HTTP/1.1 is invalid, or `None` if the response is
+    /// valid. An invalid response has no fields.
     pub malformed: Option<String>,
 }
 
@@ -183,7 +183,8 @@ impl Client {
 
     /// Returns the addresses of a URL's host.
     ///
-    /// The address that accepted the last connection comes first, because others may be unreachable.
+    /// The address that accepted the last connection comes first, because other addresses may be
+    /// unreachable.
     ///
     /// # Errors
     ///

@@ -155,7 +155,8 @@ fn server(
         return None;
     }
     let mut thing = describe_from_response(url, response, redirects);
-    // The file shows the protocol and the address that the browser used, but not which others the server supports.
+    // The file shows the protocol and the address that the browser used, but no other protocols and
+    // addresses that the server supports.
     let version = entry["response"]["httpVersion"]
         .as_str()
         .unwrap_or_default();

@@ -204,7 +204,8 @@ impl Write for TlsStream {
     }
 }
 
-/// Verifies certificates with the system's certificate authorities. The inner error means that the system has none.
+/// Verifies certificates with the system's certificate authorities. The inner error means that the
+/// system has no authorities.
 type Judge = Result<Arc<WebPkiServerVerifier>, String>;
 
 fn judge(provider: &Arc<CryptoProvider>) -> Result<Judge, String> {

@@ -17,7 +17,7 @@ use lab_model::Unit;
 use lab_model::audit::{Audit, AuditKind, EvidenceBars, EvidenceTable, EvidenceValue};
 use url::Url;
 
-/// The classes of things in a site audit, including the classes of its cookies.
+/// The classes of objects in a site audit, including the classes of its cookies.
 pub const CLASSES: [Class; 6] = [
     resource::RESOURCE,
     server::SERVER,
@@ -415,7 +415,10 @@ fn server_table(site: &Site) -> EvidenceTable {
         ("served_by", "the page was served by"),
         ("software", "Server"),
         ("powered_by", "application software"),
-        ("leak_bytes", "bytes of these fields in each response"),
+        (
+            "leak_bytes",
+            "bytes of the fields that reveal software in each response",
+        ),
         ("head_bytes", "bytes of the page's response head"),
         ("version", "HTTP version of the request"),
         ("http2", "HTTP/2"),

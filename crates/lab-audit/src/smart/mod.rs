@@ -207,8 +207,8 @@ fn raw(attribute: &Json) -> Option<u64> {
 /// Names are needed because the same IDs have other meanings in other models (177: Wear_Range_Delta; 233:
 /// Flash_Writes_GiB).
 fn worn_by_attribute(json: &Json) -> Option<f64> {
-    // If this attribute exists, it is preferred, since others can stay at 100 forever (177 in Silicon Motion's
-    // controllers).
+    // If this attribute exists, it takes precedence, because the other attributes can stay at 100
+    // forever (177 in Silicon Motion's controllers).
     let mut attributes = named_attributes(json);
     if let Some((_, attribute)) = attributes.find(|(name, _)| *name == "Remaining_Lifetime_Perc") {
         let left = remaining_lifetime(attribute)?;

@@ -37,7 +37,7 @@ fn both_loopbacks_answer_and_are_compared() {
     for rule in ["net-answers", "net-request", "net-large", "net-mtu"] {
         assert_eq!(state(&audit, rule), State::Good, "{rule}");
     }
-    // Without a lookup the order of the two addresses is unknown.
+    // Without a lookup, the order of the two addresses is unknown.
     for rule in ["net-name", "net-happy-eyeballs"] {
         assert_eq!(state(&audit, rule), State::NotApplicable, "{rule}");
     }
@@ -206,7 +206,8 @@ fn a_black_hole_for_large_packets_is_found() {
     }
 }
 
-/// Creates a path with a router whose second link supports 1,400 bytes, and which reports that.
+/// Creates a path with a router whose second link supports 1,400 bytes. The router reports this
+/// limit.
 fn behind_router() -> Result<(NetObservation, [Namespace; 3]), String> {
     let spaces = [Namespace::new()?, Namespace::new()?, Namespace::new()?];
     let [client, router, server] = &spaces;
