@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 /// Adds the user's own rules to the rules of an audit.
 ///
-/// A user's rule replaces the built-in rule with the same name. The directory may contain rules for all audits; each
-/// audit uses the rules for its own classes.
+/// A user's rule replaces the built-in rule with the same name. The directory may contain rules for
+/// all audits. Each audit uses the rules for its own classes.
 ///
 /// # Errors
 ///

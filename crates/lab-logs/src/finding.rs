@@ -33,7 +33,7 @@ pub enum LogsFinding {
         most_used: String,
         /// The page with the longest mean duration.
         slowest: String,
-        /// The mean duration of that page, in ns.
+        /// The mean duration of the slowest page, in ns.
         slowest_mean_ns: f64,
         /// The page with the most total time.
         most_time: String,
@@ -75,7 +75,7 @@ pub enum LogsFinding {
         ratio: Interval,
         /// The first day of the new level, such as `2026-05-21`.
         day: String,
-        /// The release of that day, if there was one.
+        /// The release on that day, if any.
         release: Option<String>,
     },
     /// An hour of the week has more requests every week.
@@ -174,7 +174,7 @@ pub enum LogsFinding {
     },
     /// No load run shows the capacity.
     NoCapacity,
-    /// Two logs: a page is slower or faster in the second log.
+    /// In a comparison of two logs, a page is slower or faster in the second log.
     PageChanged {
         /// The page.
         page: String,
@@ -183,12 +183,12 @@ pub enum LogsFinding {
         /// The page's fraction of the total time in the first and in the second log, 0 to 1.
         shares: [f64; 2],
     },
-    /// Two logs: no page is shown to have changed.
+    /// In a comparison of two logs, no page is shown to have changed.
     NoneChanged {
         /// The number of compared pages.
         pages: usize,
     },
-    /// Two logs: no page has enough days in both.
+    /// In a comparison of two logs, no page has enough days in both logs.
     NoCommonDays {
         /// The number of days needed.
         needed: usize,
@@ -227,7 +227,7 @@ pub enum GateProblem {
     NoPage {
         /// The page.
         page: String,
-        /// The page with the most similar name, if there is one.
+        /// The page with the most similar name, if any.
         nearest: Option<String>,
     },
     /// No durations are known.

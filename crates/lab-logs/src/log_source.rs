@@ -14,7 +14,7 @@ use std::path::Path;
 pub struct LogSource {
     /// The displayed name, without user and password.
     pub name: String,
-    /// The path or URL as the user wrote it; `-` means standard input.
+    /// The path or URL as the user wrote it. `-` means standard input.
     location: String,
     /// True for an older file of a rotated log, which no longer grows.
     pub is_rotated: bool,
@@ -25,7 +25,7 @@ pub struct LogSource {
 pub struct LogSources {
     /// The logs, in the order in which they are read.
     pub all: Vec<LogSource>,
-    /// A message for each file that is skipped because it was named before.
+    /// A message for each file that is skipped because the user specified it twice.
     pub skipped: Vec<String>,
 }
 

@@ -122,7 +122,7 @@ fn predecessors(log: &Path) -> Vec<PathBuf> {
             .unwrap_or(file);
         let digits = plain.strip_prefix(['.', '-', '_'])?.replace('-', "");
         let number: i64 = digits.parse().ok()?;
-        // Numbers increase with age; dates decrease.
+        // Numbers increase with age, and dates decrease.
         let age = if digits.len() >= 8 { -number } else { number };
         Some((age, path))
     };

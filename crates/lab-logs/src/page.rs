@@ -6,7 +6,7 @@ use crate::sketch::Sketch;
 use lab_model::{LogCell, LogPage, PageKind};
 use serde::{Deserialize, Serialize};
 
-/// The width of a page's cells; longer logs have wider cells.
+/// The width of a page's cells. Longer logs have wider cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct CellWidth(usize);
 
@@ -55,7 +55,7 @@ impl CellWidth {
 
 /// The maximum number of cells of a page.
 ///
-/// A page that exceeds it, for example because its times are random, drops its cells.
+/// A page with more cells, for example because its times are random, drops all cells.
 const MAX_CELLS: usize = 4_000;
 
 /// The counts of one interval of time.
@@ -231,7 +231,7 @@ impl Page {
         }
     }
 
-    /// Adds totals, and the distribution if there is one.
+    /// Adds totals, and the distribution if `other` has one.
     pub fn add_all(&mut self, other: &LogPage) {
         self.requests = self.requests.saturating_add(other.requests);
         self.errors = self.errors.saturating_add(other.errors);

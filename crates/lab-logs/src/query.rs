@@ -12,8 +12,8 @@ use sha2::{Digest, Sha256};
 ///
 /// A longer query is cut for display, and a digest distinguishes it from others.
 const MAX_NAME: usize = 200;
-/// The number of bytes shown from the beginning of a longer query; the other bytes come from its
-/// end.
+/// The number of bytes shown from the beginning of a longer query. The other bytes come from the
+/// query's end.
 const NAME_HEAD: usize = 110;
 /// The maximum number of different rows that are stored per VALUES.
 const MAX_ROWS: usize = 8;
@@ -144,7 +144,7 @@ fn floor_back(text: &str, length: usize) -> usize {
         .map_or(0, |at| text.len() - at)
 }
 
-/// Returns the index of the closing token for each opening bracket; 0 for all other tokens.
+/// Returns the index of the closing token for each opening bracket, and 0 for all other tokens.
 fn closing(text: &[u8], tokens: &[Token]) -> Vec<usize> {
     let mut closing = vec![0; tokens.len()];
     let mut open = Vec::new();
@@ -177,7 +177,7 @@ struct QueryWriter<'t> {
 }
 
 impl QueryWriter<'_> {
-    /// Writes tokens; in a row of VALUES, words such as `NULL` count as literals.
+    /// Writes tokens. In a row of VALUES, words such as `NULL` count as literals.
     fn write(&mut self, tokens: std::ops::Range<usize>, is_row: bool) {
         let mut at = tokens.start;
         while at < tokens.end {

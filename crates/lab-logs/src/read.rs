@@ -21,7 +21,7 @@ use std::ops::Range;
 
 /// The number of bytes per read.
 const CHUNK: usize = 256 << 10;
-/// The maximum length of a line, in bytes; a longer line is counted and skipped.
+/// The maximum length of a line, in bytes. A longer line is counted and skipped.
 pub const MAX_LINE: usize = 64 << 10;
 /// The number of bytes used to detect the format.
 const SAMPLE_BYTES: usize = 64 << 10;
@@ -52,7 +52,7 @@ pub struct ServerLog {
     previous: Option<LogReader>,
     /// The name of the previous file.
     previous_name: String,
-    /// The beginning of a line; before the format is known, all bytes so far.
+    /// The beginning of an incomplete line or, before the format is known, all bytes so far.
     part: Vec<u8>,
     /// True while the rest of a line that is too long is skipped.
     skips_line: bool,
@@ -311,7 +311,7 @@ impl ServerLog {
         self.count_entries(entries);
     }
 
-    /// Counts entries that became complete; their lines were counted as other lines until now.
+    /// Counts entries that became complete. Until now, their lines were counted as other lines.
     fn count_entries(&mut self, entries: u64) {
         self.lines.entries += entries;
         self.lines.other = self.lines.other.saturating_sub(entries);
@@ -392,7 +392,7 @@ fn fetch_text(text: &[u8]) {
     }
 }
 
-/// Decompresses gzip and zstd, detected by their first bytes; passes other input through.
+/// Decompresses gzip and zstd, which are detected by their first bytes. Passes other input through.
 pub fn decompressed<'r>(input: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>> {
     let mut input = BufReader::with_capacity(CHUNK, input);
     // A pipe may return fewer bytes than requested.

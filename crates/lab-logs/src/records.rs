@@ -65,7 +65,7 @@ pub struct Records {
     error: Option<ParquetError>,
 }
 
-/// A row; `page` is the index of its page.
+/// A row. `page` is the index of the row's page.
 struct RecordRow {
     time_s: Option<i64>,
     offset_s: i32,
@@ -100,13 +100,13 @@ impl Records {
         })
     }
 
-    /// Begins a log; `pages` are the pages that the rows so far refer to.
+    /// Begins a log. `pages` are the pages that the rows so far refer to.
     pub fn begin_log(&mut self, name: &str, pages: &[Page]) {
         self.flush(pages);
         self.log = ByteArray::from(name);
     }
 
-    /// Adds an entry; `page` is the index of its page in `pages`.
+    /// Adds an entry. `page` is the index of the entry's page in `pages`.
     pub fn add(&mut self, entry: &Entry, page: usize, pages: &[Page]) {
         self.rows.push(RecordRow {
             time_s: entry.time_s,
@@ -302,7 +302,7 @@ fn optional_64(
     )
 }
 
-/// Writes a column; `levels` contains 1 for each present value and 0 for each missing one.
+/// Writes a column. `levels` contains 1 for each present value and 0 for each missing value.
 fn put(
     group: &mut SerializedRowGroupWriter<'_, File>,
     values: ColumnValues,

@@ -12,7 +12,7 @@ const MAX_DIGITS: usize = 19;
 
 /// The number of bytes compared in one step, depending on the processor.
 pub trait RegisterWidth: Copy {
-    /// Returns a bit mask of the bytes that match a needle; the first byte has the lowest bit.
+    /// Returns a bit mask of the bytes that match a needle. The first byte has the lowest bit.
     fn matches<const N: usize>(self, block: &[u8; 2 * BLOCK], needles: [u8; N]) -> u32;
 }
 
@@ -52,8 +52,8 @@ impl RegisterWidth for Avx2 {
     #[inline(always)]
     fn matches<const N: usize>(self, block: &[u8; 2 * BLOCK], needles: [u8; N]) -> u32 {
         use std::arch::x86_64::*;
-        // SAFETY: an `Avx2` only exists if the processor supports AVX2; both types are 32 bytes and
-        // any bit pattern is valid.
+        // SAFETY: an `Avx2` only exists if the processor supports AVX2. Both types are 32 bytes,
+        // and any bit pattern is valid.
         unsafe {
             let block = std::mem::transmute::<[u8; 2 * BLOCK], __m256i>(*block);
             let mut any = _mm256_setzero_si256();
@@ -70,7 +70,8 @@ impl RegisterWidth for Avx2 {
 #[inline(always)]
 pub fn fetch<T>(value: &T) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: SSE is part of x86-64; nothing is read, and the address is that of a reference.
+    // SAFETY: SSE is part of x86-64. Nothing is read, and the address is valid because it comes
+    // from a reference.
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(value).cast());
@@ -137,12 +138,12 @@ fn last_block(text: &[u8]) -> (u128, usize) {
     }
 }
 
-/// Returns a bit mask of the digits; the first byte has the lowest bit.
+/// Returns a bit mask of the digits. The first byte has the lowest bit.
 #[inline]
 #[cfg(target_arch = "x86_64")]
 fn digits(block: u128) -> u32 {
     use std::arch::x86_64::*;
-    // SAFETY: SSE2 is part of x86-64; both types are 16 bytes and any bit pattern is valid.
+    // SAFETY: SSE2 is part of x86-64. Both types are 16 bytes, and any bit pattern is valid.
     unsafe {
         let block = std::mem::transmute::<u128, __m128i>(block);
         let value = _mm_sub_epi8(block, _mm_set1_epi8(b'0'.cast_signed()));
@@ -151,7 +152,7 @@ fn digits(block: u128) -> u32 {
     }
 }
 
-/// Returns a bit mask of the digits; the first byte has the lowest bit.
+/// Returns a bit mask of the digits. The first byte has the lowest bit.
 #[inline]
 #[cfg(not(target_arch = "x86_64"))]
 fn digits(block: u128) -> u32 {
@@ -159,12 +160,12 @@ fn digits(block: u128) -> u32 {
     bytes.fold(0, |bits, byte| bits << 1 | u32::from(byte.is_ascii_digit()))
 }
 
-/// Returns a bit mask of the bytes that match a needle; the first byte has the lowest bit.
+/// Returns a bit mask of the bytes that match a needle. The first byte has the lowest bit.
 #[inline]
 #[cfg(target_arch = "x86_64")]
 fn matches<const N: usize>(block: u128, needles: [u8; N]) -> u32 {
     use std::arch::x86_64::*;
-    // SAFETY: SSE2 is part of x86-64; both types are 16 bytes and any bit pattern is valid.
+    // SAFETY: SSE2 is part of x86-64. Both types are 16 bytes, and any bit pattern is valid.
     unsafe {
         let block = std::mem::transmute::<u128, __m128i>(block);
         let hits = needles.map(|byte| _mm_cmpeq_epi8(block, _mm_set1_epi8(byte.cast_signed())));
@@ -174,7 +175,7 @@ fn matches<const N: usize>(block: u128, needles: [u8; N]) -> u32 {
     }
 }
 
-/// Returns a bit mask of the bytes that match a needle; the first byte has the lowest bit.
+/// Returns a bit mask of the bytes that match a needle. The first byte has the lowest bit.
 #[inline]
 #[cfg(not(target_arch = "x86_64"))]
 fn matches<const N: usize>(block: u128, needles: [u8; N]) -> u32 {

@@ -32,13 +32,14 @@ use std::ops::Range;
 const MAX_PAGES: usize = 100_000;
 /// The maximum memory for pages, in bytes.
 ///
-/// Above this limit, the least expensive pages lose their cells; after that, new pages are merged.
+/// Above this limit, the least expensive pages lose their cells. After that, new pages are merged.
 const MEMORY: usize = 100 << 20;
 /// The number of pages (some KiB each) that fit into the processor's cache and need no prefetching.
 const FEW_PAGES: usize = 1_000;
 /// The number of entries between two checks of the memory.
 const CHECKED: u32 = 1 << 20;
-/// The maximum number of cells of all pages; above it, the least expensive pages lose their cells.
+/// The maximum number of cells of all pages. Above this limit, the least expensive pages lose their
+/// cells.
 const MAX_CELLS: usize = 1_000_000;
 /// The maximum number of hours that are counted individually: 22 years.
 const MAX_HOURS: usize = 200_000;
@@ -58,7 +59,7 @@ const JUMP: i64 = 60;
 #[derive(Clone, Copy, Default)]
 struct CachedPath {
     hash: u64,
-    /// The index of the page plus 1; 0 means that the entry is empty.
+    /// The index of the page plus 1, or 0 if the entry is empty.
     page: u32,
     /// True if the path has variable segments other than numbers, so that many such paths may occur
     /// only once.
@@ -476,7 +477,7 @@ impl Tally {
         }
     }
 
-    /// Returns the hash of a path; paths that differ only in numbers have the same hash.
+    /// Returns the hash of a path. Paths that differ only in numbers have the same hash.
     #[inline]
     fn hash(&self, entry: &Entry, path: &[u8]) -> u64 {
         let mut hasher = self.random.build_hasher();
@@ -525,7 +526,7 @@ impl Tally {
         (page != u32::MAX).then_some(page as usize)
     }
 
-    /// Returns the page of a path that is not in the cache, and whether the path looks variable.
+    /// Returns the page of a path that is not in the cache, and true if the path looks variable.
     #[inline(never)]
     fn page_of_path(&mut self, entry: &Entry, path: &[u8]) -> (usize, bool) {
         if entry.is_query {
@@ -715,7 +716,7 @@ impl Tally {
         if let Some(index) = self.hour_indexes.get(&start) {
             return *index;
         }
-        // A log with more hours is implausible; the additional hours count toward the last one.
+        // A log with more hours is implausible. The additional hours count toward the last hour.
         if self.hours.len() < MAX_HOURS {
             self.hour_indexes.insert(start, self.hours.len());
             self.hours.push(Hour {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The sentences about logs; only this module turns findings into English.
+//! The sentences about logs. Only this module turns findings into English.
 
 use crate::analysis::between::MIN_DAYS_PER_LOG;
 use crate::analysis::changes::MIN_DAYS;
@@ -618,7 +618,7 @@ pub fn headroom_assumptions(is_known: bool) -> [&'static str; 4] {
     ]
 }
 
-/// Explains how a log is read; `error` is the maximum relative error of a percentile.
+/// Explains how a log is read. `error` is the maximum relative error of a percentile.
 pub fn reading_method(error: f64) -> String {
     format!(
         "Counts and sums are exact. Percentiles come from buckets and are off by at most {} of their value. Path segments \
@@ -665,7 +665,7 @@ pub fn ranking_caption(pages: usize, ranked: PageKind, by: PageOrder) -> String 
     }
 }
 
-/// Returns the note below a truncated table of pages; `share` is the omitted pages' fraction of the
+/// Returns the note below a truncated table of pages. `share` is the omitted pages' fraction of the
 /// total.
 pub fn ranking_rest(pages: usize, ranked: PageKind, share: f64) -> String {
     format!(
@@ -707,7 +707,7 @@ pub const COMPARISON_TABLE: &str =
 /// The caption of the table of pages that are in only one log.
 pub const ALONE_TABLE: &str = "Pages that occur in only one log.";
 
-/// Returns the caption of the table of single spikes; `hours` is the number of tested hours.
+/// Returns the caption of the table of single spikes. `hours` is the number of tested hours.
 pub fn single_table(hours: usize) -> String {
     format!(
         "The ratio of an hour's requests to the requests at the same hour of the same weekday in other weeks; the \

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Costs by call stack, for flame graphs. DHAT records whole stacks; for Callgrind, stacks are inferred from the calls.
+//! Costs by call stack, for flame graphs. DHAT records whole stacks. For Callgrind, stacks are
+//! inferred from the calls.
 
 use crate::costs::CostProfile;
 use crate::dhat::{AllocationPoint, Dhat};

@@ -30,7 +30,7 @@ impl Default for AddressNames {
 }
 
 impl AddressNames {
-    /// Looks up the names for one family; `address` is the first address of that family.
+    /// Looks up the names for one family. `address` is the first address of that family.
     pub fn look_up(name: &str, address: IpAddr, family: IpFamily) -> AddressNames {
         AddressNames {
             canonical: canonical_name(name, family),

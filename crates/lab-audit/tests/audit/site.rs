@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Responses by path; other paths get 404.
+/// Responses by path. Other paths get 404.
 type Pages = HashMap<&'static str, Vec<u8>>;
 
 /// The request lines that a server received.

@@ -100,9 +100,9 @@ impl CommonPage<'_> {
         self.known().is_some_and(|ratio| ratio.low > limit)
     }
 
-    /// Returns the reason why it is unknown whether the page is slower.
+    /// Returns the reason why the data cannot show if the page is slower.
     ///
-    /// Returns `None` if that is known, or if the page takes too small a fraction of the time to
+    /// Returns `None` if the data show it, or if the page takes too small a fraction of the time to
     /// matter.
     fn why_open(&self, limit: f64, min_fraction: f64) -> Option<UnknownChange> {
         if self.fractions[0].max(self.fractions[1]) < min_fraction || self.is_slower(limit) {

@@ -40,7 +40,7 @@ pub struct ChangedPage<'w> {
     pub ratio: Interval,
     /// The number of days compared before and after the change.
     pub days: (usize, usize),
-    /// The release on that day or on the day before, if there was one.
+    /// The release on the day of the change or on the previous day, if any.
     pub release: Option<String>,
 }
 

@@ -255,7 +255,7 @@ fn nearest(name: &str, analysis: &LogAnalysis) -> Option<String> {
     (likeness(&best) >= LIKENESS).then(|| best.name.clone())
 }
 
-/// Merges all pages that people use; if there are none, merges all queries.
+/// Merges all pages that people use or, if there are no such pages, all queries.
 pub fn together(analysis: &LogAnalysis) -> LogPage {
     let has_pages = analysis.pages.iter().any(|p| p.kind == PageKind::Page);
     let kind = if has_pages {

@@ -28,7 +28,7 @@ const SEED: u64 = 0x7761_7463;
 pub enum PageOrder {
     /// By the sum of their durations.
     Time,
-    /// By their requests, because no durations are known.
+    /// By the number of requests, because no durations are known.
     Requests,
 }
 
@@ -55,7 +55,7 @@ pub struct RankedPage<'w> {
     pub page: &'w LogPage,
     /// The page's fraction of the total.
     pub fraction: f64,
-    /// The interval of the fraction. Only the first [`WITH_INTERVALS`] pages can have one.
+    /// The interval of the fraction. Only the first [`WITH_INTERVALS`] pages can have an interval.
     pub fraction_interval: Option<Interval>,
     /// The combined fraction of this page and all pages before it.
     pub cumulative: f64,
@@ -205,7 +205,7 @@ impl Matrix {
             if !page.cells.is_empty() {
                 return add_cells(row, page);
             }
-            // A page without cells is assumed to be distributed over time like the others.
+            // A page without cells is assumed to be distributed over time like the other pages.
             let part = amount(page.total_ns, page.requests) / all_known;
             let amounts = row.iter_mut().zip(&known_amounts);
             amounts.for_each(|(sum, known)| *sum += part * known);

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 pub const WEEKS: usize = 4;
 /// The minimum number of weeks for finding hours that stand out week after week.
 pub const MIN_WEEKS: usize = 2;
-/// The minimum ratio of a spike to the usual requests; a smaller increase is never reported.
+/// The minimum ratio of a spike to the usual requests. A smaller increase is never reported.
 pub const MIN_SPIKE: f64 = 1.5;
 /// The variance of the median of normal values divided by the variance of their mean (Kenney &
 /// Keeping, 1962).
@@ -84,7 +84,7 @@ fn slot_of(local_s: i64) -> (usize, usize) {
 pub struct Spikes {
     /// The number of whole weeks in the log.
     pub weeks: usize,
-    /// The number of single hours that were tested; 0 means that there are too few weeks.
+    /// The number of single hours that were tested. It is 0 if there are too few weeks.
     pub tested: usize,
     /// Hours of the week that stand out from the same hour of other days, week after week.
     pub weekly: Vec<Weekly>,

@@ -131,7 +131,7 @@ pub fn s3(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
 }
 
 /// Detects lograge. One matching line is enough, because a Rails application mixes lograge's lines
-/// with others.
+/// with other lines.
 pub fn lograge(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     let mut sampled = Lograge::default();
     let words = "lograge's lines of Rails, with duration in ms";
@@ -224,7 +224,7 @@ pub fn w3c(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     })
 }
 
-/// Returns advice for a database log without durations. Returns `None` if it is not such a log.
+/// Returns advice for a database log without durations. Returns `None` for any other log.
 fn database_advice(lines: &[&[u8]]) -> Option<&'static str> {
     let has = |marks: &[&[u8]]| {
         let has_mark = |line: &&[u8]| {

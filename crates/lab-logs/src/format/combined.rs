@@ -493,8 +493,8 @@ pub fn find_duration(lines: &[&[u8]]) -> Option<Option<Duration>> {
         .filter_map(|index| duration_at(&parsed, b"", index))
         .filter(|d| !is_other_quoted(&parsed, d.index))
         .collect();
-    // A written unit is better evidence than a fraction; a whole number, which can be a counter, is
-    // the weakest.
+    // A written unit is better evidence than a fraction. A whole number, which can be a counter, is
+    // the weakest evidence.
     let by_unit = numbers.iter().find(|d| is_written(&parsed, d.index));
     // nginx writes its durations with three decimals, and $gzip_ratio with two.
     let fractions: Vec<&Duration> = numbers.iter().filter(|d| d.has_fraction()).collect();

@@ -290,7 +290,7 @@ pub struct Producer {
     ///
     /// The field matters because applications may log other durations, too.
     field: &'static str,
-    /// True if other programs write such fields, too.
+    /// True if other programs write fields with the same names, too.
     ///
     /// In that case, the producer's unit is only a preference among the units that fit the values.
     pub is_weak: bool,

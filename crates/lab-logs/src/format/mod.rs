@@ -315,9 +315,9 @@ impl LogReader {
 
     /// Continues the log of `previous` if `begin` contains the first lines of that log's next file.
     ///
-    /// Returns the reader for these lines, and also `previous` if that is a different reader. If
-    /// `is_sure` is true, the file is known to be the next one. Otherwise, it must begin when the
-    /// previous file ends.
+    /// Returns the reader for these lines, and also `previous` if the lines need a different
+    /// reader. If `is_sure` is true, the file is known to be the next file. Otherwise, the file
+    /// must begin when the previous file ends.
     pub(crate) fn continue_log(
         mut self,
         mut previous: LogReader,

@@ -57,7 +57,7 @@ enum PatternField {
         scale: u64,
         /// The resolution of the logged duration, in ns.
         step: u64,
-        /// True if the unit is assumed to be Apache's; other servers write this field in another
+        /// True if the unit is assumed to be Apache's. Other servers write this field in another
         /// unit.
         is_assumed: bool,
     },
@@ -249,7 +249,7 @@ impl Pattern {
             .starts_with(&self.before)
             .then_some(self.before.len())?;
         let mut spans = std::mem::take(&mut self.spans);
-        // Try the form that servers write first; then allow blanks in fields that clients control,
+        // Try the form that servers write first. Then allow blanks in fields that clients control,
         // and finally drop the escapes.
         let ways = [(true, false), (true, true), (false, true)];
         let is_match = ways.into_iter().any(|(has_escapes, has_blanks)| {
@@ -614,7 +614,7 @@ const fn duration(scale: u64, step: u64) -> PatternField {
     }
 }
 
-/// Evidence for Java servers in a `LogFormat`: Tomcat and Undertow use other fields than Apache.
+/// Evidence for Java servers in a `LogFormat`: Tomcat and Undertow use fields that Apache lacks.
 #[derive(Clone, Copy, Debug, Default)]
 struct JavaMarks {
     /// True if there is a field that Apache does not support.

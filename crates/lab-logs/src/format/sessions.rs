@@ -299,7 +299,7 @@ impl Sessions {
         self.bytes -= session.bytes();
         if let Some(error) = session.error.take() {
             self.give(session.explained.take(), sink);
-            // An open statement without a duration was a different one, and succeeded.
+            // An open statement without a duration was another statement, which succeeded.
             let open = session.open.take();
             self.give(open.filter(|open| !is_same(&open.text, text)), sink);
             let failed = Statement {
@@ -365,8 +365,8 @@ impl Sessions {
             Some(_) => self.timed += 1,
             None => self.untimed += u64::from(!statement.is_failed),
         }
-        // A comment belongs to the statement itself; a name can be left from the connection's last
-        // request.
+        // A comment belongs to the statement itself, but a name can be left from the connection's
+        // last request.
         let has_own_id = !statement.id.is_empty() && id_in_comment(text).is_some();
         sink(&Entry {
             time_s: statement.time_s,
@@ -569,7 +569,7 @@ fn is_translated_duration(text: &[u8]) -> bool {
     is_word && number > 0 && digits[number..].starts_with(b" ms")
 }
 
-/// Parses the duration at the beginning of a message, in ns; also returns the text after `ms`.
+/// Parses the duration at the beginning of a message, in ns. Also returns the text after `ms`.
 fn milliseconds(text: &[u8]) -> Option<(u64, &[u8])> {
     let digits = text.strip_prefix(b"duration: ")?;
     let end = find(&digits[..digits.len().min(40)], b" ms")?;

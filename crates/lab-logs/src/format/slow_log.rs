@@ -68,7 +68,8 @@ pub struct SlowLog {
     is_zone_guessed: bool,
     /// True if an entry had a duration.
     has_durations: bool,
-    /// The sampling rate: one in this many statements is logged. 0 if the log does not contain it.
+    /// The sampling rate: one in this many statements is logged. 0 if the log does not contain the
+    /// rate.
     one_in: u64,
 }
 
@@ -108,8 +109,8 @@ impl SlowLog {
     /// statement.
     ///
     /// In that case, this parser also reads the next file, with the offset of the server's clock
-    /// that `next` found. Otherwise, `next` reads it. `next` then takes over the last `# Time:`,
-    /// unless the file begins with a banner or with earlier statements.
+    /// that `next` found. Otherwise, `next` reads the next file, and takes over the time of the
+    /// last `# Time:` line unless the file begins with a banner or with earlier statements.
     pub fn continue_with(&mut self, next: &mut SlowLog, begin: &[u8], is_sure: bool) -> bool {
         let mut lines = begin
             .split(|b| *b == b'\n')
@@ -326,7 +327,7 @@ impl SlowLog {
         (Some(local_s - i64::from(offset_s)), offset_s)
     }
 
-    /// Passes the statement to `sink`, if there is one.
+    /// Passes the statement to `sink`, if any.
     pub fn end(&mut self, sink: &mut impl FnMut(&Entry)) {
         let is_cut_off = self.event.is_short && self.event.text.is_empty() && !self.event.has_set;
         if self.event.is_open && !is_cut_off {

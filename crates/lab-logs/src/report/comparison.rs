@@ -89,7 +89,7 @@ fn assumed(analyses: &[&LogAnalysis; 2]) -> Vec<Finding> {
     of_first.chain(of_second).collect()
 }
 
-/// Returns the tone of a change; a change whose interval has no level is inconclusive.
+/// Returns the tone of a change. A change whose interval has no level is inconclusive.
 fn tone(ratio: &Interval) -> Tone {
     match ratio {
         r if r.level > 0.0 && r.high < 1.0 => Tone::Better,

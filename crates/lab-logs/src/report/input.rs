@@ -147,7 +147,7 @@ pub(super) fn kind_name(kind: PageKind) -> &'static str {
     }
 }
 
-/// Returns the tone of a change; longer durations are worse.
+/// Returns the tone of a change. Longer durations are worse.
 pub(super) fn change_tone(ratio: &Interval) -> Tone {
     match ratio {
         r if r.low > 1.0 => Tone::Worse,

@@ -21,7 +21,7 @@ fn queries_within(logs: &[&str]) -> Vec<QueryWithin> {
     analysis(logs).within
 }
 
-/// Reads each log on a machine of its own, and merges the counts.
+/// Reads each log on a separate machine, and merges the counts.
 fn read_by_agents(logs: &[&str]) -> LogAnalysis {
     let mut all = Tally::in_parts(Rules::default());
     for text in logs {
@@ -139,7 +139,7 @@ fn spans_contain_their_queries() {
     assert_eq!(analysis.within, [expected]);
 }
 
-/// Returns a server's log with one request; `time` may be empty.
+/// Returns a server's log with one request. `time` may be empty.
 fn request(id: &str, time: &str, ms: u64) -> String {
     let time = match time {
         "" => String::new(),
