@@ -126,7 +126,7 @@ pub fn sentence(finding: &LogsFinding) -> String {
             match hours {
                 1 => format!("1 hour stands out: it began at {began} and had {usual}."),
                 n => format!(
-                    "{} hours stand out; the largest began at {began} and had {usual}.",
+                    "{} hours stand out; the largest spike began at {began} and had {usual}.",
                     quantity::integer(*n as u64)
                 ),
             }
@@ -307,7 +307,7 @@ pub fn assumption(assumption: &LogAssumption) -> String {
             unit_name(*unit_ns)
         ),
         LogAssumption::DurationField { place } => format!(
-            "Durations are assumed to be in {place}, but other fields may contain them too: describe the lines with --log-format."
+            "Durations are assumed to be in {place}, but other fields may contain durations, too: describe the lines with --log-format."
         ),
         LogAssumption::MixedForms { place, unit_ns } => format!(
             "Durations ({place}) are assumed to be in {}, but some have a fraction and others do not, as if the unit had \
@@ -326,14 +326,14 @@ pub fn assumption(assumption: &LogAssumption) -> String {
         ),
         LogAssumption::LowerBounds => {
             "Durations that begin with + are lower bounds: HAProxy logged them before the responses ended (option logasap). \
-             Without that option, it logs the full duration."
+             Without this option, HAProxy logs the full duration."
                 .into()
         }
         LogAssumption::NoZone => {
             "The log's times have no time zone and are read as UTC: specify the zone with --zone.".into()
         }
         LogAssumption::RepeatedHour => {
-            "Times in an hour that the clock showed twice are assumed to be in the first of the two.".into()
+            "Times in an hour that the clock showed twice are assumed to be in the first of the two hours.".into()
         }
         LogAssumption::AmbiguousZone {
             word,
@@ -356,7 +356,7 @@ pub fn advice(advice: &LogAdvice) -> String {
         LogAdvice::Unread { reason } => format!("A log could not be read to the end: {reason}."),
         LogAdvice::NoDurations => {
             "The log has no durations that benchlab recognizes. Apache and Tomcat: add %D to the LogFormat or pattern. nginx: \
-             add $request_time to log_format. If they are there, describe the lines with --log-format."
+             add $request_time to log_format. If the lines contain durations, describe the lines with --log-format."
                 .into()
         }
         LogAdvice::NoDurationInFormat => {
