@@ -165,7 +165,7 @@ fn no_such_thing(rule: &Rule, classes: &[Class]) -> AuditFinding {
 }
 
 /// Merges findings with the same state. A merged finding describes the first object and names the
-/// others.
+/// other objects.
 fn merge(findings: Vec<AuditFinding>) -> Vec<AuditFinding> {
     let mut merged = Vec::new();
     for state in State::ALL {

@@ -46,7 +46,7 @@ pub struct Rule {
 /// A state and its conditions.
 #[derive(Clone, Debug)]
 pub struct StateCase {
-    /// The state.
+    /// The state of a finding in this case.
     pub state: State,
     /// The conditions, all of which must hold.
     pub when: Vec<Condition>,
@@ -54,7 +54,7 @@ pub struct StateCase {
     pub seen: Option<String>,
     /// The cost of the problem, in words. May be empty.
     pub cost: String,
-    /// The fixes.
+    /// The fixes. There may be one fix for each kind of server.
     pub fixes: Vec<Fix>,
     /// The importance, 1 to 9.
     pub weight: u8,
@@ -77,7 +77,7 @@ pub enum Measuring {
 #[derive(Debug, thiserror::Error)]
 #[error("{}", wording::rule_error(.file, .reason))]
 pub struct RuleError {
-    /// The rule's file.
+    /// The path of the rule's file.
     pub file: String,
     /// The reason, with its position in the file.
     pub reason: String,

@@ -15,7 +15,8 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 ///
-/// Returns an error if the directory cannot be read or if any rule in it is invalid, even a rule for another audit.
+/// Returns an error if the directory cannot be read or if it contains an invalid rule, even a rule
+/// for another audit.
 pub fn with_folder(
     mut rules: Vec<Rule>,
     folder: &Path,

@@ -12,7 +12,7 @@ pub enum Value {
     Number(f64, Unit),
     /// A word or a sentence.
     Word(String),
-    /// A yes or no.
+    /// True or false.
     Flag(bool),
     /// A value that could not be observed, with the reason.
     Unknown(String),
@@ -66,7 +66,7 @@ impl Value {
         result.map_or_else(Value::Unknown, value)
     }
 
-    /// Creates a word.
+    /// Creates a value that is a word or a sentence.
     pub fn word(text: impl Into<String>) -> Value {
         Value::Word(text.into())
     }
@@ -102,7 +102,7 @@ impl Thing {
         }
     }
 
-    /// Sets a value.
+    /// Sets the value with this name, and replaces an earlier value.
     pub fn set(&mut self, name: &'static str, value: Value) {
         self.values.insert(name, value);
     }
@@ -124,7 +124,7 @@ impl Thing {
         }
     }
 
-    /// Sets a value, if there is one.
+    /// Sets a value, unless the value is `None`.
     pub fn set_some(&mut self, name: &'static str, value: Option<Value>) {
         if let Some(value) = value {
             self.set(name, value);

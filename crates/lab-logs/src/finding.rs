@@ -45,9 +45,9 @@ pub enum LogsFinding {
     },
     /// Requests of a page run the same query many times.
     RepeatedQuery {
-        /// The page.
+        /// The name of the page.
         page: String,
-        /// The query.
+        /// The normalized text of the query.
         query: String,
         /// The average number of executions per request.
         per_request: f64,
@@ -56,7 +56,7 @@ pub enum LogsFinding {
         /// The sampling rate of the join: one in this many request IDs is joined.
         one_in: u64,
     },
-    /// The headroom.
+    /// The headroom of the server.
     Headroom {
         /// The fraction of the capacity that the busiest minute uses.
         used: Interval,
@@ -69,9 +69,9 @@ pub enum LogsFinding {
     },
     /// A page became slower or faster.
     Changed {
-        /// The page.
+        /// The name of the page.
         page: String,
-        /// The ratio of the durations after the change to the durations before it.
+        /// The durations after the change divided by the durations before the change.
         ratio: Interval,
         /// The first day of the new level, such as `2026-05-21`.
         day: String,
@@ -91,7 +91,7 @@ pub enum LogsFinding {
     },
     /// Individual hours have more requests than usual.
     SingleSpikes {
-        /// The number of hours.
+        /// The number of hours with more requests than usual.
         hours: usize,
         /// The start of the largest spike by the log's clock, in seconds since 1970.
         local_s: i64,
@@ -111,7 +111,7 @@ pub enum LogsFinding {
     },
     /// An assumption that results depend on.
     Assumed {
-        /// The assumption.
+        /// The assumption, with the facts that it concerns.
         assumption: LogAssumption,
         /// The log or logs that the assumption concerns, or `None` if no logs are compared.
         log: Option<ComparedLog>,
@@ -143,22 +143,22 @@ pub enum LogsFinding {
     LongDurations,
     /// Some entries of a log are not counted, or the next log could contain more data.
     Advice {
-        /// The advice.
+        /// The advice, with the facts that it concerns.
         advice: LogAdvice,
     },
     /// Statements ran outside the time span of the request with their ID.
     StatementsOutside {
-        /// The number of statements.
+        /// The number of statements that ran outside the time span.
         statements: u64,
     },
     /// Multiple requests share an ID.
     SharedIds {
-        /// The number of requests.
+        /// The number of requests that share an ID.
         requests: u64,
     },
     /// Some request IDs have too many statements to be joined.
     CrowdedIds {
-        /// The number of IDs.
+        /// The number of IDs with too many statements.
         ids: u64,
     },
     /// The log has no requests.
@@ -176,9 +176,9 @@ pub enum LogsFinding {
     NoCapacity,
     /// In a comparison of two logs, a page is slower or faster in the second log.
     PageChanged {
-        /// The page.
+        /// The name of the page.
         page: String,
-        /// The ratio of the durations in the second log to the durations in the first.
+        /// The durations in the second log divided by the durations in the first log.
         ratio: Interval,
         /// The page's fraction of the total time in the first and in the second log, 0 to 1.
         shares: [f64; 2],
@@ -198,7 +198,7 @@ pub enum LogsFinding {
 /// A page with its fraction of the total.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PageFraction {
-    /// The page.
+    /// The name of the page.
     pub page: String,
     /// The fraction, 0 to 1.
     pub share: f64,
@@ -225,7 +225,7 @@ pub enum GateProblem {
     NoPeak,
     /// No page has that name.
     NoPage {
-        /// The page.
+        /// The name that the gate specifies.
         page: String,
         /// The page with the most similar name, if any.
         nearest: Option<String>,
@@ -254,7 +254,7 @@ pub enum UnknownChange {
     TooFewDays(String),
     /// The interval of a page's change is too wide to decide.
     Open {
-        /// The page.
+        /// The name of the page.
         page: String,
         /// The lower bound of the ratio.
         low: f64,

@@ -114,7 +114,7 @@ fn has_compression(path: &Path) -> bool {
 }
 
 impl FollowedFile {
-    /// Opens a log. `earlier` is the state of the rotated files before it.
+    /// Opens a log. `earlier` is the state of the log's rotated files.
     fn new(
         path: &Path,
         earlier: Option<ServerLog>,
@@ -157,8 +157,8 @@ impl FollowedFile {
             pushed.map_err(|e| self.wrong(e))?;
         }
         if bytes == 0 {
-            // Detect the format now. Otherwise, a short log would only appear once more is written
-            // to it.
+            // Detect the format now. Otherwise, a short log would only appear once the server
+            // writes more lines.
             let format_found = self.log.begin_if_whole(&mut session.tally);
             format_found
                 .and_then(|()| self.poll(session))

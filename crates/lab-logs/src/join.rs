@@ -169,8 +169,8 @@ impl JoinRecord {
         (self.id, self.executions > 0, self.page, self.time_s)
     }
 
-    /// Merges the next record of the same ID into this one. Returns false if they must stay
-    /// separate.
+    /// Merges the next record of the same ID into this record. Returns false if the two records
+    /// must stay separate.
     fn absorb(&mut self, next: &JoinRecord) -> bool {
         if self.executions == 0 && next.executions == 0 {
             // It is unknown which of the two requests ran the statements.
@@ -302,7 +302,7 @@ impl Join {
         record.id.leading_zeros() >= self.halvings
     }
 
-    /// Reduces the stored IDs to those whose hashes have at least this many leading zero bits.
+    /// Reduces the stored IDs to the IDs whose hashes have at least this many leading zero bits.
     fn halve_to(&mut self, halvings: u32) {
         self.halvings = self.halvings.max(halvings.min(u64::BITS));
         let halvings = self.halvings;
@@ -398,7 +398,7 @@ impl Joined {
         }
     }
 
-    /// Sorts the pairs and merges equal ones.
+    /// Sorts the pairs and merges equal pairs.
     fn combine(&mut self) {
         self.pairs.sort_unstable();
         self.pairs.dedup_by(|next, pair| {

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// A log.
+/// A log: a file, standard input, or the URL of a monitor or a database server.
 #[derive(Clone, Debug)]
 pub struct LogSource {
     /// The displayed name, without user and password.

@@ -191,7 +191,7 @@ impl Page {
         position.is_err()
     }
 
-    /// Merges cells into wider ones.
+    /// Merges cells into wider cells.
     pub fn widen(&mut self, width: CellWidth) {
         let shorter = WIDTHS[width.0.saturating_sub(1)].0;
         let cells = std::mem::take(&mut self.cells);
@@ -231,7 +231,7 @@ impl Page {
         }
     }
 
-    /// Adds totals, and the distribution if `other` has one.
+    /// Adds totals and, if known, the distribution of the durations.
     pub fn add_all(&mut self, other: &LogPage) {
         self.requests = self.requests.saturating_add(other.requests);
         self.errors = self.errors.saturating_add(other.errors);

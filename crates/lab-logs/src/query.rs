@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 /// The maximum length of a query's name, in bytes.
 ///
-/// A longer query is cut for display, and a digest distinguishes it from others.
+/// A longer query is cut for display, and a digest distinguishes the query from other queries.
 const MAX_NAME: usize = 200;
 /// The number of bytes shown from the beginning of a longer query. The other bytes come from the
 /// query's end.
@@ -245,8 +245,8 @@ impl QueryWriter<'_> {
         self.folded.push(b'?');
     }
 
-    /// Writes a list of literals and skips the rows of literals after it. Returns the index after
-    /// them.
+    /// Writes a list of literals and skips the rows of literals that follow. Returns the index
+    /// after these rows.
     fn write_list(&mut self, open: usize) -> usize {
         let (begin, end) = (
             &self.tokens[open].bytes,
@@ -291,7 +291,7 @@ impl QueryWriter<'_> {
         }
         self.space(begin);
         self.folded.extend(rows.join(&b", "[..]));
-        // A comma after the last row does not belong to it.
+        // A comma after the last row does not belong to the row.
         if self.is_symbol(at.wrapping_sub(1), b',') {
             at - 1
         } else {

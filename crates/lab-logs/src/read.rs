@@ -35,7 +35,7 @@ const CACHE_LINE: usize = 64;
 
 /// Parses the files of a log one after the other, chunk by chunk.
 ///
-/// If a file continues the previous one, as after a rotation, parsing continues with the state at
+/// If a file continues the previous file, as after a rotation, parsing continues with the state at
 /// the end of the previous file.
 pub struct ServerLog {
     /// The current file.
@@ -137,7 +137,8 @@ impl ServerLog {
         let end = memchr::memrchr(b'\n', &self.part).unwrap_or(self.part.len());
         let begin = &self.part[..end];
         let is_next = is_same_log(&self.previous_name, &self.source.name);
-        // If the file has the same name as the previous one, nothing is missing in between.
+        // If the file has the same name as the previous file, nothing is missing between the two
+        // files.
         let is_sure = self.previous_name == self.source.name;
         let reader = match find(begin, &self.hints) {
             Ok(LogFormat::Lines(reader)) => *reader,

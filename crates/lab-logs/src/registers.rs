@@ -29,7 +29,7 @@ impl RegisterWidth for Baseline {
     }
 }
 
-/// Proof that this processor supports AVX2; [`Avx2::new`] is the only way to get one.
+/// Proof that this processor supports AVX2. Only [`Avx2::new`] creates such a proof.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy, Debug)]
 pub struct Avx2(());
@@ -129,7 +129,7 @@ pub fn has_digit_behind(byte: u8, text: &[u8]) -> bool {
 
 /// Returns the last bytes of `text` as a block, and the block's offset.
 ///
-/// The block overlaps the previous one.
+/// The block overlaps the previous block.
 #[inline]
 fn last_block(text: &[u8]) -> (u128, usize) {
     match text.last_chunk::<BLOCK>() {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Counts the requests of every second.
 //!
-//! Unlike peaks, these counts can be added to those of another log, because two logs have their
-//! busiest second at different times.
+//! Unlike peaks, these counts can be added to the counts of another log. The peaks of two logs
+//! cannot be added, because two logs have their busiest second at different times.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -186,7 +186,7 @@ impl Tally {
         self.records = Some(records);
     }
 
-    /// Starts to count every second, because another log may cover the same time as an earlier one.
+    /// Starts to count every second, because another log may cover the same time as an earlier log.
     pub fn keep_every_second(&mut self) {
         self.every_second.get_or_insert_default();
     }
@@ -215,7 +215,7 @@ impl Tally {
         }
     }
 
-    /// Returns the counts, to be merged with others.
+    /// Returns the counts, which [`Tally::merge`] adds to the counts of another tally.
     pub fn into_part(mut self) -> TallyPart {
         self.join.sort();
         TallyPart {
@@ -338,7 +338,7 @@ impl Tally {
         let is_error = entry.status >= 500;
         let duration = entry.duration_ns.map(|ns| (ns, bucket(ns)));
         if let Some(time) = entry.time_s {
-            // A statement may be written long after it began.
+            // A statement may be logged long after it began.
             self.advance_clock(time, !entry.is_query);
         }
         let page = &mut self.pages[page_index];
@@ -493,8 +493,8 @@ impl Tally {
         hasher.finish()
     }
 
-    /// Puts a path into the cache, which grows after many evictions. A variable path evicts no
-    /// stable one.
+    /// Puts a path into the cache, which grows after many evictions. A variable path never evicts a
+    /// stable path.
     fn cache_path(&mut self, slot: usize, cached: CachedPath) {
         let evicted = self.cache[slot];
         let evicts_stable = evicted.page > 0 && !evicted.varies;

@@ -5,7 +5,8 @@ use crate::registers::leading_number;
 use jiff::civil::Date;
 use jiff::tz::{Offset, TimeZone};
 
-/// Parses digits. Returns `None` if there is any other character or if the number is too long.
+/// Parses digits. Returns `None` if the text contains any other character or if the number is too
+/// long.
 #[inline]
 pub fn number(digits: &[u8]) -> Option<u64> {
     match leading_number(digits) {

@@ -58,7 +58,7 @@ pub enum StartError {
 pub struct Agents {
     agents: IdVec<AgentId, StartedAgent>,
     events: Receiver<(AgentId, AgentEvent)>,
-    /// Events that arrived during a comparison of clocks and do not belong to it.
+    /// Events that arrived during a comparison of clocks but are not part of the comparison.
     early: VecDeque<(AgentId, AgentEvent)>,
     launcher: Arc<dyn Launcher>,
     lost_after: Duration,
@@ -76,7 +76,7 @@ struct StartedAgent {
 
 impl Agents {
     /// Starts one agent at each location, all at the same time. If an agent cannot be started, ends
-    /// the others and returns an error.
+    /// all agents and returns an error.
     pub fn start(starting: &AgentStart) -> Result<Agents, StartError> {
         let (sender, events) = channel();
         let program = LabProgram::default();
@@ -147,12 +147,12 @@ impl Agents {
         Ok(())
     }
 
-    /// Returns the number of started agents, including lost ones.
+    /// Returns the number of started agents, including lost agents.
     pub fn len(&self) -> usize {
         self.agents.len()
     }
 
-    /// Returns the IDs of the started agents, including lost ones.
+    /// Returns the IDs of the started agents, including lost agents.
     pub fn ids(&self) -> impl Iterator<Item = AgentId> + use<> {
         self.agents.ids()
     }
@@ -286,7 +286,7 @@ impl Agents {
         AgentEvent::Lost(reason)
     }
 
-    /// Compares the agents' clocks with this machine's.
+    /// Compares the agents' clocks with this machine's clock.
     ///
     /// Returns two offsets for each agent: of the monotonic clock, and of the time since 1970.
     /// Returns `None` for a lost agent.

@@ -32,7 +32,7 @@ fn cycles(profile: &Profile) -> Option<f64> {
 /// A predicted change, and its agreement with the measured time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Agreement {
-    /// The later program's estimated cycles divided by the earlier program's.
+    /// The later program's estimated cycles divided by the earlier program's estimated cycles.
     pub predicted: f64,
     /// The agreement between the prediction and the measured time.
     pub outlook: Outlook,

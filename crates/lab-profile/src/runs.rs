@@ -27,7 +27,7 @@ pub struct ProgramRuns {
 /// The outcome of a run.
 #[derive(Clone, Debug)]
 pub struct RunRecord {
-    /// The tool.
+    /// The tool under which the program ran.
     pub tool: Tool,
     /// The program's name.
     pub name: String,
@@ -44,14 +44,14 @@ pub struct RunRecord {
 pub enum RunWarning {
     /// A run was stopped because it exceeded the time limit.
     Stopped {
-        /// The tool.
+        /// The tool under which the program ran.
         tool: Tool,
         /// The program's name.
         name: String,
     },
     /// A run produced no values.
     NoFigures {
-        /// The tool.
+        /// The tool under which the program ran.
         tool: Tool,
         /// The program's name.
         name: String,

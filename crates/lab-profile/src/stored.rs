@@ -40,7 +40,7 @@ pub struct ProfiledPrograms {
 pub struct Caveat {
     /// The topic, in a few words.
     pub label: String,
-    /// The sentence.
+    /// The caveat as a complete sentence.
     pub text: String,
 }
 

@@ -99,7 +99,7 @@ impl Tool {
 /// A finished run of a command under a tool.
 #[derive(Debug)]
 pub struct ValgrindRun {
-    /// The tool.
+    /// The tool under which the command ran.
     pub tool: Tool,
     /// The index of the command.
     pub command: usize,
@@ -107,7 +107,7 @@ pub struct ValgrindRun {
     pub status: Option<ExitStatus>,
     /// The duration of the run.
     pub took: Duration,
-    /// The tool's output file, if it wrote one.
+    /// The tool's output file, or `None` if the tool wrote no file.
     pub file: Option<PathBuf>,
     /// The SHA-256 digest of the program's standard output.
     pub output: [u8; 32],
@@ -166,7 +166,7 @@ pub struct Step {
     pub elapsed: Duration,
 }
 
-/// Returns the runs of each command under each of the tools.
+/// Returns the runs of each command under each tool.
 pub fn runs_of(tools: &[Tool], commands: usize) -> Vec<(Tool, usize)> {
     let tools = tools.iter();
     let runs = tools.flat_map(|&tool| (0..commands).map(move |command| (tool, command)));

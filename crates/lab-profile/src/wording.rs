@@ -252,7 +252,7 @@ pub const COUNTERS_FACT: &str = "hardware counters";
 pub const COUNTERS_IN_TABLE: &str = "in the table of resources per run";
 
 /// States that the counts have no noise, and names the file that contains the tools' output, if
-/// there is one.
+/// any.
 pub fn origin(file: Option<&str>) -> String {
     let counts = "Valgrind counts on a simulated processor, so its counts have no noise.";
     match file {

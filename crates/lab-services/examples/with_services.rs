@@ -126,8 +126,8 @@ fn rights(kind: &str) -> &'static str {
     }
 }
 
-/// Runs a command until it exits. In a terminal, Ctrl-C reaches the command directly. Other signals
-/// are forwarded to it.
+/// Runs a command until it exits. In a terminal, Ctrl-C reaches the command directly. Forwards
+/// other signals to the command.
 fn finish(command: &mut Command) -> Result<u8, Box<dyn std::error::Error>> {
     let name = command.get_program().to_string_lossy().into_owned();
     let mut child = command

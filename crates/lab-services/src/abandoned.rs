@@ -114,7 +114,8 @@ fn running(software: &Software, folder: &Path) -> Vec<AbandonedProcess> {
         .collect()
 }
 
-/// Signals the processes in a daemon's directory, and sends SIGKILL to those that do not exit in time.
+/// Signals the processes in a daemon's directory, and sends SIGKILL to processes that do not exit
+/// in time.
 pub(crate) fn end(software: &Software, folder: &Path, mut signal: Signal) {
     let deadline = Instant::now() + TIMEOUT;
     let mut signaled = Vec::new();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The interface of daemons, which benchlab starts before a run and stops after it. A new daemon is one file that
-//! implements [`Daemon`].
+//! The interface of daemons. benchlab starts a daemon before a run and stops it after the run. A
+//! new daemon is one file that implements [`Daemon`].
 
 use crate::folder::Folder;
 use crate::processes::Processes;
@@ -59,7 +59,8 @@ pub trait Daemon: Send {
         Processes::new(main)
     }
 
-    /// Returns the name of the Unix socket in [`Folder::sockets`], if the daemon has one.
+    /// Returns the name of the Unix socket in [`Folder::sockets`], or `None` if the daemon has no
+    /// socket.
     fn socket(&self, port: u16) -> Option<String> {
         let _ = port;
         None

@@ -35,7 +35,7 @@ pub type Rows = Vec<Vec<Option<String>>>;
 /// A column of a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnDescription {
-    /// The name.
+    /// The name of the column.
     pub name: String,
     /// The type: `integer`, `boolean`, `float`, `decimal`, `text`, `bytes`, `date` or `timestamp`.
     /// Any other type has the server's own name.

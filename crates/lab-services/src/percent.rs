@@ -3,7 +3,7 @@
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-/// All characters except the unreserved ones of RFC 3986, section 2.3.
+/// All characters except the unreserved characters of RFC 3986, section 2.3.
 pub const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')

@@ -72,13 +72,14 @@ impl Processes {
         pids
     }
 
-    /// Returns the children of the main process, including exited ones that have not been reaped.
+    /// Returns the children of the main process, including exited children that have not been
+    /// reaped.
     pub fn children(&self) -> Vec<Pid> {
         procfs::started_by(self.main, self.main)
     }
 
-    /// Returns the CPU time of all processes in ns, including exited ones, or `None` if the server
-    /// has exited. The time never decreases.
+    /// Returns the CPU time of all processes in ns, including exited processes, or `None` if the
+    /// server has exited. The time never decreases.
     pub fn cpu_ns(&self) -> Option<u64> {
         if let Some(LabConnection::Thread(thread)) = self.lab_connection {
             return self.cpu_ns_without(thread);

@@ -12,7 +12,7 @@ use nix::unistd::Pid;
 /// removes its data.
 pub struct RunningDaemon {
     // The fields are dropped in this order: the process ends before its folder is removed.
-    /// The main process, or `None` after it was killed.
+    // `process` is the main process, or `None` after the main process was killed.
     pub(crate) process: Option<DaemonProcess>,
     pub(crate) port: u16,
     pub(crate) launch: Launch,

@@ -151,8 +151,8 @@ impl Service {
         processes.map(Processes::pids).unwrap_or_default()
     }
 
-    /// Returns the CPU time of all processes in ns, including exited ones, or `None` if it is
-    /// unknown.
+    /// Returns the CPU time of all processes in ns, including exited processes, or `None` if the
+    /// time is unknown.
     ///
     /// The resolution is 1 µs for each process, or 10 ms in total for an external PostgreSQL. The
     /// process or thread that serves benchlab's own connection is excluded.

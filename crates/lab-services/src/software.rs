@@ -168,7 +168,8 @@ impl fmt::Debug for Software {
 pub(crate) struct Installed {
     /// The daemon itself.
     pub program: PathBuf,
-    /// The program that creates the daemon's data directory, if the daemon needs one.
+    /// The program that creates the daemon's data directory, or `None` if the daemon needs no data
+    /// directory.
     pub installer: Option<PathBuf>,
     version: (u32, u32),
 }

@@ -430,7 +430,8 @@ fn cut(line: &[u8]) -> (&[u8], &[u8]) {
     (word, rest.trim_ascii_start())
 }
 
-/// Parses a position: `16`, `0x10`, or a position relative to the previous one, `+3`, `-3` or `*`.
+/// Parses a position: `16`, `0x10`, or a position relative to the previous position, `+3`, `-3` or
+/// `*`.
 #[inline]
 fn position(word: &[u8], before: u64) -> Option<u64> {
     match word {

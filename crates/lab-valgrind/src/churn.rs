@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Churn: memory that a program allocates repeatedly, while it frees most blocks before it
-//! allocates the next ones.
+//! Churn: memory that a program allocates repeatedly. The program frees most blocks before it
+//! allocates the next blocks.
 
 use crate::dhat::Dhat;
 use crate::names::Frame;

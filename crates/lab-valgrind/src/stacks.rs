@@ -36,7 +36,8 @@ impl Dhat {
     }
 }
 
-/// A function's self cost, the cost of the calls to it, and the calls that it makes.
+/// A function's self cost, the cost of all calls to the function, and the calls that the function
+/// makes.
 #[derive(Default)]
 struct Node {
     self_cost: f64,

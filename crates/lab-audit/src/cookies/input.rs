@@ -120,7 +120,7 @@ impl Collector {
         self.observation.gaps.push(reason.to_owned());
     }
 
-    /// Adds a request with all cookies that a browser would send with it now.
+    /// Adds a request with all cookies that a browser would send with this request now.
     pub fn add_expected_request(
         &mut self,
         is_tls: bool,

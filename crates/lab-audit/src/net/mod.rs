@@ -510,7 +510,7 @@ fn set_mtu(side: &AddressTurns, thing: &mut Thing) {
     }
 }
 
-/// Describes the resolvers of this machine, and queries those with an IPv6 address.
+/// Describes the resolvers of this machine, and queries the resolvers that have an IPv6 address.
 fn resolvers_thing() -> Thing {
     let text = Root::live().text("etc/resolv.conf").unwrap_or_default();
     let resolvers = names::resolvers(&text);

@@ -38,7 +38,7 @@ impl AddressNames {
         }
     }
 
-    /// Returns the reverse name, if the address has one.
+    /// Returns the reverse name, if the address has a reverse name.
     pub fn reverse_name(&self) -> Option<&str> {
         self.reverse.as_ref().ok()?.as_deref()
     }

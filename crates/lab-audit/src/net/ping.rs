@@ -58,7 +58,7 @@ pub enum EchoProbe {
 
 /// A received packet.
 enum Packet {
-    /// The reply to the last request, with its TTL if the kernel reports one.
+    /// The reply to the last request, with the reply's TTL if the kernel reports the TTL.
     Reply {
         ttl: Option<u8>,
     },

@@ -66,7 +66,7 @@ pub struct AddressTurns {
     /// True if a request larger than one packet got a response, or `None` if no such request was
     /// sent.
     pub large_got_response: Option<bool>,
-    /// True if the large request got a response, either in full-size packets or in small ones.
+    /// True if the large request got a response, either in full-size packets or in small packets.
     /// `None` if no large request was sent.
     pub small_got_response: Option<bool>,
     /// The path MTU as measured with echo requests.

@@ -15,7 +15,7 @@ use lab_model::audit::{Audit, AuditFinding, State};
 pub struct ChangedReport<'a> {
     /// The runs that contain the audits, the earlier one first.
     pub runs: [&'a Run; 2],
-    /// The audits.
+    /// The audits, in the order of the runs.
     pub audits: [&'a Audit; 2],
     /// The paths of the run files.
     pub files: [&'a str; 2],

@@ -13,7 +13,7 @@ use serde_json::Value as Json;
 
 /// The input of the report on an audit.
 pub struct AuditReport<'a> {
-    /// The audit.
+    /// The audit that the report is about.
     pub audit: &'a Audit,
     /// The run's name. May be empty.
     pub run: &'a str,

@@ -72,7 +72,7 @@ pub fn of_har(text: &str) -> Result<(Url, Site), String> {
     Ok((answered[0].0.clone(), site))
 }
 
-/// Parses the response of an entry, if the entry has one.
+/// Parses the response of an entry. Returns `None` if the entry has no response.
 fn entry_with_response(entry: &Json) -> Option<EntryWithResponse<'_>> {
     let url = Url::parse(entry["request"]["url"].as_str()?).ok()?;
     url.host_str()?;

@@ -470,7 +470,7 @@ mod tests {
             worn(&[(209, "Remaining_Lifetime_Perc", 0, "97")]),
             Some(3.0)
         );
-        // No other attribute replaces this one, because the others can stay at 100.
+        // No other attribute replaces this attribute, because the other attributes can stay at 100.
         let frozen = (177, "Wear_Leveling_Count", 100, "12");
         assert_eq!(
             worn(&[(169, "Remaining_Lifetime_Perc", 100, "41"), frozen]),

@@ -64,8 +64,8 @@ fn both_loopbacks_answer_and_are_compared() {
     );
 }
 
-/// Without IPv6, or if the loopback interface is down, the missing values are unknown and the
-/// others are reported.
+/// Without IPv6, or if the loopback interface is down, the missing values are unknown and all other
+/// values are reported.
 #[test]
 fn an_address_that_this_machine_lacks_is_unknown() {
     let in_space = |change: &[&str], file: Option<&str>| -> Result<NetObservation, String> {
@@ -156,7 +156,8 @@ fn state_and_text<'a>(audit: &'a Audit, rule: &str, family: &str) -> (State, &'a
 fn black_hole() -> Result<NetObservation, String> {
     let pair = NamespacePair::new()?;
     let [near, far] = NamespacePair::DEVICES;
-    // By default, the kernel passes on multiple segments as one, which no device rejects.
+    // By default, the kernel passes on multiple segments as a single large packet, which no device
+    // rejects.
     let unsegmented = |device| ip(&["link", "set", device, "gso_max_segs", "1"]);
     pair.client.run_inside(|| unsegmented(near))??;
     pair.server.run_inside(|| {

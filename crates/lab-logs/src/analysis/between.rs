@@ -91,7 +91,7 @@ pub fn slower_pages(
 }
 
 impl CommonPage<'_> {
-    /// Returns the interval of the ratio, if there is one.
+    /// Returns the interval of the ratio, or `None` if there are too few days.
     fn known(&self) -> Option<&Interval> {
         self.ratio.as_ref().filter(|ratio| ratio.level > 0.0)
     }

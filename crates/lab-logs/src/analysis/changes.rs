@@ -29,14 +29,14 @@ const MAX_DAYS_PER_SIDE: i64 = 28;
 /// The smallest change that is reported, as a logarithm.
 const MIN_LOG_CHANGE: f64 = 0.05;
 
-/// A page that changed.
+/// A page whose durations changed on a certain day.
 #[derive(Clone, Debug)]
 pub struct ChangedPage<'w> {
-    /// The page.
+    /// The page with its counts.
     pub page: &'w LogPage,
     /// The start of the first day at the new level by the log's clock, in seconds since 1970.
     pub at_s: i64,
-    /// The ratio of the durations after the change to the durations before it.
+    /// The durations after the change divided by the durations before the change.
     pub ratio: Interval,
     /// The number of days compared before and after the change.
     pub days: (usize, usize),
@@ -47,9 +47,9 @@ pub struct ChangedPage<'w> {
 /// A page that changes gradually.
 #[derive(Clone, Debug)]
 pub struct Trend<'w> {
-    /// The page.
+    /// The page with its counts.
     pub page: &'w LogPage,
-    /// The ratio of one week's durations to the previous week's.
+    /// One week's durations divided by the previous week's durations.
     pub per_week: Interval,
 }
 

@@ -37,7 +37,7 @@ pub enum PageOrder {
 pub struct PageRanking<'w> {
     /// The order of the pages.
     pub by: PageOrder,
-    /// The pages in order.
+    /// The pages, largest first.
     pub pages: Vec<RankedPage<'w>>,
     /// The size of the smallest set that reaches [`RANKED_FRACTION`] of the total: the first pages
     /// of [`PageRanking::pages`].
@@ -51,13 +51,13 @@ pub struct PageRanking<'w> {
 /// A page with its ranks.
 #[derive(Clone, Debug)]
 pub struct RankedPage<'w> {
-    /// The page.
+    /// The page with its counts.
     pub page: &'w LogPage,
     /// The page's fraction of the total.
     pub fraction: f64,
     /// The interval of the fraction. Only the first [`WITH_INTERVALS`] pages can have an interval.
     pub fraction_interval: Option<Interval>,
-    /// The combined fraction of this page and all pages before it.
+    /// The combined fraction of this page and all pages with a lower index.
     pub cumulative: f64,
     /// The fraction of the total time that would be saved if the page's mean became the median of
     /// the other pages' means.
@@ -139,7 +139,7 @@ fn ranks(pages: &[&LogPage], value: impl Fn(&LogPage) -> f64) -> Vec<usize> {
     ranks
 }
 
-/// Returns a function that computes the median of the means of all pages except one.
+/// Returns a function that computes the median of all pages' means, excluding the mean of one page.
 fn median_mean(pages: &[&LogPage]) -> impl Fn(usize) -> f64 {
     let mean = |p: &&LogPage| p.mean_ns().unwrap_or(0.0);
     let mut sorted: Vec<f64> = pages.iter().map(mean).collect();

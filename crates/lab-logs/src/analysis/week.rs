@@ -79,7 +79,7 @@ fn slot_of(local_s: i64) -> (usize, usize) {
     ((day + 3).rem_euclid(7) as usize, hour as usize)
 }
 
-/// Hours that stand out.
+/// The hours that have more requests than usual.
 #[derive(Clone, Debug, Default)]
 pub struct Spikes {
     /// The number of whole weeks in the log.

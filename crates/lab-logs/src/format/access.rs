@@ -50,7 +50,7 @@ pub fn configured_reader(format: &str, begin: &[u8], hints: &Hints) -> Result<Lo
         return Ok(combined(&lines, hints).unwrap_or_else(|| combined_reader(None, hints)));
     }
     // Text that is not a valid log_line_prefix may still be a LogFormat, and a line of that format
-    // may look like one of PostgreSQL's.
+    // may look like a line of PostgreSQL's log.
     let prefixed = prefixed_postgresql(format, begin, hints);
     if let Some(Ok(reader)) = prefixed {
         return Ok(reader);
@@ -284,7 +284,7 @@ fn is_translated_postgresql(line: &[u8]) -> bool {
             .any(|unit| memchr::memmem::find(text, unit).is_some())
 }
 
-/// Returns a message that explains why no format fits and what to do. The message depends on the
+/// Returns a message that states why no format fits and what to do. The message depends on the
 /// input.
 pub fn unknown(lines: &[&[u8]], hints: &Hints) -> String {
     let Some(first) = lines.first() else {

@@ -248,9 +248,9 @@ impl<'a> CombinedFields<'a> {
     }
 }
 
-/// Finds the time if another bracket precedes it, for example around an IPv6 address.
+/// Finds the time if another bracket precedes the time, for example around an IPv6 address.
 ///
-/// Returns the time and the text after it.
+/// Returns the time and the text that follows the time.
 #[cold]
 fn later_time(text: &[u8]) -> Option<(&[u8; 26], &[u8])> {
     let mut rest = text;
@@ -267,7 +267,7 @@ fn later_time(text: &[u8]) -> Option<(&[u8; 26], &[u8])> {
     }
 }
 
-/// Returns the index of the closing quote: the first `"` without a `\` before it, in the same line.
+/// Returns the index of the closing quote, which is the first `"` in the line that no `\` precedes.
 #[inline(always)]
 fn closing_quote(text: &[u8], width: impl RegisterWidth) -> Option<usize> {
     let quote = registers::find(width, [b'"', b'\n'], text)?;
@@ -278,7 +278,7 @@ fn closing_quote(text: &[u8], width: impl RegisterWidth) -> Option<usize> {
     }
 }
 
-/// The slow path of [`closing_quote`], for text whose first `"` has a `\` before it.
+/// The slow path of [`closing_quote`], for text in which a `\` precedes the first `"`.
 #[cold]
 fn closing_quote_after_escapes(text: &[u8], first: usize) -> Option<usize> {
     let mut quote = first;

@@ -282,8 +282,8 @@ pub struct Producer {
     marks: &'static [&'static [&'static str]],
     /// The unit of the producer's durations, in ns.
     pub unit: u64,
-    /// True if the producer's durations always have a fraction, false if they never have one.
-    /// `None` allows both.
+    /// True if the producer's durations always have a fraction, and false if they never have a
+    /// fraction. `None` allows both.
     pub has_fraction: Option<bool>,
     /// The last word of the duration field's path, in the form that [`plain`] returns. Empty means
     /// any.

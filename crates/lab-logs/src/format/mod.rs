@@ -120,7 +120,7 @@ pub enum LogFormat {
 
 /// Detects the format from the beginning of a log.
 ///
-/// If no known format fits, returns a message that says what to do.
+/// If no known format fits, returns a message that states what to do.
 pub fn find(begin: &[u8], hints: &Hints) -> Result<LogFormat, String> {
     if let Some(format) = &hints.format {
         return configured_reader(format, begin, hints)

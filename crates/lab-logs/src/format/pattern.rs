@@ -44,7 +44,7 @@ enum PatternField {
     Request,
     Method,
     Target,
-    /// Empty, or `?` and the text after it.
+    /// Empty, or `?` and the query.
     Query,
     Status,
     /// The number of bytes sent, with a rank: the body (0) is preferred over other counts.
@@ -57,8 +57,8 @@ enum PatternField {
         scale: u64,
         /// The resolution of the logged duration, in ns.
         step: u64,
-        /// True if the unit is assumed to be Apache's. Other servers write this field in another
-        /// unit.
+        /// True if the unit is assumed to be the unit of Apache. Other servers write this field in
+        /// another unit.
         is_assumed: bool,
     },
     /// The bytes that Apache received, or the name of a Tomcat or Undertow thread.
@@ -101,8 +101,8 @@ pub struct Pattern {
 impl Pattern {
     /// Compiles a format.
     ///
-    /// `unit` is the unit of `%D` in ns if it is not Apache's. Returns an error if the format has
-    /// an unknown field or no request.
+    /// `unit` is the unit of `%D` in ns, if the unit differs from Apache's unit. Returns an error
+    /// if the format has an unknown field or no request.
     pub fn new(format: &str, zone: Zone, unit: Option<u64>) -> Result<Pattern, String> {
         let format = &configured(format);
         let is_nginx = format.match_indices('$').any(|(at, _)| {

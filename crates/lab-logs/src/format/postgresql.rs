@@ -966,7 +966,7 @@ mod tests {
         let log = [line(1, extended), line(1, text), line(1, text)];
         let both = expected(&[(36_000, "SELECT a\nFROM t;"), (35_651, "SELECT a\nFROM t;")]);
         assert_eq!(queries(&log.concat()), both);
-        // A later, faster statement with the same text is a separate one.
+        // A later, faster execution of the same text is a separate statement.
         let later = [
             line(1, text),
             line(1, "LOG:  duration: 1.0 ms  statement: SELECT a\n\tFROM t;"),

@@ -33,7 +33,7 @@ const ROUNDING_NS: u64 = 1_000;
 /// The times of messages can be whole seconds.
 const CLOCK_STEP_S: i64 = 2;
 
-/// A message.
+/// A message of PostgreSQL's log.
 #[derive(Clone, Copy, Debug)]
 pub struct Message<'m> {
     /// The time of the message, in seconds since 1970.
@@ -46,7 +46,7 @@ pub struct Message<'m> {
     pub application: &'m [u8],
     /// The severity.
     pub severity: Severity,
-    /// The text.
+    /// The text, without the severity.
     pub text: &'m [u8],
 }
 
@@ -318,8 +318,8 @@ impl Sessions {
         }
     }
 
-    /// Handles an error that is not followed by its statement. The open statement, or an unknown
-    /// one, failed.
+    /// Handles an error whose statement does not follow. The open statement or, without an open
+    /// statement, an unknown statement failed.
     fn finish_error(&mut self, session: &mut Session, sink: &mut impl FnMut(&Entry)) {
         if let Some(error) = session.error.take()
             && error.severity == Severity::Error

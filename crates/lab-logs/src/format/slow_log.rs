@@ -195,8 +195,8 @@ impl SlowLog {
 
     /// Returns true if a line with `#` belongs to the statement.
     ///
-    /// A header ends a statement, even an incomplete one, unless the statement has an open literal
-    /// and no terminating semicolon.
+    /// A header ends a statement, even an incomplete statement, unless the statement has an open
+    /// literal and no terminating semicolon.
     fn is_within_statement(&self, header: Header) -> bool {
         let text = self.event.text.trim_ascii_end();
         if text.is_empty() {
@@ -559,7 +559,7 @@ mod tests {
                 vec![(None, Some(1_000 * MS), 200, "select 1;".into()); 2]
             );
         }
-        // The text of a banner inside a statement does not count as one.
+        // The text of a banner inside a statement does not count as a banner.
         let log =
             "# Query_time: 1  Lock_time: 0\nSELECT 'x, Version: 1 started with:\nTcp port: 1';\n";
         assert!(read(log)[0].3.contains("Tcp port"));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Determines the unit of durations that are bare numbers.
 //!
-//! The values and the log's times leave some units possible and exclude others.
+//! The values and the log's times exclude some units.
 
 use lab_model::LogAssumption;
 

@@ -111,7 +111,7 @@ impl W3c {
 
     /// Continues the log whose previous file `before` read, if `lines` have the same fields.
     ///
-    /// The unit of durations carries over unless the lines show another one. The day carries over
+    /// The unit of durations carries over unless the lines show another unit. The day carries over
     /// if the lines begin when the previous file ended. A `#Date:` line corrects the day.
     pub fn continue_log(&mut self, before: &W3c, lines: &[&[u8]], is_sure: bool) {
         if self.fields == before.fields || is_sure {

@@ -29,7 +29,7 @@ pub struct LogsReport<'a> {
 pub struct Capacity {
     /// The headroom.
     pub headroom: Headroom,
-    /// The load run's file.
+    /// The displayed name of the load run's file.
     pub file: String,
     /// The bound of the 99th percentile, in ns.
     pub limit_ns: f64,

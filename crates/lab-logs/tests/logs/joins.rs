@@ -173,7 +173,7 @@ fn a_statement_is_joined_only_if_it_ran_within_its_request() {
         |_| format!("[7] app={ID} LOG:  duration: 1.000 ms  statement: SELECT 1\n");
     // Each case has the time of the request's line, its duration in ms, the times of its
     // statements, and the number of statements within it. Some logs contain the start of a request,
-    // others its end.
+    // and other logs contain the end.
     let cases: [(&str, u64, &[&str], u64); 6] = [
         ("10:00:00", 66, &["10:00:00", "10:00:00", "10:00:00"], 3),
         // Whole seconds, and clocks that differ by one second.

@@ -45,8 +45,8 @@ fn next_task(coordinator: &Coordinator) -> Result<Option<Task>, String> {
     }
 }
 
-/// Executes tasks until there are no more. The first task contains the results of the run's pilots,
-/// if there are any.
+/// Executes tasks until the coordinator has no more tasks. The first task contains the results of
+/// the run's pilots, if any.
 fn measure(
     plan: &Plan,
     bench: Bench,

@@ -16,8 +16,8 @@ use lab_model::{
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The time between announcing a load to the agents and its start, in ns. The network latency is
-/// added to it.
+/// The time between announcing a load to the agents and starting the load, in ns. The network
+/// latency is added to this time.
 const LEAD_NS: i64 = 50_000_000;
 
 /// The maximum time to wait for a message between two checks for an interruption by the user.

@@ -47,7 +47,7 @@ impl RemoteWatch {
         }
     }
 
-    /// Returns the ID of the server's machine, if it has one.
+    /// Returns the ID of the server's machine, or `None` if the machine has no ID.
     pub fn machine_id(&self) -> Option<&str> {
         self.agents.hello(AgentId(0)).machine_id.as_deref()
     }

@@ -32,7 +32,7 @@ const CHARTED: [&str; 9] = [
     "mispredicts",
 ];
 
-/// A unit without a name, for tables whose title already says what is counted.
+/// A unit without a name, for tables whose title states the unit.
 const UNNAMED: Unit = Unit::Count(std::borrow::Cow::Borrowed(""));
 
 /// Returns true if a function accounts for at least a thousandth of any event.

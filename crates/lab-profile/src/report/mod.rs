@@ -22,8 +22,9 @@ use lab_document::{
 };
 use lab_model::{Direction, Metric, Unit};
 
-/// The heap metrics and the simulated costs that the top of the report covers.
+/// The heap metrics whose changes decide which chart the report shows first.
 const HEAP: [&str; 3] = ["peak", "total", "allocations"];
+/// The simulated costs whose changes decide which chart the report shows first.
 const COSTS: [&str; 6] = ["Ir", "Dr", "Dw", "D1mr", "D1mw", "LL"];
 
 /// The input of a report.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tables of the largest differences between two profiles, or of the largest values of one.
+//! Tables of the largest differences between two profiles, or of the largest values of a single
+//! profile.
 
 use super::ProfilePair;
 use crate::wording;

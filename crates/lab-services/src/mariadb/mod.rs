@@ -87,7 +87,7 @@ const RESERVED: &[&str] = &[
     "user",
 ];
 
-/// Settings that a run records in addition to the given ones.
+/// Settings that a run records in addition to the settings that the user gives.
 const FACTS: &[&str] = &[
     "innodb_buffer_pool_size",
     "innodb_log_file_size",
@@ -110,7 +110,7 @@ const FACTS: &[&str] = &[
     "default_storage_engine",
 ];
 
-/// A MariaDB server and benchlab's connection to it.
+/// A MariaDB server and benchlab's connection to the server.
 struct Mariadb {
     /// The address for benchlab.
     lab: ServiceAddress,
@@ -187,7 +187,7 @@ impl Daemon for Mariadb {
         Ok(command)
     }
 
-    /// Writes the statements that delete all users and create new ones for benchlab and the
+    /// Writes the statements that delete all users and create new users for benchlab and the
     /// subjects.
     fn after_install(&mut self, folder: &Folder) -> io::Result<()> {
         let create = |user: &str, host: &str, password: &str| {

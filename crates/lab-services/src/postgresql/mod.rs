@@ -67,8 +67,8 @@ pub static POSTGRESQL: DatabaseKind = DatabaseKind {
     connect: |address| Ok(Box::new(Postgresql::connect(address)?)),
 };
 
-/// The database that exists from the start. benchlab connects to it to create the subjects'
-/// database.
+/// The database that exists from the start. benchlab connects to this database to create the
+/// subjects' database.
 const FIRST_DATABASE: &str = "postgres";
 
 /// The file with the superuser's password, which the installer reads.
@@ -90,7 +90,7 @@ const RESERVED: &[&str] = &[
     "unix_socket_directories",
 ];
 
-/// Settings that a run records in addition to the given ones.
+/// Settings that a run records in addition to the settings that the user gives.
 const FACTS: &[&str] = &[
     "shared_buffers",
     "huge_pages",
@@ -113,7 +113,7 @@ const FACTS: &[&str] = &[
     "pg_stat_statements.track_planning",
 ];
 
-/// A PostgreSQL server and benchlab's connection to it.
+/// A PostgreSQL server and benchlab's connection to the server.
 struct Postgresql {
     /// The address for benchlab.
     lab: ServiceAddress,
