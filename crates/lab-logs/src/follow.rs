@@ -157,7 +157,7 @@ impl FollowedFile {
             pushed.map_err(|e| self.wrong(e))?;
         }
         if bytes == 0 {
-            // Detect the format now. Otherwise, a short log would only appear once the server
+            // Detect the format now. Otherwise, a short log would appear only after the server
             // writes more lines.
             let format_found = self.log.begin_if_whole(&mut session.tally);
             format_found

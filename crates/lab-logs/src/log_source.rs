@@ -90,7 +90,7 @@ impl LogSources {
     }
 }
 
-/// Checks that the logs with these names are files, because agents can only read files.
+/// Checks that the logs with these names are files, because agents can read only files.
 ///
 /// Returns an error for the first name that is not a file.
 pub fn check_files(names: &[String]) -> Result<(), String> {

@@ -62,7 +62,7 @@ impl LogsRead {
     }
 }
 
-/// A set of files by device and inode, so that a file that is named twice is only read once.
+/// A set of files by device and inode. A file that is specified twice is read only once.
 #[derive(Debug, Default)]
 pub struct UniqueFiles(HashSet<(u64, u64)>);
 

@@ -136,7 +136,7 @@ fn floor(text: &str, length: usize) -> &str {
     &text[..end.unwrap_or(0)]
 }
 
-/// Returns how many bytes from the end of `text` fit into `length` bytes.
+/// Returns the number of bytes at the end of `text` that fit into `length` bytes.
 fn floor_back(text: &str, length: usize) -> usize {
     let begin = text.len().saturating_sub(length);
     (begin..=text.len())

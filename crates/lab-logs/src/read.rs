@@ -221,7 +221,7 @@ impl ServerLog {
     fn read_complete_lines<'b>(&mut self, bytes: &'b [u8], tally: &mut Tally) -> &'b [u8] {
         #[cfg(target_arch = "x86_64")]
         if let Some(wide) = Avx2::new() {
-            // SAFETY: an `Avx2` only exists if the processor supports all of these features.
+            // SAFETY: an `Avx2` exists only if the processor supports all of these features.
             return unsafe { self.read_complete_lines_avx2(bytes, wide, tally) };
         }
         self.read_complete_lines_by(bytes, Baseline, tally)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Writes entries as rows of Parquet files, with the pages that count them, in constant memory.
 //!
-//! The variable segments of routes are only known at the end. A row therefore contains the page in
+//! The variable segments of routes are known only at the end. A row therefore contains the page in
 //! which its entry was first counted, and a separate table maps these pages to the pages of the
 //! report.
 

@@ -52,7 +52,7 @@ impl RegisterWidth for Avx2 {
     #[inline(always)]
     fn matches<const N: usize>(self, block: &[u8; 2 * BLOCK], needles: [u8; N]) -> u32 {
         use std::arch::x86_64::*;
-        // SAFETY: an `Avx2` only exists if the processor supports AVX2. Both types are 32 bytes,
+        // SAFETY: an `Avx2` exists only if the processor supports AVX2. Both types are 32 bytes,
         // and any bit pattern is valid.
         unsafe {
             let block = std::mem::transmute::<[u8; 2 * BLOCK], __m256i>(*block);

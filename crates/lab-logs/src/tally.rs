@@ -734,7 +734,7 @@ impl Tally {
 
     /// Returns the busiest interval of `length` seconds.
     ///
-    /// If there are more seconds than can be stored, the peak is only known for logs that follow
+    /// If there are more seconds than can be stored, the peak is known only for logs that follow
     /// one another.
     fn peak(&self, length: i64, counted: &CountPeak) -> Option<(i64, u64)> {
         let kept = self.every_second.as_ref();

@@ -116,7 +116,7 @@ impl Processes {
     /// Returns the CPU time of the main process without one of its threads, in ns.
     ///
     /// The two clocks cannot be read at the same moment. While the thread runs, its CPU time is
-    /// only known up to its last context switch. Both clocks are therefore read again until the
+    /// known only up to its last context switch. Both clocks are therefore read again until the
     /// thread has slept in between.
     fn cpu_ns_without(&self, thread: Pid) -> Option<u64> {
         let mut before_ns = procfs::ran_ns(self.main, thread);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Checks whether a copy of a machine's files is complete enough for an audit.
+//! Checks that a copy of a machine's files is complete enough for an audit.
 
 use super::machine::{AuditedMachine, Probe};
 use crate::value::{Class, Thing, Value};

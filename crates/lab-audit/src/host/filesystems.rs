@@ -127,7 +127,8 @@ fn filesystem(root: &Root, name: &str, [device, kind, options]: [&str; 3]) -> Th
     thing
 }
 
-/// Returns whether the disk under a device such as `/dev/sda1` or `/dev/mapper/vg-root` supports discard.
+/// Returns true if the disk under a device such as `/dev/sda1` or `/dev/mapper/vg-root` supports
+/// discard, or `None` if this is unknown.
 fn can_discard(root: &Root, device: &str) -> Option<bool> {
     let name = device.strip_prefix("/dev/")?;
     let disks = root.names("sys/block");

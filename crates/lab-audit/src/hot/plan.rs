@@ -141,7 +141,7 @@ impl HotTarget {
     }
 }
 
-/// Describes the plan in one sentence: how many directories to move, and where to.
+/// Describes the plan in one sentence: the number of directories to move, and their targets.
 pub fn plan_sentence(folders: &[WatchedFolder], fast: &HotTarget) -> String {
     let mount = fast.mount.display();
     let moves = [

@@ -446,7 +446,7 @@ fn turn_count(observation: &NetObservation, family: IpFamily) -> usize {
     turns.count()
 }
 
-/// Sets how connections failed and how long the failures took, if there were any.
+/// Sets the kind and the duration of failed connections, if any connection failed.
 fn set_failure(side: &AddressTurns, thing: &mut Thing) {
     if let Some(after) = side.failed_after {
         thing.set("failing", Value::word(side.failing()));

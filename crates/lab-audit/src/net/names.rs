@@ -123,7 +123,7 @@ pub fn resolvers(text: &str) -> Vec<IpAddr> {
     text.lines().filter_map(nameserver).collect()
 }
 
-/// Returns whether a resolver responds to a query for the root servers (RFC 1035, 4.1).
+/// Returns true if a resolver responds to a query for the root servers (RFC 1035, 4.1).
 ///
 /// Returns a sentence as an error if this machine has no route to the resolver.
 pub fn responds(resolver: IpAddr) -> Result<bool, String> {

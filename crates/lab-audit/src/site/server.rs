@@ -218,7 +218,8 @@ impl ServerContext<'_> {
         thing.set("to_https", self.plain_leads_to_tls(client));
     }
 
-    /// Returns whether plain HTTP on the default port redirects to TLS, for a page that was loaded over TLS.
+    /// Returns a flag that is true if plain HTTP on the default port redirects to TLS. The page
+    /// itself was loaded over TLS.
     fn plain_leads_to_tls(&self, client: &mut Client) -> Value {
         if self.redirects.to_https {
             return Value::Flag(true);
@@ -254,7 +255,8 @@ impl ServerContext<'_> {
         }
     }
 
-    /// Sets whether a page that was loaded over plain HTTP redirects to TLS.
+    /// For a page that was loaded over plain HTTP, sets a flag that is true if the page redirects
+    /// to TLS.
     fn set_plain(&self, thing: &mut Thing) {
         let value = match leads_to_tls(self.page, self.url) {
             Value::Flag(false) if self.url.port().is_some() => {
