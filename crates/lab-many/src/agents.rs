@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 /// The time that agents have to exit on their own.
 const END_TIME: Duration = Duration::from_secs(5);
 
-/// The waiting time for agents after which a progress message is shown.
+/// The time of waiting for agents after which benchlab shows a progress message.
 const REPORT_AFTER: Duration = Duration::from_secs(5);
 
 /// The interval between two checks of processes and streams.
@@ -39,7 +39,7 @@ pub struct AgentStart {
     pub lost_after: Duration,
     /// A function that returns true if the user wants to stop. It is called regularly.
     pub stops: fn() -> bool,
-    /// A function that receives the current obstacle if starting takes long.
+    /// A function that receives the reason for the delay if starting takes long.
     pub on_obstacle: fn(&str),
 }
 
@@ -269,7 +269,7 @@ impl Agents {
         self.lose(agent, reason);
     }
 
-    /// Records the loss of an agent and kills it.
+    /// Records the loss of an agent, and kills the agent.
     fn lose(&mut self, agent: AgentId, reason: String) -> AgentEvent {
         let pid = self.agents[agent].hello.pid;
         let is_running = self.agents[agent].link.ended().is_none();
@@ -427,7 +427,7 @@ struct Candidate {
 
 enum CandidateState {
     /// The agent was started, but has not introduced itself yet. Contains the SHA-256 that the
-    /// agent's program must have, if it has to be checked.
+    /// agent's program must have, or `None` if only the program's version is checked.
     Waiting(AgentLink, Option<String>),
     Welcomed(AgentLink, Hello),
     Refused,

@@ -18,7 +18,7 @@ pub(crate) const SUBJECTS: &str = "benchlab";
 pub(crate) struct Form {
     /// The syntax as shown to users.
     pub text: &'static str,
-    /// The URL schemes, the preferred one first.
+    /// The URL schemes, preferred scheme first.
     pub schemes: &'static [&'static str],
     /// The default port.
     pub port: u16,

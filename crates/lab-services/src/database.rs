@@ -38,12 +38,12 @@ pub struct ColumnDescription {
     /// The name of the column.
     pub name: String,
     /// The type: `integer`, `boolean`, `float`, `decimal`, `text`, `bytes`, `date` or `timestamp`.
-    /// Any other type has the server's own name.
+    /// For any other type, this is the server's own name of the type.
     pub kind: String,
 }
 
 /// An SQL server with benchlab's own connection. benchlab connects to a private server as the
-/// superuser, and to an external one as the given user.
+/// superuser, and to an external server as the user in its URL.
 pub trait Database: Daemon {
     /// Returns the kind of server.
     fn kind(&self) -> &'static DatabaseKind;

@@ -103,7 +103,7 @@ pub enum ServiceError {
         software: &'static Software,
         /// The server's address.
         address: String,
-        /// The user of the server whose login was rejected.
+        /// The database user whose login was rejected.
         user: String,
         /// The server's message.
         message: String,
@@ -121,7 +121,7 @@ pub enum ServiceError {
         software: &'static Software,
         /// The server's address.
         address: String,
-        /// The user of the server whose login was rejected.
+        /// The database user that must be allowed to connect without TLS.
         user: String,
         /// The server's message.
         message: String,

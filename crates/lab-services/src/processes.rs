@@ -20,7 +20,8 @@ const READING_PAUSE: Duration = Duration::from_micros(50);
 pub struct Processes {
     /// The main process, which started the other processes.
     pub(crate) main: Pid,
-    /// The counter for exited processes, or `None` if `/proc` counts them, in ticks.
+    /// The counter for exited processes, or `None` if only `/proc` counts these processes, in
+    /// ticks.
     pub(crate) ended_processes: Option<Arc<dyn EndedProcesses>>,
     /// The thread or process that serves benchlab's own connection, whose CPU time is excluded.
     pub(crate) lab_connection: Option<LabConnection>,
@@ -61,8 +62,8 @@ impl Processes {
         }
     }
 
-    /// Returns all current processes, the main process first. Returns none if the main process has
-    /// exited.
+    /// Returns all current processes, the main process first. The list is empty if the main process
+    /// has exited.
     pub fn pids(&self) -> Vec<Pid> {
         if !fs::exists(format!("/proc/{}", self.main)).unwrap_or(false) {
             return Vec::new();
@@ -146,7 +147,7 @@ impl Processes {
             return;
         }
         let mut pinned = BTreeSet::new();
-        // A thread that is not yet pinned may start another one in the meantime.
+        // A thread that is not yet pinned may start another thread in the meantime.
         loop {
             let tasks = self.pids().into_iter().flat_map(procfs::tasks);
             let new: Vec<Pid> = tasks.filter(|task| !pinned.contains(task)).collect();

@@ -144,7 +144,7 @@ impl Service {
         self.private.as_ref()?.failure()
     }
 
-    /// Returns all processes, the main process first. Returns none if the server has exited or is
+    /// Returns all processes, the main process first. The list is empty if the server has exited or is
     /// not known to run on this machine.
     pub fn pids(&self) -> Vec<Pid> {
         let processes = self.processes.as_ref();

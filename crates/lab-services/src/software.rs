@@ -17,12 +17,12 @@ pub struct Software {
     pub oldest: (u32, u32),
     /// The Debian packages that contain the software.
     pub packages: &'static [&'static str],
-    /// The possible names of the program, the most common one first.
+    /// The possible names of the program, most common first.
     pub programs: &'static [&'static str],
-    /// The programs that create the data directory. Empty if none is needed.
+    /// The programs that create the data directory. Empty if no such program is needed.
     pub installers: &'static [&'static str],
-    /// True if the installer must be in the program's directory, so that both have the same
-    /// version.
+    /// True if the installer must be in the program's directory, so that the installer and the
+    /// program have the same version.
     pub own_installer: bool,
     /// Directories in which distributions install the program, in addition to those in `PATH`.
     pub folders: fn() -> Vec<PathBuf>,

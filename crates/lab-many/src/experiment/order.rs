@@ -62,8 +62,8 @@ pub struct Task {
     /// The state of the run so far.
     #[serde(rename = "known")]
     pub knowledge: RunKnowledge,
-    /// The number of the block and the number of earlier attempts at it, or `None` for the
-    /// preparation before the first block.
+    /// The number of the block and the number of earlier attempts to measure the block, or `None`
+    /// for the preparation before the first block.
     pub block: Option<(u32, u32)>,
 }
 

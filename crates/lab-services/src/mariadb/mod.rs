@@ -32,7 +32,7 @@ pub static MARIADB: DatabaseKind = DatabaseKind {
         title: "MariaDB",
         oldest: (10, 6),
         packages: &["mariadb-server-core"],
-        // MySQL's server is also searched for, to report that it is another product.
+        // benchlab also searches for MySQL's server, to report that it is another product.
         programs: &["mariadbd", "mysqld"],
         installers: &["mariadb-install-db", "mysql_install_db"],
         own_installer: false,
@@ -317,7 +317,8 @@ impl Database for Mariadb {
     }
 
     fn describe(&mut self, statement: &str) -> Result<Vec<ColumnDescription>, ServiceError> {
-        // The server counts neither preparing nor closing among the statements sent.
+        // The server counts neither the preparation nor the closing of a statement as a statement
+        // sent.
         let connection = self.connection.as_mut().expect("benchlab is connected");
         let prepared = connection.prep(statement).map_err(statement_error)?;
         let columns = prepared.columns();

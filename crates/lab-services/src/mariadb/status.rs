@@ -51,7 +51,7 @@ const OTHERS: [&str; 9] = [
     "Threads_connected",
 ];
 
-/// Reads the status variables.
+/// A reader of the status variables.
 #[derive(Default)]
 pub(crate) struct Status {
     /// The values of benchlab's own session.

@@ -7,8 +7,8 @@ use crate::processes::Processes;
 use postgres::{Client, Error, Statement};
 use std::collections::HashMap;
 
-/// A comment that marks benchlab's own queries. A user who is not a superuser cannot exclude them
-/// from the statistics.
+/// A comment that marks benchlab's own queries. A user who is not a superuser cannot exclude these
+/// queries from the statistics.
 pub(super) const MARK: &str = "/* benchlab */";
 
 /// The maximum number of entries. A reading that finds more entries clears all entries.

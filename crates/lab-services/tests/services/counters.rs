@@ -68,7 +68,7 @@ fn every_statement_of_a_subject_is_counted_once() {
         assert_eq!(counted.rows, 100, "{kind}");
         assert_eq!(counted.rows_read.or(counted.blocks), Some(0), "{kind}");
         match kind.name {
-            // After five executions, the server creates one plan for all.
+            // After five executions, the server creates a single plan for all later executions.
             "postgresql" => assert!(counted.plans.unwrap() <= 6, "{counted:?}"),
             _ => {
                 assert_eq!(counted.prepared_executions, Some(100));

@@ -42,7 +42,7 @@ pub fn connect(job: &str, bytes: usize, manifest: Option<&Path>) -> String {
         Ok(pod) => format!("kubectl: {}", name.attach(&pod, &container).exec()),
         Err(message) => message,
     };
-    // If the Job cannot be deleted, only the client's standard error tells the user.
+    // If the Job cannot be deleted, the user learns this only from the client's standard error.
     let _ = name.delete().status();
     message
 }
