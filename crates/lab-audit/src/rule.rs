@@ -127,7 +127,7 @@ fn default_weight() -> u8 {
 ///
 /// # Errors
 ///
-/// Returns an error if a rule is invalid. A test checks that all are valid.
+/// Returns an error if a rule is invalid. A test checks that all rules are valid.
 pub fn built_in(audit: &str, classes: &[Class]) -> Result<Vec<Rule>, RuleError> {
     let files = RULES.get_dir(audit).into_iter().flat_map(Dir::files);
     let mut files: Vec<_> = files.collect();

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// A value that a probe observed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// A number in a unit.
+    /// A number with its unit.
     Number(f64, Unit),
     /// A word or a sentence.
     Word(String),
@@ -25,7 +25,8 @@ pub struct Thing {
     pub class: &'static str,
     /// The object's name, such as `sda`.
     pub name: String,
-    /// The values by name. A missing value of the class does not apply to this object.
+    /// The values by name. If a value of the class is missing, the value does not apply to this
+    /// object.
     pub values: BTreeMap<&'static str, Value>,
 }
 

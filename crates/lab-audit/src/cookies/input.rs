@@ -14,7 +14,7 @@ use url::Url;
 
 /// The maximum size of an input file in bytes.
 pub const MAX_INPUT_BYTES: u64 = 128 << 20;
-/// The maximum number of cookies, and also of requests. Further entries are skipped.
+/// The maximum number of cookies, and the maximum number of requests. Further entries are skipped.
 const MAX_ENTRIES: usize = 100_000;
 
 /// The cookies and requests that an audit found in its input.

@@ -132,7 +132,7 @@ pub const INPUT: Class = Class {
     ],
 };
 
-/// Returns the built-in rules, or an error if one of them is invalid. A test checks that all are
+/// Returns the built-in rules, or an error if a rule is invalid. A test checks that all rules are
 /// valid.
 pub fn rules() -> Result<Vec<Rule>, RuleError> {
     rule::built_in("cookies", &CLASSES)
@@ -420,7 +420,7 @@ fn host_things(observation: &CookieObservation) -> Vec<Thing> {
 
 /// Describes the files and pages that could not be read.
 ///
-/// Returns `None` if all of them were read and there are no cookies.
+/// Returns `None` if all files and pages were read and there are no cookies.
 fn input_thing(observation: &CookieObservation) -> Option<Thing> {
     let mut gaps = observation.gaps.clone();
     if observation.skipped > 0 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The audit of a machine: probes observe it, and rules judge it.
+//! The audit of a machine: probes observe the machine, and rules judge the observations.
 
 use super::machine::{AuditedMachine, Probe, field, name};
 use super::{copy, cpu, disks, filesystems, memory, network, system};
@@ -237,7 +237,7 @@ pub fn audit(machine: &AuditedMachine, rules: &[Rule], extras: Vec<Extra>) -> Au
 ///
 /// # Errors
 ///
-/// Returns an error if a rule is invalid. A test checks that all are valid.
+/// Returns an error if a rule is invalid. A test checks that all rules are valid.
 pub fn rules() -> Result<Vec<Rule>, RuleError> {
     rule::built_in("host", &CLASSES)
 }

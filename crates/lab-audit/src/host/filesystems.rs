@@ -62,7 +62,8 @@ impl Probe for Filesystems {
                 continue;
             };
             let name = unescape(folder);
-            // If multiple filesystems are mounted on a directory, only the last one is visible.
+            // If multiple filesystems are mounted on a directory, only the last filesystem is
+            // visible.
             things.retain(|thing| thing.name != name);
             if device.starts_with("/dev/") || kind == "zfs" || kind == "btrfs" {
                 let mut thing = filesystem(root, &name, [device, kind, options]);
@@ -84,7 +85,7 @@ fn placeholder(reason: &str) -> Thing {
     thing
 }
 
-/// Keeps one filesystem per device: the one with the shortest mount point.
+/// Keeps one filesystem per device: the filesystem with the shortest mount point.
 fn each_device_once(mut things: Vec<Thing>) -> Vec<Thing> {
     things.sort_by_key(|thing| thing.name.len());
     let mut devices = Vec::new();

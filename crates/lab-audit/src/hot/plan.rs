@@ -287,7 +287,7 @@ impl WatchedFolder {
         )
     }
 
-    /// Describes the directory for rules.
+    /// Describes the directory as an object that rules judge.
     pub fn thing(&self, fast: Option<&HotTarget>) -> Thing {
         let mut thing = Thing::new("folder", self.path.display().to_string());
         let Activity {

@@ -161,7 +161,7 @@ pub struct NetObservation {
     names: [AddressNames; 2],
 }
 
-/// Returns the built-in rules, or an error if one of them is invalid. A test checks that all are
+/// Returns the built-in rules, or an error if a rule is invalid. A test checks that all rules are
 /// valid.
 pub fn rules() -> Result<Vec<Rule>, RuleError> {
     rule::built_in("net", &CLASSES)

@@ -198,7 +198,7 @@ impl Pinger {
         packet
     }
 
-    /// Receives the next packet. Returns `None` if none arrives in time.
+    /// Receives the next packet. Returns `None` if no packet arrives in time.
     fn receive(&self) -> Option<Packet> {
         let (mut buffer, mut control_buffer) = (vec![0; MAX_PACKET], nix::cmsg_space!(i32));
         let mut parts = [IoSliceMut::new(&mut buffer)];

@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 const TIMEOUT: Duration = Duration::from_secs(3);
 /// The number of connections that a local listener serves concurrently.
 const AT_ONCE: usize = 4;
-/// The pause between two turns, so that servers do not mistake them for an attack.
+/// The pause between two turns, so that servers do not mistake the turns for an attack.
 const PAUSE: Duration = Duration::from_millis(20);
 /// A segment size in bytes that every path supports.
 const SMALL_SEGMENT: u32 = 500;
@@ -179,8 +179,8 @@ impl AddressTurns {
 
     /// Sends one echo request.
     ///
-    /// Many hosts never reply to echo requests, so none are sent after three requests without a
-    /// reply.
+    /// Many hosts never reply to echo requests, so no more requests are sent after three requests
+    /// without a reply.
     fn echo(&mut self) -> Option<f64> {
         let (pinger, Ok([sent, replies])) = (self.pinger.as_mut()?, &mut self.echoes) else {
             return None;

@@ -13,7 +13,7 @@ use lab_model::audit::{Audit, AuditFinding, State};
 
 /// The input of the report on two audits.
 pub struct ChangedReport<'a> {
-    /// The runs that contain the audits, the earlier one first.
+    /// The runs that contain the audits, earlier run first.
     pub runs: [&'a Run; 2],
     /// The audits, in the order of the runs.
     pub audits: [&'a Audit; 2],

@@ -141,7 +141,7 @@ impl Resource {
         address::name(&self.url)
     }
 
-    /// Describes the resource for rules.
+    /// Describes the resource as an object that rules judge.
     pub fn thing(&self) -> Thing {
         let mut thing = Thing::new("resource", self.name());
         thing.set("readable", Value::Flag(self.malformed.is_none()));

@@ -147,8 +147,8 @@ struct ExposedPath {
 }
 
 impl ServerContext<'_> {
-    /// Describes the server for rules. Sends requests to determine values that the page's response
-    /// does not contain.
+    /// Describes the server as an object that rules judge. Sends requests to determine values that
+    /// the page's response does not contain.
     pub fn thing(&self, client: &mut Client) -> Thing {
         let mut thing = describe_from_response(self.url, self.page, &self.redirects);
         let addresses = client.addresses(self.url);

@@ -56,7 +56,7 @@ pub struct Site {
     pub(super) requests: usize,
 }
 
-/// Returns the built-in rules, or an error if one of them is invalid. A test checks that all are
+/// Returns the built-in rules, or an error if a rule is invalid. A test checks that all rules are
 /// valid.
 pub fn rules() -> Result<Vec<Rule>, RuleError> {
     let mut rules = rule::built_in("site", &CLASSES)?;

@@ -267,7 +267,8 @@ fn remaining_lifetime(attribute: &Json) -> Option<u64> {
     let has_no_other = attribute["id"].as_u64() == Some(209) || attribute["value"].is_null();
     let fits = match normalized_value(attribute) {
         Some(normalized) if normalized == left => true,
-        // A raw value of 0 is ambiguous: the disk may be worn out, or it may not count at all.
+        // A raw value of 0 is ambiguous: the disk may be worn out, or it may not maintain the
+        // value.
         Some(100) => left > 0,
         _ => false,
     };
