@@ -108,7 +108,7 @@ impl Columns {
             let is_named = |head: &str| names.iter().any(|n| n.eq_ignore_ascii_case(head.trim()));
             headers.iter().position(is_named)
         };
-        // PostgreSQL writes ms, the performance schema ps.
+        // PostgreSQL writes ms, and the performance schema writes ps.
         let totals = [
             (
                 &["total_exec_time", "total_time"][..],

@@ -27,7 +27,7 @@ pub enum LogsFinding {
         first: Vec<PageFraction>,
     },
     /// The page with the most requests, the page with the longest mean duration, and the page with
-    /// the most total time are not the same.
+    /// the most total time. These can be the same page.
     Orders {
         /// The page with the most requests.
         most_used: String,
@@ -38,7 +38,7 @@ pub enum LogsFinding {
         /// The page with the most total time.
         most_time: String,
         /// The page whose optimization would save the most time, and the fraction of the total time
-        /// that this would save.
+        /// that the optimization would save.
         ///
         /// The saving assumes that the page's mean becomes the median of the other pages' means.
         saving: Option<PageFraction>,
@@ -78,7 +78,7 @@ pub enum LogsFinding {
         /// The release on that day, if any.
         release: Option<String>,
     },
-    /// An hour of the week has more requests every week.
+    /// An hour of the week has more requests than the same hour of other days, every week.
     WeeklySpike {
         /// The weekday, where 0 is Monday.
         weekday: usize,
@@ -104,7 +104,7 @@ pub enum LogsFinding {
         hour: Option<BusiestHour>,
         /// The start of the minute, in seconds since 1970.
         start_s: i64,
-        /// The offset of the log's clock at that time, in seconds east of UTC.
+        /// The offset of the log's clock during this minute, in seconds east of UTC.
         offset_s: i64,
         /// The number of requests in the minute.
         requests: u64,

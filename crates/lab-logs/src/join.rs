@@ -75,11 +75,11 @@ pub struct Join {
     fresh: Vec<JoinRecord>,
 }
 
-/// The requests of a page, or the executions of a query within them.
+/// The requests of a page, or the executions of a query within these requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct JoinedPair {
     pub page: u32,
-    /// `None` means the requests themselves.
+    /// The index of the query, or `None` for the requests themselves.
     pub query: Option<u32>,
     pub count: u64,
     pub total_ns: u64,
@@ -92,7 +92,7 @@ pub struct Joined {
     pub pairs: Vec<JoinedPair>,
     /// The sampling rate: one in this many IDs was used.
     pub one_in: u64,
-    /// The number of statements that have a request's ID but ran outside its time span.
+    /// The number of statements that have a request's ID but ran outside the request's time span.
     pub outside: u64,
     /// The number of requests that share an ID. For these requests, it is unknown which of them ran
     /// the statements.

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 pub struct LogsRead {
     /// The logs, in order.
     pub sources: Vec<LogFile>,
-    /// The counts of all lines by how they were parsed.
+    /// The number of lines of each kind.
     pub lines: LineCounts,
     /// The coarsest resolution of the logs' durations, in ns.
     pub step_ns: Option<u64>,

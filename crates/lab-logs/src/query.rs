@@ -15,9 +15,9 @@ const MAX_NAME: usize = 200;
 /// The number of bytes shown from the beginning of a longer query. The other bytes come from the
 /// query's end.
 const NAME_HEAD: usize = 110;
-/// The maximum number of different rows that are stored per VALUES.
+/// The maximum number of different rows that are stored for each VALUES clause.
 const MAX_ROWS: usize = 8;
-/// The maximum depth of nested VALUES whose rows are merged.
+/// The maximum depth of nested VALUES clauses whose rows are merged.
 const MAX_DEPTH: usize = 16;
 /// The name for statements whose text is not in the log, only their duration.
 pub const UNKNOWN: &str = "(statement not in the log)";

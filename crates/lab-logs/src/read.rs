@@ -334,7 +334,7 @@ impl ServerLog {
 
     /// Finishes a file, including a last line without a line end.
     ///
-    /// The next file can continue its last entry. Returns an error if the format is unknown.
+    /// The next file can continue the last entry. Returns an error if the format is unknown.
     pub fn end_file(&mut self, tally: &mut Tally) -> Result<(), ReadError> {
         if self.source.bytes == 0 {
             self.source.format = "empty".into();

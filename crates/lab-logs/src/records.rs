@@ -24,7 +24,8 @@ use std::sync::Arc;
 /// The number of rows in a row group, which is also the number of rows in memory.
 const GROUP: usize = 1 << 17;
 
-/// The maximum number of row groups in a file, because its footer lists them all: 16 million rows.
+/// The maximum number of row groups in a file, 16 million rows in total. The limit exists because
+/// the file's footer lists all row groups.
 const GROUPS: usize = 128;
 
 const RECORD: &str = "message record {
@@ -76,7 +77,8 @@ struct RecordRow {
 }
 
 impl Records {
-    /// Creates the directory. Returns an error if that fails or if it already contains records.
+    /// Creates the directory. Returns an error if the directory cannot be created or already
+    /// contains records.
     pub fn create(folder: &Path) -> io::Result<Records> {
         fs::create_dir_all(folder.join("records"))?;
         let is_empty = fs::read_dir(folder.join("records"))?.next().is_none();

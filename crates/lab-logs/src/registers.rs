@@ -36,7 +36,8 @@ pub struct Avx2(());
 
 #[cfg(target_arch = "x86_64")]
 impl Avx2 {
-    /// Returns `None` if the processor lacks AVX2 or one of the other features of its generation.
+    /// Returns `None` if the processor lacks AVX2 or another feature of the same processor
+    /// generation.
     pub fn new() -> Option<Avx2> {
         let has_all = is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("bmi1")
@@ -198,7 +199,7 @@ fn short_block(text: &[u8]) -> u128 {
 
 /// Parses the digits at the beginning of `text`. Returns the number and its length.
 ///
-/// Returns `None` if there are no digits or too many.
+/// Returns `None` if there are no digits or too many digits.
 #[inline(always)]
 pub fn leading_number(text: &[u8]) -> Option<(u64, usize)> {
     let (value, n) = eight_digits(first_word(text));

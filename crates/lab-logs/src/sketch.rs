@@ -19,7 +19,8 @@ const BUCKETS: usize = ((41 - BITS + 2) as usize) << BITS;
 /// The maximum relative error of a percentile.
 pub const ERROR: f64 = 1.0 / 64.0;
 
-/// The maximum carry of a bucket, in units of 2^16 values, so that its count fits into 64 bits.
+/// The maximum carry of a bucket, in units of 2^16 values. With this limit, the count of a bucket
+/// fits into 64 bits.
 const MAX_CARRY: u64 = u64::MAX >> 16;
 
 /// The maximum value in ns. Larger values count as this value.

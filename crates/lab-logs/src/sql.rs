@@ -125,8 +125,8 @@ impl Lexer<'_> {
         self.is_spaced = false;
     }
 
-    /// Skips a comment, or pushes the mark of an executable comment. Returns false if there is none
-    /// here.
+    /// Skips a comment, or pushes the mark of an executable comment. Returns false if no comment
+    /// begins here.
     fn pass_comment(&mut self) -> bool {
         let rest = &self.text[self.position..];
         let to_line_end = || memchr::memchr(b'\n', rest).unwrap_or(rest.len());
@@ -269,7 +269,7 @@ impl Lexer<'_> {
         let rest = &self.text[self.position..];
         let fraction = digits(&rest[1..]);
         if rest.starts_with(b"...") {
-            // MySQL's digests write the rest of a list this way.
+            // MySQL's digests write `...` for the rest of a list.
             self.push(TokenKind::Literal, 3);
         } else if fraction > 0 && (self.is_spaced || !self.is_behind_operand()) {
             let length = 1 + fraction;

@@ -121,7 +121,8 @@ pub struct Tally {
     last_s: i64,
     /// True if there is a page.
     ///
-    /// In that case, hours and peaks only count pages, because statements run within them.
+    /// In that case, hours and peaks count only pages, because statements run within the requests
+    /// of pages.
     has_pages: bool,
     /// The hours in order of their first entry.
     hours: Vec<Hour>,
@@ -133,7 +134,7 @@ pub struct Tally {
     every_second: Option<Seconds>,
     clock_jumps: u64,
     is_full: bool,
-    /// True once pages were merged because there were too many.
+    /// True once pages were merged because there were too many pages.
     has_learned: bool,
     /// The new index of each page after the pages were merged.
     renumbered: Vec<u32>,
@@ -665,7 +666,8 @@ impl Tally {
         self.cells = self.pages.iter().map(|p| p.cells.len()).sum();
     }
 
-    /// Drops the cells of the less expensive half of the pages. Returns false if there were none.
+    /// Drops the cells of the less expensive half of the pages. Returns false if there were no
+    /// cells.
     #[cold]
     fn drop_cells(&mut self) -> bool {
         let mut pages: Vec<&mut Page> = self.pages.iter_mut().collect();

@@ -543,7 +543,8 @@ pub fn slower_page(page: &str, ratio: &Interval) -> String {
     format!("{page} takes {times}")
 }
 
-/// States that no page, or not the page that a condition names, is slower in the second log.
+/// States that no page is slower in the second log, or that the page that a condition names is not
+/// slower.
 pub fn no_page_slower(page: Option<&str>) -> String {
     match page {
         Some(page) => format!("{page} is not slower in the second log"),

@@ -3,9 +3,9 @@
 //!
 //! A day's value is the geometric mean of a page's durations. PELT finds change points in the
 //! logarithms of these values. A change point is reported only if a two-sample interval shows that
-//! the days before and after it differ. The intervals hold simultaneously for all pages and all
-//! days on which a change was possible. Releases are compared in the same way, using the days
-//! between releases.
+//! the days before and after the change point differ. The intervals hold simultaneously for all
+//! pages and all days on which a change was possible. Releases are compared in the same way, using
+//! the days between releases.
 
 use super::{ALPHA, DAY, daily, offset_s};
 use lab_model::{Interval, LogAnalysis, LogPage};
@@ -157,7 +157,8 @@ fn certain_points<'w>(
     points
 }
 
-/// Returns the release that can explain a change: one on that day or on the day before.
+/// Returns the release that can explain a change: a release on the day of the change or on the day
+/// before.
 fn release_at(analysis: &LogAnalysis, at_s: i64) -> Option<String> {
     let is_near = |(time, _): &&(i64, String)| (at_s - DAY..at_s + DAY).contains(time);
     analysis

@@ -26,9 +26,9 @@ const SEED: u64 = 0x7761_7463;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PageOrder {
-    /// By the sum of their durations.
+    /// By total duration.
     Time,
-    /// By the number of requests, because no durations are known.
+    /// By number of requests, because no durations are known.
     Requests,
 }
 
@@ -68,7 +68,7 @@ pub struct RankedPage<'w> {
     pub by_mean: Option<usize>,
 }
 
-/// Ranks the pages of a kind. Returns `None` if there are none.
+/// Ranks the pages of a kind. Returns `None` if there are no such pages.
 pub fn ranking(analysis: &LogAnalysis, kind: PageKind) -> Option<PageRanking<'_>> {
     let mut pages = super::pages(analysis, kind);
     let has_time = pages.iter().any(|p| p.total_ns > 0);

@@ -101,7 +101,7 @@ pub struct Weekly {
     pub hour: usize,
     /// The ratio of the requests to the requests at the same hour of other days.
     pub ratio: Interval,
-    /// Requests per second.
+    /// The requests per second.
     pub rate: f64,
 }
 
@@ -226,7 +226,7 @@ impl Week {
             .flat_map(|slot| (0..slot.len()).filter_map(|i| deviation(slot, i)))
             .collect();
         // Find the smallest variance between weeks at which the median standardized deviation
-        // matches that of a normal distribution.
+        // matches the median of a normal distribution.
         let is_enough = |between: f64| {
             let scaled = deviations.iter().map(|(deviation, expected, factor)| {
                 deviation.abs() / ((between + poisson(*expected)) * factor).sqrt()

@@ -315,7 +315,7 @@ impl Duration {
         }
     }
 
-    /// Describes the location and the unit, and says whether the unit is assumed.
+    /// Describes the location and the unit, and states if the unit is assumed.
     pub fn description(&self) -> String {
         let reason = match self.possible.len() {
             0 | 1 => "",
@@ -519,7 +519,7 @@ pub fn find_duration(lines: &[&[u8]]) -> Option<Option<Duration>> {
 /// Returns the field whose values are the longest in nearly all lines.
 ///
 /// In nginx, `$request_time` includes `$upstream_response_time` and the other upstream times. If no
-/// field is the longest, returns the first one and marks it as an assumption.
+/// field is the longest, returns the first field and marks the choice as an assumption.
 fn longest_field(lines: &[CombinedFields], durations: &[&Duration]) -> Option<Duration> {
     let value = |line: &CombinedFields, duration: &Duration| {
         let value = list_fields(line.rest).nth(duration.index)?;

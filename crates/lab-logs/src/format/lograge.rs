@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Parses the lines that lograge writes in a Rails application, in its default key=value form.
 //!
-//! A logger may write more text before them.
+//! A logger may write more text before lograge's text.
 //!
 //! `I, [2026-05-01T10:00:00.123456 #7]  INFO -- : [5a1b…] method=GET path=/a format=html controller=A action=b status=200 duration=58.33 view=40.43 db=15.26`
 //!

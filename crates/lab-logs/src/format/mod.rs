@@ -280,7 +280,7 @@ impl LogReader {
     #[inline]
     pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
         let entry = match &mut self.kind {
-            // Handled separately, so that its entries stay in CPU registers.
+            // This format is handled separately, so that its entries stay in CPU registers.
             FormatKind::Combined(combined) => return give_entry(combined.parse(line), line, sink),
             FormatKind::Pattern(pattern) => pattern.parse(line),
             FormatKind::HaProxy(haproxy) => haproxy.parse(line),

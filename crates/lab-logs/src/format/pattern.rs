@@ -771,7 +771,7 @@ fn apache_time(format: &str) -> Result<PatternField, String> {
     }))
 }
 
-/// Returns the time format without `begin:` or `end:`, unless it is one of Apache's keywords.
+/// Returns the time format without `begin:` or `end:`, or `None` for one of Apache's keywords.
 fn format_of_time(format: &str) -> Option<&str> {
     const WORDS: [&str; 8] = [
         "",

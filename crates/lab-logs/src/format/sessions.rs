@@ -19,8 +19,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::BuildHasher;
 
-/// The maximum number of tracked sessions. If there are more, the sessions that have been idle the
-/// longest are ended.
+/// The maximum number of tracked sessions. If there are more sessions, the sessions that have been
+/// idle the longest are ended.
 const MAX_SESSIONS: usize = 50_000;
 /// The maximum size of the statements of all sessions, in bytes.
 const MAX_BYTES: usize = 64 << 20;
@@ -116,10 +116,10 @@ pub struct Sessions {
 /// A duration in a message.
 struct Duration<'m> {
     ns: u64,
-    /// `parse`, `bind` or empty.
+    /// The phase: `parse`, `bind`, or empty.
     phase: &'static str,
     is_extended: bool,
-    /// `None` if the message has no statement.
+    /// The text of the statement, or `None` if the message has no statement.
     statement: Option<&'m [u8]>,
 }
 

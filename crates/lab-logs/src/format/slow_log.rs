@@ -29,14 +29,14 @@ const UNORDERED_S: i64 = 60;
 struct HeaderTime {
     /// The local time, in seconds since 1970 as if it were UTC.
     local_s: i64,
-    /// `None` if the line has no zone.
+    /// The offset from UTC in seconds, or `None` if the line has no zone.
     offset_s: Option<i32>,
 }
 
 /// A statement with its header lines. More lines may still follow.
 #[derive(Clone, Debug, Default)]
 struct SlowEvent {
-    /// True after the line with the duration.
+    /// True once the line with the duration was read.
     is_open: bool,
     duration_ns: Option<u64>,
     /// True if the line with the duration may be truncated within the digits.
@@ -57,7 +57,7 @@ pub struct SlowLog {
     /// The time in the last `# Time:` line, which can apply to multiple statements.
     time: Option<HeaderTime>,
     /// The offset of the server's clock from UTC in seconds, learned from statements that have both
-    /// times.
+    /// a header time and a `SET timestamp`.
     server_offset_s: Option<i32>,
     event: SlowEvent,
     /// The time of the last complete statement, in seconds since 1970.
@@ -448,7 +448,7 @@ fn is_banner(line: &[u8]) -> bool {
         })
 }
 
-/// Returns true for the two lines after the first one of a banner.
+/// Returns true for the two lines after the first line of a banner.
 fn is_banner_rest(line: &[u8]) -> bool {
     let lower = line.to_ascii_lowercase();
     lower.starts_with(b"tcp port:")

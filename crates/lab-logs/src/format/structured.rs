@@ -97,7 +97,7 @@ impl NumberSlot {
 struct WrittenTime {
     /// Nanoseconds since 1970, as if it were UTC.
     ns: i128,
-    /// `None` if the time has no offset.
+    /// The offset from UTC in seconds, or `None` if the time has no offset.
     offset_s: Option<i32>,
 }
 
@@ -106,7 +106,7 @@ struct WrittenTime {
 struct WrittenDuration {
     rank: u16,
     field: String,
-    /// The number as it is written, in its own unit.
+    /// The number as written, in the unit of the log.
     value: f64,
     /// The number as an integer, or `None` if the number has a fraction.
     integer: Option<u64>,
@@ -178,7 +178,7 @@ pub struct Structured {
     without_time: u64,
     without_duration: u64,
     requests: u64,
-    /// Fields that may be durations, times and paths, for logs in which none was found.
+    /// Fields that may be durations, times and paths, for logs in which no such field was found.
     candidates: [BTreeSet<String>; 3],
     is_sampling: bool,
 }
@@ -560,7 +560,7 @@ impl Structured {
             .is_none_or(|has| has == self.has_fraction)
     }
 
-    /// Records which producers may have written a line of the sample.
+    /// Records the producers that may have written a line of the sample.
     fn note_weak_producers(&mut self) {
         if !self.is_sampling {
             return;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The report that compares two runs of logs: the time of each page in both, and its change.
+//! The report that compares two runs of logs: the time of each page in both runs, and the change of
+//! this time.
 
 use super::input::{kind_name, made, shown, time};
 use crate::analysis::between::{BetweenLogs, CommonPage, MIN_DAYS_PER_LOG, match_pages};

@@ -27,7 +27,7 @@ pub struct LogsReport<'a> {
 /// The headroom, with the load run that it is based on.
 #[derive(Clone, Debug)]
 pub struct Capacity {
-    /// The headroom.
+    /// The headroom of the server.
     pub headroom: Headroom,
     /// The displayed name of the load run's file.
     pub file: String,
@@ -133,7 +133,7 @@ pub(super) fn figure(page: &LogPage, metric: &Metric, error: f64, all_ns: u64) -
     }
 }
 
-/// Formats a time in ns. Empty if there is none.
+/// Formats a time in ns. Empty for `None`.
 pub(super) fn time(ns: Option<f64>) -> Cell {
     ns.map(|ns| Quantity::exact(ns, Unit::Nanoseconds)).into()
 }

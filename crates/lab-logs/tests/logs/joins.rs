@@ -178,7 +178,7 @@ fn a_statement_is_joined_only_if_it_ran_within_its_request() {
         ("10:00:00", 66, &["10:00:00", "10:00:00", "10:00:00"], 3),
         // Whole seconds, and clocks that differ by one second.
         ("10:00:00", 66, &["09:59:58", "10:00:02"], 2),
-        // The connection still uses the name of its last request.
+        // The connection still uses the application name of its last request.
         ("10:00:00", 66, &["10:00:00", "10:00:03", "10:30:00"], 1),
         ("10:00:00", 66, &["09:59:57", "10:00:03"], 0),
         ("10:01:00", 30_000, &["10:00:31", "10:01:29", "10:02:00"], 2),
