@@ -19,9 +19,9 @@ const WIDTHS: [(i64, i64); 4] = [
 ];
 
 impl CellWidth {
-    /// The smallest width.
+    /// The smallest width: one minute.
     pub const MINUTE: CellWidth = CellWidth(0);
-    /// The largest width.
+    /// The largest width: one week.
     pub const MAX: CellWidth = CellWidth(WIDTHS.len() - 1);
 
     /// Returns the width of a cell in seconds.

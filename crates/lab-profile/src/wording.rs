@@ -546,7 +546,7 @@ impl Display for FilesError {
                  --massif massif.out.1",
             ),
             FilesError::Uneven => f.write_str(
-                "one tool has two files and another has one: pass two files for each tool",
+                "one tool has two files and another tool has one file: pass two files for each tool",
             ),
             FilesError::Unreadable(path, error) => f.write_str(&unreadable(path, error)),
             FilesError::Parts(error) => error.fmt(f),

@@ -777,7 +777,7 @@ fn ratio_table(observations: &[NetObservation]) -> EvidenceTable {
         title: "IPv6 / IPv4".into(),
         caption: "Hodges-Lehmann estimates over the mirrored turns, with intervals at 95 % each. \
             Below 1, IPv6 is faster. The ratio compares paths and the machines at their ends. If \
-            the addresses lead to different machines, it says nothing about the protocols."
+            the addresses lead to different machines, the ratio says nothing about the protocols."
             .into(),
         columns: ["name", "step", "ratio", "low", "high"]
             .map(String::from)

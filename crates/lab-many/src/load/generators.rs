@@ -75,7 +75,7 @@ impl<'a> LoadAgents<'a> {
         let min_connections = plan.points.ids().map(|point| plan.connections(point)).min();
         if min_connections.is_some_and(|min_connections| min_connections < agents) {
             return Err(StartError::Refused(format!(
-                "{} connections are too few for {agents} agents: each agent needs one; raise --connections",
+                "{} connections are too few for {agents} agents: each agent needs one connection; raise --connections",
                 min_connections.unwrap_or(0)
             )));
         }
