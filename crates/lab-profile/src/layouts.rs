@@ -5,7 +5,7 @@
 //! The addresses of code and data affect some counts although the program is the same. Examples are
 //! all counts of cache misses, and the instructions of string functions, which handle aligned data
 //! differently (Mytkowicz et al., *Producing Wrong Data Without Doing Anything Obviously Wrong*,
-//! ASPLOS 2009). A change is judged by the range of the counts. It is real if it exceeds the
+//! ASPLOS 2009). A change is judged by the range of the counts. A change is real if it exceeds the
 //! differences between layouts.
 
 use lab_model::{Decision, Interval, Relation};

@@ -71,7 +71,7 @@ pub enum RunWarning {
         /// The exit status or signal of the program, or the time limit that stopped it.
         ending: Ending,
     },
-    /// The programs exited differently.
+    /// The programs had different exit statuses or signals.
     ExitStatus {
         /// The exit status or signal of the earlier program.
         before: Ending,

@@ -60,7 +60,7 @@ impl Sources {
         }
     }
 
-    /// Returns the text of a line. `file` may be a base name, if that is unique.
+    /// Returns the text of a line. `file` may be a base name, if the base name is unique.
     pub fn line(&self, file: &str, number: u32) -> Option<&str> {
         let exact = self.files.get(file);
         let named = || {

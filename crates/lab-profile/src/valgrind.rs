@@ -46,7 +46,8 @@ pub enum Tool {
 }
 
 impl Tool {
-    /// All tools that make a profile. The slowest comes first, so that no slow run starts last.
+    /// All tools that make a profile. The slowest tool comes first, so that no slow run starts
+    /// last.
     pub const ALL: [Tool; 6] = [
         Tool::Callgrind,
         Tool::Cachegrind,

@@ -338,7 +338,7 @@ pub fn figure_change(figure: &str, unit: &Unit, before: u64, after: Option<u64>)
     format!("{title} {} → {}{change}", value(before), value(after))
 }
 
-/// Joins texts about values into one sentence. Returns `None` if there are none.
+/// Joins texts about values into one sentence. Returns `None` if there are no texts.
 pub fn figures(texts: impl Iterator<Item = String>) -> Option<String> {
     Some(say::capital(&say::joined(texts, ", ")?) + ".")
 }

@@ -86,7 +86,8 @@ pub struct Call<'p> {
 }
 
 impl CostProfile {
-    /// Creates a profile for these events. Returns an error if there are no events, or more than [`MAX_EVENTS`].
+    /// Creates a profile for these events. Returns an error if there are no events, or more than
+    /// [`MAX_EVENTS`] events.
     pub(crate) fn with_events(words: &[&[u8]]) -> Result<CostProfile, String> {
         if !(1..=MAX_EVENTS).contains(&words.len()) {
             let most = MAX_EVENTS;
@@ -241,7 +242,7 @@ impl CostProfile {
         })
     }
 
-    /// Returns the calls. Cachegrind records none.
+    /// Returns the calls. Cachegrind records no calls.
     pub fn calls(&self) -> impl Iterator<Item = Call<'_>> {
         let keys = self.calls.keys.iter().enumerate();
         keys.map(|(i, &(caller, callee))| Call {

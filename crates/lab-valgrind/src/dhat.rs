@@ -198,7 +198,7 @@ impl<'de> Visitor<'de> for DhatFile {
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
                 "dhatFileVersion" => version = Some(map.next_value()?),
-                // The rest is skipped if the file has a newer version.
+                // The rest of the file is skipped if the file has a newer version.
                 _ if version.is_some_and(|version| version > VERSION) => {
                     map.next_value::<IgnoredAny>()?;
                 }

@@ -22,9 +22,9 @@ use lab_document::{
 };
 use lab_model::{Direction, Metric, Unit};
 
-/// The heap metrics whose changes decide which chart the report shows first.
+/// The heap metrics at the top of the report.
 const HEAP: [&str; 3] = ["peak", "total", "allocations"];
-/// The simulated costs whose changes decide which chart the report shows first.
+/// The simulated costs at the top of the report.
 const COSTS: [&str; 6] = ["Ir", "Dr", "Dw", "D1mr", "D1mw", "LL"];
 
 /// The input of a report.
