@@ -7,7 +7,7 @@ fn main() {
     println!("cargo::rerun-if-changed=src/postgresql/tally.c");
     let folder = std::env::var("OUT_DIR").expect("cargo sets OUT_DIR");
     let library = Path::new(&folder).join("tally.so");
-    // PostgreSQL, which loads this library, uses the GNU C library, no matter how benchlab is built.
+    // PostgreSQL loads this library and uses the GNU C library, even if benchlab itself is built for musl.
     let target = std::env::var("TARGET").expect("cargo sets TARGET");
     let compiler = cc::Build::new()
         .target(&target.replace("-musl", "-gnu"))

@@ -6,7 +6,7 @@ use crate::wording;
 use lab_model::Relation;
 use lab_model::condition::unit_scale;
 
-/// A comparison of one value of a thing with literals, or with another value of the same thing.
+/// A comparison of one value of an object with literals, or with another value of the same object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
     /// The value's name.
@@ -30,7 +30,7 @@ enum Op {
 enum RightSide {
     /// The literal words, with their numeric values if all of them are numbers.
     Literal(Vec<String>, Option<Vec<f64>>),
-    /// The name of another value of the same thing.
+    /// The name of another value of the same object.
     OtherValue(String),
 }
 
@@ -43,7 +43,7 @@ pub enum Truth {
     No,
     /// The result is unknown because a value could not be observed. The text gives the reason.
     Unknown(String),
-    /// The thing has no value with this name.
+    /// The object has no value with this name.
     NotApplicable,
 }
 
@@ -96,7 +96,7 @@ impl Condition {
     }
 
     /// Returns true if the right side is a number, false if it is a word, or `None` if it is the name of another
-    /// value of the audited thing.
+    /// value of the audited object.
     pub fn compares_with_number(&self) -> Option<bool> {
         match &self.right {
             RightSide::Literal(_, numbers) => Some(numbers.is_some()),
@@ -104,7 +104,7 @@ impl Condition {
         }
     }
 
-    /// Evaluates the condition for a thing.
+    /// Evaluates the condition for an object.
     pub fn holds(&self, thing: &Thing) -> Truth {
         let Some(left) = thing.values.get(self.name.as_str()) else {
             return Truth::NotApplicable;

@@ -7,7 +7,7 @@ use lab_model::audit::{EvidenceBars, EvidenceTable};
 /// Additional parts of an audit, from measurements and observations rather than from files.
 #[derive(Debug, Default)]
 pub struct Extra {
-    /// The things for rules.
+    /// The objects that rules judge.
     pub things: Vec<Thing>,
     /// Facts about how the observations were made.
     pub facts: Vec<(String, String)>,

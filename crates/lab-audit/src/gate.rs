@@ -10,7 +10,7 @@ use std::str::FromStr;
 /// The condition of `diff --gate` on two audits: no finding became worse.
 pub const WORSE: &str = "worse>0";
 
-/// The names of the states that a condition may count, the worst first.
+/// The names of the states that a condition may count, worst state first.
 const STATES: [(&str, State); 4] = [
     ("bad", State::Bad),
     ("advice", State::Advice),

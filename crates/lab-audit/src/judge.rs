@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Evaluates rules for things, which produces findings.
+//! Evaluates rules for objects, which produces findings.
 
 use crate::condition::{Condition, Truth, all_hold};
 use crate::rule::{Rule, StateCase, fill, value_text};
@@ -8,13 +8,13 @@ use crate::wording;
 use lab_model::Unit;
 use lab_model::audit::{AuditFinding, Evidence, EvidenceValue, Fix, State};
 
-/// The maximum number of things that one finding names.
+/// The maximum number of objects that one finding names.
 const MAX_NAMED: usize = 5;
 
-/// Evaluates all rules for all things, in the order of the rules.
+/// Evaluates all rules for all objects, in the order of the rules.
 ///
 /// A rule with `together` produces one finding per state. Any other rule produces one finding per
-/// thing.
+/// object.
 pub fn judge(rules: &[Rule], things: &[Thing], classes: &[Class]) -> Vec<AuditFinding> {
     rules
         .iter()
@@ -30,7 +30,7 @@ pub fn judge(rules: &[Rule], things: &[Thing], classes: &[Class]) -> Vec<AuditFi
         .collect()
 }
 
-/// Evaluates a rule for a thing.
+/// Evaluates a rule for an object.
 pub fn finding(rule: &Rule, thing: &Thing) -> AuditFinding {
     let fill = |text: &str| fill_values(text, thing);
     let plain = AuditFinding {
@@ -152,7 +152,7 @@ fn evidence(rule: &Rule, thing: &Thing) -> Vec<Evidence> {
     rule.names().into_iter().filter_map(to_evidence).collect()
 }
 
-/// Returns the finding for a rule whose class has no things.
+/// Returns the finding for a rule whose class has no objects.
 fn no_such_thing(rule: &Rule, classes: &[Class]) -> AuditFinding {
     let class = classes.iter().find(|class| class.name == rule.of);
     let nothing = Thing::new("", "");
@@ -164,8 +164,8 @@ fn no_such_thing(rule: &Rule, classes: &[Class]) -> AuditFinding {
     }
 }
 
-/// Merges findings with the same state. A merged finding describes the first thing and names the
-/// others.
+/// Merges findings with the same state. A merged finding describes the first object and names the
+/// other objects.
 fn merge(findings: Vec<AuditFinding>) -> Vec<AuditFinding> {
     let mut merged = Vec::new();
     for state in State::ALL {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Audits: probes observe things, rules evaluate them, and findings say what each problem costs and how to fix it.
+//! Audits: probes observe objects, rules evaluate them, and findings state the cost of each problem
+//! and how to fix the problem.
 //!
-//! An audit changes nothing. A probe describes a thing as named values. A rule is a TOML file that says which values
+//! An audit changes nothing. A probe describes an object as named values. A rule is a TOML file that says which values
 //! are good, so a new rule about existing values needs no code.
 
 pub mod condition;

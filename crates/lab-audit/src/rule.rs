@@ -12,12 +12,12 @@ use std::path::Path;
 
 static RULES: Dir = include_dir!("$CARGO_MANIFEST_DIR/rules");
 
-/// A requirement on a class of things, such as disks.
+/// A requirement on a class of objects, such as disks.
 #[derive(Clone, Debug)]
 pub struct Rule {
     /// The unique ID, such as `disk-scheduler`, which is the file name without its extension.
     pub id: String,
-    /// The class of things that the rule applies to.
+    /// The class of objects that the rule applies to.
     pub of: String,
     /// The area under which reports list the rule.
     pub area: String,
@@ -31,12 +31,13 @@ pub struct Rule {
     pub see: String,
     /// The text of a finding, with `{name}` as a placeholder for a value.
     pub seen: String,
-    /// The conditions that a thing of the class must meet for the rule to apply to it. All must hold.
+    /// The conditions that an object of the class must meet for the rule to apply to it. All
+    /// conditions must hold.
     pub applies: Vec<Condition>,
-    /// The possible states. The first case whose conditions all hold determines the state. If there
-    /// is none, the state is good.
+    /// The possible states. The first case whose conditions all hold determines the state. If no
+    /// case matches, the state is good.
     pub cases: Vec<StateCase>,
-    /// True if all things in the same state share one finding.
+    /// True if the rule makes one finding for all objects in the same state.
     pub together: bool,
     /// The effect of a violation on measurements.
     pub measuring: Measuring,
@@ -45,7 +46,7 @@ pub struct Rule {
 /// A state and its conditions.
 #[derive(Clone, Debug)]
 pub struct StateCase {
-    /// The state.
+    /// The state of a finding in this case.
     pub state: State,
     /// The conditions, all of which must hold.
     pub when: Vec<Condition>,
@@ -53,7 +54,7 @@ pub struct StateCase {
     pub seen: Option<String>,
     /// The cost of the problem, in words. May be empty.
     pub cost: String,
-    /// The fixes.
+    /// The fixes. There may be one fix for each kind of server.
     pub fixes: Vec<Fix>,
     /// The importance, 1 to 9.
     pub weight: u8,
@@ -76,7 +77,7 @@ pub enum Measuring {
 #[derive(Debug, thiserror::Error)]
 #[error("{}", wording::rule_error(.file, .reason))]
 pub struct RuleError {
-    /// The rule's file.
+    /// The path of the rule's file.
     pub file: String,
     /// The reason, with its position in the file.
     pub reason: String,
@@ -99,7 +100,7 @@ struct RuleText {
     together: bool,
     #[serde(default)]
     measuring: Measuring,
-    /// The default fixes, for cases that have none.
+    /// The default fixes, for cases without fixes.
     #[serde(default)]
     fix: Vec<Fix>,
     case: Vec<CaseText>,
@@ -126,7 +127,7 @@ fn default_weight() -> u8 {
 ///
 /// # Errors
 ///
-/// Returns an error if a rule is invalid. A test checks that all are valid.
+/// Returns an error if a rule is invalid. A test checks that all rules are valid.
 pub fn built_in(audit: &str, classes: &[Class]) -> Result<Vec<Rule>, RuleError> {
     let files = RULES.get_dir(audit).into_iter().flat_map(Dir::files);
     let mut files: Vec<_> = files.collect();

@@ -10,12 +10,13 @@ use std::path::{Path, PathBuf};
 
 /// Adds the user's own rules to the rules of an audit.
 ///
-/// A user's rule replaces the built-in rule with the same name. The directory may contain rules for all audits; each
-/// audit uses the rules for its own classes.
+/// A user's rule replaces the built-in rule with the same name. The directory may contain rules for
+/// all audits. Each audit uses the rules for its own classes.
 ///
 /// # Errors
 ///
-/// Returns an error if the directory cannot be read or if any rule in it is invalid, even a rule for another audit.
+/// Returns an error if the directory cannot be read or if it contains an invalid rule, even a rule
+/// for another audit.
 pub fn with_folder(
     mut rules: Vec<Rule>,
     folder: &Path,

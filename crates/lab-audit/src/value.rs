@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 /// A value that a probe observed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// A number in a unit.
+    /// A number with its unit.
     Number(f64, Unit),
     /// A word or a sentence.
     Word(String),
-    /// A yes or no.
+    /// True or false.
     Flag(bool),
     /// A value that could not be observed, with the reason.
     Unknown(String),
@@ -21,20 +21,21 @@ pub enum Value {
 /// An object that rules judge, such as a disk.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Thing {
-    /// The name of the thing's [`Class`].
+    /// The name of the object's [`Class`].
     pub class: &'static str,
-    /// The thing's name, such as `sda`.
+    /// The object's name, such as `sda`.
     pub name: String,
-    /// The values by name. A value of the class that is missing here does not apply to this thing.
+    /// The values by name. If a value of the class is missing, the value does not apply to this
+    /// object.
     pub values: BTreeMap<&'static str, Value>,
 }
 
-/// A kind of thing, with the names of the values that probes may set.
+/// A kind of object, with the names of the values that probes may set.
 #[derive(Clone, Copy, Debug)]
 pub struct Class {
     /// The class's name in rules.
     pub name: &'static str,
-    /// The text that reports show if a host or site has no thing of this class.
+    /// The text that reports show if a host or site has no object of this class.
     pub none: &'static str,
     /// The names of the values, each with its meaning.
     pub values: &'static [(&'static str, &'static str)],
@@ -66,7 +67,7 @@ impl Value {
         result.map_or_else(Value::Unknown, value)
     }
 
-    /// Creates a word.
+    /// Creates a value that is a word or a sentence.
     pub fn word(text: impl Into<String>) -> Value {
         Value::Word(text.into())
     }
@@ -93,7 +94,7 @@ impl Value {
 }
 
 impl Thing {
-    /// Creates a thing without values.
+    /// Creates an object without values.
     pub fn new(class: &'static str, name: impl Into<String>) -> Thing {
         Thing {
             class,
@@ -102,7 +103,7 @@ impl Thing {
         }
     }
 
-    /// Sets a value.
+    /// Sets the value with this name, and replaces an earlier value.
     pub fn set(&mut self, name: &'static str, value: Value) {
         self.values.insert(name, value);
     }
@@ -124,7 +125,7 @@ impl Thing {
         }
     }
 
-    /// Sets a value, if there is one.
+    /// Sets a value, unless the value is `None`.
     pub fn set_some(&mut self, name: &'static str, value: Option<Value>) {
         if let Some(value) = value {
             self.set(name, value);

@@ -130,7 +130,7 @@ pub fn lines_for(servers: &[&str]) -> String {
     format!("Fixes are listed for {}.", say::list(servers))
 }
 
-/// Formats a command or a configuration line, for one kind of server or for all.
+/// Formats a command or a configuration line, for one kind of server or for all kinds.
 pub fn to_do(server: &str, line: &str) -> String {
     match server {
         "" => format!("Fix: {line}"),

@@ -24,7 +24,7 @@ fn main() -> Outcome {
     }
 }
 
-/// SplitMix64 (Steele, Lea & Flood, OOPSLA 2014).
+/// The random number generator SplitMix64 (Steele, Lea & Flood, OOPSLA 2014).
 struct Random(u64);
 
 impl Random {
@@ -204,7 +204,7 @@ struct Exact {
     us: Vec<u32>,
 }
 
-/// Splits a line into words and adds it to its page; crawlers are skipped.
+/// Splits a line into words and adds it to the exact values of its page. Skips lines of crawlers.
 fn add(line: &str, pages: &mut BTreeMap<String, Exact>) -> Outcome {
     if line.contains("Googlebot") {
         return Ok(());

@@ -15,7 +15,7 @@ use std::io::Read;
 
 /// The maximum size of a document, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
-/// The maximum number of pages and of their queries, added together, in a monitor's JSON.
+/// The maximum total number of pages and queries in a monitor's JSON.
 const MAX_PAGES: usize = 100_000;
 /// The maximum length of a name, in bytes.
 const MAX_NAME: usize = 4096;
@@ -108,7 +108,7 @@ impl Columns {
             let is_named = |head: &str| names.iter().any(|n| n.eq_ignore_ascii_case(head.trim()));
             headers.iter().position(is_named)
         };
-        // PostgreSQL writes ms, the performance schema ps.
+        // PostgreSQL writes ms, and the performance schema writes ps.
         let totals = [
             (
                 &["total_exec_time", "total_time"][..],

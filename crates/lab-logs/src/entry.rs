@@ -22,7 +22,7 @@ pub struct Entry<'a> {
     pub dialect: Dialect,
     /// The status code, or 0 if unknown. A failed statement has 500.
     pub status: u16,
-    /// Bytes sent.
+    /// The number of bytes sent.
     pub bytes: u64,
     /// The `User-Agent`.
     pub agent: &'a [u8],
@@ -35,7 +35,7 @@ pub struct Entry<'a> {
 pub enum LineKind {
     /// The line describes a request, alone or together with the lines that follow it.
     Entry,
-    /// The line describes no request; it is a comment or a piece of an entry.
+    /// The line describes no request. It is a comment or a piece of an entry.
     Other,
     /// The line cannot be parsed.
     Malformed,

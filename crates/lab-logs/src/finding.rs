@@ -27,27 +27,27 @@ pub enum LogsFinding {
         first: Vec<PageFraction>,
     },
     /// The page with the most requests, the page with the longest mean duration, and the page with
-    /// the most total time are not the same.
+    /// the most total time. These can be the same page.
     Orders {
         /// The page with the most requests.
         most_used: String,
         /// The page with the longest mean duration.
         slowest: String,
-        /// The mean duration of that page, in ns.
+        /// The mean duration of the slowest page, in ns.
         slowest_mean_ns: f64,
         /// The page with the most total time.
         most_time: String,
         /// The page whose optimization would save the most time, and the fraction of the total time
-        /// that this would save.
+        /// that the optimization would save.
         ///
         /// The saving assumes that the page's mean becomes the median of the other pages' means.
         saving: Option<PageFraction>,
     },
     /// Requests of a page run the same query many times.
     RepeatedQuery {
-        /// The page.
+        /// The name of the page.
         page: String,
-        /// The query.
+        /// The normalized text of the query.
         query: String,
         /// The average number of executions per request.
         per_request: f64,
@@ -56,7 +56,7 @@ pub enum LogsFinding {
         /// The sampling rate of the join: one in this many request IDs is joined.
         one_in: u64,
     },
-    /// The headroom.
+    /// The headroom of the server.
     Headroom {
         /// The fraction of the capacity that the busiest minute uses.
         used: Interval,
@@ -69,16 +69,16 @@ pub enum LogsFinding {
     },
     /// A page became slower or faster.
     Changed {
-        /// The page.
+        /// The name of the page.
         page: String,
-        /// The ratio of the durations after the change to the durations before it.
+        /// The durations after the change divided by the durations before the change.
         ratio: Interval,
         /// The first day of the new level, such as `2026-05-21`.
         day: String,
-        /// The release of that day, if there was one.
+        /// The release on that day, if any.
         release: Option<String>,
     },
-    /// An hour of the week has more requests every week.
+    /// An hour of the week has more requests than the same hour of other days, every week.
     WeeklySpike {
         /// The weekday, where 0 is Monday.
         weekday: usize,
@@ -91,7 +91,7 @@ pub enum LogsFinding {
     },
     /// Individual hours have more requests than usual.
     SingleSpikes {
-        /// The number of hours.
+        /// The number of hours with more requests than usual.
         hours: usize,
         /// The start of the largest spike by the log's clock, in seconds since 1970.
         local_s: i64,
@@ -104,14 +104,14 @@ pub enum LogsFinding {
         hour: Option<BusiestHour>,
         /// The start of the minute, in seconds since 1970.
         start_s: i64,
-        /// The offset of the log's clock at that time, in seconds east of UTC.
+        /// The offset of the log's clock during this minute, in seconds east of UTC.
         offset_s: i64,
         /// The number of requests in the minute.
         requests: u64,
     },
     /// An assumption that results depend on.
     Assumed {
-        /// The assumption.
+        /// The assumption, with the facts that it concerns.
         assumption: LogAssumption,
         /// The log or logs that the assumption concerns, or `None` if no logs are compared.
         log: Option<ComparedLog>,
@@ -143,22 +143,22 @@ pub enum LogsFinding {
     LongDurations,
     /// Some entries of a log are not counted, or the next log could contain more data.
     Advice {
-        /// The advice.
+        /// The advice, with the facts that it concerns.
         advice: LogAdvice,
     },
     /// Statements ran outside the time span of the request with their ID.
     StatementsOutside {
-        /// The number of statements.
+        /// The number of statements that ran outside the time span.
         statements: u64,
     },
     /// Multiple requests share an ID.
     SharedIds {
-        /// The number of requests.
+        /// The number of requests that share an ID.
         requests: u64,
     },
     /// Some request IDs have too many statements to be joined.
     CrowdedIds {
-        /// The number of IDs.
+        /// The number of IDs with too many statements.
         ids: u64,
     },
     /// The log has no requests.
@@ -174,21 +174,21 @@ pub enum LogsFinding {
     },
     /// No load run shows the capacity.
     NoCapacity,
-    /// Two logs: a page is slower or faster in the second log.
+    /// In a comparison of two logs, a page is slower or faster in the second log.
     PageChanged {
-        /// The page.
+        /// The name of the page.
         page: String,
-        /// The ratio of the durations in the second log to the durations in the first.
+        /// The durations in the second log divided by the durations in the first log.
         ratio: Interval,
         /// The page's fraction of the total time in the first and in the second log, 0 to 1.
         shares: [f64; 2],
     },
-    /// Two logs: no page is shown to have changed.
+    /// In a comparison of two logs, no page is shown to have changed.
     NoneChanged {
         /// The number of compared pages.
         pages: usize,
     },
-    /// Two logs: no page has enough days in both.
+    /// In a comparison of two logs, no page has enough days in both logs.
     NoCommonDays {
         /// The number of days needed.
         needed: usize,
@@ -198,7 +198,7 @@ pub enum LogsFinding {
 /// A page with its fraction of the total.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PageFraction {
-    /// The page.
+    /// The name of the page.
     pub page: String,
     /// The fraction, 0 to 1.
     pub share: f64,
@@ -225,9 +225,9 @@ pub enum GateProblem {
     NoPeak,
     /// No page has that name.
     NoPage {
-        /// The page.
+        /// The name that the gate specifies.
         page: String,
-        /// The page with the most similar name, if there is one.
+        /// The page with the most similar name, if any.
         nearest: Option<String>,
     },
     /// No durations are known.
@@ -254,7 +254,7 @@ pub enum UnknownChange {
     TooFewDays(String),
     /// The interval of a page's change is too wide to decide.
     Open {
-        /// The page.
+        /// The name of the page.
         page: String,
         /// The lower bound of the ratio.
         low: f64,

@@ -25,7 +25,7 @@ const CHUNK: usize = 256 << 10;
 /// Logs that are followed.
 pub struct Follower {
     files: Vec<FollowedFile>,
-    /// The logs that do not grow, which were read first.
+    /// The facts about the logs that do not grow. These logs were read first.
     before: LogsRead,
     buffer: Vec<u8>,
 }
@@ -37,14 +37,14 @@ struct FollowedFile {
     inode: u64,
     /// The offset of the next byte.
     offset: u64,
-    /// The time since which the name has referred to another file and this file has had no new
+    /// The time since which another file has had this file's name and this file has received no new
     /// data.
     replaced: Option<Instant>,
     log: ServerLog,
 }
 
 impl Follower {
-    /// Reads the logs that do not grow, and starts to follow the others.
+    /// Reads the logs that do not grow, and starts to follow the other logs.
     ///
     /// Returns an error if a log is not a plain file, or if the user interrupted the program.
     pub fn new(
@@ -114,7 +114,7 @@ fn has_compression(path: &Path) -> bool {
 }
 
 impl FollowedFile {
-    /// Opens a log; `earlier` is the state of the rotated files before it.
+    /// Opens a log. `earlier` is the state of the log's rotated files.
     fn new(
         path: &Path,
         earlier: Option<ServerLog>,
@@ -157,8 +157,8 @@ impl FollowedFile {
             pushed.map_err(|e| self.wrong(e))?;
         }
         if bytes == 0 {
-            // Detect the format now; otherwise, a short log would only appear once more is written
-            // to it.
+            // Detect the format now. Otherwise, a short log would appear only after the server
+            // writes more lines.
             let format_found = self.log.begin_if_whole(&mut session.tally);
             format_found
                 .and_then(|()| self.poll(session))

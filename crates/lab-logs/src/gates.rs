@@ -130,7 +130,7 @@ pub fn judge_changes(
     judged.collect()
 }
 
-/// Judges the gates of `--fail-if` and `--warn-if` for Nagios; `unread` is the same as in
+/// Judges the gates of `--fail-if` and `--warn-if` for Nagios. `unread` has the same meaning as in
 /// [`judge`].
 ///
 /// Source: Monitoring Plugins Development Guidelines, *plugin output*, *return codes*.
@@ -190,7 +190,7 @@ fn judge_all(gates: &[LogGate], analysis: &LogAnalysis) -> Vec<GateResult> {
     gates.iter().map(|gate| gate.judge(analysis)).collect()
 }
 
-/// Returns the value of a gate, or the reason why there is none.
+/// Returns the value of a gate, or the reason why there is no value.
 fn words(result: &GateResult) -> String {
     match &result.value {
         Ok(value) => wording::gate_value(result.metric, *value),

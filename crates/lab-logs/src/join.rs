@@ -13,11 +13,11 @@ use memchr::memmem::find;
 use serde::{Deserialize, Serialize};
 use siphasher::sip::SipHasher13;
 
-/// The maximum number of stored, sorted records: 32 MiB.
+/// The maximum number of stored, sorted records (32 MiB).
 const MAX_RECORDS: usize = 1 << 20;
-/// The number of new records that are merged into the others in one step: 2 MiB.
+/// The number of new records that are merged into the stored records in one step (2 MiB).
 const MAX_FRESH: usize = 1 << 16;
-/// The maximum number of statement records per ID; an ID with more is omitted.
+/// The maximum number of statement records per ID. An ID with more records is omitted.
 const MAX_STATEMENTS: usize = 10_000;
 /// The maximum time by which a statement may be outside its request, in seconds: 1 s for
 /// whole-second times, and 1 s for differences between clocks.
@@ -49,7 +49,7 @@ struct JoinRecord {
     ns: u64,
     /// The index of the page or query.
     page: u32,
-    /// The number of executions of a statement; 0 for a request.
+    /// The number of executions of a statement, or 0 for a request.
     executions: u32,
 }
 
@@ -75,11 +75,11 @@ pub struct Join {
     fresh: Vec<JoinRecord>,
 }
 
-/// The requests of a page, or the executions of a query within them.
+/// The requests of a page, or the executions of a query within these requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct JoinedPair {
     pub page: u32,
-    /// `None` means the requests themselves.
+    /// The index of the query, or `None` for the requests themselves.
     pub query: Option<u32>,
     pub count: u64,
     pub total_ns: u64,
@@ -88,13 +88,14 @@ pub struct JoinedPair {
 /// The result of a join.
 #[derive(Debug, Default)]
 pub struct Joined {
-    /// Pairs in order, each once.
+    /// The distinct pairs, in order.
     pub pairs: Vec<JoinedPair>,
     /// The sampling rate: one in this many IDs was used.
     pub one_in: u64,
-    /// The number of statements that have a request's ID but ran outside its time span.
+    /// The number of statements that have a request's ID but ran outside the request's time span.
     pub outside: u64,
-    /// The number of requests that share an ID; it is unknown which of them ran the statements.
+    /// The number of requests that share an ID. For these requests, it is unknown which of them ran
+    /// the statements.
     pub shared: u64,
     /// The number of IDs that belong to a single request and have more statements than can be
     /// stored.
@@ -168,8 +169,8 @@ impl JoinRecord {
         (self.id, self.executions > 0, self.page, self.time_s)
     }
 
-    /// Merges the next record of the same ID into this one. Returns false if they must stay
-    /// separate.
+    /// Merges the next record of the same ID into this record. Returns false if the two records
+    /// must stay separate.
     fn absorb(&mut self, next: &JoinRecord) -> bool {
         if self.executions == 0 && next.executions == 0 {
             // It is unknown which of the two requests ran the statements.
@@ -210,7 +211,7 @@ impl JoinRecord {
     }
 }
 
-/// Merges records that can be merged; `records` must be in order.
+/// Merges records that can be merged. `records` must be in order.
 fn combine(records: &mut Vec<JoinRecord>) {
     let (mut kept, mut begin) = (0, 0);
     while begin < records.len() {
@@ -239,7 +240,7 @@ fn combine(records: &mut Vec<JoinRecord>) {
 }
 
 impl Join {
-    /// Adds the result of another machine; `indexes` maps that result's page indices to the indices
+    /// Adds the result of another machine. `indexes` maps that result's page indices to the indices
     /// of this join.
     pub fn merge(&mut self, other: Join, indexes: &[u32]) {
         self.halve_to(other.halvings);
@@ -256,7 +257,7 @@ impl Join {
         }
     }
 
-    /// Changes the page indices; `indexes` contains the new index of each page.
+    /// Changes the page indices. `indexes` contains the new index of each page.
     pub fn renumber(&mut self, indexes: &[u32]) {
         for record in self.sorted.iter_mut().chain(&mut self.fresh) {
             if !record.is_omitted() {
@@ -267,7 +268,7 @@ impl Join {
         combine(&mut self.sorted);
     }
 
-    /// Adds a request or a statement by its ID; `page` is the index of its page or query.
+    /// Adds a request or a statement by its ID. `page` is the index of its page or query.
     pub fn add(&mut self, entry: &Entry, page: usize) {
         let id = match entry.id {
             [] if entry.is_query => id_in_comment(entry.target).unwrap_or_default(),
@@ -301,7 +302,7 @@ impl Join {
         record.id.leading_zeros() >= self.halvings
     }
 
-    /// Reduces the stored IDs to those whose hashes have at least this many leading zero bits.
+    /// Reduces the stored IDs to the IDs whose hashes have at least this many leading zero bits.
     fn halve_to(&mut self, halvings: u32) {
         self.halvings = self.halvings.max(halvings.min(u64::BITS));
         let halvings = self.halvings;
@@ -397,7 +398,7 @@ impl Joined {
         }
     }
 
-    /// Sorts the pairs and merges equal ones.
+    /// Sorts the pairs and merges equal pairs.
     fn combine(&mut self) {
         self.pairs.sort_unstable();
         self.pairs.dedup_by(|next, pair| {
@@ -533,7 +534,7 @@ mod tests {
             &entry("", "/* a */ SELECT 2 /*request_id:5A,x:y*/", true),
             8,
         );
-        // Two requests with the same ID.
+        // Adds two requests with the same ID.
         join.add(&entry("6b", "/a", false), 3);
         join.add(&entry("6b", "/b", false), 4);
         join.add(&entry("6b", "SELECT 3", true), 9);
@@ -572,7 +573,7 @@ mod tests {
         let (mut one, mut parts) = (Join::default(), [Join::default(), Join::default()]);
         many(IDS, |entry, page| {
             one.add(&entry, page);
-            // One machine has the requests, the other the statements.
+            // One machine has the requests, and the other machine has the statements.
             parts[usize::from(entry.is_query)].add(&entry, 2 - page);
         });
         assert!(one.sorted.iter().chain(&one.fresh).all(|r| one.has(r)));
@@ -586,7 +587,7 @@ mod tests {
             (0, Some(2), 3 * requests, 15 * requests),
         ];
         assert_eq!(pairs(&mut one), expected);
-        // Each ID is kept with probability 1/2; the bound is 9 standard deviations.
+        // Each ID is kept with probability 1/2. The bound is 9 standard deviations.
         assert!(requests.abs_diff(IDS / 2) < 3_000, "{requests}");
         let mut merged = Join::default();
         for part in parts {

@@ -4,8 +4,8 @@
 //!
 //! A [`LogsSession`] reads logs into a [`Tally`]. A run file stores the result of
 //! [`Tally::analysis`]. [`analysis`] computes the results with their intervals: the few pages that
-//! matter, when they were slow, and the headroom. [`report`] turns them into documents, and
-//! [`gates`] judges them. [`Records`] writes the individual entries to Parquet files.
+//! matter, when they were slow, and the headroom. [`report`] turns the results into documents, and
+//! [`gates`] judges the results. [`Records`] writes the individual entries to Parquet files.
 
 mod agent;
 pub mod analysis;

@@ -9,12 +9,12 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// A log.
+/// A log: a file, standard input, or the URL of a monitor or a database server.
 #[derive(Clone, Debug)]
 pub struct LogSource {
     /// The displayed name, without user and password.
     pub name: String,
-    /// The path or URL as the user wrote it; `-` means standard input.
+    /// The path or URL as the user wrote it. `-` means standard input.
     location: String,
     /// True for an older file of a rotated log, which no longer grows.
     pub is_rotated: bool,
@@ -25,7 +25,7 @@ pub struct LogSource {
 pub struct LogSources {
     /// The logs, in the order in which they are read.
     pub all: Vec<LogSource>,
-    /// A message for each file that is skipped because it was named before.
+    /// A message for each file that is skipped because the user specified it twice.
     pub skipped: Vec<String>,
 }
 
@@ -90,7 +90,7 @@ impl LogSources {
     }
 }
 
-/// Checks that the logs with these names are files, because agents can only read files.
+/// Checks that the logs with these names are files, because agents can read only files.
 ///
 /// Returns an error for the first name that is not a file.
 pub fn check_files(names: &[String]) -> Result<(), String> {

@@ -4,7 +4,7 @@
 /// An error that ends a session.
 #[derive(Debug, thiserror::Error)]
 pub enum LogsError {
-    /// An option or a log is invalid; the text says why and what to do.
+    /// An option or a log is invalid. The text states the reason and what to do.
     #[error("{0}")]
     Invalid(String),
     /// The records cannot be written.

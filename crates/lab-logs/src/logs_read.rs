@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 pub struct LogsRead {
     /// The logs, in order.
     pub sources: Vec<LogFile>,
-    /// The counts of all lines by how they were parsed.
+    /// The number of lines of each kind.
     pub lines: LineCounts,
     /// The coarsest resolution of the logs' durations, in ns.
     pub step_ns: Option<u64>,
@@ -62,7 +62,7 @@ impl LogsRead {
     }
 }
 
-/// A set of files by device and inode, so that a file that is named twice is only read once.
+/// A set of files by device and inode. A file that is specified twice is read only once.
 #[derive(Debug, Default)]
 pub struct UniqueFiles(HashSet<(u64, u64)>);
 
@@ -122,7 +122,7 @@ fn predecessors(log: &Path) -> Vec<PathBuf> {
             .unwrap_or(file);
         let digits = plain.strip_prefix(['.', '-', '_'])?.replace('-', "");
         let number: i64 = digits.parse().ok()?;
-        // Numbers increase with age; dates decrease.
+        // Numbers increase with age, and dates decrease.
         let age = if digits.len() >= 8 { -number } else { number };
         Some((age, path))
     };

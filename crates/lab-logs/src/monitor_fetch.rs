@@ -13,7 +13,7 @@ const MAX_BYTES: u64 = 65 << 20;
 /// Fetches the body at a URL.
 ///
 /// Returns an error if the URL does not begin with `http://`, if no response arrives in time, or if
-/// its status is not 200.
+/// the response's status is not 200.
 pub fn fetch(url: &str) -> io::Result<Vec<u8>> {
     let error = |reason: String| io::Error::other(reason);
     let rest = url.strip_prefix("http://").ok_or_else(|| {

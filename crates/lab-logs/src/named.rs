@@ -12,7 +12,7 @@ use std::collections::HashMap;
 /// The maximum number of pages that a report lists individually.
 const MAX_KEPT: usize = 2_000;
 
-/// The name for all pages that only ever returned 404.
+/// The name for all pages that returned only 404 responses.
 pub const NOT_FOUND: &str = "(no such page)";
 /// The name for all pages that are not counted or listed individually.
 pub const OTHERS: &str = "(other pages)";

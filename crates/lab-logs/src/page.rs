@@ -6,7 +6,7 @@ use crate::sketch::Sketch;
 use lab_model::{LogCell, LogPage, PageKind};
 use serde::{Deserialize, Serialize};
 
-/// The width of a page's cells; longer logs have wider cells.
+/// The width of a page's cells. Longer logs have wider cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct CellWidth(usize);
 
@@ -19,9 +19,9 @@ const WIDTHS: [(i64, i64); 4] = [
 ];
 
 impl CellWidth {
-    /// The smallest width.
+    /// The smallest width: one minute.
     pub const MINUTE: CellWidth = CellWidth(0);
-    /// The largest width.
+    /// The largest width: one week.
     pub const MAX: CellWidth = CellWidth(WIDTHS.len() - 1);
 
     /// Returns the width of a cell in seconds.
@@ -55,7 +55,7 @@ impl CellWidth {
 
 /// The maximum number of cells of a page.
 ///
-/// A page that exceeds it, for example because its times are random, drops its cells.
+/// A page with more cells, for example because its times are random, drops all cells.
 const MAX_CELLS: usize = 4_000;
 
 /// The counts of one interval of time.
@@ -191,7 +191,7 @@ impl Page {
         position.is_err()
     }
 
-    /// Merges cells into wider ones.
+    /// Merges cells into wider cells.
     pub fn widen(&mut self, width: CellWidth) {
         let shorter = WIDTHS[width.0.saturating_sub(1)].0;
         let cells = std::mem::take(&mut self.cells);
@@ -231,7 +231,7 @@ impl Page {
         }
     }
 
-    /// Adds totals, and the distribution if there is one.
+    /// Adds totals and, if known, the distribution of the durations.
     pub fn add_all(&mut self, other: &LogPage) {
         self.requests = self.requests.saturating_add(other.requests);
         self.errors = self.errors.saturating_add(other.errors);

@@ -15,7 +15,7 @@ const MAX_BYTES: u64 = 4 << 30;
 /// numbers.
 const LEVEL: i32 = 3;
 
-/// The counts of a tally, without the state that is only needed while counting.
+/// The counts of a tally, without the state that is needed only while counting.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct TallyPart {
     pub(crate) pages: Vec<Page>,

@@ -2,8 +2,8 @@
 //! Finds the maximum number of requests in a second or a minute, for logs in nearly chronological
 //! order.
 
-/// The number of intervals that are counted concurrently; a later interval replaces an earlier one,
-/// which is then finished.
+/// The number of intervals that are counted concurrently. A later interval replaces an earlier
+/// interval, which is then finished.
 const SLOTS: usize = 64;
 
 /// A counter of the requests per interval that remembers the busiest interval.

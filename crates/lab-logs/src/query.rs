@@ -10,14 +10,14 @@ use sha2::{Digest, Sha256};
 
 /// The maximum length of a query's name, in bytes.
 ///
-/// A longer query is cut for display, and a digest distinguishes it from others.
+/// A longer query is cut for display, and a digest distinguishes the query from other queries.
 const MAX_NAME: usize = 200;
-/// The number of bytes shown from the beginning of a longer query; the other bytes come from its
-/// end.
+/// The number of bytes shown from the beginning of a longer query. The other bytes come from the
+/// query's end.
 const NAME_HEAD: usize = 110;
-/// The maximum number of different rows that are stored per VALUES.
+/// The maximum number of different rows that are stored for each VALUES clause.
 const MAX_ROWS: usize = 8;
-/// The maximum depth of nested VALUES whose rows are merged.
+/// The maximum depth of nested VALUES clauses whose rows are merged.
 const MAX_DEPTH: usize = 16;
 /// The name for statements whose text is not in the log, only their duration.
 pub const UNKNOWN: &str = "(statement not in the log)";
@@ -136,7 +136,7 @@ fn floor(text: &str, length: usize) -> &str {
     &text[..end.unwrap_or(0)]
 }
 
-/// Returns how many bytes from the end of `text` fit into `length` bytes.
+/// Returns the number of bytes at the end of `text` that fit into `length` bytes.
 fn floor_back(text: &str, length: usize) -> usize {
     let begin = text.len().saturating_sub(length);
     (begin..=text.len())
@@ -144,7 +144,7 @@ fn floor_back(text: &str, length: usize) -> usize {
         .map_or(0, |at| text.len() - at)
 }
 
-/// Returns the index of the closing token for each opening bracket; 0 for all other tokens.
+/// Returns the index of the closing token for each opening bracket, and 0 for all other tokens.
 fn closing(text: &[u8], tokens: &[Token]) -> Vec<usize> {
     let mut closing = vec![0; tokens.len()];
     let mut open = Vec::new();
@@ -177,7 +177,7 @@ struct QueryWriter<'t> {
 }
 
 impl QueryWriter<'_> {
-    /// Writes tokens; in a row of VALUES, words such as `NULL` count as literals.
+    /// Writes tokens. In a row of VALUES, words such as `NULL` count as literals.
     fn write(&mut self, tokens: std::ops::Range<usize>, is_row: bool) {
         let mut at = tokens.start;
         while at < tokens.end {
@@ -245,8 +245,8 @@ impl QueryWriter<'_> {
         self.folded.push(b'?');
     }
 
-    /// Writes a list of literals and skips the rows of literals after it. Returns the index after
-    /// them.
+    /// Writes a list of literals and skips the rows of literals that follow. Returns the index
+    /// after these rows.
     fn write_list(&mut self, open: usize) -> usize {
         let (begin, end) = (
             &self.tokens[open].bytes,
@@ -291,7 +291,7 @@ impl QueryWriter<'_> {
         }
         self.space(begin);
         self.folded.extend(rows.join(&b", "[..]));
-        // A comma after the last row does not belong to it.
+        // A comma after the last row does not belong to the row.
         if self.is_symbol(at.wrapping_sub(1), b',') {
             at - 1
         } else {

@@ -21,7 +21,7 @@ use std::ops::Range;
 
 /// The number of bytes per read.
 const CHUNK: usize = 256 << 10;
-/// The maximum length of a line, in bytes; a longer line is counted and skipped.
+/// The maximum length of a line, in bytes. A longer line is counted and skipped.
 pub const MAX_LINE: usize = 64 << 10;
 /// The number of bytes used to detect the format.
 const SAMPLE_BYTES: usize = 64 << 10;
@@ -35,7 +35,7 @@ const CACHE_LINE: usize = 64;
 
 /// Parses the files of a log one after the other, chunk by chunk.
 ///
-/// If a file continues the previous one, as after a rotation, parsing continues with the state at
+/// If a file continues the previous file, as after a rotation, parsing continues with the state at
 /// the end of the previous file.
 pub struct ServerLog {
     /// The current file.
@@ -52,7 +52,7 @@ pub struct ServerLog {
     previous: Option<LogReader>,
     /// The name of the previous file.
     previous_name: String,
-    /// The beginning of a line; before the format is known, all bytes so far.
+    /// The beginning of an incomplete line or, before the format is known, all bytes so far.
     part: Vec<u8>,
     /// True while the rest of a line that is too long is skipped.
     skips_line: bool,
@@ -137,7 +137,8 @@ impl ServerLog {
         let end = memchr::memrchr(b'\n', &self.part).unwrap_or(self.part.len());
         let begin = &self.part[..end];
         let is_next = is_same_log(&self.previous_name, &self.source.name);
-        // If the file has the same name as the previous one, nothing is missing in between.
+        // If the file has the same name as the previous file, nothing is missing between the two
+        // files.
         let is_sure = self.previous_name == self.source.name;
         let reader = match find(begin, &self.hints) {
             Ok(LogFormat::Lines(reader)) => *reader,
@@ -220,7 +221,7 @@ impl ServerLog {
     fn read_complete_lines<'b>(&mut self, bytes: &'b [u8], tally: &mut Tally) -> &'b [u8] {
         #[cfg(target_arch = "x86_64")]
         if let Some(wide) = Avx2::new() {
-            // SAFETY: an `Avx2` only exists if the processor supports all of these features.
+            // SAFETY: an `Avx2` exists only if the processor supports all of these features.
             return unsafe { self.read_complete_lines_avx2(bytes, wide, tally) };
         }
         self.read_complete_lines_by(bytes, Baseline, tally)
@@ -311,7 +312,7 @@ impl ServerLog {
         self.count_entries(entries);
     }
 
-    /// Counts entries that became complete; their lines were counted as other lines until now.
+    /// Counts entries that became complete. Until now, their lines were counted as other lines.
     fn count_entries(&mut self, entries: u64) {
         self.lines.entries += entries;
         self.lines.other = self.lines.other.saturating_sub(entries);
@@ -333,7 +334,7 @@ impl ServerLog {
 
     /// Finishes a file, including a last line without a line end.
     ///
-    /// The next file can continue its last entry. Returns an error if the format is unknown.
+    /// The next file can continue the last entry. Returns an error if the format is unknown.
     pub fn end_file(&mut self, tally: &mut Tally) -> Result<(), ReadError> {
         if self.source.bytes == 0 {
             self.source.format = "empty".into();
@@ -392,7 +393,7 @@ fn fetch_text(text: &[u8]) {
     }
 }
 
-/// Decompresses gzip and zstd, detected by their first bytes; passes other input through.
+/// Decompresses gzip and zstd, which are detected by their first bytes. Passes other input through.
 pub fn decompressed<'r>(input: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>> {
     let mut input = BufReader::with_capacity(CHUNK, input);
     // A pipe may return fewer bytes than requested.

@@ -6,7 +6,7 @@ use std::io::{self, BufReader, Read};
 /// The reason why a log could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// Reading failed; the entries before the failure are counted.
+    /// Reading failed. The entries before the failure are counted.
     #[error("{0}")]
     Io(#[from] io::Error),
     /// The format is unknown or invalid.

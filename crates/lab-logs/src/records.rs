@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Writes entries as rows of Parquet files, with the pages that count them, in constant memory.
 //!
-//! The variable segments of routes are only known at the end. A row therefore contains the page in
+//! The variable segments of routes are known only at the end. A row therefore contains the page in
 //! which its entry was first counted, and a separate table maps these pages to the pages of the
 //! report.
 
@@ -24,7 +24,8 @@ use std::sync::Arc;
 /// The number of rows in a row group, which is also the number of rows in memory.
 const GROUP: usize = 1 << 17;
 
-/// The maximum number of row groups in a file, because its footer lists them all: 16 million rows.
+/// The maximum number of row groups in a file, 16 million rows in total. The limit exists because
+/// the file's footer lists all row groups.
 const GROUPS: usize = 128;
 
 const RECORD: &str = "message record {
@@ -65,7 +66,7 @@ pub struct Records {
     error: Option<ParquetError>,
 }
 
-/// A row; `page` is the index of its page.
+/// A row. `page` is the index of the row's page.
 struct RecordRow {
     time_s: Option<i64>,
     offset_s: i32,
@@ -76,7 +77,8 @@ struct RecordRow {
 }
 
 impl Records {
-    /// Creates the directory. Returns an error if that fails or if it already contains records.
+    /// Creates the directory. Returns an error if the directory cannot be created or already
+    /// contains records.
     pub fn create(folder: &Path) -> io::Result<Records> {
         fs::create_dir_all(folder.join("records"))?;
         let is_empty = fs::read_dir(folder.join("records"))?.next().is_none();
@@ -100,13 +102,13 @@ impl Records {
         })
     }
 
-    /// Begins a log; `pages` are the pages that the rows so far refer to.
+    /// Begins a log. `pages` are the pages that the rows so far refer to.
     pub fn begin_log(&mut self, name: &str, pages: &[Page]) {
         self.flush(pages);
         self.log = ByteArray::from(name);
     }
 
-    /// Adds an entry; `page` is the index of its page in `pages`.
+    /// Adds an entry. `page` is the index of the entry's page in `pages`.
     pub fn add(&mut self, entry: &Entry, page: usize, pages: &[Page]) {
         self.rows.push(RecordRow {
             time_s: entry.time_s,
@@ -302,7 +304,7 @@ fn optional_64(
     )
 }
 
-/// Writes a column; `levels` contains 1 for each present value and 0 for each missing one.
+/// Writes a column. `levels` contains 1 for each present value and 0 for each missing value.
 fn put(
     group: &mut SerializedRowGroupWriter<'_, File>,
     values: ColumnValues,

@@ -12,7 +12,7 @@ const MAX_DIGITS: usize = 19;
 
 /// The number of bytes compared in one step, depending on the processor.
 pub trait RegisterWidth: Copy {
-    /// Returns a bit mask of the bytes that match a needle; the first byte has the lowest bit.
+    /// Returns a bit mask of the bytes that match a needle. The first byte has the lowest bit.
     fn matches<const N: usize>(self, block: &[u8; 2 * BLOCK], needles: [u8; N]) -> u32;
 }
 
@@ -29,14 +29,15 @@ impl RegisterWidth for Baseline {
     }
 }
 
-/// Proof that this processor supports AVX2; [`Avx2::new`] is the only way to get one.
+/// Proof that this processor supports AVX2. Only [`Avx2::new`] creates such a proof.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy, Debug)]
 pub struct Avx2(());
 
 #[cfg(target_arch = "x86_64")]
 impl Avx2 {
-    /// Returns `None` if the processor lacks AVX2 or one of the other features of its generation.
+    /// Returns `None` if the processor lacks AVX2 or another feature of the same processor
+    /// generation.
     pub fn new() -> Option<Avx2> {
         let has_all = is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("bmi1")
@@ -52,8 +53,8 @@ impl RegisterWidth for Avx2 {
     #[inline(always)]
     fn matches<const N: usize>(self, block: &[u8; 2 * BLOCK], needles: [u8; N]) -> u32 {
         use std::arch::x86_64::*;
-        // SAFETY: an `Avx2` only exists if the processor supports AVX2; both types are 32 bytes and
-        // any bit pattern is valid.
+        // SAFETY: an `Avx2` exists only if the processor supports AVX2. Both types are 32 bytes,
+        // and any bit pattern is valid.
         unsafe {
             let block = std::mem::transmute::<[u8; 2 * BLOCK], __m256i>(*block);
             let mut any = _mm256_setzero_si256();
@@ -70,7 +71,8 @@ impl RegisterWidth for Avx2 {
 #[inline(always)]
 pub fn fetch<T>(value: &T) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: SSE is part of x86-64; nothing is read, and the address is that of a reference.
+    // SAFETY: SSE is part of x86-64. Nothing is read, and the address is valid because it comes
+    // from a reference.
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(value).cast());
@@ -128,7 +130,7 @@ pub fn has_digit_behind(byte: u8, text: &[u8]) -> bool {
 
 /// Returns the last bytes of `text` as a block, and the block's offset.
 ///
-/// The block overlaps the previous one.
+/// The block overlaps the previous block.
 #[inline]
 fn last_block(text: &[u8]) -> (u128, usize) {
     match text.last_chunk::<BLOCK>() {
@@ -137,12 +139,12 @@ fn last_block(text: &[u8]) -> (u128, usize) {
     }
 }
 
-/// Returns a bit mask of the digits; the first byte has the lowest bit.
+/// Returns a bit mask of the digits. The first byte has the lowest bit.
 #[inline]
 #[cfg(target_arch = "x86_64")]
 fn digits(block: u128) -> u32 {
     use std::arch::x86_64::*;
-    // SAFETY: SSE2 is part of x86-64; both types are 16 bytes and any bit pattern is valid.
+    // SAFETY: SSE2 is part of x86-64. Both types are 16 bytes, and any bit pattern is valid.
     unsafe {
         let block = std::mem::transmute::<u128, __m128i>(block);
         let value = _mm_sub_epi8(block, _mm_set1_epi8(b'0'.cast_signed()));
@@ -151,7 +153,7 @@ fn digits(block: u128) -> u32 {
     }
 }
 
-/// Returns a bit mask of the digits; the first byte has the lowest bit.
+/// Returns a bit mask of the digits. The first byte has the lowest bit.
 #[inline]
 #[cfg(not(target_arch = "x86_64"))]
 fn digits(block: u128) -> u32 {
@@ -159,12 +161,12 @@ fn digits(block: u128) -> u32 {
     bytes.fold(0, |bits, byte| bits << 1 | u32::from(byte.is_ascii_digit()))
 }
 
-/// Returns a bit mask of the bytes that match a needle; the first byte has the lowest bit.
+/// Returns a bit mask of the bytes that match a needle. The first byte has the lowest bit.
 #[inline]
 #[cfg(target_arch = "x86_64")]
 fn matches<const N: usize>(block: u128, needles: [u8; N]) -> u32 {
     use std::arch::x86_64::*;
-    // SAFETY: SSE2 is part of x86-64; both types are 16 bytes and any bit pattern is valid.
+    // SAFETY: SSE2 is part of x86-64. Both types are 16 bytes, and any bit pattern is valid.
     unsafe {
         let block = std::mem::transmute::<u128, __m128i>(block);
         let hits = needles.map(|byte| _mm_cmpeq_epi8(block, _mm_set1_epi8(byte.cast_signed())));
@@ -174,7 +176,7 @@ fn matches<const N: usize>(block: u128, needles: [u8; N]) -> u32 {
     }
 }
 
-/// Returns a bit mask of the bytes that match a needle; the first byte has the lowest bit.
+/// Returns a bit mask of the bytes that match a needle. The first byte has the lowest bit.
 #[inline]
 #[cfg(not(target_arch = "x86_64"))]
 fn matches<const N: usize>(block: u128, needles: [u8; N]) -> u32 {
@@ -197,7 +199,7 @@ fn short_block(text: &[u8]) -> u128 {
 
 /// Parses the digits at the beginning of `text`. Returns the number and its length.
 ///
-/// Returns `None` if there are no digits or too many.
+/// Returns `None` if there are no digits or too many digits.
 #[inline(always)]
 pub fn leading_number(text: &[u8]) -> Option<(u64, usize)> {
     let (value, n) = eight_digits(first_word(text));

@@ -45,7 +45,7 @@ impl Releases {
 
 /// Returns the tags of a git repository with their creation times.
 ///
-/// Returns an error if it is not a repository or if git is not installed.
+/// Returns an error if the directory is not a repository or if git is not installed.
 fn tags(repository: &Path) -> Result<Vec<(i64, String)>, String> {
     let error = |reason: &str| format!("--git-tags {}: {reason}", repository.display());
     let output = Command::new("git")
@@ -71,7 +71,7 @@ fn tags(repository: &Path) -> Result<Vec<(i64, String)>, String> {
 
 /// Parses a release such as `2026-05-01=v12`.
 ///
-/// Returns an error if it has no name, or neither a date nor a time.
+/// Returns an error if the text has no name, or neither a date nor a time.
 fn release(text: &str, zone: Option<&str>) -> Result<(i64, String), String> {
     let error = || {
         let text = text.escape_default();

@@ -69,7 +69,8 @@ pub fn missing_files<'n>(names: impl Iterator<Item = &'n str>) -> Vec<(String, S
     missing
 }
 
-/// Returns the number of `access.log.1` or `access.log.2.gz`. `None` for a name without one.
+/// Returns the number of `access.log.1` or `access.log.2.gz`, or `None` for a name without a
+/// number.
 fn rotation_number(path: &str) -> Option<u32> {
     let name = path.rsplit('/').next().unwrap_or(path);
     let plain = without_compression(name);
@@ -121,7 +122,8 @@ fn ends_with_date(name: &str) -> bool {
     date_length(&name[begin..]).is_some()
 }
 
-/// Removes the first date, the time after it, and the separator before it.
+/// Removes the first date, the time that follows the date, and the separator that precedes the
+/// date.
 fn without_date(name: &str) -> String {
     let begins = name.char_indices().filter(|(at, c)| {
         let before = name[..*at].chars().next_back();

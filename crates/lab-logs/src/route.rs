@@ -6,7 +6,7 @@
 
 use crate::registers::{self, Baseline};
 
-/// The maximum number of segments of a route; the remaining segments are merged.
+/// The maximum number of segments of a route. Further segments are merged.
 const MAX_SEGMENTS: usize = 12;
 /// The maximum length of a name, in bytes.
 pub const MAX_NAME: usize = 200;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Counts the requests of every second.
 //!
-//! Unlike peaks, these counts can be added to those of another log, because two logs have their
-//! busiest second at different times.
+//! Unlike peaks, these counts can be added to the counts of another log. The peaks of two logs
+//! cannot be added, because two logs have their busiest second at different times.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -51,8 +51,8 @@ impl Seconds {
     /// Returns the start of the busiest interval of `length` seconds, in seconds since 1970, and
     /// its requests.
     ///
-    /// Intervals start at multiples of their length; the earliest one wins a tie. Returns `None` if
-    /// there are no requests or if some hours were not stored.
+    /// Intervals start at multiples of their length. The earliest interval wins a tie. Returns
+    /// `None` if there are no requests or if some hours were not stored.
     pub fn highest(&self, length: i64) -> Option<(i64, u64)> {
         let mut intervals: BTreeMap<i64, u64> = BTreeMap::new();
         for (time, n) in self.all() {

@@ -191,8 +191,8 @@ impl LogsSession {
         &mut self.tally
     }
 
-    /// Adds the facts that agents report about their logs; `failed` lists logs not read to their
-    /// end.
+    /// Adds the facts that agents report about their logs. `failed` lists the logs that were not
+    /// read to their end.
     ///
     /// Returns an error if no log could be read.
     pub fn add_agents(&mut self, read: LogsRead, failed: Vec<String>) -> Result<(), LogsError> {

@@ -3,7 +3,7 @@
 //! width.
 //!
 //! A percentile is the middle of its bucket, so its error is at most 1/64, or 1.6 %. Each value
-//! below 32 ns has its own bucket. There are 1,200 buckets up to one hour; a sketch stores only the
+//! below 32 ns has its own bucket. There are 1,200 buckets up to one hour. A sketch stores only the
 //! buckets between its minimum and its maximum.
 
 use crate::registers;
@@ -19,10 +19,11 @@ const BUCKETS: usize = ((41 - BITS + 2) as usize) << BITS;
 /// The maximum relative error of a percentile.
 pub const ERROR: f64 = 1.0 / 64.0;
 
-/// The maximum carry of a bucket, in units of 2^16 values, so that its count fits into 64 bits.
+/// The maximum carry of a bucket, in units of 2^16 values. With this limit, the count of a bucket
+/// fits into 64 bits.
 const MAX_CARRY: u64 = u64::MAX >> 16;
 
-/// The maximum value in ns; larger values count as this one.
+/// The maximum value in ns. Larger values count as this value.
 pub const MAX_NS: u64 = Counts::MAX_NS;
 
 /// Returns the bucket of a value in ns.

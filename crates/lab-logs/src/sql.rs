@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Splits statements into tokens; literals, names and comments depend on the dialect.
+//! Splits statements into tokens. Literals, names and comments depend on the dialect.
 //!
 //! Sources: PostgreSQL 17, 4.1 *Lexical Structure*; MySQL 8.4, 11 *Language Structure*; MariaDB,
 //! *Lexical Structure*.
@@ -125,8 +125,8 @@ impl Lexer<'_> {
         self.is_spaced = false;
     }
 
-    /// Skips a comment, or pushes the mark of an executable comment. Returns false if there is none
-    /// here.
+    /// Skips a comment, or pushes the mark of an executable comment. Returns false if no comment
+    /// begins here.
     fn pass_comment(&mut self) -> bool {
         let rest = &self.text[self.position..];
         let to_line_end = || memchr::memchr(b'\n', rest).unwrap_or(rest.len());
@@ -158,7 +158,7 @@ impl Lexer<'_> {
         true
     }
 
-    /// Returns the length of a block comment; only PostgreSQL's comments nest.
+    /// Returns the length of a block comment. Only PostgreSQL's comments nest.
     fn block_comment_length(&mut self) -> usize {
         let rest = &self.text[self.position..];
         let mut depth = 0_usize;
@@ -183,7 +183,8 @@ impl Lexer<'_> {
         rest.len()
     }
 
-    /// Appends a quoted string or name after a prefix of this length; quotes within it are doubled.
+    /// Appends a quoted string or name after a prefix of this length. Quotes within the string or
+    /// name are doubled.
     ///
     /// If the closing quote is missing, the text counts as a literal, because the statement was
     /// truncated and the text may not be a name.
@@ -268,7 +269,7 @@ impl Lexer<'_> {
         let rest = &self.text[self.position..];
         let fraction = digits(&rest[1..]);
         if rest.starts_with(b"...") {
-            // MySQL's digests write the rest of a list this way.
+            // MySQL's digests write `...` for the rest of a list.
             self.push(TokenKind::Literal, 3);
         } else if fraction > 0 && (self.is_spaced || !self.is_behind_operand()) {
             let length = 1 + fraction;

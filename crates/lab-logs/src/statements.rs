@@ -8,7 +8,7 @@ use crate::tally::Tally;
 use lab_model::{LogPage, PageKind};
 use lab_services::{DatabaseKind, MARIADB, StatementTotal, statement_totals};
 
-/// Reads the statement totals of a server. Returns an error that says why it failed and what to do.
+/// Reads the statement totals of a server. The error states the reason and what to do.
 pub fn read(
     kind: &'static DatabaseKind,
     url: &str,

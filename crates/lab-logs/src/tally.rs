@@ -32,13 +32,14 @@ use std::ops::Range;
 const MAX_PAGES: usize = 100_000;
 /// The maximum memory for pages, in bytes.
 ///
-/// Above this limit, the least expensive pages lose their cells; after that, new pages are merged.
+/// Above this limit, the least expensive pages lose their cells. After that, new pages are merged.
 const MEMORY: usize = 100 << 20;
 /// The number of pages (some KiB each) that fit into the processor's cache and need no prefetching.
 const FEW_PAGES: usize = 1_000;
 /// The number of entries between two checks of the memory.
 const CHECKED: u32 = 1 << 20;
-/// The maximum number of cells of all pages; above it, the least expensive pages lose their cells.
+/// The maximum number of cells of all pages. Above this limit, the least expensive pages lose their
+/// cells.
 const MAX_CELLS: usize = 1_000_000;
 /// The maximum number of hours that are counted individually: 22 years.
 const MAX_HOURS: usize = 200_000;
@@ -58,7 +59,7 @@ const JUMP: i64 = 60;
 #[derive(Clone, Copy, Default)]
 struct CachedPath {
     hash: u64,
-    /// The index of the page plus 1; 0 means that the entry is empty.
+    /// The index of the page plus 1, or 0 if the entry is empty.
     page: u32,
     /// True if the path has variable segments other than numbers, so that many such paths may occur
     /// only once.
@@ -120,7 +121,8 @@ pub struct Tally {
     last_s: i64,
     /// True if there is a page.
     ///
-    /// In that case, hours and peaks only count pages, because statements run within them.
+    /// In that case, hours and peaks count only pages, because statements run within the requests
+    /// of pages.
     has_pages: bool,
     /// The hours in order of their first entry.
     hours: Vec<Hour>,
@@ -132,7 +134,7 @@ pub struct Tally {
     every_second: Option<Seconds>,
     clock_jumps: u64,
     is_full: bool,
-    /// True once pages were merged because there were too many.
+    /// True once pages were merged because there were too many pages.
     has_learned: bool,
     /// The new index of each page after the pages were merged.
     renumbered: Vec<u32>,
@@ -185,7 +187,7 @@ impl Tally {
         self.records = Some(records);
     }
 
-    /// Starts to count every second, because another log may cover the same time as an earlier one.
+    /// Starts to count every second, because another log may cover the same time as an earlier log.
     pub fn keep_every_second(&mut self) {
         self.every_second.get_or_insert_default();
     }
@@ -214,7 +216,7 @@ impl Tally {
         }
     }
 
-    /// Returns the counts, to be merged with others.
+    /// Returns the counts, which [`Tally::merge`] adds to the counts of another tally.
     pub fn into_part(mut self) -> TallyPart {
         self.join.sort();
         TallyPart {
@@ -337,7 +339,7 @@ impl Tally {
         let is_error = entry.status >= 500;
         let duration = entry.duration_ns.map(|ns| (ns, bucket(ns)));
         if let Some(time) = entry.time_s {
-            // A statement may be written long after it began.
+            // A statement may be logged long after it began.
             self.advance_clock(time, !entry.is_query);
         }
         let page = &mut self.pages[page_index];
@@ -476,7 +478,7 @@ impl Tally {
         }
     }
 
-    /// Returns the hash of a path; paths that differ only in numbers have the same hash.
+    /// Returns the hash of a path. Paths that differ only in numbers have the same hash.
     #[inline]
     fn hash(&self, entry: &Entry, path: &[u8]) -> u64 {
         let mut hasher = self.random.build_hasher();
@@ -492,8 +494,8 @@ impl Tally {
         hasher.finish()
     }
 
-    /// Puts a path into the cache, which grows after many evictions. A variable path evicts no
-    /// stable one.
+    /// Puts a path into the cache, which grows after many evictions. A variable path never evicts a
+    /// stable path.
     fn cache_path(&mut self, slot: usize, cached: CachedPath) {
         let evicted = self.cache[slot];
         let evicts_stable = evicted.page > 0 && !evicted.varies;
@@ -525,7 +527,7 @@ impl Tally {
         (page != u32::MAX).then_some(page as usize)
     }
 
-    /// Returns the page of a path that is not in the cache, and whether the path looks variable.
+    /// Returns the page of a path that is not in the cache, and true if the path looks variable.
     #[inline(never)]
     fn page_of_path(&mut self, entry: &Entry, path: &[u8]) -> (usize, bool) {
         if entry.is_query {
@@ -664,7 +666,8 @@ impl Tally {
         self.cells = self.pages.iter().map(|p| p.cells.len()).sum();
     }
 
-    /// Drops the cells of the less expensive half of the pages. Returns false if there were none.
+    /// Drops the cells of the less expensive half of the pages. Returns false if there were no
+    /// cells.
     #[cold]
     fn drop_cells(&mut self) -> bool {
         let mut pages: Vec<&mut Page> = self.pages.iter_mut().collect();
@@ -715,7 +718,7 @@ impl Tally {
         if let Some(index) = self.hour_indexes.get(&start) {
             return *index;
         }
-        // A log with more hours is implausible; the additional hours count toward the last one.
+        // A log with more hours is implausible. The additional hours count toward the last hour.
         if self.hours.len() < MAX_HOURS {
             self.hour_indexes.insert(start, self.hours.len());
             self.hours.push(Hour {
@@ -733,7 +736,7 @@ impl Tally {
 
     /// Returns the busiest interval of `length` seconds.
     ///
-    /// If there are more seconds than can be stored, the peak is only known for logs that follow
+    /// If there are more seconds than can be stored, the peak is known only for logs that follow
     /// one another.
     fn peak(&self, length: i64, counted: &CountPeak) -> Option<(i64, u64)> {
         let kept = self.every_second.as_ref();

@@ -5,7 +5,8 @@ use crate::registers::leading_number;
 use jiff::civil::Date;
 use jiff::tz::{Offset, TimeZone};
 
-/// Parses digits. Returns `None` if there is any other character or if the number is too long.
+/// Parses digits. Returns `None` if the text contains any other character or if the number is too
+/// long.
 #[inline]
 pub fn number(digits: &[u8]) -> Option<u64> {
     match leading_number(digits) {
@@ -134,8 +135,8 @@ pub fn offset(text: &[u8]) -> Option<i32> {
 
 /// Parses a time such as `2026-05-01T10:00:00.123+02:00`.
 ///
-/// The `T` can be a blank; the fraction and the offset are optional. Returns the seconds as if the
-/// time were UTC, and the offset if there is one.
+/// The `T` can be a blank. The fraction and the offset are optional. Returns the seconds as if the
+/// time were UTC, and the offset, if any.
 pub fn iso(text: &[u8]) -> Option<(i64, Option<i32>)> {
     let t = text.get(..19)?;
     if [t[4], t[7], t[13], t[16]] != *b"--::" || !matches!(t[10], b'T' | b' ') {
@@ -236,7 +237,7 @@ pub struct Zone {
     pub is_given: bool,
     /// True if a time without an offset was interpreted as UTC, because no zone was given.
     pub was_assumed: bool,
-    /// True if a local time occurred twice because the clock was set back; the first occurrence is
+    /// True if a local time occurred twice because the clock was set back. The first occurrence is
     /// assumed.
     pub was_ambiguous: bool,
     /// The quarter hour that was looked up last, and its offset in seconds.

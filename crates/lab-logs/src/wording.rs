@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The sentences about logs; only this module turns findings into English.
+//! The sentences about logs. Only this module turns findings into English.
 
 use crate::analysis::between::MIN_DAYS_PER_LOG;
 use crate::analysis::changes::MIN_DAYS;
@@ -126,7 +126,7 @@ pub fn sentence(finding: &LogsFinding) -> String {
             match hours {
                 1 => format!("1 hour stands out: it began at {began} and had {usual}."),
                 n => format!(
-                    "{} hours stand out; the largest began at {began} and had {usual}.",
+                    "{} hours stand out; the largest spike began at {began} and had {usual}.",
                     quantity::integer(*n as u64)
                 ),
             }
@@ -307,7 +307,7 @@ pub fn assumption(assumption: &LogAssumption) -> String {
             unit_name(*unit_ns)
         ),
         LogAssumption::DurationField { place } => format!(
-            "Durations are assumed to be in {place}, but other fields may contain them too: describe the lines with --log-format."
+            "Durations are assumed to be in {place}, but other fields may contain durations, too: describe the lines with --log-format."
         ),
         LogAssumption::MixedForms { place, unit_ns } => format!(
             "Durations ({place}) are assumed to be in {}, but some have a fraction and others do not, as if the unit had \
@@ -326,14 +326,14 @@ pub fn assumption(assumption: &LogAssumption) -> String {
         ),
         LogAssumption::LowerBounds => {
             "Durations that begin with + are lower bounds: HAProxy logged them before the responses ended (option logasap). \
-             Without that option, it logs the full duration."
+             Without this option, HAProxy logs the full duration."
                 .into()
         }
         LogAssumption::NoZone => {
             "The log's times have no time zone and are read as UTC: specify the zone with --zone.".into()
         }
         LogAssumption::RepeatedHour => {
-            "Times in an hour that the clock showed twice are assumed to be in the first of the two.".into()
+            "Times in an hour that the clock showed twice are assumed to be in the first of the two hours.".into()
         }
         LogAssumption::AmbiguousZone {
             word,
@@ -356,7 +356,7 @@ pub fn advice(advice: &LogAdvice) -> String {
         LogAdvice::Unread { reason } => format!("A log could not be read to the end: {reason}."),
         LogAdvice::NoDurations => {
             "The log has no durations that benchlab recognizes. Apache and Tomcat: add %D to the LogFormat or pattern. nginx: \
-             add $request_time to log_format. If they are there, describe the lines with --log-format."
+             add $request_time to log_format. If the lines contain durations, describe the lines with --log-format."
                 .into()
         }
         LogAdvice::NoDurationInFormat => {
@@ -543,7 +543,8 @@ pub fn slower_page(page: &str, ratio: &Interval) -> String {
     format!("{page} takes {times}")
 }
 
-/// States that no page, or not the page that a condition names, is slower in the second log.
+/// States that no page is slower in the second log, or that the page that a condition names is not
+/// slower.
 pub fn no_page_slower(page: Option<&str>) -> String {
     match page {
         Some(page) => format!("{page} is not slower in the second log"),
@@ -618,7 +619,7 @@ pub fn headroom_assumptions(is_known: bool) -> [&'static str; 4] {
     ]
 }
 
-/// Explains how a log is read; `error` is the maximum relative error of a percentile.
+/// Explains how a log is read. `error` is the maximum relative error of a percentile.
 pub fn reading_method(error: f64) -> String {
     format!(
         "Counts and sums are exact. Percentiles come from buckets and are off by at most {} of their value. Path segments \
@@ -665,7 +666,7 @@ pub fn ranking_caption(pages: usize, ranked: PageKind, by: PageOrder) -> String 
     }
 }
 
-/// Returns the note below a truncated table of pages; `share` is the omitted pages' fraction of the
+/// Returns the note below a truncated table of pages. `share` is the omitted pages' fraction of the
 /// total.
 pub fn ranking_rest(pages: usize, ranked: PageKind, share: f64) -> String {
     format!(
@@ -707,7 +708,7 @@ pub const COMPARISON_TABLE: &str =
 /// The caption of the table of pages that are in only one log.
 pub const ALONE_TABLE: &str = "Pages that occur in only one log.";
 
-/// Returns the caption of the table of single spikes; `hours` is the number of tested hours.
+/// Returns the caption of the table of single spikes. `hours` is the number of tested hours.
 pub fn single_table(hours: usize) -> String {
     format!(
         "The ratio of an hour's requests to the requests at the same hour of the same weekday in other weeks; the \

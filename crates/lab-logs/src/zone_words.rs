@@ -98,7 +98,7 @@ const AMBIGUOUS: [(&str, i32, &str, &str); 13] = [
 enum Reading {
     /// The word has this single offset, in seconds.
     Clear(i32),
-    /// Multiple zones use the word; contains the assumed offset in seconds and the index of the
+    /// Multiple zones use the word. Contains the assumed offset in seconds and the index of the
     /// word.
     Ambiguous(i32, usize),
     /// The word is not the name of a known zone.
@@ -291,7 +291,7 @@ mod tests {
         assert_eq!(zones.resolve(twice - 86_400, Some(b"IST")).1, 7200);
         assert_eq!(zones.resolve(local("2026-01-01 00:00:00"), None).1, 3600);
         assert!(zones.assumptions().is_empty() && zones.readings().is_empty());
-        // Without a word, it is unknown which one is meant.
+        // Without a word, it is unknown which of the two times is meant.
         zones.resolve(twice, None);
         assert_eq!(zones.assumptions(), [LogAssumption::RepeatedHour]);
     }

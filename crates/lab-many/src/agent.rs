@@ -29,8 +29,8 @@ pub const BEAT: Duration = Duration::from_secs(1);
 /// True once the coordinator has closed the connection or has no more work.
 static OVER: AtomicBool = AtomicBool::new(false);
 
-/// The number of the current work, as assigned by the coordinator. All work up to the second number
-/// must stop immediately.
+/// The number of the current work, as assigned by the coordinator, and the number of the last work
+/// that must stop immediately.
 static CURRENT: AtomicU64 = AtomicU64::new(u64::MAX);
 static STOPPED: AtomicU64 = AtomicU64::new(0);
 

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 /// The time that agents have to exit on their own.
 const END_TIME: Duration = Duration::from_secs(5);
 
-/// The waiting time for agents after which a progress message is shown.
+/// The time of waiting for agents after which benchlab shows a progress message.
 const REPORT_AFTER: Duration = Duration::from_secs(5);
 
 /// The interval between two checks of processes and streams.
@@ -39,7 +39,7 @@ pub struct AgentStart {
     pub lost_after: Duration,
     /// A function that returns true if the user wants to stop. It is called regularly.
     pub stops: fn() -> bool,
-    /// A function that receives the current obstacle if starting takes long.
+    /// A function that receives the reason for the delay if starting takes long.
     pub on_obstacle: fn(&str),
 }
 
@@ -58,7 +58,7 @@ pub enum StartError {
 pub struct Agents {
     agents: IdVec<AgentId, StartedAgent>,
     events: Receiver<(AgentId, AgentEvent)>,
-    /// Events that arrived during a comparison of clocks and do not belong to it.
+    /// Events that arrived during a comparison of clocks but are not part of the comparison.
     early: VecDeque<(AgentId, AgentEvent)>,
     launcher: Arc<dyn Launcher>,
     lost_after: Duration,
@@ -76,7 +76,7 @@ struct StartedAgent {
 
 impl Agents {
     /// Starts one agent at each location, all at the same time. If an agent cannot be started, ends
-    /// the others and returns an error.
+    /// all agents and returns an error.
     pub fn start(starting: &AgentStart) -> Result<Agents, StartError> {
         let (sender, events) = channel();
         let program = LabProgram::default();
@@ -147,12 +147,12 @@ impl Agents {
         Ok(())
     }
 
-    /// Returns the number of started agents, including lost ones.
+    /// Returns the number of started agents, including lost agents.
     pub fn len(&self) -> usize {
         self.agents.len()
     }
 
-    /// Returns the IDs of the started agents, including lost ones.
+    /// Returns the IDs of the started agents, including lost agents.
     pub fn ids(&self) -> impl Iterator<Item = AgentId> + use<> {
         self.agents.ids()
     }
@@ -214,13 +214,13 @@ impl Agents {
         all.filter(|&agent| self.lost(agent).is_none()).collect()
     }
 
-    /// Sends work to an agent, unless it was lost.
+    /// Sends work to an agent, unless the agent was lost.
     pub fn give(&self, agent: AgentId, work: &impl Serialize) {
         let head = serde_json::to_value(work).expect("the keys of the work are strings");
         self.send(agent, ToAgent::Work(head));
     }
 
-    /// Tells all agents to immediately stop all work up to and including this number.
+    /// Tells all agents to immediately stop all work up to and including the work with this number.
     pub fn stop(&self, number: u64) {
         for agent in self.present() {
             self.send(agent, ToAgent::Stop { number });
@@ -269,7 +269,7 @@ impl Agents {
         self.lose(agent, reason);
     }
 
-    /// Records the loss of an agent and kills it.
+    /// Records the loss of an agent, and kills the agent.
     fn lose(&mut self, agent: AgentId, reason: String) -> AgentEvent {
         let pid = self.agents[agent].hello.pid;
         let is_running = self.agents[agent].link.ended().is_none();
@@ -286,7 +286,7 @@ impl Agents {
         AgentEvent::Lost(reason)
     }
 
-    /// Compares the agents' clocks with this machine's.
+    /// Compares the agents' clocks with this machine's clock.
     ///
     /// Returns two offsets for each agent: of the monotonic clock, and of the time since 1970.
     /// Returns `None` for a lost agent.
@@ -323,7 +323,7 @@ impl Agents {
     }
 }
 
-/// Ends all agents. Those that do not exit on their own are killed.
+/// Ends all agents. Kills the agents that do not exit on their own.
 impl Drop for Agents {
     fn drop(&mut self) {
         for agent in self.present() {
@@ -396,7 +396,7 @@ fn rejections_text(rejections: &[(&str, String)]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Asks candidates to exit, and waits for that up to a timeout.
+/// Asks candidates to exit, and waits for their exit up to a timeout.
 fn end(mut candidates: Vec<Candidate>) {
     candidates.iter_mut().for_each(Candidate::terminate);
     becomes_true(|| candidates.iter_mut().all(Candidate::has_ended));
@@ -426,8 +426,8 @@ struct Candidate {
 }
 
 enum CandidateState {
-    /// The agent was started, but has not introduced itself yet. If there is a SHA-256,
-    /// the agent's program must have it.
+    /// The agent was started, but has not introduced itself yet. Contains the SHA-256 that the
+    /// agent's program must have, or `None` if only the program's version is checked.
     Waiting(AgentLink, Option<String>),
     Welcomed(AgentLink, Hello),
     Refused,
@@ -503,8 +503,8 @@ impl Candidate {
 
     /// Processes the messages that have been received so far.
     ///
-    /// `late` is the elapsed time if the agent has had enough time to respond. In this case,
-    /// rejects an agent that has not responded.
+    /// `late` is the elapsed time if the agent has had enough time to respond. In this case, the
+    /// function rejects an agent that has not responded.
     fn advance(&mut self, late: Option<Duration>) {
         let CandidateState::Waiting(link, sha256) = &mut self.state else {
             return;
@@ -558,8 +558,8 @@ impl Candidate {
     }
 }
 
-/// Describes how an agent's program differs from the coordinator's. Returns `None` if it is the
-/// same.
+/// Describes how an agent's program differs from the coordinator's program. Returns `None` if they
+/// are the same.
 fn version_mismatch(hello: &Hello, sha256: Option<&str>) -> Option<String> {
     if hello.version != VERSION {
         let version = hello.version.escape_default();

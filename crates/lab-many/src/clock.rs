@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Determines the offset of another machine's clock from this machine's, and its uncertainty.
+//! Determines the offset of another machine's clock from this machine's clock, and the uncertainty
+//! of the offset.
 
 use lab_model::ClockOffset;
 use nix::time::{ClockId, clock_gettime};

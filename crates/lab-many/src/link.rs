@@ -98,7 +98,7 @@ impl AgentLink {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        // Ctrl-C only reaches the coordinator, which ends the agents gracefully.
+        // Ctrl-C reaches only the coordinator, which ends the agents gracefully.
         command.process_group(0);
         let name = command.get_program().to_string_lossy().into_owned();
         let mut child = command
@@ -210,8 +210,8 @@ impl AgentLink {
         let _ = self.child.wait();
     }
 
-    /// Returns the reason why an agent exited unexpectedly. `output` is the output that it wrote
-    /// instead of a message.
+    /// Returns the reason why an agent exited unexpectedly. `output` is the output that the agent
+    /// wrote instead of a message.
     pub fn exit_reason(&mut self, output: &str) -> String {
         // The streams end a moment before the process.
         let deadline = Instant::now() + Duration::from_millis(500);
@@ -235,8 +235,9 @@ impl AgentLink {
         }
     }
 
-    /// Queues data to be written. If the agent has exited, the thread that reads its output reports
-    /// this.
+    /// Queues data to be written. If the agent has exited, the thread that reads the agent's output
+    /// Queues data to be written. If the agent has exited, the thread that reads the agent's output
+    /// reports the exit.
     fn put(&self, outgoing: Outgoing) {
         let _ = self.out.send(outgoing);
     }

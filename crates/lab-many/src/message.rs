@@ -9,7 +9,8 @@ use serde_json::Value;
 /// A message from the coordinator to an agent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum ToAgent {
-    /// The first message. The coordinator sends it after it has verified the agent's program.
+    /// The first message. The coordinator verifies the agent's program before it sends this
+    /// message.
     Welcome {
         /// The limits of the coordinator's process.
         limits: ResourceLimits,
@@ -67,7 +68,7 @@ pub struct Hello {
     pub pid: i32,
     /// The name of the agent's machine.
     pub machine: String,
-    /// An ID of the agent's machine, if there is one.
+    /// An ID of the agent's machine, or `None` if the machine has no ID.
     #[serde(default)]
     pub machine_id: Option<String>,
 }

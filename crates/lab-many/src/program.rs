@@ -51,7 +51,8 @@ pub fn own_sha256() -> io::Result<String> {
     Ok(sha256(&std::fs::read(OWN)?))
 }
 
-/// Deletes this program's file and the directory that was created for it. The program continues to run.
+/// Deletes this program's file and the directory that was created for the file. The program
+/// continues to run.
 pub fn remove_own() -> io::Result<()> {
     let path: PathBuf = std::fs::read_link(OWN)?;
     std::fs::remove_file(&path)?;

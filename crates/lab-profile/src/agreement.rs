@@ -16,7 +16,7 @@ const CYCLES: [(&str, u64); 5] = [
     ("LL", 100),
 ];
 
-/// The maximum relative change that counts as no change. It is the same as the default margin of a
+/// The maximum relative change that counts as no change. It equals the default margin of a
 /// comparison.
 const MARGIN: f64 = 0.02;
 
@@ -32,7 +32,7 @@ fn cycles(profile: &Profile) -> Option<f64> {
 /// A predicted change, and its agreement with the measured time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Agreement {
-    /// The later program's estimated cycles divided by the earlier program's.
+    /// The later program's estimated cycles divided by the earlier program's estimated cycles.
     pub predicted: f64,
     /// The agreement between the prediction and the measured time.
     pub outlook: Outlook,

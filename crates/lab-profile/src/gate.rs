@@ -85,7 +85,7 @@ impl GateCondition {
         self.figure
     }
 
-    /// Returns the limit of the value, or of the change as a fraction.
+    /// Returns the bound on the value, or on the change as a fraction of the earlier value.
     pub fn limit(&self) -> f64 {
         let (Bound::Value(limit) | Bound::Change(limit)) = self.bound;
         limit
@@ -100,7 +100,7 @@ impl GateCondition {
         }
     }
 
-    /// Checks the condition for the later of two profiles, or for the only one.
+    /// Checks the condition for the later of two profiles, or for a single profile.
     pub fn judge(&self, before: &Profile, after: Option<&Profile>) -> GateResult {
         let last = after.unwrap_or(before);
         let Some(value) = last.figure(self.figure) else {
@@ -132,7 +132,8 @@ impl GateCondition {
 }
 
 impl GateCondition {
-    /// Checks the condition by the ranges over layouts of one program, or of two programs.
+    /// Checks the condition against the ranges over layouts, for the later of two programs or for a
+    /// single program.
     ///
     /// Returns `None` for a metric without ranges.
     pub fn judge_ranges(&self, ranges: &[EventRanges]) -> Option<GateResult> {

@@ -5,7 +5,7 @@
 //! The addresses of code and data affect some counts although the program is the same. Examples are
 //! all counts of cache misses, and the instructions of string functions, which handle aligned data
 //! differently (Mytkowicz et al., *Producing Wrong Data Without Doing Anything Obviously Wrong*,
-//! ASPLOS 2009). A change is judged by the range of the counts. It is real if it exceeds the
+//! ASPLOS 2009). A change is judged by the range of the counts. A change is real if it exceeds the
 //! differences between layouts.
 
 use lab_model::{Decision, Interval, Relation};
@@ -40,21 +40,21 @@ pub(crate) static FIGURES: [&str; 24] = [
     "sysTime",
 ];
 
-/// The least and the greatest count of an event.
+/// The lowest and the highest count of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CountRange {
-    /// The least count.
+    /// The lowest count.
     pub least: u64,
-    /// The greatest count.
+    /// The highest count.
     pub most: u64,
 }
 
 /// The kind and number of layouts in which a program's instructions are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layouts {
-    /// A number of builds of each command.
+    /// The number of builds of each command.
     Builds(usize),
-    /// A number of environments of different sizes, with one build of each command.
+    /// The number of environments of different sizes. Each command has one build.
     Environments(usize),
 }
 
@@ -89,8 +89,8 @@ impl CountRange {
     /// Returns the relative change from an earlier range as an interval.
     ///
     /// The lower bound is the change from the earlier maximum to the later minimum, and the upper
-    /// bound is the change from the earlier minimum to the later maximum. The level is 1, because
-    /// the interval contains the change between any two layouts.
+    /// bound is the change from the earlier minimum to the later maximum. The confidence level is
+    /// 1, because the interval contains the change between any two layouts.
     pub fn change_from(self, before: CountRange) -> Interval {
         let change = |before: u64, after: u64| match (before, after) {
             (0, 0) => 0.0,
@@ -126,7 +126,7 @@ impl CountRange {
 }
 
 impl EventRanges {
-    /// Returns the ranges of the events that all layouts have.
+    /// Returns the ranges of the events that occur in all layouts.
     pub fn from_profiles(layouts: &[&CostProfile]) -> EventRanges {
         let range = |name: &&str| {
             let counts: Option<Vec<u64>> =

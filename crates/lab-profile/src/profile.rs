@@ -8,7 +8,7 @@ use lab_valgrind::{CostProfile, Dhat, Massif};
 pub struct Profile {
     /// The heap over time.
     pub massif: Option<Massif>,
-    /// The heap over other units of time, from additional Massif runs.
+    /// The heap over time in other units, from additional Massif runs.
     pub heaps: Vec<Massif>,
     /// Cachegrind's results: instructions, memory accesses and cache misses.
     pub cachegrind: Option<CostProfile>,

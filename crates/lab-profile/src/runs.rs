@@ -27,11 +27,11 @@ pub struct ProgramRuns {
 /// The outcome of a run.
 #[derive(Clone, Debug)]
 pub struct RunRecord {
-    /// The tool.
+    /// The tool under which the program ran.
     pub tool: Tool,
     /// The program's name.
     pub name: String,
-    /// The exit of the program.
+    /// The exit status or signal of the program, or the time limit that stopped it.
     pub ending: Ending,
     /// The duration of the run.
     pub took: Duration,
@@ -44,18 +44,18 @@ pub struct RunRecord {
 pub enum RunWarning {
     /// A run was stopped because it exceeded the time limit.
     Stopped {
-        /// The tool.
+        /// The tool under which the program ran.
         tool: Tool,
         /// The program's name.
         name: String,
     },
     /// A run produced no values.
     NoFigures {
-        /// The tool.
+        /// The tool under which the program ran.
         tool: Tool,
         /// The program's name.
         name: String,
-        /// The exit of the program.
+        /// The exit status or signal of the program, or the time limit that stopped it.
         ending: Ending,
         /// The reason, as reported by the tool or by the parser of its file.
         reason: String,
@@ -68,21 +68,21 @@ pub enum RunWarning {
     Signal {
         /// The index of the command.
         command: usize,
-        /// The exit of the program.
+        /// The exit status or signal of the program, or the time limit that stopped it.
         ending: Ending,
     },
-    /// The programs exited differently.
+    /// The programs had different exit statuses or signals.
     ExitStatus {
-        /// The exit of the earlier program.
+        /// The exit status or signal of the earlier program.
         before: Ending,
-        /// The exit of the later program.
+        /// The exit status or signal of the later program.
         after: Ending,
     },
     /// A large fraction of a program has no symbol.
     NoSymbols {
         /// The program's name.
         name: String,
-        /// The fraction of the program's costs without a symbol, 0 to 1.
+        /// The fraction of the program's costs in code without symbols, from 0 to 1.
         part: f64,
         /// The counted event.
         event: String,
@@ -172,7 +172,8 @@ impl ProgramRuns {
     }
 }
 
-/// Returns true if two programs ended in the same way. The time after which they were stopped is ignored.
+/// Returns true if two programs ended in the same way. Ignores the times after which they were
+/// stopped.
 fn is_same(before: &Ending, after: &Ending) -> bool {
     let is_stopped = |ending: &Ending| matches!(ending, Ending::Stopped(_));
     before == after || is_stopped(before) && is_stopped(after)

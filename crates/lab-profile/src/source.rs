@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 
 /// The maximum number of allocation sites whose source files are read.
 const MAX_SITES: usize = 40;
-/// The number of lines per event, most expensive first, whose source files are read.
+/// The number of most expensive lines per event whose source files are read.
 pub const HOTTEST: usize = 12;
 /// The number of lines that are shown before and after an expensive line.
 pub const AROUND: u32 = 2;
@@ -60,7 +60,7 @@ impl Sources {
         }
     }
 
-    /// Returns the text of a line. `file` may be a base name, if that is unique.
+    /// Returns the text of a line. `file` may be a base name, if the base name is unique.
     pub fn line(&self, file: &str, number: u32) -> Option<&str> {
         let exact = self.files.get(file);
         let named = || {

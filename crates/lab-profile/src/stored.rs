@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Profiles in a run file. It stores the output of each tool, from which reports are computed, and
-//! facts that the output lacks.
+//! Profiles in a run file. A run file stores the output of each tool, from which reports are
+//! computed, and facts that the output lacks.
 
 use crate::layouts::EventRanges;
 use crate::profile::Profile;
@@ -40,7 +40,7 @@ pub struct ProfiledPrograms {
 pub struct Caveat {
     /// The topic, in a few words.
     pub label: String,
-    /// The sentence.
+    /// The caveat as a complete sentence.
     pub text: String,
 }
 
@@ -100,8 +100,8 @@ pub fn to_stored_profile(
 impl ProfiledPrograms {
     /// Reads the profiles in a run file.
     ///
-    /// Output that a tool left incomplete is skipped, as it was when the program was profiled. The
-    /// notes contain a caveat about it.
+    /// Skips output that a tool left incomplete, as benchlab did when it profiled the program. The
+    /// notes contain a caveat about the incomplete output.
     ///
     /// # Errors
     /// Returns the reason if the notes cannot be read, or if they do not match the output.

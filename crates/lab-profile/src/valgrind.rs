@@ -41,12 +41,13 @@ pub enum Tool {
     Cachegrind,
     /// Cachegrind's events, plus calls.
     Callgrind,
-    /// Only instructions, counted by Cachegrind without simulated caches, which is faster.
+    /// Instructions alone, counted by Cachegrind without simulated caches, which is faster.
     Instructions,
 }
 
 impl Tool {
-    /// All tools that make a profile. The slowest comes first, so that no slow run starts last.
+    /// All tools that make a profile. The slowest tool comes first, so that no slow run starts
+    /// last.
     pub const ALL: [Tool; 6] = [
         Tool::Callgrind,
         Tool::Cachegrind,
@@ -99,7 +100,7 @@ impl Tool {
 /// A finished run of a command under a tool.
 #[derive(Debug)]
 pub struct ValgrindRun {
-    /// The tool.
+    /// The tool under which the command ran.
     pub tool: Tool,
     /// The index of the command.
     pub command: usize,
@@ -107,7 +108,7 @@ pub struct ValgrindRun {
     pub status: Option<ExitStatus>,
     /// The duration of the run.
     pub took: Duration,
-    /// The tool's output file, if it wrote one.
+    /// The tool's output file, or `None` if the tool wrote no file.
     pub file: Option<PathBuf>,
     /// The SHA-256 digest of the program's standard output.
     pub output: [u8; 32],
@@ -128,7 +129,7 @@ pub struct Profiled<'a> {
     pub variables: &'a [(&'static str, String)],
 }
 
-/// The exit of a program.
+/// The reason why a program ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// The program was stopped after this time because it exceeded the time limit.
@@ -140,7 +141,7 @@ pub enum Ending {
 }
 
 impl ValgrindRun {
-    /// Returns how the program exited.
+    /// Returns the reason why the program ended.
     pub fn ending(&self) -> Ending {
         match self.status.map(|status| (status.code(), status.signal())) {
             None => Ending::Stopped(self.took),
@@ -166,7 +167,7 @@ pub struct Step {
     pub elapsed: Duration,
 }
 
-/// Returns the runs of each command under each of the tools.
+/// Returns the runs of each command under each tool.
 pub fn runs_of(tools: &[Tool], commands: usize) -> Vec<(Tool, usize)> {
     let tools = tools.iter();
     let runs = tools.flat_map(|&tool| (0..commands).map(move |command| (tool, command)));

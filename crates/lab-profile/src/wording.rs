@@ -252,7 +252,7 @@ pub const COUNTERS_FACT: &str = "hardware counters";
 pub const COUNTERS_IN_TABLE: &str = "in the table of resources per run";
 
 /// States that the counts have no noise, and names the file that contains the tools' output, if
-/// there is one.
+/// any.
 pub fn origin(file: Option<&str>) -> String {
     let counts = "Valgrind counts on a simulated processor, so its counts have no noise.";
     match file {
@@ -338,7 +338,7 @@ pub fn figure_change(figure: &str, unit: &Unit, before: u64, after: Option<u64>)
     format!("{title} {} → {}{change}", value(before), value(after))
 }
 
-/// Joins texts about values into one sentence. Returns `None` if there are none.
+/// Joins texts about values into one sentence. Returns `None` if there are no texts.
 pub fn figures(texts: impl Iterator<Item = String>) -> Option<String> {
     Some(say::capital(&say::joined(texts, ", ")?) + ".")
 }
@@ -352,7 +352,7 @@ fn size(bytes: u64) -> String {
     say::reading(bytes as f64, &Unit::Bytes)
 }
 
-/// Prefixes a sentence with the name of the program that it is about.
+/// Prefixes a sentence with the name of the program.
 pub fn with_name(name: &str, sentence: &str) -> String {
     format!("{name}: {sentence}")
 }
@@ -546,7 +546,7 @@ impl Display for FilesError {
                  --massif massif.out.1",
             ),
             FilesError::Uneven => f.write_str(
-                "one tool has two files and another has one: pass two files for each tool",
+                "one tool has two files and another tool has one file: pass two files for each tool",
             ),
             FilesError::Unreadable(path, error) => f.write_str(&unreadable(path, error)),
             FilesError::Parts(error) => error.fmt(f),
@@ -596,7 +596,7 @@ impl Display for Inconclusive {
     }
 }
 
-/// Describes the value that a gate judged, or the reason why there is none.
+/// Describes the value that a gate judged, or the reason why there is no value.
 pub fn gate(figure: &str, unit: &Unit, found: Result<&Found, &Inconclusive>) -> String {
     match found {
         Ok(Found::Value(value)) => format!("{figure} is {}", say::reading(*value as f64, unit)),

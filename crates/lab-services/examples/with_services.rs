@@ -2,9 +2,8 @@
 //! Runs a command with private database servers: `with_services [--only KIND] COMMAND ARGUMENTS…`.
 //!
 //! `LAB_POSTGRESQL` and `LAB_MARIADB` contain URLs with a schema `lab_tests`. Their role may create
-//! schemas and databases, see all statistics, and reset PostgreSQL's statement statistics. The
-//! variable of a server is not set if the server is not requested or not installed. The exit status
-//! is the command's.
+//! schemas and databases, see all statistics, and reset PostgreSQL's statement statistics. A
+//! variable is set only if its server is requested and installed. The exit status is the command's.
 
 use lab_services::{
     DATABASES, DaemonOptions, DatabaseKind, MissingSoftware, Service, ServiceError, Transport,
@@ -127,8 +126,8 @@ fn rights(kind: &str) -> &'static str {
     }
 }
 
-/// Runs a command until it exits. In a terminal, Ctrl-C reaches the command directly. Other signals
-/// are forwarded to it.
+/// Runs a command until it exits. In a terminal, Ctrl-C reaches the command directly. Forwards
+/// other signals to the command.
 fn finish(command: &mut Command) -> Result<u8, Box<dyn std::error::Error>> {
     let name = command.get_program().to_string_lossy().into_owned();
     let mut child = command

@@ -70,16 +70,16 @@ pub(crate) fn clear_folder(software: &Software, folder: &Path) {
     }
 }
 
-/// A server process. It has a file descriptor, so that signals cannot reach another process with
-/// the same ID.
+/// A server process. It is identified by a file descriptor, so that a signal cannot reach another
+/// process that reuses the process ID.
 struct AbandonedProcess {
     process: OwnedFd,
     pid: i32,
 }
 
 impl AbandonedProcess {
-    /// Returns a process if it runs a program of the server and its working directory is in
-    /// `folder`.
+    /// Returns a process if the process runs a program of the server and has its working directory
+    /// in `folder`.
     ///
     /// A process that is exiting counts, too, although it no longer has a program.
     fn find(software: &Software, pid: i32, folder: &Path) -> Option<AbandonedProcess> {
@@ -114,7 +114,8 @@ fn running(software: &Software, folder: &Path) -> Vec<AbandonedProcess> {
         .collect()
 }
 
-/// Signals the processes in a daemon's directory, and sends SIGKILL to those that do not exit in time.
+/// Signals the processes in a daemon's directory, and sends SIGKILL to processes that do not exit
+/// in time.
 pub(crate) fn end(software: &Software, folder: &Path, mut signal: Signal) {
     let deadline = Instant::now() + TIMEOUT;
     let mut signaled = Vec::new();

@@ -18,13 +18,13 @@ pub(crate) const SUBJECTS: &str = "benchlab";
 pub(crate) struct Form {
     /// The syntax as shown to users.
     pub text: &'static str,
-    /// The URL schemes, the preferred one first.
+    /// The URL schemes, preferred scheme first.
     pub schemes: &'static [&'static str],
     /// The default port.
     pub port: u16,
     /// Sets a query parameter by name and value. Returns `false` if the parameter is unknown.
     pub set: fn(&mut ServiceAddress, &str, String) -> Result<bool, String>,
-    /// Completes the parsed address. Returns an error if a part is missing.
+    /// Completes the parsed address. Returns an error if a component is missing.
     pub complete: fn(&mut ServiceAddress) -> Result<(), String>,
 }
 
@@ -37,7 +37,7 @@ pub struct ServiceAddress {
     /// A host name or an IP address. IPv6 addresses have no brackets.
     pub(crate) host: Option<String>,
     pub(crate) port: u16,
-    /// The directory of the sockets for PostgreSQL, or the socket for MariaDB.
+    /// The directory of PostgreSQL's Unix socket, or the path of MariaDB's Unix socket.
     pub(crate) socket: Option<PathBuf>,
     /// PostgreSQL's database. MariaDB does not need it, because its schemas are its databases.
     pub(crate) database: String,

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-/// The work of a server since an arbitrary time. Only differences are meaningful.
+/// The work of a server since an arbitrary time. Only differences between readings are meaningful.
 ///
 /// The counters cover all work on a private server, the work of one user on an external PostgreSQL,
 /// and the work of all users on an external MariaDB.
@@ -18,8 +18,7 @@ pub struct Counters {
     pub statements: BTreeMap<String, u64>,
     /// The number of rows that statements returned, inserted, updated or deleted.
     pub rows: u64,
-    /// The number of table rows that these statements read (the sum of `Handler_read_…`). MariaDB
-    /// only.
+    /// The number of table rows that statements read (the sum of `Handler_read_…`). MariaDB only.
     pub rows_read: Option<u64>,
     /// The number of times that blocks of tables and indexes were accessed. PostgreSQL only.
     pub blocks: Option<u64>,
@@ -30,7 +29,7 @@ pub struct Counters {
     /// The number of statements planned. PostgreSQL only, if `pg_stat_statements.track_planning` is
     /// on.
     pub plans: Option<u64>,
-    /// The number of opened connections. For an external PostgreSQL, only connections that have
+    /// The number of opened connections. An external PostgreSQL counts only connections that have
     /// been closed again.
     pub connects: Option<u64>,
     /// The number of connections that were refused, or that ended without a quit message from the
@@ -45,7 +44,7 @@ impl Counters {
     pub fn work_since(&self, before: &Counters) -> Counters {
         let difference = |now: Option<u64>, earlier: Option<u64>| Some(now?.wrapping_sub(earlier?));
         // A command without a reply, such as the end of a connection, may be counted only partly in the earlier
-        // reading, which is then one too high.
+        // reading. The earlier count is then too high by 1.
         let statements = self.statements.iter().filter_map(|(word, &now)| {
             let earlier = before.statements.get(word).copied().unwrap_or(0);
             let count = now

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The interface of daemons, which benchlab starts before a run and stops after it. A new daemon is one file that
-//! implements [`Daemon`].
+//! The interface of daemons. benchlab starts a daemon before a run and stops it after the run. A
+//! new daemon is one file that implements [`Daemon`].
 
 use crate::folder::Folder;
 use crate::processes::Processes;
@@ -30,8 +30,8 @@ pub trait Daemon: Send {
 
     /// Returns the command that starts the program, listening on a port of 127.0.0.1.
     ///
-    /// The program uses its own defaults, apart from the settings that benchlab needs and the given
-    /// ones.
+    /// The program uses its own defaults, except for the settings that benchlab needs and the
+    /// settings that the user gives.
     fn start(
         &mut self,
         folder: &Folder,
@@ -54,12 +54,13 @@ pub trait Daemon: Send {
         Ok(())
     }
 
-    /// Returns the daemon's processes, given its first process.
+    /// Returns the daemon's processes, given its main process.
     fn processes(&mut self, main: Pid) -> Processes {
         Processes::new(main)
     }
 
-    /// Returns the name of the Unix socket in [`Folder::sockets`], if the daemon has one.
+    /// Returns the name of the Unix socket in [`Folder::sockets`], or `None` if the daemon has no
+    /// socket.
     fn socket(&self, port: u16) -> Option<String> {
         let _ = port;
         None

@@ -29,21 +29,21 @@ pub struct DatabaseKind {
     pub(crate) connect: fn(ServiceAddress) -> Result<Box<dyn Database>, ServiceError>,
 }
 
-/// Rows of text; `None` is NULL.
+/// Rows of values as text. `None` is NULL.
 pub type Rows = Vec<Vec<Option<String>>>;
 
 /// A column of a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnDescription {
-    /// The name.
+    /// The name of the column.
     pub name: String,
     /// The type: `integer`, `boolean`, `float`, `decimal`, `text`, `bytes`, `date` or `timestamp`.
-    /// Any other type has the server's own name.
+    /// For any other type, this is the server's own name of the type.
     pub kind: String,
 }
 
 /// An SQL server with benchlab's own connection. benchlab connects to a private server as the
-/// superuser, and to an external one as the given user.
+/// superuser, and to an external server as the user in its URL.
 pub trait Database: Daemon {
     /// Returns the kind of server.
     fn kind(&self) -> &'static DatabaseKind;
@@ -81,14 +81,15 @@ pub trait Database: Daemon {
     /// checksum does not depend on the order of the rows.
     fn checksum(&self, table: &str, columns: &[String]) -> String;
 
-    /// Runs the maintenance after a table is filled that would otherwise slow down its first
-    /// readers.
+    /// Runs the maintenance that is due after a table is filled, so that the server does not run it
+    /// during the first queries.
     fn analyze(&mut self, table: &str) -> Result<(), ServiceError>;
 
     /// Sets the maximum time, in seconds, that benchlab's statements wait for locks.
     fn limit_lock_waits(&mut self, seconds: u32) -> Result<(), ServiceError>;
 
-    /// Returns the names of the settings that a run records in addition to the given ones.
+    /// Returns the names of the settings that a run records in addition to the settings that the
+    /// user gives.
     fn facts(&self) -> &'static [&'static str];
 
     /// Returns the values of the named settings.

@@ -35,17 +35,17 @@ pub enum ServiceError {
         software: &'static Software,
         /// The daemon's directory.
         folder: PathBuf,
-        /// Free bytes there.
+        /// The number of free bytes on the disk.
         free_bytes: u64,
-        /// The last lines of its log.
+        /// The last lines of the server's log.
         log: LogTail,
     },
-    /// Every port that was tried had been free, but was in use when the server opened it.
+    /// Each port that benchlab tried was free at first, but in use when the server opened it.
     #[error("{software} found no free port on 127.0.0.1, tried: {tried:?}")]
     Port {
         /// The daemon's software.
         software: &'static Software,
-        /// The ports.
+        /// The ports that benchlab tried.
         tried: Vec<u16>,
     },
     /// The server rejected a setting.
@@ -63,7 +63,7 @@ pub enum ServiceError {
         software: &'static Software,
         /// The exit status or signal, in words.
         status: String,
-        /// The last lines of its log.
+        /// The last lines of the server's log.
         log: LogTail,
     },
     /// The server did not respond in time.
@@ -73,7 +73,7 @@ pub enum ServiceError {
         software: &'static Software,
         /// The timeout in seconds.
         seconds: u64,
-        /// The last lines of its log.
+        /// The last lines of the server's log.
         log: LogTail,
     },
     /// The URL is malformed.
@@ -83,7 +83,7 @@ pub enum ServiceError {
         software: &'static Software,
         /// The syntax of the addresses.
         form: &'static str,
-        /// The reason.
+        /// The reason why the URL is malformed.
         reason: String,
     },
     /// No server of this kind responds at the address.
@@ -103,7 +103,7 @@ pub enum ServiceError {
         software: &'static Software,
         /// The server's address.
         address: String,
-        /// The operating-system user that runs the daemon.
+        /// The database user whose login was rejected.
         user: String,
         /// The server's message.
         message: String,
@@ -121,7 +121,7 @@ pub enum ServiceError {
         software: &'static Software,
         /// The server's address.
         address: String,
-        /// The operating-system user that runs the daemon.
+        /// The database user that must be allowed to connect without TLS.
         user: String,
         /// The server's message.
         message: String,

@@ -11,8 +11,8 @@ use std::time::SystemTime;
 /// The maximum difference between the start times reported by the server and by its process, in
 /// seconds.
 ///
-/// If the difference is larger, the process belongs to a different server. The server's own process
-/// ID may, for example, be one in a container.
+/// If the difference is larger, the process belongs to a different server. For example, the process
+/// ID that the server reports may be valid only in the server's container.
 const SAME_SECONDS: f64 = 3.0;
 
 /// Returns the server's processes, or `None` if the server is not known to run on this machine.

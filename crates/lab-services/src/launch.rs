@@ -72,7 +72,8 @@ impl Launch {
         self.folder.exit_error(&self.request.settings, status)
     }
 
-    /// Converts an operating system error. Reports a full disk as such.
+    /// Converts an error of the operating system. If the daemon's disk is full, returns the error
+    /// for a full disk instead.
     pub fn system(&self, operation: &str, error: io::Error) -> ServiceError {
         let software = self.software();
         let system_error = |error| ServiceError::System {

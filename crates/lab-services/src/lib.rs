@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Daemons that an experiment needs, and their counters.
 //!
-//! Private daemons are started for a run and removed after it. External ones belong to the user.
-//! With the counters, benchlab can include the server's work in the cost of a query and check the
-//! reports of subjects.
+//! benchlab starts a private daemon for a run and removes it afterward. An external daemon belongs
+//! to the user. With the counters, benchlab can include the server's work in the cost of a query
+//! and check the reports of subjects.
 //!
 //! A new daemon is one file that implements [`Daemon`]. A new SQL server also implements
 //! [`Database`] and is listed in [`DATABASES`].

@@ -3,7 +3,7 @@
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-/// All characters except the unreserved ones of RFC 3986, section 2.3.
+/// All characters except the unreserved characters of RFC 3986, section 2.3.
 pub const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
@@ -15,8 +15,8 @@ pub fn encoded(text: &str, special: &'static AsciiSet) -> String {
     utf8_percent_encode(text, special).to_string()
 }
 
-/// Decodes `%XX`. Returns an error if two hexadecimal digits do not follow a `%`, or if the result
-/// is not UTF-8.
+/// Decodes `%XX`. Returns an error if a `%` is not followed by two hexadecimal digits, or if the
+/// result is not UTF-8.
 pub fn decoded(text: &str) -> Result<String, String> {
     let is_digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_hexdigit);
     let codes = text.split('%').skip(1).map(str::as_bytes);

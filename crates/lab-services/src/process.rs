@@ -28,8 +28,8 @@ impl DaemonProcess {
     /// Starts a process. When the calling thread exits, the kernel sends the signal `death` to the process.
     pub fn start(mut command: Command, death: Signal) -> io::Result<DaemonProcess> {
         let lab_pid = std::process::id() as i32;
-        // SAFETY: only async-signal-safe calls are made between fork and exec. They come after the change of the
-        // user, which would cancel the request.
+        // SAFETY: only async-signal-safe calls are made between fork and exec. They come after the
+        // change of the user, because this change would cancel the request for the signal.
         unsafe {
             command.pre_exec(move || {
                 if libc::prctl(libc::PR_SET_PDEATHSIG, death as libc::c_int) != 0 {
@@ -64,7 +64,8 @@ impl DaemonProcess {
 
     /// Returns the exit status, or `None` if the process is running.
     ///
-    /// The process is reaped only when this object is dropped, so its ID cannot be reused before.
+    /// The process is reaped only when this object is dropped, so the process ID cannot be reused
+    /// before then.
     pub fn end(&self) -> Option<WaitStatus> {
         let options = WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT | WaitPidFlag::WNOHANG;
         let status = waitid(Id::Pid(self.pid()), options).ok();

@@ -18,9 +18,10 @@ const READING_PAUSE: Duration = Duration::from_micros(50);
 
 /// The processes of a daemon on this machine.
 pub struct Processes {
-    /// The process that started the others.
+    /// The main process, which started the other processes.
     pub(crate) main: Pid,
-    /// The counter for exited processes, or `None` if `/proc` counts them, in ticks.
+    /// The counter for exited processes, or `None` if only `/proc` counts these processes, in
+    /// ticks.
     pub(crate) ended_processes: Option<Arc<dyn EndedProcesses>>,
     /// The thread or process that serves benchlab's own connection, whose CPU time is excluded.
     pub(crate) lab_connection: Option<LabConnection>,
@@ -30,8 +31,8 @@ pub struct Processes {
 
 /// A counter for exited processes that is more accurate than `/proc`.
 pub(crate) trait EndedProcesses: Send + Sync {
-    /// Returns the CPU time of exited processes plus the result of `living` for the running ones,
-    /// in ns.
+    /// Returns the CPU time of exited processes plus the result of `living` for the running
+    /// processes, in ns.
     ///
     /// No process exits between the two readings.
     fn cpu_ns_with(&self, living: &dyn Fn() -> Option<u64>) -> Option<u64>;
@@ -61,8 +62,8 @@ impl Processes {
         }
     }
 
-    /// Returns all current processes, the main process first. Returns none if the main process has
-    /// exited.
+    /// Returns all current processes, the main process first. The list is empty if the main process
+    /// has exited.
     pub fn pids(&self) -> Vec<Pid> {
         if !fs::exists(format!("/proc/{}", self.main)).unwrap_or(false) {
             return Vec::new();
@@ -72,13 +73,14 @@ impl Processes {
         pids
     }
 
-    /// Returns the children of the main process, including exited ones that have not been reaped.
+    /// Returns the children of the main process, including exited children that have not been
+    /// reaped.
     pub fn children(&self) -> Vec<Pid> {
         procfs::started_by(self.main, self.main)
     }
 
-    /// Returns the CPU time of all processes in ns, including exited ones, or `None` if the server
-    /// has exited. The time never decreases.
+    /// Returns the CPU time of all processes in ns, including exited processes, or `None` if the
+    /// server has exited. The time never decreases.
     pub fn cpu_ns(&self) -> Option<u64> {
         if let Some(LabConnection::Thread(thread)) = self.lab_connection {
             return self.cpu_ns_without(thread);
@@ -114,9 +116,9 @@ impl Processes {
 
     /// Returns the CPU time of the main process without one of its threads, in ns.
     ///
-    /// The two clocks cannot be read at the same moment. While the thread runs, its time is only
-    /// known up to its last switch. Both clocks are therefore read again until the thread has slept
-    /// in between.
+    /// The two clocks cannot be read at the same moment. While the thread runs, its CPU time is
+    /// known only up to its last context switch. Both clocks are therefore read again until the
+    /// thread has slept in between.
     fn cpu_ns_without(&self, thread: Pid) -> Option<u64> {
         let mut before_ns = procfs::ran_ns(self.main, thread);
         for _ in 0..MAX_READINGS {
@@ -132,8 +134,8 @@ impl Processes {
         Some(clock_ns(self.main)?.saturating_sub(before_ns))
     }
 
-    /// Returns the sum of the proportional set sizes in bytes, in which shared memory counts once.
-    /// Returns `None` if this user may not read them.
+    /// Returns the sum of the proportional set sizes in bytes. Shared memory counts once in this
+    /// sum. Returns `None` if this user may not read the sizes.
     pub fn memory_bytes(&self) -> Option<u64> {
         procfs::shared_bytes(&self.pids())
     }
@@ -145,7 +147,7 @@ impl Processes {
             return;
         }
         let mut pinned = BTreeSet::new();
-        // A thread that is not yet pinned may start another one in the meantime.
+        // A thread that is not yet pinned may start another thread in the meantime.
         loop {
             let tasks = self.pids().into_iter().flat_map(procfs::tasks);
             let new: Vec<Pid> = tasks.filter(|task| !pinned.contains(task)).collect();

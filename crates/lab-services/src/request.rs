@@ -10,8 +10,8 @@ use std::path::PathBuf;
 pub struct DaemonOptions {
     /// The run's scratch directory, in which the daemon gets its own directory.
     pub folder: PathBuf,
-    /// Settings and their values, in addition to the daemon's defaults. Their names are those in
-    /// the daemon's manual.
+    /// Settings and their values, in addition to the daemon's defaults. The daemon's manual defines
+    /// the names of the settings.
     pub settings: Vec<(String, String)>,
     /// A function that returns true if the user requested a stop. Called while benchlab waits for
     /// the daemon.

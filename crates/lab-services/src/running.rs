@@ -12,7 +12,7 @@ use nix::unistd::Pid;
 /// removes its data.
 pub struct RunningDaemon {
     // The fields are dropped in this order: the process ends before its folder is removed.
-    /// The main process, or `None` after it was killed.
+    // `process` is the main process, or `None` after the main process was killed.
     pub(crate) process: Option<DaemonProcess>,
     pub(crate) port: u16,
     pub(crate) launch: Launch,
@@ -33,8 +33,8 @@ impl RunningDaemon {
     pub fn kill(&mut self) {
         if let Some(process) = self.process.take() {
             process.kill();
-            // PostgreSQL's other processes are in their own groups, and one that is computing does not notice the
-            // exit of the main process.
+            // PostgreSQL's other processes are in their own groups, and a process that is computing
+            // does not notice the exit of the main process.
             self.launch.folder.kill_processes();
         }
     }
@@ -52,8 +52,7 @@ impl RunningDaemon {
         }
     }
 
-    /// Returns the reason why the daemon has failed, if it is known: it exited, or its disk is
-    /// full.
+    /// Returns the reason why the daemon failed, if known: the daemon exited, or its disk is full.
     pub fn failure(&self) -> Option<ServiceError> {
         let exit_error = |status: WaitStatus| self.launch.exit_error(status);
         let status = self.process.as_ref().and_then(DaemonProcess::end);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A database server. It is private, or belongs to the user.
+//! A database server: a private server, or an external server that belongs to the user.
 
 use crate::address::ServiceAddress;
 use crate::counters::Counters;
@@ -138,21 +138,21 @@ impl Service {
         private.is_none_or(RunningDaemon::is_alive)
     }
 
-    /// Returns the reason why a private server has failed, if it is known: it exited, or its disk
-    /// is full.
+    /// Returns the reason why a private server failed, if known: the server exited, or its disk is
+    /// full.
     pub fn failure(&self) -> Option<ServiceError> {
         self.private.as_ref()?.failure()
     }
 
-    /// Returns all processes, the main process first. Returns none if the server has exited or is
+    /// Returns all processes, the main process first. The list is empty if the server has exited or is
     /// not known to run on this machine.
     pub fn pids(&self) -> Vec<Pid> {
         let processes = self.processes.as_ref();
         processes.map(Processes::pids).unwrap_or_default()
     }
 
-    /// Returns the CPU time of all processes in ns, including exited ones, or `None` if it is
-    /// unknown.
+    /// Returns the CPU time of all processes in ns, including exited processes, or `None` if the
+    /// time is unknown.
     ///
     /// The resolution is 1 µs for each process, or 10 ms in total for an external PostgreSQL. The
     /// process or thread that serves benchlab's own connection is excluded.

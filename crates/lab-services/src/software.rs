@@ -17,12 +17,12 @@ pub struct Software {
     pub oldest: (u32, u32),
     /// The Debian packages that contain the software.
     pub packages: &'static [&'static str],
-    /// The possible names of the program, the most common one first.
+    /// The possible names of the program, most common first.
     pub programs: &'static [&'static str],
-    /// The programs that create the data directory. Empty if none is needed.
+    /// The programs that create the data directory. Empty if no such program is needed.
     pub installers: &'static [&'static str],
-    /// True if the installer must be in the program's directory, so that both have the same
-    /// version.
+    /// True if the installer must be in the program's directory, so that the installer and the
+    /// program have the same version.
     pub own_installer: bool,
     /// Directories in which distributions install the program, in addition to those in `PATH`.
     pub folders: fn() -> Vec<PathBuf>,
@@ -168,7 +168,8 @@ impl fmt::Debug for Software {
 pub(crate) struct Installed {
     /// The daemon itself.
     pub program: PathBuf,
-    /// The program that creates the daemon's data directory, if the daemon needs one.
+    /// The program that creates the daemon's data directory, or `None` if the daemon needs no data
+    /// directory.
     pub installer: Option<PathBuf>,
     version: (u32, u32),
 }
@@ -196,7 +197,7 @@ pub(crate) fn leading_version(number: &str) -> Option<(u32, u32)> {
     Some((major, parts.next().and_then(Result::ok).unwrap_or(0)))
 }
 
-/// The error that a daemon's software is not installed, or only in an unsupported version.
+/// The error for software that is not installed, or is installed only in an unsupported version.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct MissingSoftware {
     /// The daemon's software.

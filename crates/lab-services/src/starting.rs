@@ -16,7 +16,8 @@ use std::time::Instant;
 /// The maximum number of ports to try.
 const PORTS: usize = 5;
 
-/// A daemon whose data directory is being created. Multiple daemons can do this concurrently.
+/// A daemon whose data directory is being created. The data directories of multiple daemons can be
+/// created concurrently.
 pub struct Starting<D: Daemon + ?Sized> {
     launch: Launch,
     /// The installer, or `None` if the daemon needs no data directory.

@@ -62,25 +62,26 @@ struct FileParts<R> {
     names: [HashMap<u64, u32, RandomState>; 3],
     has_address: bool,
     has_line: bool,
-    /// The address and line of the previous position, which compressed positions are relative to.
+    /// The address and line of the previous position. Compressed positions are relative to them.
     address: u64,
     line: u64,
     object: Option<u32>,
-    /// The costs of the first event since the current object was named.
+    /// The cost of the first event, added up since the last `ob=` line, which names the current
+    /// object.
     in_object: u64,
     file: Option<u32>,
     name: Option<u32>,
     /// True if the current function has no symbol.
     unnamed: bool,
-    /// The index of the current function, which is `name` in `file`.
+    /// The index of the current function, which is the pair of `name` and `file`.
     function: Option<u32>,
     called_file: Option<u32>,
     called: Option<u32>,
     /// The number of calls whose costs are on the next line.
     calls: Option<u64>,
     counted: Vec<u64>,
-    /// The costs of the current part as stated by `summary:` and by `totals:`, and the sum of its
-    /// lines.
+    /// The costs of the current part: from its `summary:` line, from its `totals:` line, and as the
+    /// sum of its other lines.
     summary: Option<Vec<u64>>,
     totals: Option<Vec<u64>>,
     summed: Vec<u64>,
@@ -406,8 +407,8 @@ impl<R: BufRead> FileParts<R> {
     }
 }
 
-/// Returns true if this can be the first line of a Callgrind file. Other tools that write this format start with
-/// another header.
+/// Returns true if a line can be the first line of a Callgrind file. Other tools that write this
+/// format start with another header.
 fn begins_a_file(line: &[u8]) -> bool {
     let keys: [&[u8]; 7] = [
         b"# callgrind format",
@@ -429,7 +430,8 @@ fn cut(line: &[u8]) -> (&[u8], &[u8]) {
     (word, rest.trim_ascii_start())
 }
 
-/// Parses a position: `16`, `0x10`, or a position relative to the previous one, `+3`, `-3` or `*`.
+/// Parses a position: `16`, `0x10`, or a position relative to the previous position, `+3`, `-3` or
+/// `*`.
 #[inline]
 fn position(word: &[u8], before: u64) -> Option<u64> {
     match word {

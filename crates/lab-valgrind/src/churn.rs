@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Churn: memory that a program allocates repeatedly, while it frees most blocks before it
-//! allocates the next ones.
+//! Churn: memory that a program allocates repeatedly. The program frees most blocks before it
+//! allocates the next blocks.
 
 use crate::dhat::Dhat;
 use crate::names::Frame;
 use std::collections::HashMap;
 
-/// The minimum number of blocks, both in total and for each block that is live at the same time.
+/// The minimum number of blocks that a location must allocate, in total and for each block that is
+/// live at the same time.
 const MIN_BLOCKS: u64 = 10;
-/// The minimum fraction of the program's allocated bytes.
+/// The minimum fraction of the program's allocated bytes that a location must allocate.
 const MIN_FRACTION: f64 = 0.01;
 
 /// Memory that a location allocates and frees repeatedly.
@@ -55,7 +56,8 @@ pub fn churn(dhat: &Dhat) -> Vec<Churn> {
             read: point.read_bytes,
         };
         let all = by_site.entry(site).or_default();
-        // If a location allocates blocks of a fixed size and blocks of varying sizes, they are counted separately.
+        // Blocks of the same site are counted separately if they have different fixed sizes, or if
+        // their sizes vary.
         match all
             .iter_mut()
             .find(|c| c.same_size && one.same_size && c.size() == one.size())

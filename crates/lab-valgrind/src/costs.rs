@@ -13,7 +13,7 @@ const MAX_NAME_BYTES: usize = 1 << 30;
 /// The maximum number of events in a file. Valgrind has fewer than twenty.
 const MAX_EVENTS: usize = 64;
 
-/// Named sums of events, each with the events that it includes.
+/// The sums of events: each name, and the events that it adds up.
 const SUMS: [(&str, &[&str]); 5] = [
     ("I1", &["I1mr"]),
     ("D1", &["D1mr", "D1mw"]),
@@ -86,7 +86,8 @@ pub struct Call<'p> {
 }
 
 impl CostProfile {
-    /// Creates a profile for these events. Returns an error if there are no events, or more than [`MAX_EVENTS`].
+    /// Creates a profile for these events. Returns an error if there are no events, or more than
+    /// [`MAX_EVENTS`] events.
     pub(crate) fn with_events(words: &[&[u8]]) -> Result<CostProfile, String> {
         if !(1..=MAX_EVENTS).contains(&words.len()) {
             let most = MAX_EVENTS;
@@ -241,7 +242,7 @@ impl CostProfile {
         })
     }
 
-    /// Returns the calls. Cachegrind records none.
+    /// Returns the calls. Cachegrind records no calls.
     pub fn calls(&self) -> impl Iterator<Item = Call<'_>> {
         let keys = self.calls.keys.iter().enumerate();
         keys.map(|(i, &(caller, callee))| Call {
@@ -334,7 +335,7 @@ impl<K: Copy + Eq + Hash> CostSums<K> {
     }
 }
 
-/// Adds costs and saturates at the maximum, since a file may contain any number.
+/// Adds costs. The sums saturate instead of overflowing, because a file may contain any number.
 #[inline]
 pub(crate) fn add(to: &mut [u64], costs: &[u64]) {
     for (sum, cost) in to.iter_mut().zip(costs) {

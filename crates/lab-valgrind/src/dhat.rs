@@ -83,8 +83,8 @@ pub struct AllocationPoint {
 impl AllocationPoint {
     /// Returns true if all blocks probably have the same size.
     ///
-    /// The file may state this. If not, it is assumed if the mean size of the live blocks is the same
-    /// at up to three moments.
+    /// Some files state this. Otherwise, the size is assumed to be constant if the mean size of the
+    /// live blocks equals the mean size of all blocks at up to three moments.
     pub fn has_one_size(&self) -> bool {
         let moments = [
             (self.max_bytes, self.max_blocks),
@@ -198,7 +198,7 @@ impl<'de> Visitor<'de> for DhatFile {
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
                 "dhatFileVersion" => version = Some(map.next_value()?),
-                // The rest is skipped if the file has a newer version.
+                // The rest of the file is skipped if the file has a newer version.
                 _ if version.is_some_and(|version| version > VERSION) => {
                     map.next_value::<IgnoredAny>()?;
                 }

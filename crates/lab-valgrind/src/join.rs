@@ -142,7 +142,7 @@ fn sums<'p>(profile: &'p CostProfile, indexes: &[Option<usize>]) -> Sums<'p> {
     sums
 }
 
-/// Returns the functions whose key is unique at a stage of matching, by that key.
+/// Returns the functions whose key is unique at a stage of matching, as a map from key to function.
 fn unique<'p>(sums: &Sums<'p>, stage: fn(Key<'p>) -> Key<'p>) -> HashMap<Key<'p>, Key<'p>> {
     let mut found: HashMap<Key, Option<Key>> = HashMap::new();
     for key in sums.keys() {

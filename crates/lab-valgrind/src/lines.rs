@@ -12,7 +12,7 @@ pub struct LineReader<R> {
     from: R,
     /// The number of the most recently read line, from 1.
     pub number: u64,
-    /// True if that line ended with a line feed, so it is complete.
+    /// True if the most recently read line ended with a line feed, which shows that it is complete.
     pub ended: bool,
 }
 

@@ -15,7 +15,8 @@ const SUFFIXES: [&str; 9] = [
     "unlikely",
 ];
 
-/// Functions that allocate on behalf of their callers, to which the allocations are attributed.
+/// Functions that allocate on behalf of their callers. Their allocations are attributed to the
+/// callers.
 const ALLOCATORS: [&str; 23] = [
     "malloc",
     "calloc",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Costs by call stack, for flame graphs. DHAT records whole stacks; for Callgrind, stacks are inferred from the calls.
+//! Costs by call stack, for flame graphs. DHAT records whole stacks. For Callgrind, stacks are
+//! inferred from the calls.
 
 use crate::costs::CostProfile;
 use crate::dhat::{AllocationPoint, Dhat};
@@ -35,7 +36,8 @@ impl Dhat {
     }
 }
 
-/// A function's self cost, the cost of the calls to it, and the calls that it makes.
+/// A function's self cost, the cost of all calls to the function, and the calls that the function
+/// makes.
 #[derive(Default)]
 struct Node {
     self_cost: f64,
@@ -97,8 +99,8 @@ impl<'p> Graph<'p> {
     fn stacks(&self, total: f64) -> Vec<Stack> {
         let mut stacks = Vec::new();
         let beyond = |node: &Node| (node.inclusive() - node.called).max(0.0);
-        // If the costs in a file do not add up, calls can cost more than the total. The number of stacks stays bounded
-        // even then.
+        // If the costs in a file do not add up, calls can cost more than the total. The number of
+        // stacks stays bounded even in this case.
         let whole: f64 = self.nodes.iter().map(beyond).sum();
         let least = total.max(whole) * MIN_FRACTION;
         for (root, node) in self.nodes.iter().enumerate() {

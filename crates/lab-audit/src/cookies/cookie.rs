@@ -55,7 +55,7 @@ pub struct CookieRequest {
     /// The size of the request head in bytes, or `None` if unknown.
     pub head_bytes: Option<usize>,
     /// The number of bytes that the cookies add in HTTP/2: to the first request of a connection,
-    /// and to later requests on it.
+    /// and to a later request on the same connection.
     pub hpack: [usize; 2],
 }
 

@@ -14,7 +14,7 @@ use url::Url;
 
 /// The maximum size of an input file in bytes.
 pub const MAX_INPUT_BYTES: u64 = 128 << 20;
-/// The maximum number of cookies, and also of requests. Further entries are skipped.
+/// The maximum number of cookies, and the maximum number of requests. Further entries are skipped.
 const MAX_ENTRIES: usize = 100_000;
 
 /// The cookies and requests that an audit found in its input.
@@ -120,7 +120,7 @@ impl Collector {
         self.observation.gaps.push(reason.to_owned());
     }
 
-    /// Adds a request with all cookies that a browser would send with it now.
+    /// Adds a request with all cookies that a browser would send with this request now.
     pub fn add_expected_request(
         &mut self,
         is_tls: bool,
@@ -266,8 +266,8 @@ impl Collector {
         }
         if with_cookies == 0 && !entries.is_empty() {
             self.observation.notes.push(
-                "No request in the HAR carries a cookie. Chrome leaves them out unless you enable HAR with sensitive \
-                 data in the settings of its tools."
+                "No request in the HAR carries a cookie. Chrome omits cookies unless you allow HAR with sensitive \
+                 data in the settings of its developer tools."
                     .into(),
             );
         }

@@ -24,10 +24,10 @@ pub const PACKET: usize = 1428;
 /// The name that reports use for a host without a name in the input.
 const UNNAMED: &str = "an unnamed host";
 
-/// The classes of things in a cookie audit.
+/// The classes of objects in a cookie audit.
 pub const CLASSES: [Class; 4] = [COOKIE, HOST, SITE, INPUT];
 
-/// Cookies.
+/// The class of cookies.
 pub const COOKIE: Class = Class {
     name: "cookie",
     none: "No cookie was found.",
@@ -56,7 +56,10 @@ pub const COOKIE: Class = Class {
             "static_requests",
             "requests for static files that carried the cookie",
         ),
-        ("static_bytes", "bytes of the cookie in those requests"),
+        (
+            "static_bytes",
+            "bytes of the cookie in requests for static files",
+        ),
         (
             "copies",
             "cookies with the same name in one request, including this one",
@@ -68,17 +71,17 @@ pub const COOKIE: Class = Class {
         ),
         (
             "outside",
-            "requests for static files outside of that path that carried the cookie",
+            "requests for static files outside of `folder` that carried the cookie",
         ),
         ("set_line", "a Set-Cookie line that meets the rules"),
         (
             "folder_line",
-            "a Set-Cookie line that meets the rules, for the path in folder",
+            "a Set-Cookie line that meets the rules, for the path in `folder`",
         ),
     ],
 };
 
-/// A host that receives requests with cookies.
+/// The class of hosts that receive requests with cookies.
 pub const HOST: Class = Class {
     name: "cookie-host",
     none: "No request with a cookie was observed.",
@@ -92,8 +95,11 @@ pub const HOST: Class = Class {
             "head_bytes",
             "bytes of the head of the largest request, in HTTP/1.1",
         ),
-        ("share", "fraction of that head that is cookies"),
-        ("packet", "bytes that fit one packet"),
+        (
+            "share",
+            "cookies as a fraction of the head of the largest request",
+        ),
+        ("packet", "bytes that fit in one packet"),
         (
             "packets",
             "minimum number of packets of the largest request",
@@ -101,7 +107,7 @@ pub const HOST: Class = Class {
     ],
 };
 
-/// All cookies of a site.
+/// The class of all cookies of a site together.
 pub const SITE: Class = Class {
     name: "site",
     none: "No cookie was found.",
@@ -111,22 +117,22 @@ pub const SITE: Class = Class {
             "tracker_share",
             "fraction of the largest page's cookies that belongs to trackers",
         ),
-        ("tracker_bytes", "bytes of those cookies"),
+        ("tracker_bytes", "bytes of the trackers' cookies"),
         ("page_bytes", "bytes of cookies in all requests"),
     ],
 };
 
-/// The files and pages that were read.
+/// The class of the files and pages that were read.
 pub const INPUT: Class = Class {
     name: "input",
     none: "No cookie was found.",
     values: &[
         ("unreadable", "whether some of the input could not be read"),
-        ("lacks", "what could not be read"),
+        ("lacks", "the input that could not be read"),
     ],
 };
 
-/// Returns the built-in rules, or an error if one of them is invalid. A test checks that all are
+/// Returns the built-in rules, or an error if a rule is invalid. A test checks that all rules are
 /// valid.
 pub fn rules() -> Result<Vec<Rule>, RuleError> {
     rule::built_in("cookies", &CLASSES)
@@ -155,7 +161,7 @@ pub fn audit(
 
 /// The results: values for rules, and tables and a chart for reports.
 pub struct CookieResults {
-    /// The things for rules.
+    /// The objects that rules judge.
     pub things: Vec<Thing>,
     /// Tables of owners, cookies, domains, and kinds of requests.
     pub tables: Vec<EvidenceTable>,
@@ -414,7 +420,7 @@ fn host_things(observation: &CookieObservation) -> Vec<Thing> {
 
 /// Describes the files and pages that could not be read.
 ///
-/// Returns `None` if all of them were read and there are no cookies.
+/// Returns `None` if all files and pages were read and there are no cookies.
 fn input_thing(observation: &CookieObservation) -> Option<Thing> {
     let mut gaps = observation.gaps.clone();
     if observation.skipped > 0 {

@@ -79,7 +79,8 @@ impl Tracker {
         if !name_matches {
             return false;
         }
-        // A name such as `__utmv` identifies a tracker even without its domain; a name such as `id` does not.
+        // A name such as `__utmv` identifies a tracker even without its domain, but a name such as
+        // `id` does not.
         let is_distinctive = self.name.starts_with('_') && self.name.len() >= 3;
         let domain_matches = if self.domain.is_empty() {
             is_distinctive || self.name.len() >= 6

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The audit of a machine: probes observe it, and rules judge it.
+//! The audit of a machine: probes observe the machine, and rules judge the observations.
 
 use super::machine::{AuditedMachine, Probe, field, name};
 use super::{copy, cpu, disks, filesystems, memory, network, system};
@@ -19,7 +19,7 @@ const PROBES: [&dyn Probe; 7] = [
     &system::System,
 ];
 
-/// The classes of things in a host audit.
+/// The classes of objects in a host audit.
 pub const CLASSES: [Class; 8] = [
     HOST,
     copy::COPY,
@@ -190,7 +190,7 @@ pub fn available(machine: &AuditedMachine) -> u64 {
     field(&text, "MemAvailable").map_or(0, |kib| kib * 1024)
 }
 
-/// Returns all things that the probes observed. If multiple probes observe the same thing, their
+/// Returns all objects that the probes observed. If multiple probes observe the same object, their
 /// values are merged.
 pub fn observe(machine: &AuditedMachine) -> Vec<Thing> {
     let mut things: Vec<Thing> = Vec::new();
@@ -237,7 +237,7 @@ pub fn audit(machine: &AuditedMachine, rules: &[Rule], extras: Vec<Extra>) -> Au
 ///
 /// # Errors
 ///
-/// Returns an error if a rule is invalid. A test checks that all are valid.
+/// Returns an error if a rule is invalid. A test checks that all rules are valid.
 pub fn rules() -> Result<Vec<Rule>, RuleError> {
     rule::built_in("host", &CLASSES)
 }

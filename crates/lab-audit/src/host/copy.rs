@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Checks whether a copy of a machine's files is complete enough for an audit.
+//! Checks that a copy of a machine's files is complete enough for an audit.
 
 use super::machine::{AuditedMachine, Probe};
 use crate::value::{Class, Thing, Value};
 use lab_host::Root;
 
-/// A copy of a machine's files.
+/// The class of copies of a machine's files.
 pub const COPY: Class = Class {
     name: "copy",
     none: "The audit examined this machine, not a copy of its files.",

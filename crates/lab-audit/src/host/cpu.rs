@@ -96,7 +96,7 @@ fn turbo(root: &Root) -> Option<bool> {
     })
 }
 
-/// Returns whether the machine is virtual, or the reason why that is unknown.
+/// Returns true if the machine is virtual. The error is the reason why this is unknown.
 fn virtual_machine(root: &Root) -> Result<bool, String> {
     if root.line("sys/hypervisor/type").is_some() {
         return Ok(true);
@@ -119,8 +119,8 @@ fn throttled_fraction(root: &Root) -> Option<Value> {
         .map(|n| Value::count(n, "times"))
 }
 
-/// Returns how many times this process's cgroup was throttled at its CPU limit (cgroup v2,
-/// cpu.stat).
+/// Returns the number of times that this process's cgroup was throttled at its CPU limit (cgroup
+/// v2, cpu.stat).
 fn quota_throttled_fraction(root: &Root) -> Option<Value> {
     let groups = root.text("proc/self/cgroup").ok()?;
     let path = groups.lines().find_map(|line| line.strip_prefix("0::"))?;

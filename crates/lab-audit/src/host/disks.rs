@@ -20,7 +20,7 @@ pub const DISK: Class = Class {
         ("size", "its size"),
         (
             "rotational",
-            "whether the kernel considers it a spinning disk",
+            "whether the kernel considers the disk a spinning disk",
         ),
         ("scheduler", "I/O scheduler in use"),
         ("schedulers", "available I/O schedulers"),
@@ -173,7 +173,7 @@ fn set_health(smart: Result<Smart, String>, disk: &mut Thing) {
     let reason = if smart.unnamed {
         "smartctl does not know this model, so the meaning of its attributes is uncertain; try `update-smart-drivedb`."
     } else {
-        "This model has no attribute for it."
+        "This model has no attribute for this value."
     };
     let or_unknown = |value: Option<Value>| value.unwrap_or(Value::Unknown(reason.into()));
     disk.set_some("failing", smart.failing.map(Value::Flag));

@@ -62,7 +62,8 @@ impl Probe for Filesystems {
                 continue;
             };
             let name = unescape(folder);
-            // If multiple filesystems are mounted on a directory, only the last one is visible.
+            // If multiple filesystems are mounted on a directory, only the last filesystem is
+            // visible.
             things.retain(|thing| thing.name != name);
             if device.starts_with("/dev/") || kind == "zfs" || kind == "btrfs" {
                 let mut thing = filesystem(root, &name, [device, kind, options]);
@@ -75,7 +76,7 @@ impl Probe for Filesystems {
     }
 }
 
-/// Returns a thing that stands for all filesystems if they cannot be listed.
+/// Returns an object that stands for all filesystems if they cannot be listed.
 fn placeholder(reason: &str) -> Thing {
     let mut thing = Thing::new("filesystem", "/proc/mounts");
     for (name, _) in FILESYSTEM.values {
@@ -84,7 +85,7 @@ fn placeholder(reason: &str) -> Thing {
     thing
 }
 
-/// Keeps one filesystem per device: the one with the shortest mount point.
+/// Keeps one filesystem per device: the filesystem with the shortest mount point.
 fn each_device_once(mut things: Vec<Thing>) -> Vec<Thing> {
     things.sort_by_key(|thing| thing.name.len());
     let mut devices = Vec::new();
@@ -127,7 +128,8 @@ fn filesystem(root: &Root, name: &str, [device, kind, options]: [&str; 3]) -> Th
     thing
 }
 
-/// Returns whether the disk under a device such as `/dev/sda1` or `/dev/mapper/vg-root` supports discard.
+/// Returns true if the disk under a device such as `/dev/sda1` or `/dev/mapper/vg-root` supports
+/// discard, or `None` if this is unknown.
 fn can_discard(root: &Root, device: &str) -> Option<bool> {
     let name = device.strip_prefix("/dev/")?;
     let disks = root.names("sys/block");

@@ -12,8 +12,8 @@ const WATCH: Duration = Duration::from_millis(300);
 
 /// A probe of one area of a machine.
 pub trait Probe {
-    /// Returns things of one or more classes. Different probes may set different values of the same
-    /// thing.
+    /// Returns objects of one or more classes. Different probes may set different values of the
+    /// same object.
     fn observe(&self, machine: &AuditedMachine) -> Vec<Thing>;
 }
 
@@ -77,7 +77,7 @@ impl AuditedMachine {
         Ok(AuditedMachine { root, watched })
     }
 
-    /// Creates the single thing of the class `host`.
+    /// Creates the single object of the class `host`.
     pub(super) fn host(&self) -> Thing {
         Thing::new("host", name(&self.root))
     }
@@ -146,7 +146,7 @@ pub(super) fn bracketed_word(text: &str) -> Option<String> {
     Some(rest.split_once(']')?.0.to_owned())
 }
 
-/// Builds a table with one row for each thing of a class.
+/// Builds a table with one row for each object of a class.
 pub(super) fn table(
     things: &[Thing],
     class: &str,

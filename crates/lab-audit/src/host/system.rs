@@ -56,7 +56,8 @@ fn open_files(root: &Root) -> (Value, Value) {
     (limit(), limit())
 }
 
-/// Returns the fraction of the system-wide limit for open files that is in use, or the reason why it is unknown.
+/// Returns the fraction of the system-wide limit for open files that is in use, or the reason why
+/// the fraction is unknown.
 fn files_fraction(root: &Root) -> Result<f64, String> {
     let line = root.required_line("proc/sys/fs/file-nr")?;
     let numbers: Vec<f64> = line
@@ -69,7 +70,8 @@ fn files_fraction(root: &Root) -> Result<f64, String> {
     }
 }
 
-/// Returns the fraction of the system-wide limit for threads that is in use, or the reason why it is unknown.
+/// Returns the fraction of the system-wide limit for threads that is in use, or the reason why the
+/// fraction is unknown.
 ///
 /// The fourth field of `/proc/loadavg` contains the running and the total number of threads.
 fn pids_fraction(root: &Root) -> Result<f64, String> {
@@ -81,15 +83,15 @@ fn pids_fraction(root: &Root) -> Result<f64, String> {
     Ok(threads / pid_max.max(1) as f64)
 }
 
-/// Returns whether a kernel is Linux 5.18 or later. From that version, /dev/random blocks only until the pool is
-/// initialized (random(4)).
+/// Returns true if a kernel is Linux 5.18 or later. From that version, /dev/random blocks only
+/// until the pool is initialized (random(4)).
 fn since_5_18(kernel: &str) -> Option<bool> {
     let mut numbers = kernel.split(['.', '-']).map(str::parse::<u32>);
     let (major, minor) = (numbers.next()?.ok()?, numbers.next()?.ok()?);
     Some((major, minor) >= (5, 18))
 }
 
-/// Returns whether a timer runs fstrim, or the reason why that is unknown.
+/// Returns true if a timer runs fstrim. The error is the reason why this is unknown.
 fn trim_timer(root: &Root) -> Result<bool, String> {
     let unit_folders = [
         "etc/systemd/system",

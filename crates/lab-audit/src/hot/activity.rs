@@ -43,8 +43,8 @@ impl WatchedFolders {
     /// watched.
     ///
     /// The directory consists of the first three components of the file's path. If the watched
-    /// directory or the mount point is deeper, it is one level below that, because a mount point
-    /// itself cannot be moved.
+    /// directory or the mount point is deeper, the result is one level below the deeper of the two,
+    /// because a mount point itself cannot be moved.
     pub fn folder(&self, path: &Path) -> Option<PathBuf> {
         let parent = path
             .parent()

@@ -66,7 +66,7 @@ impl Events {
         })
     }
 
-    /// Processes pending events, waiting up to 0.1 s for the first one.
+    /// Processes pending events, waiting up to 0.1 s for the first event.
     pub fn read_pending(&mut self, scope: &WatchedFolders, activities: &mut Activities) {
         let wait = PollTimeout::try_from(Duration::from_millis(100)).unwrap_or(PollTimeout::ZERO);
         let mut polled = [PollFd::new(self.group.as_fd(), PollFlags::POLLIN)];

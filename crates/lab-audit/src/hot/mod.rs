@@ -24,7 +24,7 @@ use plan::WatchedFolder;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-/// The outcome of the observation, for rules.
+/// The class of outcomes of the observation.
 pub const WATCH: Class = Class {
     name: "watch",
     none: "Nothing was watched; use --watch.",
@@ -36,7 +36,7 @@ pub const WATCH: Class = Class {
     ],
 };
 
-/// A directory that was used during the observation.
+/// The class of directories that were used during the observation.
 pub const FOLDER: Class = Class {
     name: "folder",
     none: "No directory was observed in use; use --watch.",
@@ -64,15 +64,15 @@ pub const FOLDER: Class = Class {
             "fast_lasts",
             "how long the fast disk lasts if only this directory is written",
         ),
-        ("endurance_of", "the flash disk with the endurance below"),
+        ("endurance_of", "the flash disk that holds the directory"),
         (
             "endurance_left",
-            "bytes that can still be written to that disk",
+            "bytes that can still be written to `endurance_of`",
         ),
         ("endurance_by", "how the remaining endurance was determined"),
         (
             "endurance_lasts",
-            "how long that disk lasts if only this directory is written",
+            "how long `endurance_of` lasts if only this directory is written",
         ),
     ],
 };
@@ -141,7 +141,7 @@ fn disks() -> Vec<(String, [f64; 2])> {
         .collect()
 }
 
-/// Returns the additional things and tables for the audit. Also returns the script that moves directories, or the
+/// Returns the additional objects and tables for the audit. Also returns the script that moves directories, or the
 /// reason why there is no script.
 ///
 /// `memory` is the number of bytes available to programs.

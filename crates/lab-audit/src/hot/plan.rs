@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The placement of directories: read-mostly ones on the fast disk, write-mostly ones on another disk, and caches in
-//! memory.
+//! The placement of directories: read-mostly directories on the fast disk, write-mostly directories
+//! on another disk, and caches in memory.
 
 use super::activity::{Activity, DAY, MAX_DIRECTORIES};
 use super::fstab::{escape, unescape};
@@ -104,7 +104,8 @@ impl HotTarget {
     ///
     /// # Errors
     ///
-    /// Returns a message if the path is not a directory, or if findmnt finds no filesystem for it.
+    /// Returns a message if the path is not a directory, or if findmnt finds no filesystem for the
+    /// directory.
     pub fn new(folder: &Path) -> Result<HotTarget, String> {
         let error_at_folder = |e: std::io::Error| format!("{}: {e}", folder.display());
         let folder = folder.canonicalize().map_err(error_at_folder)?;
@@ -140,7 +141,7 @@ impl HotTarget {
     }
 }
 
-/// Describes the plan in one sentence: how many directories to move, and where to.
+/// Describes the plan in one sentence: the number of directories to move, and their targets.
 pub fn plan_sentence(folders: &[WatchedFolder], fast: &HotTarget) -> String {
     let mount = fast.mount.display();
     let moves = [
@@ -286,7 +287,7 @@ impl WatchedFolder {
         )
     }
 
-    /// Describes the directory for rules.
+    /// Describes the directory as an object that rules judge.
     pub fn thing(&self, fast: Option<&HotTarget>) -> Thing {
         let mut thing = Thing::new("folder", self.path.display().to_string());
         let Activity {
@@ -426,7 +427,8 @@ pub(super) mod tests {
                 folder("/srv/cold", 10, 30.0, 0.0),
             ]
         };
-        // Nine tenths of the space may be filled: 90 of 100 MiB, with the small directory and then the cold one.
+        // Nine tenths of the space may be filled. This is 90 of 100 MiB, with the small directory
+        // and then the cold directory.
         let expected = [Placement::NoRoom, Placement::Fast, Placement::Fast];
         assert_eq!(placed(folders(), Some(100)), expected);
         assert_eq!(placed(folders(), Some(1000)), [Placement::Fast; 3]);

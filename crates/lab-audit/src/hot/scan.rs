@@ -33,7 +33,8 @@ pub fn scan(began: SystemTime, scope: &WatchedFolders, activities: &mut Activiti
     })
 }
 
-/// Returns the size of a directory in bytes, excluding other filesystems mounted in it.
+/// Returns the size of a directory in bytes, excluding other filesystems mounted below the
+/// directory.
 ///
 /// Returns `None` if there are too many files to count.
 pub fn size(folder: &Path) -> Option<u64> {

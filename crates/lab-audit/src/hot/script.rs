@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The script that moves directories to the fast disk. The user runs it; benchlab never does.
+//! The script that moves directories to the fast disk. Only the user runs it, never benchlab.
 
 use super::fstab::escape;
 use super::plan::{HotTarget, Placement, WatchedFolder};
 use crate::wording;
 
-/// Builds the script, or returns the reason why there is none.
+/// Builds the script, or returns the reason why there is no script.
 pub fn script(folders: &[WatchedFolder], fast: &HotTarget) -> Result<String, String> {
     let placed = |placement: Placement| {
         folders

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `audit net`: compares IPv4 with IPv6, for a host name or on this machine.
 //!
-//! Each turn connects to a fixed address of the name: its first address of each family. The
-//! families alternate in mirrored order.
+//! Each turn connects to one fixed address: the first IPv4 address or the first IPv6 address of the
+//! name. The families alternate in mirrored order.
 
 mod names;
 mod path;
@@ -29,7 +29,7 @@ pub use turns::{NetStep, NetTurn};
 /// The delay after which Happy Eyeballs tries the second address (RFC 8305, section 5).
 const ATTEMPT_DELAY: Duration = Duration::from_millis(250);
 
-/// The classes of things in a network audit.
+/// The classes of objects in a network audit.
 pub const CLASSES: [Class; 4] = [NAME, ADDRESS, PAIR, RESOLVERS];
 
 const NAME: Class = Class {
@@ -65,7 +65,7 @@ const ADDRESS: Class = Class {
         ("round_trip", "median round trip"),
         (
             "round_trip_by",
-            "how it was measured: ICMP, or a TCP connection",
+            "how the round trip was measured: ICMP or a TCP connection",
         ),
         ("lost_share", "fraction of echo requests without a reply"),
         ("hops", "routers on the way back"),
@@ -110,12 +110,18 @@ const PAIR: Class = Class {
             "first_fails",
             "whether the family that is tried first fails",
         ),
-        ("first_failing", "how that family fails: refused, or silent"),
+        (
+            "first_failing",
+            "how the family that is tried first fails: refused or silent",
+        ),
         (
             "late",
             "how long Happy Eyeballs waits for an unresponsive address family",
         ),
-        ("reserve", "cost if that family were unreachable"),
+        (
+            "reserve",
+            "cost if the family that is tried first were unreachable",
+        ),
     ],
 };
 
@@ -155,7 +161,7 @@ pub struct NetObservation {
     names: [AddressNames; 2],
 }
 
-/// Returns the built-in rules, or an error if one of them is invalid. A test checks that all are
+/// Returns the built-in rules, or an error if a rule is invalid. A test checks that all rules are
 /// valid.
 pub fn rules() -> Result<Vec<Rule>, RuleError> {
     rule::built_in("net", &CLASSES)
@@ -335,7 +341,7 @@ fn has_response(observation: &NetObservation) -> bool {
     refused || observation.rounds.iter().any(connected)
 }
 
-/// Returns the things for rules. `reached` is true if any address responded.
+/// Returns the objects that rules judge. `reached` is true if any address responded.
 fn things(observation: &NetObservation, reached: bool) -> Vec<Thing> {
     let mut things = Vec::from_iter(name_thing(observation));
     let Ok(sides) = &observation.sides else {
@@ -440,7 +446,7 @@ fn turn_count(observation: &NetObservation, family: IpFamily) -> usize {
     turns.count()
 }
 
-/// Sets how connections failed and how long the failures took, if there were any.
+/// Sets the kind and the duration of failed connections, if any connection failed.
 fn set_failure(side: &AddressTurns, thing: &mut Thing) {
     if let Some(after) = side.failed_after {
         thing.set("failing", Value::word(side.failing()));
@@ -504,7 +510,7 @@ fn set_mtu(side: &AddressTurns, thing: &mut Thing) {
     }
 }
 
-/// Describes the resolvers of this machine, and queries those with an IPv6 address.
+/// Describes the resolvers of this machine, and queries the resolvers that have an IPv6 address.
 fn resolvers_thing() -> Thing {
     let text = Root::live().text("etc/resolv.conf").unwrap_or_default();
     let resolvers = names::resolvers(&text);
@@ -550,7 +556,7 @@ fn set_round_trip(observation: &NetObservation, side: &AddressTurns, thing: &mut
     );
 }
 
-/// Sets the value that tells whether both addresses belong to the same machine, judging by their
+/// Sets the value that shows if both addresses belong to the same machine, judging by their
 /// canonical and reverse names.
 fn set_ends([v4, v6]: &[AddressNames; 2], thing: &mut Thing) {
     let canonical = [v4, v6].map(|names| names.canonical.as_deref());
@@ -771,7 +777,7 @@ fn ratio_table(observations: &[NetObservation]) -> EvidenceTable {
         title: "IPv6 / IPv4".into(),
         caption: "Hodges-Lehmann estimates over the mirrored turns, with intervals at 95 % each. \
             Below 1, IPv6 is faster. The ratio compares paths and the machines at their ends. If \
-            the addresses lead to different machines, it says nothing about the protocols."
+            the addresses lead to different machines, the ratio says nothing about the protocols."
             .into(),
         columns: ["name", "step", "ratio", "low", "high"]
             .map(String::from)

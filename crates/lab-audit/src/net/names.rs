@@ -30,7 +30,7 @@ impl Default for AddressNames {
 }
 
 impl AddressNames {
-    /// Looks up the names for one family; `address` is the first address of that family.
+    /// Looks up the names for one family. `address` is the first address of that family.
     pub fn look_up(name: &str, address: IpAddr, family: IpFamily) -> AddressNames {
         AddressNames {
             canonical: canonical_name(name, family),
@@ -38,7 +38,7 @@ impl AddressNames {
         }
     }
 
-    /// Returns the reverse name, if the address has one.
+    /// Returns the reverse name, if the address has a reverse name.
     pub fn reverse_name(&self) -> Option<&str> {
         self.reverse.as_ref().ok()?.as_deref()
     }
@@ -123,7 +123,7 @@ pub fn resolvers(text: &str) -> Vec<IpAddr> {
     text.lines().filter_map(nameserver).collect()
 }
 
-/// Returns whether a resolver responds to a query for the root servers (RFC 1035, 4.1).
+/// Returns true if a resolver responds to a query for the root servers (RFC 1035, 4.1).
 ///
 /// Returns a sentence as an error if this machine has no route to the resolver.
 pub fn responds(resolver: IpAddr) -> Result<bool, String> {
@@ -154,7 +154,8 @@ pub fn responds(resolver: IpAddr) -> Result<bool, String> {
 mod tests {
     use super::*;
 
-    /// Tests a resolver on the loopback interface of the test's own network namespace, and one without a route.
+    /// Tests a resolver on the loopback interface of the test's own network namespace, and a
+    /// resolver without a route.
     #[test]
     fn a_responding_resolver_is_distinguished_from_an_unreachable_one() {
         use lab_host::namespace::Namespace;

@@ -21,7 +21,7 @@ pub struct Path {
 /// The result for packets that are too large for a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OversizedPackets {
-    /// This machine's own link does not support larger packets, or none were tried.
+    /// This machine's own link does not support larger packets, or no larger packets were tried.
     OwnLink,
     /// A router reports that the packets are too large.
     Refused,

@@ -38,8 +38,8 @@ pub struct Pinger {
 pub struct Echo {
     /// The round-trip time in ns.
     pub ns: f64,
-    /// The number of routers on the return path, or `None` if unknown. It assumes that the sender
-    /// uses a common initial TTL.
+    /// The number of routers on the return path, or `None` if unknown. The number assumes that the
+    /// sender uses a common initial TTL.
     pub hops: Option<u8>,
 }
 
@@ -58,7 +58,7 @@ pub enum EchoProbe {
 
 /// A received packet.
 enum Packet {
-    /// The reply to the last request, with its TTL if the kernel reports one.
+    /// The reply to the last request, with the reply's TTL if the kernel reports the TTL.
     Reply {
         ttl: Option<u8>,
     },
@@ -198,7 +198,7 @@ impl Pinger {
         packet
     }
 
-    /// Receives the next packet. Returns `None` if none arrives in time.
+    /// Receives the next packet. Returns `None` if no packet arrives in time.
     fn receive(&self) -> Option<Packet> {
         let (mut buffer, mut control_buffer) = (vec![0; MAX_PACKET], nix::cmsg_space!(i32));
         let mut parts = [IoSliceMut::new(&mut buffer)];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Turns on fixed addresses: the TCP connection, the TLS handshake and the first byte. A further
-//! test checks whether large packets arrive.
+//! Turns on fixed addresses. A turn measures the TCP connection, the TLS handshake and the first
+//! byte. A separate test checks if large packets arrive.
 
 use super::names;
 use super::path::{self, Path};
@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 const TIMEOUT: Duration = Duration::from_secs(3);
 /// The number of connections that a local listener serves concurrently.
 const AT_ONCE: usize = 4;
-/// The pause between two turns, so that servers do not mistake them for an attack.
+/// The pause between two turns, so that servers do not mistake the turns for an attack.
 const PAUSE: Duration = Duration::from_millis(20);
 /// A segment size in bytes that every path supports.
 const SMALL_SEGMENT: u32 = 500;
@@ -66,7 +66,7 @@ pub struct AddressTurns {
     /// True if a request larger than one packet got a response, or `None` if no such request was
     /// sent.
     pub large_got_response: Option<bool>,
-    /// True if the large request got a response, either in full-size packets or in small ones.
+    /// True if the large request got a response, either in full-size packets or in small packets.
     /// `None` if no large request was sent.
     pub small_got_response: Option<bool>,
     /// The path MTU as measured with echo requests.
@@ -179,8 +179,8 @@ impl AddressTurns {
 
     /// Sends one echo request.
     ///
-    /// Many hosts never reply to echo requests, so none are sent after three requests without a
-    /// reply.
+    /// Many hosts never reply to echo requests, so no more requests are sent after three requests
+    /// without a reply.
     fn echo(&mut self) -> Option<f64> {
         let (pinger, Ok([sent, replies])) = (self.pinger.as_mut()?, &mut self.echoes) else {
             return None;

@@ -13,9 +13,9 @@ use lab_model::audit::{Audit, AuditFinding, State};
 
 /// The input of the report on two audits.
 pub struct ChangedReport<'a> {
-    /// The runs that contain the audits, the earlier one first.
+    /// The runs that contain the audits, earlier run first.
     pub runs: [&'a Run; 2],
-    /// The audits.
+    /// The audits, in the order of the runs.
     pub audits: [&'a Audit; 2],
     /// The paths of the run files.
     pub files: [&'a str; 2],
@@ -87,7 +87,7 @@ pub fn document(report: &ChangedReport) -> Document {
 }
 
 /// Judges conditions on the findings that are worse in the second audit. Bad findings that only the
-/// second audit has also count.
+/// second audit has count, too.
 pub fn gates(report: &ChangedReport, conditions: &[WorseCondition]) -> Vec<Gate> {
     let [before, after] = report.audits;
     let compared = compare(before, after);

@@ -13,7 +13,7 @@ use serde_json::Value as Json;
 
 /// The input of the report on an audit.
 pub struct AuditReport<'a> {
-    /// The audit.
+    /// The audit that the report is about.
     pub audit: &'a Audit,
     /// The run's name. May be empty.
     pub run: &'a str,
@@ -162,8 +162,7 @@ fn worst(audit: &Audit) -> Vec<&AuditFinding> {
     worst
 }
 
-/// Describes the findings of a rule by its worst one: the label, the observation, the cost and the
-/// fix.
+/// Describes the findings of a rule by the worst finding: its label, observation, cost and fix.
 fn sentence(audit: &Audit, same: &[&AuditFinding]) -> Finding {
     let first = same[0];
     let same = same.iter().filter(|f| f.state == first.state);
@@ -234,7 +233,7 @@ fn unknown_findings(audit: &Audit) -> Option<String> {
 fn findings(title: &str, audit: &Audit, state: State) -> Section {
     let mut section = Section::new(title);
     let ranked = worst(audit).into_iter().filter(|f| f.state == state);
-    // If multiple objects violate a rule, they share one section with the fixes for all of them.
+    // If multiple objects violate a rule, the objects share one section with all fixes.
     for (_, same) in say::grouped(ranked.map(|f| (f.rule.as_str(), f))) {
         section.section(rule_section(&same));
     }

@@ -6,7 +6,8 @@ use lab_model::Unit;
 use lab_model::audit::{Audit, AuditFinding, EvidenceBars, EvidenceTable, EvidenceValue};
 use lab_model::{Direction, Metric};
 
-/// Returns one row for the state of each finding, and one for each number on which the finding is based.
+/// Returns one row for the state of each finding, and one row for each number on which the finding
+/// is based.
 pub fn rows(audit: &Audit, run: &str) -> Vec<Row> {
     let finding_rows = |finding: &AuditFinding| {
         let state = row(audit, run, finding);

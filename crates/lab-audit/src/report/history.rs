@@ -24,7 +24,8 @@ pub fn document(name: &str, audits: &[AuditSummary]) -> Document {
     document
 }
 
-/// Describes the bad findings of the latest audit, and those that are new or fixed since the previous audit.
+/// Describes the bad findings of the latest audit, and the findings that are new or fixed since the
+/// previous audit.
 fn answer(audits: &[AuditSummary]) -> Answer {
     let Some(last) = audits.last() else {
         return Answer::default();

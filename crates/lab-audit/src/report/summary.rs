@@ -21,7 +21,7 @@ pub struct AuditSummary {
     pub counts: [usize; 4],
     /// The rules with bad findings, without duplicates.
     pub bad: Vec<String>,
-    /// The rules that applied to at least one thing, without duplicates.
+    /// The rules that applied to at least one object, without duplicates.
     pub applied: Vec<String>,
 }
 

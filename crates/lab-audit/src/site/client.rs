@@ -18,7 +18,8 @@ pub const TIMEOUT: Duration = Duration::from_secs(10);
 pub const MAX_BODY: usize = 4 << 20;
 /// The duration above which an exchange is slow.
 const SLOW_EXCHANGE: Duration = Duration::from_secs(1);
-/// The maximum total excess time of slow exchanges. Beyond it, the client sends no more requests.
+/// The maximum total excess time of slow exchanges. Beyond this time, the client sends no more
+/// requests.
 const SLOW: Duration = Duration::from_secs(30);
 
 /// The methods that an audit uses.
@@ -67,8 +68,8 @@ pub struct PageResponse {
     pub tls: Option<TlsObservation>,
     /// The address family of the connection, or `None` if unknown.
     pub family: Option<IpFamily>,
-    /// The reason why the response is invalid, if it begins like HTTP/1.1 but is not. Such a
-    /// response has no fields.
+    /// The reason why a response that begins like HTTP/1.1 is invalid, or `None` if the response is
+    /// valid. An invalid response has no fields.
     pub malformed: Option<String>,
 }
 
@@ -90,7 +91,7 @@ impl PageResponse {
         to.filter(|_| matches!(self.status, 301 | 302 | 303 | 307 | 308))
     }
 
-    /// Returns the value of a header field, or the first value if there are multiple.
+    /// Returns the value of a header field, or the first value if the field occurs multiple times.
     pub fn field(&self, name: &str) -> Option<&str> {
         let field = self.fields.iter().find(|(n, _)| n == name);
         field.map(|(_, value)| value.as_str())
@@ -183,7 +184,8 @@ impl Client {
 
     /// Returns the addresses of a URL's host.
     ///
-    /// The address that accepted the last connection comes first, because others may be unreachable.
+    /// The address that accepted the last connection comes first, because other addresses may be
+    /// unreachable.
     ///
     /// # Errors
     ///

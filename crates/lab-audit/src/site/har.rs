@@ -72,7 +72,7 @@ pub fn of_har(text: &str) -> Result<(Url, Site), String> {
     Ok((answered[0].0.clone(), site))
 }
 
-/// Parses the response of an entry, if the entry has one.
+/// Parses the response of an entry. Returns `None` if the entry has no response.
 fn entry_with_response(entry: &Json) -> Option<EntryWithResponse<'_>> {
     let url = Url::parse(entry["request"]["url"].as_str()?).ok()?;
     url.host_str()?;
@@ -155,7 +155,8 @@ fn server(
         return None;
     }
     let mut thing = describe_from_response(url, response, redirects);
-    // The file shows the protocol and the address that the browser used, but not which others the server supports.
+    // The file shows the protocol and the address that the browser used, but no other protocols and
+    // addresses that the server supports.
     let version = entry["response"]["httpVersion"]
         .as_str()
         .unwrap_or_default();

@@ -6,7 +6,8 @@
 
 use std::io::{Read, Write};
 
-/// Cipher suites that servers of that era support: AES and 3DES, with and without forward secrecy.
+/// Cipher suites that servers with old TLS versions support: AES and 3DES, with and without forward
+/// secrecy.
 const SUITES: [u16; 8] = [
     0xc014, 0xc013, 0xc00a, 0xc009, 0x0039, 0x0033, 0x0035, 0x002f,
 ];

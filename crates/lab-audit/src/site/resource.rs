@@ -74,9 +74,9 @@ pub struct Resource {
     pub etag: String,
     pub last_modified: String,
     pub vary: String,
-    /// The target of the redirect, if the response is one.
+    /// The target of the redirect, or `None` if the response is not a redirect.
     pub leads_to: Option<Url>,
-    /// The reason why the response cannot be read, if it cannot.
+    /// The reason why the response cannot be read, or `None` if it can be read.
     pub malformed: Option<String>,
     /// True if a header field continues over multiple lines (obs-fold).
     pub is_folded: bool,
@@ -141,7 +141,7 @@ impl Resource {
         address::name(&self.url)
     }
 
-    /// Describes the resource for rules.
+    /// Describes the resource as an object that rules judge.
     pub fn thing(&self) -> Thing {
         let mut thing = Thing::new("resource", self.name());
         thing.set("readable", Value::Flag(self.malformed.is_none()));

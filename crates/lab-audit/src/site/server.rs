@@ -30,7 +30,10 @@ pub const SERVER: Class = Class {
             "powered_by",
             "software of the application, according to fields such as X-Powered-By",
         ),
-        ("leak_bytes", "bytes of these fields in each response"),
+        (
+            "leak_bytes",
+            "bytes of the fields that reveal software in each response",
+        ),
         ("https", "whether the page came over TLS"),
         ("to_https", "whether plain HTTP leads to TLS"),
         ("redirects", "redirects before the page"),
@@ -40,7 +43,7 @@ pub const SERVER: Class = Class {
         ),
         ("redirect_path", "URLs of the redirects"),
         ("elsewhere", "URL of the page, if it is on another host"),
-        ("elsewhere_word", "that URL as a shell word"),
+        ("elsewhere_word", "`elsewhere` as a shell word"),
         ("http2", "whether the server supports HTTP/2"),
         ("tls12", "whether the server supports TLS 1.2"),
         ("tls13", "whether the server supports TLS 1.3"),
@@ -77,7 +80,7 @@ pub const SERVER: Class = Class {
             "unpinned_first",
             "URL of the first script or style sheet without a hash",
         ),
-        ("unpinned_word", "that URL as a shell word"),
+        ("unpinned_word", "`unpinned_first` as a shell word"),
         ("nosniff", "whether X-Content-Type-Options is nosniff"),
         (
             "framed",
@@ -85,13 +88,13 @@ pub const SERVER: Class = Class {
         ),
         ("referrer", "whether there is a Referrer-Policy"),
         ("exposed", "served paths that should not be served"),
-        ("exposed_what", "content of those paths"),
+        ("exposed_what", "content of the exposed paths"),
         ("ajp", "whether the AJP port is open"),
         ("ipv4", "whether the site is reachable over IPv4"),
         ("ipv4_address", "whether the name has an IPv4 address"),
         ("ipv6", "whether the site is reachable over IPv6"),
         ("ipv6_address", "whether the name has an IPv6 address"),
-        ("head", "status of HEAD, followed by that of GET"),
+        ("head", "status of HEAD, followed by the status of GET"),
         ("head_same", "whether HEAD returns the same fields as GET"),
         ("head_bytes", "bytes of the page's response head"),
         ("complete", "whether the page is complete"),
@@ -144,8 +147,8 @@ struct ExposedPath {
 }
 
 impl ServerContext<'_> {
-    /// Describes the server for rules. Sends requests to determine values that the page's response
-    /// does not contain.
+    /// Describes the server as an object that rules judge. Sends requests to determine values that
+    /// the page's response does not contain.
     pub fn thing(&self, client: &mut Client) -> Thing {
         let mut thing = describe_from_response(self.url, self.page, &self.redirects);
         let addresses = client.addresses(self.url);
@@ -215,7 +218,8 @@ impl ServerContext<'_> {
         thing.set("to_https", self.plain_leads_to_tls(client));
     }
 
-    /// Returns whether plain HTTP on the default port redirects to TLS, for a page that was loaded over TLS.
+    /// Returns a flag that is true if plain HTTP on the default port redirects to TLS. The page
+    /// itself was loaded over TLS.
     fn plain_leads_to_tls(&self, client: &mut Client) -> Value {
         if self.redirects.to_https {
             return Value::Flag(true);
@@ -251,7 +255,8 @@ impl ServerContext<'_> {
         }
     }
 
-    /// Sets whether a page that was loaded over plain HTTP redirects to TLS.
+    /// For a page that was loaded over plain HTTP, sets a flag that is true if the page redirects
+    /// to TLS.
     fn set_plain(&self, thing: &mut Thing) {
         let value = match leads_to_tls(self.page, self.url) {
             Value::Flag(false) if self.url.port().is_some() => {

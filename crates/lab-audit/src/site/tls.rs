@@ -19,7 +19,7 @@ use x509_parser::prelude::{FromDer, X509Certificate};
 pub struct TlsObservation {
     /// The version: `TLSv1.3` or `TLSv1.2`.
     pub version: String,
-    /// The protocol negotiated by ALPN, such as `h2`. Empty if there is none.
+    /// The protocol negotiated by ALPN, such as `h2`. Empty if no protocol was negotiated.
     pub alpn: String,
     /// The problem with the certificate, or `None` if it is valid.
     pub wrong: Option<String>,
@@ -204,7 +204,8 @@ impl Write for TlsStream {
     }
 }
 
-/// Verifies certificates with the system's certificate authorities. The inner error means that the system has none.
+/// Verifies certificates with the system's certificate authorities. The inner error means that the
+/// system has no authorities.
 type Judge = Result<Arc<WebPkiServerVerifier>, String>;
 
 fn judge(provider: &Arc<CryptoProvider>) -> Result<Judge, String> {

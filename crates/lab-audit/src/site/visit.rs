@@ -17,7 +17,7 @@ use lab_model::Unit;
 use lab_model::audit::{Audit, AuditKind, EvidenceBars, EvidenceTable, EvidenceValue};
 use url::Url;
 
-/// The classes of things in a site audit, including the classes of its cookies.
+/// The classes of objects in a site audit, including the classes of its cookies.
 pub const CLASSES: [Class; 6] = [
     resource::RESOURCE,
     server::SERVER,
@@ -56,7 +56,7 @@ pub struct Site {
     pub(super) requests: usize,
 }
 
-/// Returns the built-in rules, or an error if one of them is invalid. A test checks that all are
+/// Returns the built-in rules, or an error if a rule is invalid. A test checks that all rules are
 /// valid.
 pub fn rules() -> Result<Vec<Rule>, RuleError> {
     let mut rules = rule::built_in("site", &CLASSES)?;
@@ -415,7 +415,10 @@ fn server_table(site: &Site) -> EvidenceTable {
         ("served_by", "the page was served by"),
         ("software", "Server"),
         ("powered_by", "application software"),
-        ("leak_bytes", "bytes of these fields in each response"),
+        (
+            "leak_bytes",
+            "bytes of the fields that reveal software in each response",
+        ),
         ("head_bytes", "bytes of the page's response head"),
         ("version", "HTTP version of the request"),
         ("http2", "HTTP/2"),

@@ -207,8 +207,8 @@ fn raw(attribute: &Json) -> Option<u64> {
 /// Names are needed because the same IDs have other meanings in other models (177: Wear_Range_Delta; 233:
 /// Flash_Writes_GiB).
 fn worn_by_attribute(json: &Json) -> Option<f64> {
-    // If this attribute exists, it is preferred, since others can stay at 100 forever (177 in Silicon Motion's
-    // controllers).
+    // If this attribute exists, it takes precedence, because the other attributes can stay at 100
+    // forever (177 in Silicon Motion's controllers).
     let mut attributes = named_attributes(json);
     if let Some((_, attribute)) = attributes.find(|(name, _)| *name == "Remaining_Lifetime_Perc") {
         let left = remaining_lifetime(attribute)?;
@@ -267,7 +267,8 @@ fn remaining_lifetime(attribute: &Json) -> Option<u64> {
     let has_no_other = attribute["id"].as_u64() == Some(209) || attribute["value"].is_null();
     let fits = match normalized_value(attribute) {
         Some(normalized) if normalized == left => true,
-        // A raw value of 0 is ambiguous: the disk may be worn out, or it may not count at all.
+        // A raw value of 0 is ambiguous: the disk may be worn out, or it may not maintain the
+        // value.
         Some(100) => left > 0,
         _ => false,
     };
@@ -470,7 +471,7 @@ mod tests {
             worn(&[(209, "Remaining_Lifetime_Perc", 0, "97")]),
             Some(3.0)
         );
-        // No other attribute replaces this one, because the others can stay at 100.
+        // No other attribute replaces this attribute, because the other attributes can stay at 100.
         let frozen = (177, "Wear_Leveling_Count", 100, "12");
         assert_eq!(
             worn(&[(169, "Remaining_Lifetime_Perc", 100, "41"), frozen]),

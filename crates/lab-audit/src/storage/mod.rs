@@ -22,7 +22,7 @@ const FLASH_NS: f64 = 40e3;
 /// The duration of half a rotation at 15,000 rpm, in ns.
 const PLATTER_NS: f64 = 2e6;
 
-/// The measurements of a disk, for rules.
+/// The class of the measurements of disks.
 pub const STORAGE: Class = Class {
     name: "storage",
     none: "No disk was measured; use --measure.",
@@ -38,7 +38,7 @@ pub const STORAGE: Class = Class {
         ),
         ("read_mb", "speed of sequential reads in MB/s"),
         ("read_p50", "median latency of a random 4 KiB read"),
-        ("read_p99", "99th percentile of that latency"),
+        ("read_p99", "99th percentile of the random read latency"),
         ("read_rate", "random 4 KiB reads per second, one at a time"),
         ("deep_rate", "random 4 KiB reads per second, 32 at a time"),
         ("deep_gain", "deep_rate divided by read_rate"),
@@ -48,7 +48,10 @@ pub const STORAGE: Class = Class {
         ),
         ("write_p50", "median latency of a 4 KiB write"),
         ("fsync_p50", "median latency of a 4 KiB write with fsync"),
-        ("fsync_p99", "99th percentile of that latency"),
+        (
+            "fsync_p99",
+            "99th percentile of the write latency with fsync",
+        ),
         ("commits", "writes with fsync per second, one at a time"),
         ("first_read", "median latency of the first read of a block"),
         (
@@ -61,7 +64,7 @@ pub const STORAGE: Class = Class {
         ),
         (
             "cache",
-            "what a cache below this system serves: nothing, repeated reads, all reads",
+            "reads that a cache below this system serves: nothing, repeated reads or all reads",
         ),
     ],
 };
@@ -113,7 +116,7 @@ pub fn measure(
     Ok(pairs.map(to_measured).collect())
 }
 
-/// Returns the things, facts, tables and chart that the measurements add to an audit.
+/// Returns the objects, facts, tables and chart that the measurements add to an audit.
 pub fn extra(results: &[StorageResults]) -> Extra {
     let mut tables = vec![speeds(results)];
     if results.len() > 1 {

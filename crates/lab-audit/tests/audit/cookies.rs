@@ -725,7 +725,8 @@ fn binary_input_is_not_a_table() {
     }
 }
 
-/// The cost of the first request of a connection does not depend on requests of other kinds before it.
+/// The cost of the first request of a connection does not depend on earlier requests of other
+/// kinds.
 #[test]
 fn http2_has_each_kind_as_if_it_were_the_first() {
     let cookie = "sid=0123456789; theme=dark";

@@ -15,7 +15,7 @@ use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// A rule, a thing, the expected state, and the file with the content that causes this state.
+/// A rule, an object, the expected state, and the file with the content that causes this state.
 const CHANGED: &[(&str, &str, State, &str, &str)] = &[
     (
         "disk-scheduler",
@@ -568,7 +568,7 @@ fn every_rule_is_good_here_and_finds_what_was_changed() {
             None => fs::remove_file(folder.path().join(path)).expect("a file"),
         }
     }
-    // Without a timer the disk is not told which blocks are free.
+    // Without a timer, nothing reports to the disk which blocks are free.
     fs::remove_file(
         folder
             .path()
@@ -740,7 +740,7 @@ fn every_rule_says_why_where_it_comes_from_and_how_it_is_seen() {
             case.state == State::Unknown || case.fixes.iter().any(|fix| !fix.lines.is_empty())
         };
         assert!(rule.cases.iter().all(fixed), "{} says what to do", rule.id);
-        // The text about a good thing differs from the text about a bad one.
+        // The text about a good object differs from the text about a bad object.
         let differs = |case: &lab_audit::rule::StateCase| {
             let has_own_text = case.seen.as_ref().is_some_and(|seen| *seen != rule.seen);
             has_own_text || rule.seen.replace("{name}", "").contains('{')

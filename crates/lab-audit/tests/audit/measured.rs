@@ -22,7 +22,7 @@ fn ratio(n: f64) -> Value {
     Value::Number(n, Unit::Ratio)
 }
 
-/// The classes whose rules are tested here; the rules of all other classes are tested in `host`.
+/// The classes whose rules are tested here. `host` tests the rules of all other classes.
 pub const MEASURED: [&str; 3] = ["storage", "folder", "watch"];
 
 type StateCase = (

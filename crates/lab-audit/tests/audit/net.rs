@@ -37,7 +37,7 @@ fn both_loopbacks_answer_and_are_compared() {
     for rule in ["net-answers", "net-request", "net-large", "net-mtu"] {
         assert_eq!(state(&audit, rule), State::Good, "{rule}");
     }
-    // Without a lookup the order of the two addresses is unknown.
+    // Without a lookup, the order of the two addresses is unknown.
     for rule in ["net-name", "net-happy-eyeballs"] {
         assert_eq!(state(&audit, rule), State::NotApplicable, "{rule}");
     }
@@ -64,8 +64,8 @@ fn both_loopbacks_answer_and_are_compared() {
     );
 }
 
-/// Without IPv6, or if the loopback interface is down, the missing values are unknown and the
-/// others are reported.
+/// Without IPv6, or if the loopback interface is down, the missing values are unknown and all other
+/// values are reported.
 #[test]
 fn an_address_that_this_machine_lacks_is_unknown() {
     let in_space = |change: &[&str], file: Option<&str>| -> Result<NetObservation, String> {
@@ -156,7 +156,8 @@ fn state_and_text<'a>(audit: &'a Audit, rule: &str, family: &str) -> (State, &'a
 fn black_hole() -> Result<NetObservation, String> {
     let pair = NamespacePair::new()?;
     let [near, far] = NamespacePair::DEVICES;
-    // By default, the kernel passes on multiple segments as one, which no device rejects.
+    // By default, the kernel passes on multiple segments as a single large packet, which no device
+    // rejects.
     let unsegmented = |device| ip(&["link", "set", device, "gso_max_segs", "1"]);
     pair.client.run_inside(|| unsegmented(near))??;
     pair.server.run_inside(|| {
@@ -206,7 +207,8 @@ fn a_black_hole_for_large_packets_is_found() {
     }
 }
 
-/// Creates a path with a router whose second link supports 1,400 bytes, and which reports that.
+/// Creates a path with a router whose second link supports 1,400 bytes. The router reports this
+/// limit.
 fn behind_router() -> Result<(NetObservation, [Namespace; 3]), String> {
     let spaces = [Namespace::new()?, Namespace::new()?, Namespace::new()?];
     let [client, router, server] = &spaces;

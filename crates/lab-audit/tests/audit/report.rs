@@ -54,7 +54,7 @@ fn answer(findings: Vec<AuditFinding>) -> Answer {
     document(&report).answer
 }
 
-/// Each rule is listed once, with its object. The fix is included if it is the only one.
+/// Each rule is listed once, with its object. The fix is included if the rule has only one fix.
 #[test]
 fn the_worst_rules_are_shown_once_with_their_objects() {
     let sentences = |findings: Vec<AuditFinding>| {

@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Responses by path; other paths get 404.
+/// Responses by path. Other paths get 404.
 type Pages = HashMap<&'static str, Vec<u8>>;
 
 /// The request lines that a server received.
@@ -393,7 +393,7 @@ fn redirects_are_counted_and_end() {
     assert_eq!(bad(&circle), ["server-redirects"]);
 }
 
-/// Tests rules on values if they need a host name, a default port or a certificate.
+/// Tests the rules that need a host name, a default port or a certificate on artificial values.
 #[test]
 fn rules_about_tls_and_names_have_a_good_case_and_one_that_is_not() {
     use State::{Advice, Bad, Good};
@@ -503,7 +503,7 @@ fn bind_mount(file: &Path, path: &CStr) -> Result<(), String> {
         // SAFETY: all pointers are strings that end with NUL, or null where the kernel ignores them (mount(2)).
         unsafe { libc::mount(source, path.as_ptr(), ptr::null(), flags, ptr::null()) }
     };
-    // SAFETY: it changes only this thread's view.
+    // SAFETY: the call changes only this thread's view.
     let is_unshared = unsafe { libc::unshare(libc::CLONE_FS | libc::CLONE_NEWNS) } == 0
         && mount(ptr::null(), c"/", libc::MS_REC | libc::MS_PRIVATE) == 0
         && mount(file.as_ptr(), path, libc::MS_BIND) == 0;
@@ -784,7 +784,8 @@ fn query_values_are_not_stored() {
     );
 }
 
-/// HTML can only add restrictions to a policy: without it, only "restricts scripts" is certain.
+/// HTML can only add restrictions to a policy. If the HTML cannot be read, only "restricts scripts"
+/// is certain.
 #[test]
 fn a_policy_is_unknown_where_the_page_could_restrict_scripts() {
     let cases = [

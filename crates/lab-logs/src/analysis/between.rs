@@ -20,7 +20,7 @@ pub struct CommonPage<'w> {
     pub pages: [&'w LogPage; 2],
     /// The fraction of the total time that the page takes in each log.
     pub fractions: [f64; 2],
-    /// The typical duration in the second log divided by the typical duration in the first.
+    /// The typical duration in the second log divided by the typical duration in the first log.
     ///
     /// `None` means that there are too few days.
     pub ratio: Option<Interval>,
@@ -31,7 +31,7 @@ pub struct CommonPage<'w> {
 pub struct BetweenLogs<'w> {
     /// Pages in both logs, in descending order of the larger of their two fractions of the time.
     pub both: Vec<CommonPage<'w>>,
-    /// Pages found only in the first log and pages found only in the second, each in descending
+    /// Pages found only in the first log and pages found only in the second log, each in descending
     /// order of total time.
     pub alone: [Vec<&'w LogPage>; 2],
 }
@@ -50,7 +50,7 @@ pub enum SlowerPages {
 /// `change`.
 ///
 /// Checks only the page `only`, if it is given. The result is unknown if the data are insufficient,
-/// or if it depends on an assumption about a log.
+/// or if the result depends on an assumption about a log.
 pub fn slower_pages(
     first: &LogAnalysis,
     second: &LogAnalysis,
@@ -91,7 +91,7 @@ pub fn slower_pages(
 }
 
 impl CommonPage<'_> {
-    /// Returns the interval of the ratio, if there is one.
+    /// Returns the interval of the ratio, or `None` if there are too few days.
     fn known(&self) -> Option<&Interval> {
         self.ratio.as_ref().filter(|ratio| ratio.level > 0.0)
     }
@@ -100,9 +100,9 @@ impl CommonPage<'_> {
         self.known().is_some_and(|ratio| ratio.low > limit)
     }
 
-    /// Returns the reason why it is unknown whether the page is slower.
+    /// Returns the reason why the data cannot show if the page is slower.
     ///
-    /// Returns `None` if that is known, or if the page takes too small a fraction of the time to
+    /// Returns `None` if the data show it, or if the page takes too small a fraction of the time to
     /// matter.
     fn why_open(&self, limit: f64, min_fraction: f64) -> Option<UnknownChange> {
         if self.fractions[0].max(self.fractions[1]) < min_fraction || self.is_slower(limit) {

@@ -12,11 +12,11 @@ pub struct Headroom {
     /// The requests per second that the load run served while the 99th percentile stayed within its
     /// bound.
     pub capacity: Interval,
-    /// The point of the load run with that rate.
+    /// The point of the load run that had this rate.
     pub point: PointId,
-    /// The 99th percentile at that point, in ns.
+    /// The 99th percentile of the response times at `point`, in ns.
     pub p99_ns: f64,
-    /// True if the load run exceeded the bound at a higher load; otherwise, the capacity is only a
+    /// True if the load run exceeded the bound at a higher load. Otherwise, the capacity is only a
     /// lower bound.
     pub is_known: bool,
     /// The log's peak rates in requests per second: the rate of the busiest minute, and the rate of

@@ -3,9 +3,9 @@
 //!
 //! A day's value is the geometric mean of a page's durations. PELT finds change points in the
 //! logarithms of these values. A change point is reported only if a two-sample interval shows that
-//! the days before and after it differ. The intervals hold simultaneously for all pages and all
-//! days on which a change was possible. Releases are compared in the same way, using the days
-//! between releases.
+//! the days before and after the change point differ. The intervals hold simultaneously for all
+//! pages and all days on which a change was possible. Releases are compared in the same way, using
+//! the days between releases.
 
 use super::{ALPHA, DAY, daily, offset_s};
 use lab_model::{Interval, LogAnalysis, LogPage};
@@ -29,27 +29,27 @@ const MAX_DAYS_PER_SIDE: i64 = 28;
 /// The smallest change that is reported, as a logarithm.
 const MIN_LOG_CHANGE: f64 = 0.05;
 
-/// A page that changed.
+/// A page whose durations changed on a certain day.
 #[derive(Clone, Debug)]
 pub struct ChangedPage<'w> {
-    /// The page.
+    /// The page with its counts.
     pub page: &'w LogPage,
     /// The start of the first day at the new level by the log's clock, in seconds since 1970.
     pub at_s: i64,
-    /// The ratio of the durations after the change to the durations before it.
+    /// The durations after the change divided by the durations before the change.
     pub ratio: Interval,
     /// The number of days compared before and after the change.
     pub days: (usize, usize),
-    /// The release on that day or on the day before, if there was one.
+    /// The release on the day of the change or on the previous day, if any.
     pub release: Option<String>,
 }
 
 /// A page that changes gradually.
 #[derive(Clone, Debug)]
 pub struct Trend<'w> {
-    /// The page.
+    /// The page with its counts.
     pub page: &'w LogPage,
-    /// The ratio of one week's durations to the previous week's.
+    /// One week's durations divided by the previous week's durations.
     pub per_week: Interval,
 }
 
@@ -157,7 +157,8 @@ fn certain_points<'w>(
     points
 }
 
-/// Returns the release that can explain a change: one on that day or on the day before.
+/// Returns the release that can explain a change: a release on the day of the change or on the day
+/// before.
 fn release_at(analysis: &LogAnalysis, at_s: i64) -> Option<String> {
     let is_near = |(time, _): &&(i64, String)| (at_s - DAY..at_s + DAY).contains(time);
     analysis

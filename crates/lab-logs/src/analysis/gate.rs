@@ -27,9 +27,9 @@ pub struct Gate {
 pub enum GateMetric {
     /// A quantile of the durations, 0 to 1.
     Quantile(f64),
-    /// The mean duration.
+    /// The mean duration, in ns.
     Mean,
-    /// The maximum duration.
+    /// The maximum duration, in ns.
     Max,
     /// The fraction of failed requests.
     Errors,
@@ -50,7 +50,7 @@ pub struct GateResult {
     pub name: String,
     /// The page, or an empty string for all pages together.
     pub page: String,
-    /// The metric.
+    /// The metric that the gate bounds.
     pub metric: GateMetric,
     /// The value in the unit of the bound (ns, a fraction or a count), or the reason why the gate
     /// cannot be judged.
@@ -59,7 +59,7 @@ pub struct GateResult {
     pub is_crossed: bool,
     /// The operator between the metric and the bound.
     pub relation: Relation,
-    /// The bound.
+    /// The bound: a duration in ns, a fraction or a count.
     pub bound: f64,
 }
 
@@ -255,7 +255,7 @@ fn nearest(name: &str, analysis: &LogAnalysis) -> Option<String> {
     (likeness(&best) >= LIKENESS).then(|| best.name.clone())
 }
 
-/// Merges all pages that people use; if there are none, merges all queries.
+/// Merges all pages that people use or, if there are no such pages, all queries.
 pub fn together(analysis: &LogAnalysis) -> LogPage {
     let has_pages = analysis.pages.iter().any(|p| p.kind == PageKind::Page);
     let kind = if has_pages {

@@ -26,9 +26,9 @@ const SEED: u64 = 0x7761_7463;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PageOrder {
-    /// By the sum of their durations.
+    /// By total duration.
     Time,
-    /// By their requests, because no durations are known.
+    /// By number of requests, because no durations are known.
     Requests,
 }
 
@@ -37,7 +37,7 @@ pub enum PageOrder {
 pub struct PageRanking<'w> {
     /// The order of the pages.
     pub by: PageOrder,
-    /// The pages in order.
+    /// The pages, largest first.
     pub pages: Vec<RankedPage<'w>>,
     /// The size of the smallest set that reaches [`RANKED_FRACTION`] of the total: the first pages
     /// of [`PageRanking::pages`].
@@ -51,13 +51,13 @@ pub struct PageRanking<'w> {
 /// A page with its ranks.
 #[derive(Clone, Debug)]
 pub struct RankedPage<'w> {
-    /// The page.
+    /// The page with its counts.
     pub page: &'w LogPage,
     /// The page's fraction of the total.
     pub fraction: f64,
-    /// The interval of the fraction. Only the first [`WITH_INTERVALS`] pages can have one.
+    /// The interval of the fraction. Only the first [`WITH_INTERVALS`] pages can have an interval.
     pub fraction_interval: Option<Interval>,
-    /// The combined fraction of this page and all pages before it.
+    /// The combined fraction of this page and all pages with a lower index.
     pub cumulative: f64,
     /// The fraction of the total time that would be saved if the page's mean became the median of
     /// the other pages' means.
@@ -68,7 +68,7 @@ pub struct RankedPage<'w> {
     pub by_mean: Option<usize>,
 }
 
-/// Ranks the pages of a kind. Returns `None` if there are none.
+/// Ranks the pages of a kind. Returns `None` if there are no such pages.
 pub fn ranking(analysis: &LogAnalysis, kind: PageKind) -> Option<PageRanking<'_>> {
     let mut pages = super::pages(analysis, kind);
     let has_time = pages.iter().any(|p| p.total_ns > 0);
@@ -139,7 +139,7 @@ fn ranks(pages: &[&LogPage], value: impl Fn(&LogPage) -> f64) -> Vec<usize> {
     ranks
 }
 
-/// Returns a function that computes the median of the means of all pages except one.
+/// Returns a function that computes the median of all pages' means, excluding the mean of one page.
 fn median_mean(pages: &[&LogPage]) -> impl Fn(usize) -> f64 {
     let mean = |p: &&LogPage| p.mean_ns().unwrap_or(0.0);
     let mut sorted: Vec<f64> = pages.iter().map(mean).collect();
@@ -205,7 +205,7 @@ impl Matrix {
             if !page.cells.is_empty() {
                 return add_cells(row, page);
             }
-            // A page without cells is assumed to be distributed over time like the others.
+            // A page without cells is assumed to be distributed over time like the other pages.
             let part = amount(page.total_ns, page.requests) / all_known;
             let amounts = row.iter_mut().zip(&known_amounts);
             amounts.for_each(|(sum, known)| *sum += part * known);

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 pub const WEEKS: usize = 4;
 /// The minimum number of weeks for finding hours that stand out week after week.
 pub const MIN_WEEKS: usize = 2;
-/// The minimum ratio of a spike to the usual requests; a smaller increase is never reported.
+/// The minimum ratio of a spike to the usual requests. A smaller increase is never reported.
 pub const MIN_SPIKE: f64 = 1.5;
 /// The variance of the median of normal values divided by the variance of their mean (Kenney &
 /// Keeping, 1962).
@@ -79,12 +79,12 @@ fn slot_of(local_s: i64) -> (usize, usize) {
     ((day + 3).rem_euclid(7) as usize, hour as usize)
 }
 
-/// Hours that stand out.
+/// The hours that have more requests than usual.
 #[derive(Clone, Debug, Default)]
 pub struct Spikes {
     /// The number of whole weeks in the log.
     pub weeks: usize,
-    /// The number of single hours that were tested; 0 means that there are too few weeks.
+    /// The number of single hours that were tested. It is 0 if there are too few weeks.
     pub tested: usize,
     /// Hours of the week that stand out from the same hour of other days, week after week.
     pub weekly: Vec<Weekly>,
@@ -101,7 +101,7 @@ pub struct Weekly {
     pub hour: usize,
     /// The ratio of the requests to the requests at the same hour of other days.
     pub ratio: Interval,
-    /// Requests per second.
+    /// The requests per second.
     pub rate: f64,
 }
 
@@ -226,7 +226,7 @@ impl Week {
             .flat_map(|slot| (0..slot.len()).filter_map(|i| deviation(slot, i)))
             .collect();
         // Find the smallest variance between weeks at which the median standardized deviation
-        // matches that of a normal distribution.
+        // matches the median of a normal distribution.
         let is_enough = |between: f64| {
             let scaled = deviations.iter().map(|(deviation, expected, factor)| {
                 deviation.abs() / ((between + poisson(*expected)) * factor).sqrt()

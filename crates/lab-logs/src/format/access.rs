@@ -50,7 +50,7 @@ pub fn configured_reader(format: &str, begin: &[u8], hints: &Hints) -> Result<Lo
         return Ok(combined(&lines, hints).unwrap_or_else(|| combined_reader(None, hints)));
     }
     // Text that is not a valid log_line_prefix may still be a LogFormat, and a line of that format
-    // may look like one of PostgreSQL's.
+    // may look like a line of PostgreSQL's log.
     let prefixed = prefixed_postgresql(format, begin, hints);
     if let Some(Ok(reader)) = prefixed {
         return Ok(reader);
@@ -131,7 +131,7 @@ pub fn s3(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
 }
 
 /// Detects lograge. One matching line is enough, because a Rails application mixes lograge's lines
-/// with others.
+/// with other lines.
 pub fn lograge(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     let mut sampled = Lograge::default();
     let words = "lograge's lines of Rails, with duration in ms";
@@ -224,7 +224,7 @@ pub fn w3c(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     })
 }
 
-/// Returns advice for a database log without durations. Returns `None` if it is not such a log.
+/// Returns advice for a database log without durations. Returns `None` for any other log.
 fn database_advice(lines: &[&[u8]]) -> Option<&'static str> {
     let has = |marks: &[&[u8]]| {
         let has_mark = |line: &&[u8]| {
@@ -284,7 +284,7 @@ fn is_translated_postgresql(line: &[u8]) -> bool {
             .any(|unit| memchr::memmem::find(text, unit).is_some())
 }
 
-/// Returns a message that explains why no format fits and what to do. The message depends on the
+/// Returns a message that states why no format fits and what to do. The message depends on the
 /// input.
 pub fn unknown(lines: &[&[u8]], hints: &Hints) -> String {
     let Some(first) = lines.first() else {

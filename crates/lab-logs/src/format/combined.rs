@@ -248,9 +248,9 @@ impl<'a> CombinedFields<'a> {
     }
 }
 
-/// Finds the time if another bracket precedes it, for example around an IPv6 address.
+/// Finds the time if another bracket precedes the time, for example around an IPv6 address.
 ///
-/// Returns the time and the text after it.
+/// Returns the time and the text that follows the time.
 #[cold]
 fn later_time(text: &[u8]) -> Option<(&[u8; 26], &[u8])> {
     let mut rest = text;
@@ -267,7 +267,7 @@ fn later_time(text: &[u8]) -> Option<(&[u8; 26], &[u8])> {
     }
 }
 
-/// Returns the index of the closing quote: the first `"` without a `\` before it, in the same line.
+/// Returns the index of the closing quote, which is the first `"` in the line that no `\` precedes.
 #[inline(always)]
 fn closing_quote(text: &[u8], width: impl RegisterWidth) -> Option<usize> {
     let quote = registers::find(width, [b'"', b'\n'], text)?;
@@ -278,7 +278,7 @@ fn closing_quote(text: &[u8], width: impl RegisterWidth) -> Option<usize> {
     }
 }
 
-/// The slow path of [`closing_quote`], for text whose first `"` has a `\` before it.
+/// The slow path of [`closing_quote`], for text in which a `\` precedes the first `"`.
 #[cold]
 fn closing_quote_after_escapes(text: &[u8], first: usize) -> Option<usize> {
     let mut quote = first;
@@ -315,7 +315,7 @@ impl Duration {
         }
     }
 
-    /// Describes the location and the unit, and says whether the unit is assumed.
+    /// Describes the location and the unit, and states if the unit is assumed.
     pub fn description(&self) -> String {
         let reason = match self.possible.len() {
             0 | 1 => "",
@@ -493,8 +493,8 @@ pub fn find_duration(lines: &[&[u8]]) -> Option<Option<Duration>> {
         .filter_map(|index| duration_at(&parsed, b"", index))
         .filter(|d| !is_other_quoted(&parsed, d.index))
         .collect();
-    // A written unit is better evidence than a fraction; a whole number, which can be a counter, is
-    // the weakest.
+    // A written unit is better evidence than a fraction. A whole number, which can be a counter, is
+    // the weakest evidence.
     let by_unit = numbers.iter().find(|d| is_written(&parsed, d.index));
     // nginx writes its durations with three decimals, and $gzip_ratio with two.
     let fractions: Vec<&Duration> = numbers.iter().filter(|d| d.has_fraction()).collect();
@@ -519,7 +519,7 @@ pub fn find_duration(lines: &[&[u8]]) -> Option<Option<Duration>> {
 /// Returns the field whose values are the longest in nearly all lines.
 ///
 /// In nginx, `$request_time` includes `$upstream_response_time` and the other upstream times. If no
-/// field is the longest, returns the first one and marks it as an assumption.
+/// field is the longest, returns the first field and marks the choice as an assumption.
 fn longest_field(lines: &[CombinedFields], durations: &[&Duration]) -> Option<Duration> {
     let value = |line: &CombinedFields, duration: &Duration| {
         let value = list_fields(line.rest).nth(duration.index)?;

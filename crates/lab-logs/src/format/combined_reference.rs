@@ -52,7 +52,7 @@ fn status_and_bytes_length(bytes: &[u8]) -> usize {
     5 + bytes.len()
 }
 
-/// Splits ` "referer" "agent" …` into the agent and the text after it.
+/// Splits ` "referer" "agent" …` into the agent and the remaining text.
 fn agent(rest: &[u8]) -> Option<(&[u8], &[u8])> {
     let (_, rest) = quotation(rest.strip_prefix(b" \"")?)?;
     quotation(rest.strip_prefix(b" \"")?)

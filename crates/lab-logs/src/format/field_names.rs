@@ -282,15 +282,15 @@ pub struct Producer {
     marks: &'static [&'static [&'static str]],
     /// The unit of the producer's durations, in ns.
     pub unit: u64,
-    /// True if the producer's durations always have a fraction, false if they never have one.
-    /// `None` allows both.
+    /// True if the producer's durations always have a fraction, and false if they never have a
+    /// fraction. `None` allows both.
     pub has_fraction: Option<bool>,
     /// The last word of the duration field's path, in the form that [`plain`] returns. Empty means
     /// any.
     ///
     /// The field matters because applications may log other durations, too.
     field: &'static str,
-    /// True if other programs write such fields, too.
+    /// True if other programs write fields with the same names, too.
     ///
     /// In that case, the producer's unit is only a preference among the units that fit the values.
     pub is_weak: bool,

@@ -11,7 +11,8 @@ use crate::time::{Zone, clf, number};
 use lab_model::LogAssumption;
 use memchr::memchr;
 
-/// A parser of HAProxy lines. Their times come from the server's clock and have no offset.
+/// A parser of HAProxy lines. The times of these lines come from the server's clock and have no
+/// offset.
 #[derive(Clone, Debug, Default)]
 pub struct HaProxy {
     /// The server's time zone.

@@ -131,7 +131,7 @@ impl<'de> Visitor<'de> for Value<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
-        // Caddy's headers are lists; only the first element matters.
+        // Caddy's headers are lists, of which only the first element matters.
         let Value { path, fields } = self;
         if seq.next_element_seed(Value { path, fields })?.is_some() {
             while seq.next_element::<IgnoredAny>()?.is_some() {}

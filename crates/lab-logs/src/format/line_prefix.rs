@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Parses the head of a PostgreSQL log line: its `log_line_prefix` and the severity after it.
+//! Parses the head of a PostgreSQL log line: the `log_line_prefix` and the severity.
 //!
 //! Source: PostgreSQL 17, 19.8.3 *What to Log*.
 
@@ -170,7 +170,7 @@ fn tag_named(name: &[u8]) -> Option<LineTag> {
     }
 }
 
-/// Splits a tag such as `LOG:  ` from the text after it.
+/// Splits a tag such as `LOG:  ` from the text that follows the tag.
 fn tag_at_begin(text: &[u8]) -> Option<(LineTag, &[u8])> {
     let end = memmem::find(&text[..text.len().min(16)], b":  ")?;
     Some((tag_named(&text[..end])?, &text[end + 3..]))
@@ -193,7 +193,7 @@ fn find_head(line: &[u8]) -> Option<Head<'_>> {
         let tag = tag_named(&line[at..end]).filter(|_| !is_word_before)?;
         let text = match &line[end + 2..] {
             [b' ', text @ ..] => text,
-            // Some collectors merge two blanks into one.
+            // Some collectors merge two blanks into a single blank.
             text if text.starts_with(b"duration: ") || text.starts_with(b"statement: ") => text,
             _ => return None,
         };
@@ -232,7 +232,8 @@ fn find_application(prefix: &[u8]) -> &[u8] {
         .unwrap_or_default()
 }
 
-/// Finds the first time in a prefix. Returns the time and the text before and after it.
+/// Finds the first time in a prefix. Returns the time, the text before the time, and the text after
+/// the time.
 fn find_time(prefix: &[u8]) -> (HeadTime<'_>, &[u8], &[u8]) {
     for at in 0..prefix.len().saturating_sub(12) {
         let is_begin = at == 0 || !prefix[at - 1].is_ascii_alphanumeric();

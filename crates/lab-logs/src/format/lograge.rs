@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Parses the lines that lograge writes in a Rails application, in its default key=value form.
 //!
-//! A logger may write more text before them.
+//! A logger may write more text before lograge's text.
 //!
 //! `I, [2026-05-01T10:00:00.123456 #7]  INFO -- : [5a1b…] method=GET path=/a format=html controller=A action=b status=200 duration=58.33 view=40.43 db=15.26`
 //!
@@ -149,8 +149,8 @@ fn value<'l>(text: &'l [u8], key: &[u8]) -> Option<(&'l [u8], &'l [u8])> {
     Some((&text[..end], text.get(end + 1..).unwrap_or_default()))
 }
 
-/// Skips an error message, which can contain any characters, by finding the last numeric fields
-/// after it.
+/// Skips an error message, which can contain any characters, by finding the last numeric fields of
+/// the line.
 fn behind_error(text: &[u8]) -> &[u8] {
     if !text.starts_with(b"error='") {
         return text;
@@ -289,7 +289,7 @@ mod tests {
             assert_eq!(kind(&line), LineKind::Other, "{line}");
         }
         assert_eq!(kind(LINE), LineKind::Entry);
-        // A client's path does not turn the line into a router's.
+        // A client's path does not turn the line into a line of the router.
         let odd = LINE.replace(
             "path=/jobs/833552.json",
             "path=/?at=info&\"path=\"&host=&dyno=&service=",

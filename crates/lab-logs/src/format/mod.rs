@@ -120,7 +120,7 @@ pub enum LogFormat {
 
 /// Detects the format from the beginning of a log.
 ///
-/// If no known format fits, returns a message that says what to do.
+/// If no known format fits, returns a message that states what to do.
 pub fn find(begin: &[u8], hints: &Hints) -> Result<LogFormat, String> {
     if let Some(format) = &hints.format {
         return configured_reader(format, begin, hints)
@@ -280,7 +280,7 @@ impl LogReader {
     #[inline]
     pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
         let entry = match &mut self.kind {
-            // Handled separately, so that its entries stay in CPU registers.
+            // This format is handled separately, so that its entries stay in CPU registers.
             FormatKind::Combined(combined) => return give_entry(combined.parse(line), line, sink),
             FormatKind::Pattern(pattern) => pattern.parse(line),
             FormatKind::HaProxy(haproxy) => haproxy.parse(line),
@@ -315,9 +315,9 @@ impl LogReader {
 
     /// Continues the log of `previous` if `begin` contains the first lines of that log's next file.
     ///
-    /// Returns the reader for these lines, and also `previous` if that is a different reader. If
-    /// `is_sure` is true, the file is known to be the next one. Otherwise, it must begin when the
-    /// previous file ends.
+    /// Returns the reader for these lines, and also `previous` if the lines need a different
+    /// reader. If `is_sure` is true, the file is known to be the next file. Otherwise, the file
+    /// must begin when the previous file ends.
     pub(crate) fn continue_log(
         mut self,
         mut previous: LogReader,

@@ -227,8 +227,8 @@ impl Otlp {
     }
 }
 
-/// Returns a name for a query that is not SQL. The name does not contain the text, which can be any
-/// data.
+/// Returns a name for a query that is not SQL. The name does not contain the text of the query,
+/// which can contain any data.
 ///
 /// Returns `None` for SQL.
 fn query_name(span: &Span, statement: &str, system: &str) -> Option<String> {

@@ -44,7 +44,7 @@ enum PatternField {
     Request,
     Method,
     Target,
-    /// Empty, or `?` and the text after it.
+    /// Empty, or `?` and the query.
     Query,
     Status,
     /// The number of bytes sent, with a rank: the body (0) is preferred over other counts.
@@ -57,8 +57,8 @@ enum PatternField {
         scale: u64,
         /// The resolution of the logged duration, in ns.
         step: u64,
-        /// True if the unit is assumed to be Apache's; other servers write this field in another
-        /// unit.
+        /// True if the unit is assumed to be the unit of Apache. Other servers write this field in
+        /// another unit.
         is_assumed: bool,
     },
     /// The bytes that Apache received, or the name of a Tomcat or Undertow thread.
@@ -101,8 +101,8 @@ pub struct Pattern {
 impl Pattern {
     /// Compiles a format.
     ///
-    /// `unit` is the unit of `%D` in ns if it is not Apache's. Returns an error if the format has
-    /// an unknown field or no request.
+    /// `unit` is the unit of `%D` in ns, if the unit differs from Apache's unit. Returns an error
+    /// if the format has an unknown field or no request.
     pub fn new(format: &str, zone: Zone, unit: Option<u64>) -> Result<Pattern, String> {
         let format = &configured(format);
         let is_nginx = format.match_indices('$').any(|(at, _)| {
@@ -249,7 +249,7 @@ impl Pattern {
             .starts_with(&self.before)
             .then_some(self.before.len())?;
         let mut spans = std::mem::take(&mut self.spans);
-        // Try the form that servers write first; then allow blanks in fields that clients control,
+        // Try the form that servers write first. Then allow blanks in fields that clients control,
         // and finally drop the escapes.
         let ways = [(true, false), (true, true), (false, true)];
         let is_match = ways.into_iter().any(|(has_escapes, has_blanks)| {
@@ -614,7 +614,7 @@ const fn duration(scale: u64, step: u64) -> PatternField {
     }
 }
 
-/// Evidence for Java servers in a `LogFormat`: Tomcat and Undertow use other fields than Apache.
+/// Evidence for Java servers in a `LogFormat`: Tomcat and Undertow use fields that Apache lacks.
 #[derive(Clone, Copy, Debug, Default)]
 struct JavaMarks {
     /// True if there is a field that Apache does not support.
@@ -771,7 +771,7 @@ fn apache_time(format: &str) -> Result<PatternField, String> {
     }))
 }
 
-/// Returns the time format without `begin:` or `end:`, unless it is one of Apache's keywords.
+/// Returns the time format without `begin:` or `end:`, or `None` for one of Apache's keywords.
 fn format_of_time(format: &str) -> Option<&str> {
     const WORDS: [&str; 8] = [
         "",

@@ -25,7 +25,7 @@ const MAX_PARTS: usize = 1_000;
 const MAX_PART_BYTES: usize = 64 << 20;
 /// The maximum time by which messages of different processes can be out of order, in seconds.
 const UNORDERED_S: i64 = 60;
-/// The number of fields in a CSV line since PostgreSQL 8.3; later versions append more.
+/// The number of fields in a CSV line since PostgreSQL 8.3. Later versions append more fields.
 const MIN_FIELDS: usize = 22;
 const TIME: usize = 0;
 const PROCESS: usize = 3;
@@ -66,7 +66,8 @@ struct OpenMessage {
     application: Vec<u8>,
     tag: Option<LineTag>,
     text: Vec<u8>,
-    /// The sequence number of a message that arrives in pieces, in the order of their first pieces.
+    /// The sequence number of a message that arrives in pieces. Messages are numbered in the order
+    /// of their first pieces.
     number: u64,
 }
 
@@ -75,7 +76,7 @@ struct OpenMessage {
 struct TextMessages {
     prefix: LinePrefix,
     open: OpenMessage,
-    /// The open message of each process; syslog may interleave their pieces.
+    /// The open message of each process. syslog may interleave the pieces of these messages.
     parts: HashMap<Vec<u8>, OpenMessage>,
     /// The total size of the open messages' text, in bytes.
     part_bytes: usize,
@@ -179,10 +180,10 @@ impl PostgresqlLog {
         }
     }
 
-    /// Returns true if another file, whose first lines are `begin`, is the next one of this log.
+    /// Returns true if another file, whose first lines are `begin`, is the next file of this log.
     ///
-    /// The file is the next one if it has the same format and begins when this file ended. This
-    /// parser then reads the file. Otherwise, `next` reads it.
+    /// A file is the next file if it has the same format and begins when this file ended. This
+    /// parser then reads the next file. Otherwise, `next` reads the other file.
     pub fn continue_with(&mut self, next: &PostgresqlLog, begin: &[u8]) -> bool {
         let is_same = match (&self.encoding, &next.encoding) {
             (Encoding::Text(before), Encoding::Text(next))
@@ -462,7 +463,7 @@ fn container_line(line: &[u8]) -> Option<&[u8]> {
     matches!(time, HeadTime::Local(..)).then_some(rest)
 }
 
-/// Replaces syslog's escapes; syslog writes a tab as `#011`, for example.
+/// Replaces syslog's escapes. For example, syslog writes a tab as `#011`.
 fn without_escapes(text: &[u8]) -> Cow<'_, [u8]> {
     if find(text, b"#01").is_none() {
         return text.into();
@@ -933,7 +934,7 @@ mod tests {
                 "{format}"
             );
         }
-        // Followed by the statement's own duration.
+        // The statement's own duration follows.
         let after = [
             "LOG:  duration: 36.000 ms  statement: SELECT a\n\tFROM t;",
             "LOG:  duration: 36.000 ms",
@@ -965,7 +966,7 @@ mod tests {
         let log = [line(1, extended), line(1, text), line(1, text)];
         let both = expected(&[(36_000, "SELECT a\nFROM t;"), (35_651, "SELECT a\nFROM t;")]);
         assert_eq!(queries(&log.concat()), both);
-        // A later, faster statement with the same text is a separate one.
+        // A later, faster execution of the same text is a separate statement.
         let later = [
             line(1, text),
             line(1, "LOG:  duration: 1.0 ms  statement: SELECT a\n\tFROM t;"),
@@ -1119,7 +1120,8 @@ mod tests {
                    Jan 13 11:04:00 h postgres[6]: [9-2] 2026-05-01 10:00:00 UTC [6] STATEMENT:  SELECT\n\
                    Jan 13 11:04:00 h postgres[6]: [9-3] #011d\n\
                    2026-05-01T10:00:05+00:00 h postgres[9]: [1-1] LOG:  duration: 7 ms  statement: SELECT c\n";
-        // In the order in which they began, which the peak per second depends on.
+        // Messages are in the order in which they began, because the peak per second depends on
+        // this order.
         assert_eq!(
             PostgresqlLog::text(LinePrefix::Detected(false), Zone::default()).into_read(log),
             expected(&[

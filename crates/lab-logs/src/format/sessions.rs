@@ -19,8 +19,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::BuildHasher;
 
-/// The maximum number of tracked sessions. If there are more, the sessions that have been idle the
-/// longest are ended.
+/// The maximum number of tracked sessions. If there are more sessions, the sessions that have been
+/// idle the longest are ended.
 const MAX_SESSIONS: usize = 50_000;
 /// The maximum size of the statements of all sessions, in bytes.
 const MAX_BYTES: usize = 64 << 20;
@@ -33,7 +33,7 @@ const ROUNDING_NS: u64 = 1_000;
 /// The times of messages can be whole seconds.
 const CLOCK_STEP_S: i64 = 2;
 
-/// A message.
+/// A message of PostgreSQL's log.
 #[derive(Clone, Copy, Debug)]
 pub struct Message<'m> {
     /// The time of the message, in seconds since 1970.
@@ -46,7 +46,7 @@ pub struct Message<'m> {
     pub application: &'m [u8],
     /// The severity.
     pub severity: Severity,
-    /// The text.
+    /// The text, without the severity.
     pub text: &'m [u8],
 }
 
@@ -116,10 +116,10 @@ pub struct Sessions {
 /// A duration in a message.
 struct Duration<'m> {
     ns: u64,
-    /// `parse`, `bind` or empty.
+    /// The phase: `parse`, `bind`, or empty.
     phase: &'static str,
     is_extended: bool,
-    /// `None` if the message has no statement.
+    /// The text of the statement, or `None` if the message has no statement.
     statement: Option<&'m [u8]>,
 }
 
@@ -299,7 +299,7 @@ impl Sessions {
         self.bytes -= session.bytes();
         if let Some(error) = session.error.take() {
             self.give(session.explained.take(), sink);
-            // An open statement without a duration was a different one, and succeeded.
+            // An open statement without a duration was another statement, which succeeded.
             let open = session.open.take();
             self.give(open.filter(|open| !is_same(&open.text, text)), sink);
             let failed = Statement {
@@ -318,8 +318,8 @@ impl Sessions {
         }
     }
 
-    /// Handles an error that is not followed by its statement. The open statement, or an unknown
-    /// one, failed.
+    /// Handles an error whose statement does not follow. The open statement or, without an open
+    /// statement, an unknown statement failed.
     fn finish_error(&mut self, session: &mut Session, sink: &mut impl FnMut(&Entry)) {
         if let Some(error) = session.error.take()
             && error.severity == Severity::Error
@@ -365,8 +365,8 @@ impl Sessions {
             Some(_) => self.timed += 1,
             None => self.untimed += u64::from(!statement.is_failed),
         }
-        // A comment belongs to the statement itself; a name can be left from the connection's last
-        // request.
+        // A comment belongs to the statement itself, but a name can be left from the connection's
+        // last request.
         let has_own_id = !statement.id.is_empty() && id_in_comment(text).is_some();
         sink(&Entry {
             time_s: statement.time_s,
@@ -569,7 +569,7 @@ fn is_translated_duration(text: &[u8]) -> bool {
     is_word && number > 0 && digits[number..].starts_with(b" ms")
 }
 
-/// Parses the duration at the beginning of a message, in ns; also returns the text after `ms`.
+/// Parses the duration at the beginning of a message, in ns. Also returns the text after `ms`.
 fn milliseconds(text: &[u8]) -> Option<(u64, &[u8])> {
     let digits = text.strip_prefix(b"duration: ")?;
     let end = find(&digits[..digits.len().min(40)], b" ms")?;

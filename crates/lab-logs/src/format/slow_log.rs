@@ -29,14 +29,14 @@ const UNORDERED_S: i64 = 60;
 struct HeaderTime {
     /// The local time, in seconds since 1970 as if it were UTC.
     local_s: i64,
-    /// `None` if the line has no zone.
+    /// The offset from UTC in seconds, or `None` if the line has no zone.
     offset_s: Option<i32>,
 }
 
 /// A statement with its header lines. More lines may still follow.
 #[derive(Clone, Debug, Default)]
 struct SlowEvent {
-    /// True after the line with the duration.
+    /// True once the line with the duration was read.
     is_open: bool,
     duration_ns: Option<u64>,
     /// True if the line with the duration may be truncated within the digits.
@@ -57,7 +57,7 @@ pub struct SlowLog {
     /// The time in the last `# Time:` line, which can apply to multiple statements.
     time: Option<HeaderTime>,
     /// The offset of the server's clock from UTC in seconds, learned from statements that have both
-    /// times.
+    /// a header time and a `SET timestamp`.
     server_offset_s: Option<i32>,
     event: SlowEvent,
     /// The time of the last complete statement, in seconds since 1970.
@@ -68,7 +68,8 @@ pub struct SlowLog {
     is_zone_guessed: bool,
     /// True if an entry had a duration.
     has_durations: bool,
-    /// The sampling rate: one in this many statements is logged. 0 if the log does not contain it.
+    /// The sampling rate: one in this many statements is logged. 0 if the log does not contain the
+    /// rate.
     one_in: u64,
 }
 
@@ -108,8 +109,8 @@ impl SlowLog {
     /// statement.
     ///
     /// In that case, this parser also reads the next file, with the offset of the server's clock
-    /// that `next` found. Otherwise, `next` reads it. `next` then takes over the last `# Time:`,
-    /// unless the file begins with a banner or with earlier statements.
+    /// that `next` found. Otherwise, `next` reads the next file, and takes over the time of the
+    /// last `# Time:` line unless the file begins with a banner or with earlier statements.
     pub fn continue_with(&mut self, next: &mut SlowLog, begin: &[u8], is_sure: bool) -> bool {
         let mut lines = begin
             .split(|b| *b == b'\n')
@@ -194,8 +195,8 @@ impl SlowLog {
 
     /// Returns true if a line with `#` belongs to the statement.
     ///
-    /// A header ends a statement, even an incomplete one, unless the statement has an open literal
-    /// and no terminating semicolon.
+    /// A header ends a statement, even an incomplete statement, unless the statement has an open
+    /// literal and no terminating semicolon.
     fn is_within_statement(&self, header: Header) -> bool {
         let text = self.event.text.trim_ascii_end();
         if text.is_empty() {
@@ -326,7 +327,7 @@ impl SlowLog {
         (Some(local_s - i64::from(offset_s)), offset_s)
     }
 
-    /// Passes the statement to `sink`, if there is one.
+    /// Passes the statement to `sink`, if any.
     pub fn end(&mut self, sink: &mut impl FnMut(&Entry)) {
         let is_cut_off = self.event.is_short && self.event.text.is_empty() && !self.event.has_set;
         if self.event.is_open && !is_cut_off {
@@ -447,7 +448,7 @@ fn is_banner(line: &[u8]) -> bool {
         })
 }
 
-/// Returns true for the two lines after the first one of a banner.
+/// Returns true for the two lines after the first line of a banner.
 fn is_banner_rest(line: &[u8]) -> bool {
     let lower = line.to_ascii_lowercase();
     lower.starts_with(b"tcp port:")
@@ -558,7 +559,7 @@ mod tests {
                 vec![(None, Some(1_000 * MS), 200, "select 1;".into()); 2]
             );
         }
-        // The text of a banner inside a statement does not count as one.
+        // The text of a banner inside a statement does not count as a banner.
         let log =
             "# Query_time: 1  Lock_time: 0\nSELECT 'x, Version: 1 started with:\nTcp port: 1';\n";
         assert!(read(log)[0].3.contains("Tcp port"));

@@ -97,7 +97,7 @@ impl NumberSlot {
 struct WrittenTime {
     /// Nanoseconds since 1970, as if it were UTC.
     ns: i128,
-    /// `None` if the time has no offset.
+    /// The offset from UTC in seconds, or `None` if the time has no offset.
     offset_s: Option<i32>,
 }
 
@@ -106,9 +106,9 @@ struct WrittenTime {
 struct WrittenDuration {
     rank: u16,
     field: String,
-    /// The number as it is written, in its own unit.
+    /// The number as written, in the unit of the log.
     value: f64,
-    /// The same number, if it is an integer.
+    /// The number as an integer, or `None` if the number has a fraction.
     integer: Option<u64>,
     /// The unit that the value or the name implies, in ns.
     unit: Option<u64>,
@@ -178,7 +178,7 @@ pub struct Structured {
     without_time: u64,
     without_duration: u64,
     requests: u64,
-    /// Fields that may be durations, times and paths, for logs in which none was found.
+    /// Fields that may be durations, times and paths, for logs in which no such field was found.
     candidates: [BTreeSet<String>; 3],
     is_sampling: bool,
 }
@@ -376,7 +376,7 @@ impl Structured {
         let mut has_target = !line.target.text.is_empty() && has_other;
         let has_request = line.request.text.contains([' ', '/']);
         if is_end && let Some(begun) = self.begun.take(&line.id.text) {
-            // The line of the end may lack the request.
+            // The line that ends a request may lack the request's method and path.
             if !has_target && !has_request {
                 line.method.put(0, &begun.method);
                 line.target.put(0, &begun.target);
@@ -540,7 +540,7 @@ impl Structured {
         self.assumed_unit_ns
     }
 
-    /// Returns the producer of the line, identified by fields that only it writes.
+    /// Returns the producer of the line, identified by fields that only this producer writes.
     fn producer(&self) -> Option<&'static Producer> {
         let field = self.line.duration.as_ref().map_or("", |d| &d.field);
         let fits = |(index, producer): &(usize, &Producer)| {
@@ -560,7 +560,7 @@ impl Structured {
             .is_none_or(|has| has == self.has_fraction)
     }
 
-    /// Records which producers may have written a line of the sample.
+    /// Records the producers that may have written a line of the sample.
     fn note_weak_producers(&mut self) {
         if !self.is_sampling {
             return;
@@ -667,7 +667,8 @@ impl Structured {
         Some((words, step.max(1)))
     }
 
-    /// Returns true if the durations have millisecond resolution; nginx writes three decimals.
+    /// Returns true if the durations have millisecond resolution, because nginx writes three
+    /// decimals.
     fn has_milliseconds(&self, duration: &WrittenDuration) -> bool {
         duration.unit == Some(1_000_000_000) || duration.field.ends_with("request_time")
     }
@@ -783,7 +784,8 @@ impl Begun {
 
 /// The requests whose end may be in a later line, oldest first.
 ///
-/// Fastify and structlog write a line when a request begins, and another one when it ends.
+/// Fastify and structlog write a line when a request begins, and another line when the request
+/// ends.
 #[derive(Clone, Debug, Default)]
 struct BegunRequests {
     /// The sequence number of each request by ID, in the order in which the requests began.
@@ -846,8 +848,8 @@ fn status(value: Scalar) -> Option<u64> {
 
 /// Parses a duration.
 ///
-/// Returns the value, the value as an integer if it is one, and the unit in ns if the text states
-/// it.
+/// Returns the value, the value as an integer if it has no fraction, and the unit in ns if the text
+/// states it.
 fn duration_value(value: Scalar) -> Option<(f64, Option<u64>, Option<u64>)> {
     match value {
         Scalar::Integer(n) => Some((n as f64, Some(n), None)),
@@ -897,8 +899,8 @@ fn written_time(value: Scalar) -> Option<WrittenTime> {
     }
 }
 
-/// Parses a time since 1970 in s, ms, µs or ns. The unit is the one that puts the time between 2001
-/// and 2099.
+/// Parses a time since 1970 in s, ms, µs or ns. The function chooses the unit for which the time is
+/// between 2001 and 2099.
 fn epoch(number: f64, integer: i128) -> Option<WrittenTime> {
     let scales = [1_000_000_000_i128, 1_000_000, 1_000, 1];
     let scale = *scales

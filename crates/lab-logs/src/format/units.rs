@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Determines the unit of durations that are bare numbers.
 //!
-//! The values and the log's times leave some units possible and exclude others.
+//! The values and the log's times exclude some units.
 
 use lab_model::LogAssumption;
 
@@ -10,8 +10,8 @@ pub const UNITS: [u64; 4] = [1, 1_000, 1_000_000, 1_000_000_000];
 
 /// The minimum number of durations needed to exclude a unit.
 const MIN_DURATIONS: usize = 10;
-/// The maximum plausible median of a server's durations, in ns; [`MAX_P90_NS`] bounds the 90th
-/// percentile.
+/// The maximum plausible median of a server's durations, and their maximum plausible 90th
+/// percentile, both in ns.
 ///
 /// Proxies and clients give up earlier.
 const MAX_MEDIAN_NS: f64 = 30e9;

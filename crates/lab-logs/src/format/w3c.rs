@@ -95,7 +95,7 @@ impl W3c {
         (self.fields, self.known_unit) = (sampled.fields, sampled.known_unit);
         self.is_unit_by_form = sampled.is_unit_by_form && self.known_unit.is_some();
         self.has_fraction = evidence.has_fraction();
-        // Seconds with a fraction follow the W3C draft; IIS writes whole ms.
+        // Seconds with a fraction follow the W3C draft, whereas IIS writes whole ms.
         if self.has_fraction && self.known_unit.is_none() {
             (self.known_unit, self.is_unit_by_form) = (Some(S), true);
         }
@@ -111,8 +111,8 @@ impl W3c {
 
     /// Continues the log whose previous file `before` read, if `lines` have the same fields.
     ///
-    /// The unit of durations carries over unless the lines show another one. The day carries over
-    /// if the lines begin when the previous file ended; a `#Date:` line corrects it.
+    /// The unit of durations carries over unless the lines show another unit. The day carries over
+    /// if the lines begin when the previous file ended. A `#Date:` line corrects the day.
     pub fn continue_log(&mut self, before: &W3c, lines: &[&[u8]], is_sure: bool) {
         if self.fields == before.fields || is_sure {
             let is_next = |day: &(i64, i64)| is_sure || self.is_next_hour(*day, lines);
@@ -262,7 +262,8 @@ impl W3c {
         Some(entry)
     }
 
-    /// Returns the time of a line without a date: on the day of the `#Date:` line, or a later one.
+    /// Returns the time of a line without a date. The day is the day of the `#Date:` line or a
+    /// later day.
     fn time_of_day(&mut self, clock: i64) -> Option<i64> {
         let Some((midnight, last)) = &mut self.day else {
             self.lacks_days = true;

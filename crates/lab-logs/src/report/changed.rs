@@ -12,7 +12,7 @@ use lab_model::Unit;
 /// The maximum number of rows in a table.
 const ROWS: usize = 20;
 
-/// Returns the day of a change, such as `2026-11-21`, computed from its noon.
+/// Returns the day of a change, such as `2026-11-21`. The function formats the noon of that day.
 fn day(changed: &ChangedPage) -> String {
     let noon = say::minute(changed.at_s as f64 + 43_200.0);
     noon[..10].into()

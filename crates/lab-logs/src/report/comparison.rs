@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The report that compares two runs of logs: the time of each page in both, and its change.
+//! The report that compares two runs of logs: the time of each page in both runs, and the change of
+//! this time.
 
 use super::input::{kind_name, made, shown, time};
 use crate::analysis::between::{BetweenLogs, CommonPage, MIN_DAYS_PER_LOG, match_pages};
@@ -89,7 +90,7 @@ fn assumed(analyses: &[&LogAnalysis; 2]) -> Vec<Finding> {
     of_first.chain(of_second).collect()
 }
 
-/// Returns the tone of a change; a change whose interval has no level is inconclusive.
+/// Returns the tone of a change. A change whose interval has no level is inconclusive.
 fn tone(ratio: &Interval) -> Tone {
     match ratio {
         r if r.level > 0.0 && r.high < 1.0 => Tone::Better,

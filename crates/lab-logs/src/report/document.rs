@@ -148,7 +148,7 @@ fn warnings(analysis: &LogAnalysis) -> Section {
 impl Capacity {
     /// Compares the peak of a log with a run of `benchlab load`, whose file is called `file`.
     ///
-    /// Returns an error that says which data is missing.
+    /// Returns an error that names the missing data.
     pub fn new(
         analysis: &LogAnalysis,
         load: &Run,

@@ -27,9 +27,9 @@ pub struct LogsReport<'a> {
 /// The headroom, with the load run that it is based on.
 #[derive(Clone, Debug)]
 pub struct Capacity {
-    /// The headroom.
+    /// The headroom of the server.
     pub headroom: Headroom,
-    /// The load run's file.
+    /// The displayed name of the load run's file.
     pub file: String,
     /// The bound of the 99th percentile, in ns.
     pub limit_ns: f64,
@@ -133,7 +133,7 @@ pub(super) fn figure(page: &LogPage, metric: &Metric, error: f64, all_ns: u64) -
     }
 }
 
-/// Formats a time in ns. Empty if there is none.
+/// Formats a time in ns. Empty for `None`.
 pub(super) fn time(ns: Option<f64>) -> Cell {
     ns.map(|ns| Quantity::exact(ns, Unit::Nanoseconds)).into()
 }
@@ -147,7 +147,7 @@ pub(super) fn kind_name(kind: PageKind) -> &'static str {
     }
 }
 
-/// Returns the tone of a change; longer durations are worse.
+/// Returns the tone of a change. Longer durations are worse.
 pub(super) fn change_tone(ratio: &Interval) -> Tone {
     match ratio {
         r if r.low > 1.0 => Tone::Worse,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The report on logs: the few pages and queries that cost the most, when they did, changes, and
-//! the headroom.
+//! The report on logs: the few pages and queries that cost the most, the times at which they were
+//! slow, changes, and the headroom.
 
 mod changed;
 mod comparison;

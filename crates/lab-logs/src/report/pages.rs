@@ -27,7 +27,8 @@ fn ranked_kind(ranking: &PageRanking) -> PageKind {
     first.map_or(PageKind::Page, |ranked| ranked.page.kind)
 }
 
-/// Charts the cumulative fraction of the time or requests, each page stacked on the previous ones.
+/// Charts the cumulative fraction of the time or requests. Each page is stacked on the previous
+/// pages.
 pub fn chart(ranking: &PageRanking) -> Option<Chart> {
     let (kind, measure) = (ranked_kind(ranking), measure(ranking.by));
     let mut before = 0.0;

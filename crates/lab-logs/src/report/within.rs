@@ -26,7 +26,7 @@ fn time_fraction(within: &QueryWithin) -> Option<f64> {
     is_known.then(|| within.total_ns as f64 / within.page_ns as f64)
 }
 
-/// Returns the query that takes the most time among those run in a loop.
+/// Returns the query that takes the most time among the queries that run in a loop.
 pub fn finding(analysis: &LogAnalysis) -> Option<LogsFinding> {
     let looped = analysis
         .within

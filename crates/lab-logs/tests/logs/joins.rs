@@ -21,7 +21,7 @@ fn queries_within(logs: &[&str]) -> Vec<QueryWithin> {
     analysis(logs).within
 }
 
-/// Reads each log on a machine of its own, and merges the counts.
+/// Reads each log on a separate machine, and merges the counts.
 fn read_by_agents(logs: &[&str]) -> LogAnalysis {
     let mut all = Tally::in_parts(Rules::default());
     for text in logs {
@@ -139,7 +139,7 @@ fn spans_contain_their_queries() {
     assert_eq!(analysis.within, [expected]);
 }
 
-/// Returns a server's log with one request; `time` may be empty.
+/// Returns a server's log with one request. `time` may be empty.
 fn request(id: &str, time: &str, ms: u64) -> String {
     let time = match time {
         "" => String::new(),
@@ -173,12 +173,12 @@ fn a_statement_is_joined_only_if_it_ran_within_its_request() {
         |_| format!("[7] app={ID} LOG:  duration: 1.000 ms  statement: SELECT 1\n");
     // Each case has the time of the request's line, its duration in ms, the times of its
     // statements, and the number of statements within it. Some logs contain the start of a request,
-    // others its end.
+    // and other logs contain the end.
     let cases: [(&str, u64, &[&str], u64); 6] = [
         ("10:00:00", 66, &["10:00:00", "10:00:00", "10:00:00"], 3),
         // Whole seconds, and clocks that differ by one second.
         ("10:00:00", 66, &["09:59:58", "10:00:02"], 2),
-        // The connection still uses the name of its last request.
+        // The connection still uses the application name of its last request.
         ("10:00:00", 66, &["10:00:00", "10:00:03", "10:30:00"], 1),
         ("10:00:00", 66, &["09:59:57", "10:00:03"], 0),
         ("10:01:00", 30_000, &["10:00:31", "10:01:29", "10:02:00"], 2),

@@ -100,7 +100,7 @@ fn records_add_up_although_pages_are_merged() {
     let sums = of_records(&folder);
     assert!(sums.len() < 100, "what varies was learned: {}", sums.len());
     assert_eq!(sums, counted);
-    // A directory can only be used once.
+    // A directory can be used only once.
     assert!(Records::create(&folder).is_err());
 }
 

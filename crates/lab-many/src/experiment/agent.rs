@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The agent's side of an experiment. Runs the block driver, which writes the agent's measurements
-//! to a file of their own.
+//! to a separate file.
 
 use super::{Bench, ExperimentOrder, ExperimentReport, MakeReady, Step, Task};
 use crate::agent::{Coordinator, end_within};
@@ -45,8 +45,8 @@ fn next_task(coordinator: &Coordinator) -> Result<Option<Task>, String> {
     }
 }
 
-/// Executes tasks until there are no more. The first task contains the results of the run's pilots,
-/// if there are any.
+/// Executes tasks until the coordinator has no more tasks. The first task contains the results of
+/// the run's pilots, if any.
 fn measure(
     plan: &Plan,
     bench: Bench,

@@ -29,8 +29,8 @@ pub struct BlockAgents<'a> {
     stops: fn() -> bool,
     /// True if the loss of a host ends the run.
     strict: bool,
-    /// The block of each busy agent and the number of earlier attempts at it, or `None` if the
-    /// agent prepares the run.
+    /// The block of each busy agent and the number of earlier attempts to measure the block, or
+    /// `None` if the agent prepares the run.
     under_way: HashMap<AgentId, Option<(u32, u32)>>,
     /// Agents that have already received the run's pilots and settings.
     informed: HashSet<AgentId>,
@@ -283,7 +283,7 @@ impl Executor for BlockAgents<'_> {
         self.agents.present().len().max(1) as u32
     }
 
-    /// Returns no metrics, because the hosts' blocks contain them.
+    /// Returns no metrics, because the hosts' blocks contain the metrics.
     fn metrics(&self) -> Vec<Metric> {
         Vec::new()
     }

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// The requirements that a host must meet, and the plan to measure.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct HostRequirements {
-    /// The plan.
+    /// The plan to measure.
     pub plan: Plan,
     /// The project's directory on the coordinator's machine.
     pub folder: PathBuf,
@@ -32,7 +32,7 @@ pub struct Bench {
     pub scratch: Scratch,
     /// The servers that subjects use.
     pub servers: Servers,
-    /// The host.
+    /// The description of the host.
     pub host: Host,
 }
 
@@ -62,8 +62,8 @@ pub struct Task {
     /// The state of the run so far.
     #[serde(rename = "known")]
     pub knowledge: RunKnowledge,
-    /// The number of the block and the number of earlier attempts at it, or `None` for the
-    /// preparation before the first block.
+    /// The number of the block and the number of earlier attempts to measure the block, or `None`
+    /// for the preparation before the first block.
     pub block: Option<(u32, u32)>,
 }
 
@@ -119,9 +119,9 @@ pub enum ExperimentReport {
 pub enum Step {
     /// See [`lab_bench::Progress::Pilot`].
     Pilot {
-        /// The subject.
+        /// The subject that the pilot ran.
         subject: SubjectId,
-        /// The point.
+        /// The point at which the pilot ran.
         point: PointId,
         /// The number of completed pilots.
         done: usize,
@@ -132,7 +132,7 @@ pub enum Step {
     Point {
         /// The index of the block, from 0.
         block: u32,
-        /// The point.
+        /// The point that is being measured.
         point: PointId,
         /// The subject that is being warmed up, or `None` while all subjects take turns.
         subject: Option<SubjectId>,

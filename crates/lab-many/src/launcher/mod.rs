@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Launchers of agents. There is one file for each kind.
+//! Launchers of agents. There is one file for each kind of launcher.
 
 pub mod kubernetes;
 mod local;
@@ -28,7 +28,7 @@ pub trait Launcher: Send + Sync {
     fn locations(&self) -> &[String];
 
     /// Returns the ways to start an agent at a location, given by its index. They are tried in
-    /// order until one succeeds.
+    /// order until an attempt succeeds.
     ///
     /// Returns an error if this program cannot be read.
     fn attempts(&self, location: usize, program: &LabProgram) -> io::Result<Vec<Attempt>>;
@@ -49,7 +49,7 @@ pub trait Launcher: Send + Sync {
 pub struct Attempt {
     /// The command. Its standard input and output are connected to the agent.
     pub command: Command,
-    /// Bytes to send to its standard input before any message.
+    /// Bytes to send to the command's standard input before any message.
     pub sends: Option<Arc<[u8]>>,
     /// The SHA-256 that the agent's program must have, or `None` if the agent runs the
     /// coordinator's file.
@@ -145,8 +145,8 @@ fn names(text: &str) -> Result<Vec<(String, String)>, String> {
 /// Returns a shell script that receives the program on standard input and runs it. The messages to
 /// the agent follow the program.
 ///
-/// The program deletes its own file as soon as it runs. The script contains no single quotes, so it
-/// can be enclosed in them.
+/// The program deletes its own file as soon as it runs. The script contains no single quotes, so
+/// callers can enclose it in single quotes.
 fn receive_and_run(bytes: usize) -> String {
     script(&format!("head -c {bytes}"))
 }

@@ -48,8 +48,8 @@ impl Launcher for Ssh {
         &self.locations
     }
 
-    /// Returns two attempts. The first runs the installed program if it is the same as this one.
-    /// The second runs a copy of this program.
+    /// Returns two attempts. The first attempt runs the installed program if it is the same as this
+    /// program. The second attempt runs a copy of this program.
     fn attempts(&self, location: usize, program: &LabProgram) -> io::Result<Vec<Attempt>> {
         let sha256 = program.sha256()?.to_owned();
         let installed = format!("benchlab {}", AGENT.join(" "));

@@ -15,7 +15,8 @@ use std::time::Duration;
 /// The maximum interval between two checks for a request to stop the load.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// The servers that an agent loads. For each server with open connections, there is an engine.
+/// The servers on which an agent generates load. There is an engine for each server with open
+/// connections.
 pub struct LoadAgent {
     inspect: fn(usize) -> Host,
     /// The servers, or `None` until the coordinator sends the load.
@@ -150,8 +151,7 @@ fn send_slice(
     coordinator.report(&report, &body)
 }
 
-/// Returns the kinds of errors that occurred. Each has the description of its first error, if there
-/// is one.
+/// Returns each kind of error that occurred, with the description of its first error, if any.
 fn errors(record: &SliceRecord) -> Vec<(ErrorKind, Option<String>)> {
     let kinds = ErrorKind::ALL.into_iter();
     let occurred = kinds.filter(|kind| record.errors[*kind as usize] > 0);

@@ -107,7 +107,7 @@ impl Gather {
     }
 }
 
-/// Yields the next combined slice once every agent that is still running has reported its part.
+/// Yields the next combined slice once every agent that is still running has reported its slice.
 impl Iterator for Gather {
     type Item = Piece;
 
@@ -236,8 +236,8 @@ mod tests {
         gather.end(AgentId(0));
         let slices: Vec<Slice> = gather.by_ref().filter_map(|p| p.slice).collect();
         let not_sent: Vec<u64> = slices.iter().map(|s| s.not_sent()).collect();
-        // After each second, 10.5, 21, 31.5, 42 and 52.5 requests are due in total. Those of the first second were
-        // sent.
+        // After each second, 10.5, 21, 31.5, 42 and 52.5 requests are due in total. The requests of
+        // the first second were sent.
         assert_eq!(not_sent, [0, 10, 11, 10, 11]);
         assert_eq!(slices[0].served, 20);
         assert_eq!(slices[4].served, 10);

@@ -16,8 +16,8 @@ use lab_model::{
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The time between announcing a load to the agents and its start, in ns. The network latency is
-/// added to it.
+/// The time between announcing a load to the agents and starting the load, in ns. The network
+/// latency is added to this time.
 const LEAD_NS: i64 = 50_000_000;
 
 /// The maximum time to wait for a message between two checks for an interruption by the user.
@@ -34,7 +34,7 @@ pub struct LoadAgents<'a> {
     first: Vec<Vec<FirstResponse>>,
 }
 
-/// The errors of one request. Each kind has a description, if there is one.
+/// The kinds of errors of one request, each with an optional description.
 pub type FirstResponse = Vec<(ErrorKind, Option<String>)>;
 
 /// The parameters for starting the agents that generate a load.
@@ -75,7 +75,7 @@ impl<'a> LoadAgents<'a> {
         let min_connections = plan.points.ids().map(|point| plan.connections(point)).min();
         if min_connections.is_some_and(|min_connections| min_connections < agents) {
             return Err(StartError::Refused(format!(
-                "{} connections are too few for {agents} agents: each agent needs one; raise --connections",
+                "{} connections are too few for {agents} agents: each agent needs one connection; raise --connections",
                 min_connections.unwrap_or(0)
             )));
         }
@@ -331,8 +331,8 @@ impl LoadState {
         Ok(reports)
     }
 
-    /// Returns the fault that ends the load. This is the loss of agents if there is any, or else a
-    /// failure with `message`.
+    /// Returns the fault that ends the load: the loss of agents or, if no agent was lost, a failure
+    /// with `message`.
     fn fault(&self, message: String) -> LoadFault {
         let (total, present) = (self.agents.len(), self.agents.present().len());
         let reason = if message.is_empty() {
@@ -411,7 +411,7 @@ impl LoadState {
     fn note_loss(&mut self, agent: AgentId, reason: &str) {
         let name = self.agents.name(agent);
         self.notes.push(format!(
-            "the agent {name} was lost: {reason}; from here on its part of the load is not sent"
+            "the agent {name} was lost: {reason}; its fraction of the load is not sent from now on"
         ));
         self.lost.push((agent, reason.to_owned()));
     }
@@ -421,7 +421,8 @@ impl LoadState {
         !self.notes.is_empty() || !self.lost.is_empty()
     }
 
-    /// Adds notes and lost agents to a report, and converts its agent indexes to the run file's.
+    /// Adds notes and lost agents to a report, and converts the report's agent indexes to the
+    /// indexes in the run file.
     fn complete(&mut self, mut piece: Piece) -> Piece {
         let slices = piece.slice.iter_mut();
         for part in slices.flat_map(|slice| &mut slice.agents) {

@@ -19,7 +19,7 @@ pub enum LoadOrder {
     },
     /// Open the connections to a server.
     Open {
-        /// The server.
+        /// The server to which the connections are opened.
         server: SubjectId,
         /// The agent's fraction of the load.
         share: GeneratorLoad,
@@ -28,7 +28,7 @@ pub enum LoadOrder {
     Load {
         /// The number of the load, counted from 1.
         number: u64,
-        /// The server.
+        /// The server that receives the load.
         server: SubjectId,
         /// The start time on the agent's CLOCK_MONOTONIC, in ns.
         begin_ns: i64,
@@ -39,7 +39,7 @@ pub enum LoadOrder {
     },
     /// Close the connections to a server.
     Close {
-        /// The server.
+        /// The server whose connections are closed.
         server: SubjectId,
     },
 }
@@ -51,14 +51,14 @@ pub enum LoadReport {
     Found {
         /// The agent's host.
         host: Host,
-        /// For each server, the errors of the agent's first request to it.
+        /// For each server, the errors of the agent's first request.
         first: Vec<Vec<(ErrorKind, Option<String>)>>,
     },
-    /// The connections are open. Those that could not be opened are retried later.
+    /// The connections are open. Connections that could not be opened are retried later.
     Opened,
     /// A slice of load. Its distributions are the body of the message.
     Slice {
-        /// The load's number.
+        /// The number of the load, as in [`LoadOrder::Load`].
         number: u64,
         /// The delay with which the load started, in ns.
         late_ns: u64,
@@ -69,7 +69,7 @@ pub enum LoadReport {
     },
     /// A load has ended.
     Ended {
-        /// The load's number.
+        /// The number of the load, as in [`LoadOrder::Load`].
         number: u64,
     },
 }

@@ -29,7 +29,7 @@ impl LogsAgents {
 
     /// Makes all agents read their logs, and combines the counts in the order of the locations.
     ///
-    /// Returns the logs that were read and those that could not be read. Returns an error if an
+    /// Returns the logs that were read, and the logs that could not be read. Returns an error if an
     /// agent was lost or failed.
     pub fn read(
         mut self,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The logs that an agent reads, specified as on the command line.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LogsOrder {
-    /// The files.
+    /// The names of the log files.
     pub logs: Vec<String>,
     /// True to also read the rotated files of these logs.
     pub rotated: bool,

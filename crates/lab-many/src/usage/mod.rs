@@ -47,7 +47,7 @@ impl RemoteWatch {
         }
     }
 
-    /// Returns the ID of the server's machine, if it has one.
+    /// Returns the ID of the server's machine, or `None` if the machine has no ID.
     pub fn machine_id(&self) -> Option<&str> {
         self.agents.hello(AgentId(0)).machine_id.as_deref()
     }
@@ -88,7 +88,7 @@ impl ServerWatch for RemoteWatch {
             Err(message) => Err(message),
         };
         read.map_err(|message| {
-            let consequence = "from here on the server's CPU time and memory are unknown";
+            let consequence = "the server's CPU time and memory are unknown from now on";
             let message = format!("{message}; {consequence}");
             self.failure = Some(message.clone());
             message

@@ -32,7 +32,7 @@ const CHARTED: [&str; 9] = [
     "mispredicts",
 ];
 
-/// A unit without a name, for tables whose title already says what is counted.
+/// A unit without a name, for tables whose title states the unit.
 const UNNAMED: Unit = Unit::Count(std::borrow::Cow::Borrowed(""));
 
 /// Returns true if a function accounts for at least a thousandth of any event.
@@ -41,8 +41,8 @@ pub fn is_above_threshold(costs: &[u64], totals: &[u64]) -> bool {
     pairs.any(|(cost, total)| *cost > 0 && *cost as f64 >= *total as f64 * THRESHOLD)
 }
 
-/// Builds the chart of costs after the change as ratios to the costs before. For a single program, charts its
-/// functions.
+/// Builds a chart of the costs after the change as ratios to the costs before it. For a single
+/// program, the chart shows its functions.
 pub fn chart(pair: &ProfilePair) -> Option<Chart> {
     let before = pair.before.costs()?;
     let Some(after) = pair.after else {

@@ -6,7 +6,7 @@ use crate::{Found, GateCondition, GateResult, ProfiledPrograms, wording};
 use lab_document::{Gate, Quantity};
 use lab_model::{Decision, Unit};
 
-/// Judges the conditions for one program, or for the later of two.
+/// Judges the conditions for one program, or for the later of two programs.
 pub fn gates(conditions: &[GateCondition], programs: &ProfiledPrograms) -> Vec<Gate> {
     let [before, after @ ..] = programs.profiles.as_slice() else {
         return Vec::new();

@@ -19,8 +19,8 @@ const MAIN: &str = "heap";
 
 /// Builds the chart of the heap over time.
 ///
-/// The chart contains the programs whose time unit is the same as the first program's. Returns `None` without heap
-/// data.
+/// The chart contains the programs that have the same time unit as the first program. Returns
+/// `None` without heap data.
 pub fn chart(pair: &ProfilePair) -> Option<Chart> {
     chart_of(pair, MAIN, |profile| profile.massif.as_ref())
 }

@@ -141,7 +141,7 @@ fn cell(run: &ProfileSummary, before: Option<&ProfileSummary>, subject: &str, id
     Cell::from(Quantity::exact(*value, metric.unit.clone())).with_tone(tone)
 }
 
-/// Returns the changes from the previous run to the latest run, the largest first.
+/// Returns the changes from the previous run to the latest run, largest change first.
 fn findings(runs: &[ProfileSummary], chosen: &[String]) -> Vec<Finding> {
     let mut changes: Vec<(f64, Finding)> = Vec::new();
     for subject in subjects(runs, chosen) {

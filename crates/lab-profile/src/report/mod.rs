@@ -22,8 +22,9 @@ use lab_document::{
 };
 use lab_model::{Direction, Metric, Unit};
 
-/// The heap metrics and the simulated costs on the first screen.
+/// The heap metrics at the top of the report.
 const HEAP: [&str; 3] = ["peak", "total", "allocations"];
+/// The simulated costs at the top of the report.
 const COSTS: [&str; 6] = ["Ir", "Dr", "Dw", "D1mr", "D1mw", "LL"];
 
 /// The input of a report.
@@ -31,11 +32,13 @@ const COSTS: [&str; 6] = ["Ir", "Dr", "Dw", "D1mr", "D1mw", "LL"];
 pub struct ProfileReport<'a> {
     /// One program, or two programs (before and after the change).
     pub programs: &'a ProfiledPrograms,
-    /// The document of benchlab's own timing comparison of the same commands, if there is one.
+    /// The document of benchlab's own timing comparison of the same commands, or `None` if they
+    /// were not compared.
     pub measured: Option<Document>,
     /// The creation time of the profiles, in seconds since 1970.
     pub made_unix_s: f64,
-    /// The path of the run file as users should see it, if the profiles are in one.
+    /// The displayed path of the run file that contains the profiles, or `None` if no run file
+    /// contains them.
     pub file: Option<&'a str>,
 }
 
@@ -94,9 +97,10 @@ pub fn document(report: &ProfileReport) -> Document {
     document
 }
 
-/// Returns the chart of the heap or of the costs, whichever changed more.
+/// Returns the chart of the heap or the chart of the costs, depending on which metrics changed
+/// more.
 ///
-/// For a single program, returns the chart of the heap, if there is one.
+/// For a single program, returns the chart of the heap or, without heap data, of the costs.
 fn answer_chart(pair: &ProfilePair) -> Option<Chart> {
     let greatest_change = |names: &[&str]| {
         let changes = names.iter().filter_map(|name| match pair.figure(name) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tables of the largest differences between two profiles, or of the largest values of one.
+//! Tables of the largest differences between two profiles, or of the largest values of a single
+//! profile.
 
 use super::ProfilePair;
 use crate::wording;
@@ -9,7 +10,7 @@ use lab_model::Unit;
 /// The maximum number of rows in a table of a profile.
 pub(super) const MAX_ROWS: usize = 15;
 
-/// A value of each profile; `None` if the profile does not contain the named thing.
+/// A value of each profile, or `None` if the profile does not contain the function or location.
 pub(super) struct RankedRow {
     pub name: String,
     pub before: Option<u64>,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Snapshots of profile reports. Review them after each change; `INSTA_UPDATE=always` updates them.
+//! Snapshots of profile reports. Review the snapshots after each change. `INSTA_UPDATE=always`
+//! updates them.
 
 use crate::outline::outline;
 use lab_document::{Answer, Document, Finding, Quantity, Row};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Snapshots every sentence with sample values. No other file may contain sentences.
 //!
-//! Review the snapshot after each change; `INSTA_UPDATE=always` updates it.
+//! Review the snapshot after each change. `INSTA_UPDATE=always` updates it.
 
 use lab_model::Unit;
 use lab_profile::agreement::{Agreement, Outlook};

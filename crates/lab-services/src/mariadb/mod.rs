@@ -32,7 +32,7 @@ pub static MARIADB: DatabaseKind = DatabaseKind {
         title: "MariaDB",
         oldest: (10, 6),
         packages: &["mariadb-server-core"],
-        // MySQL's server is also searched for, to report that it is another product.
+        // benchlab also searches for MySQL's server, to report that it is another product.
         programs: &["mariadbd", "mysqld"],
         installers: &["mariadb-install-db", "mysql_install_db"],
         own_installer: false,
@@ -87,7 +87,7 @@ const RESERVED: &[&str] = &[
     "user",
 ];
 
-/// Settings that a run records in addition to the given ones.
+/// Settings that a run records in addition to the settings that the user gives.
 const FACTS: &[&str] = &[
     "innodb_buffer_pool_size",
     "innodb_log_file_size",
@@ -110,7 +110,7 @@ const FACTS: &[&str] = &[
     "default_storage_engine",
 ];
 
-/// A MariaDB server and benchlab's connection to it.
+/// A MariaDB server and benchlab's connection to the server.
 struct Mariadb {
     /// The address for benchlab.
     lab: ServiceAddress,
@@ -118,9 +118,9 @@ struct Mariadb {
     subjects: ServiceAddress,
     connection: Option<Conn>,
     status: Status,
-    /// The number of statements sent so far, without the login's.
+    /// The number of statements sent so far, excluding the statements of the login.
     sent: u64,
-    /// The owner of schemas if it is not benchlab's user, or `None` otherwise.
+    /// The owner of new schemas, or `None` if benchlab's user owns them.
     owner: Option<&'static str>,
 }
 
@@ -187,7 +187,7 @@ impl Daemon for Mariadb {
         Ok(command)
     }
 
-    /// Writes the statements that delete all users and create new ones for benchlab and the
+    /// Writes the statements that delete all users and create new users for benchlab and the
     /// subjects.
     fn after_install(&mut self, folder: &Folder) -> io::Result<()> {
         let create = |user: &str, host: &str, password: &str| {
@@ -317,7 +317,8 @@ impl Database for Mariadb {
     }
 
     fn describe(&mut self, statement: &str) -> Result<Vec<ColumnDescription>, ServiceError> {
-        // The server counts neither preparing nor closing among the statements sent.
+        // The server counts neither the preparation nor the closing of a statement as a statement
+        // sent.
         let connection = self.connection.as_mut().expect("benchlab is connected");
         let prepared = connection.prep(statement).map_err(statement_error)?;
         let columns = prepared.columns();

@@ -51,7 +51,7 @@ const OTHERS: [&str; 9] = [
     "Threads_connected",
 ];
 
-/// Reads the status variables.
+/// A reader of the status variables.
 #[derive(Default)]
 pub(crate) struct Status {
     /// The values of benchlab's own session.
@@ -75,8 +75,8 @@ impl StatusValues {
 }
 
 impl Status {
-    /// Reads the counters. `sent` is the number of statements that benchlab's session has sent.
-    /// Reading increases it.
+    /// Reads the counters. `sent` is the number of statements that benchlab's session has sent. The
+    /// reading increases this number.
     pub fn read(&mut self, client: &mut Conn, sent: &mut u64) -> Result<Counters, Error> {
         let deadline = Instant::now() + ENDING;
         loop {

@@ -67,8 +67,8 @@ pub static POSTGRESQL: DatabaseKind = DatabaseKind {
     connect: |address| Ok(Box::new(Postgresql::connect(address)?)),
 };
 
-/// The database that exists from the start. benchlab connects to it to create the subjects'
-/// database.
+/// The database that exists from the start. benchlab connects to this database to create the
+/// subjects' database.
 const FIRST_DATABASE: &str = "postgres";
 
 /// The file with the superuser's password, which the installer reads.
@@ -90,7 +90,7 @@ const RESERVED: &[&str] = &[
     "unix_socket_directories",
 ];
 
-/// Settings that a run records in addition to the given ones.
+/// Settings that a run records in addition to the settings that the user gives.
 const FACTS: &[&str] = &[
     "shared_buffers",
     "huge_pages",
@@ -113,7 +113,7 @@ const FACTS: &[&str] = &[
     "pg_stat_statements.track_planning",
 ];
 
-/// A PostgreSQL server and benchlab's connection to it.
+/// A PostgreSQL server and benchlab's connection to the server.
 struct Postgresql {
     /// The address for benchlab.
     lab: ServiceAddress,
@@ -124,7 +124,7 @@ struct Postgresql {
     tally: Option<Arc<SharedTally>>,
     client: Option<Client>,
     statements: Option<Statements>,
-    /// The owner of schemas if it is not benchlab's role, or `None` otherwise.
+    /// The owner of new schemas, or `None` if benchlab's role owns them.
     owner: Option<&'static str>,
 }
 
@@ -154,8 +154,8 @@ impl Postgresql {
         Ok(server)
     }
 
-    /// Connects to the given database, or to benchlab's by default. Uses the Unix socket if there
-    /// is one.
+    /// Connects to the given database or, with `None`, to benchlab's database. Uses the Unix socket
+    /// if the address contains one.
     fn log_in(&mut self, database: Option<&str>) -> Result<(), ServiceError> {
         let database = database.unwrap_or(&self.lab.database);
         let client =
@@ -163,7 +163,8 @@ impl Postgresql {
         self.client = Some(client);
         let version = first_value(self.query("SELECT version()")?);
         check_version(&self.lab, &version, "")?;
-        // Only superusers may do this. For other users, the marker in benchlab's queries excludes these queries.
+        // Only superusers may change this setting. For other users, the marker in benchlab's
+        // queries excludes these queries.
         let _ = self.run("SET pg_stat_statements.track = 'none'");
         Ok(())
     }
@@ -406,7 +407,8 @@ impl Database for Postgresql {
         self.with_statements(|statements, client| statements.read(client, processes))
     }
 
-    /// Clears a private server's statement statistics. Leaves an external server's unchanged.
+    /// Clears a private server's statement statistics. Leaves the statistics of an external server
+    /// unchanged.
     fn shorten_counters(&mut self) -> Result<(), ServiceError> {
         match self.tally {
             Some(_) => self.with_statements(Statements::clear),

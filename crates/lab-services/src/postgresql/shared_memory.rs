@@ -76,7 +76,8 @@ fn header(id: i32) -> Option<SegmentHeader> {
     }
 }
 
-/// Removes the segment that lists others, and the listed segments of the same user.
+/// Removes the segment that lists other segments, and the listed segments that belong to the same
+/// user.
 ///
 /// The length of a list entry depends on the version, so every number in the list is treated as an
 /// ID. IDs are random, so other segments are not removed by chance.

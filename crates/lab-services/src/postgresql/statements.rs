@@ -7,11 +7,11 @@ use crate::processes::Processes;
 use postgres::{Client, Error, Statement};
 use std::collections::HashMap;
 
-/// A comment that marks benchlab's own queries. A user who is not a superuser cannot exclude them
-/// from the statistics.
+/// A comment that marks benchlab's own queries. A user who is not a superuser cannot exclude these
+/// queries from the statistics.
 pub(super) const MARK: &str = "/* benchlab */";
 
-/// The maximum number of entries. If a reading finds more, it clears them.
+/// The maximum number of entries. A reading that finds more entries clears all entries.
 ///
 /// The server takes about 10 µs to return an entry, and the entries are read after every batch.
 const MAX_ENTRIES: usize = 250;
@@ -137,7 +137,7 @@ impl Statements {
         counters.plans = self.plans.then_some(plans);
         counters.blocks = Some(blocks);
         if let Some(clear) = self.clear.take_if(|_| entries.len() > most) {
-            // A rejected statement is not tried again.
+            // A rejected statement is not retried.
             if client.simple_query(&clear).is_ok() {
                 self.cleared = counters.clone();
                 self.clear = Some(clear);
@@ -169,8 +169,8 @@ impl Statements {
     }
 }
 
-/// Returns the first word of a statement in lower case, after comments and parentheses. Synonyms
-/// are replaced with one of them.
+/// Returns the first word of a statement in lower case, after comments and parentheses. Replaces
+/// `start`, `end` and `abort` with their synonyms `begin`, `commit` and `rollback`.
 fn first_word(statement: &str) -> String {
     let mut rest = statement;
     loop {

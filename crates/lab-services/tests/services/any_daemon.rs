@@ -14,7 +14,7 @@ static FILES: Software = Software {
     title: "Python's file server",
     oldest: (3, 0),
     packages: &["python3"],
-    // The name of the process is that of the file to which the link `python3` points.
+    // The name of the process is the name of the file to which the link `python3` points.
     programs: &[
         "python3",
         "python3.11",

@@ -68,7 +68,7 @@ fn every_statement_of_a_subject_is_counted_once() {
         assert_eq!(counted.rows, 100, "{kind}");
         assert_eq!(counted.rows_read.or(counted.blocks), Some(0), "{kind}");
         match kind.name {
-            // After five executions, the server creates one plan for all.
+            // After five executions, the server creates a single plan for all later executions.
             "postgresql" => assert!(counted.plans.unwrap() <= 6, "{counted:?}"),
             _ => {
                 assert_eq!(counted.prepared_executions, Some(100));
@@ -232,7 +232,7 @@ fn the_cpu_time_of_a_query_is_its_processs() {
         cpu_ns >= process_ns && cpu_ns - process_ns < process_ns / 20,
         "{cpu_ns} {process_ns}"
     );
-    // Tests the same for a process that has exited when its time is read. The kernel counts its
+    // Repeats the test with a process that has exited when its time is read. The kernel counts its
     // time in ticks.
     let main = fixture.service.pids()[0];
     let before = ticks(main).1;

@@ -157,7 +157,7 @@ fn an_abandoned_folder_is_cleared_of_servers_and_of_nothing_else() {
             .iter()
             .for_each(|path| fs::write(path, "kept").unwrap());
         clear(scratch.path());
-        // The main process is a child of this one.
+        // The main process is a child of this process.
         let _ = nix::sys::wait::waitpid(pids[0], None);
         assert!(
             pids.iter()

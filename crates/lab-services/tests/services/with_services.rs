@@ -143,7 +143,8 @@ fn a_role_may_do_what_the_tests_do() {
     }
 }
 
-/// Uses a PATH that only contains a shell: servers are found in the default directories or not at all.
+/// Uses a PATH that contains only a shell: servers are found in the default directories or not at
+/// all.
 #[test]
 fn a_server_that_is_not_installed_is_left_out_and_named() {
     let words = [

@@ -76,7 +76,7 @@ fn heaps_of_every_version() {
         assert_eq!(dhat.sum(|point| point.bytes), 5_442_880, "{version}");
         assert_eq!(dhat.sum(|point| point.peak_bytes), 262_144, "{version}");
         assert_eq!(dhat.sum(|point| point.end_blocks), 1, "{version}");
-        // The hundred simultaneously live blocks are not churn, whatever `mbk` says.
+        // The hundred simultaneously live blocks are not churn, even if `mbk` is wrong.
         let found = churn(&dhat);
         let found = found
             .iter()

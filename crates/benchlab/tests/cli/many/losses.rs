@@ -52,7 +52,7 @@ fn the_load_goes_on_without_an_agent_that_is_killed() {
     let outcome = outcome(lab.wait_with_output().unwrap());
     outcome.expect(0).says(&[
         "was lost: the agent's process exited",
-        "from here on its part of the load is not sent",
+        "its fraction of the load is not sent from now on",
     ]);
     outcome.shows(&["Agents were lost"]);
     let run = directory.0.load();

@@ -3,7 +3,7 @@
 
 use lab_model::{LogAnalysis, LogCell, LogHour, LogPage, PageKind};
 
-/// SplitMix64 (Steele, Lea & Flood, OOPSLA 2014).
+/// The random number generator SplitMix64 (Steele, Lea & Flood, OOPSLA 2014).
 pub struct Random(pub u64);
 
 impl Random {
@@ -28,7 +28,7 @@ impl Random {
         (-2.0 * self.part().ln()).sqrt() * (std::f64::consts::TAU * self.part()).cos()
     }
 
-    /// Returns a Poisson-distributed number; uses the normal approximation for large means.
+    /// Returns a Poisson-distributed number. Uses the normal approximation for large means.
     pub fn poisson(&mut self, mean: f64) -> u64 {
         if mean > 50.0 {
             return (mean + mean.sqrt() * self.normal()).round().max(0.0) as u64;

@@ -28,7 +28,8 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// The interval between two checks that the coordinator is still running.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Creates a Job with this name for an agent, and turns this process into its client.
+/// Creates a Job with this name for an agent, and turns this process into the client that is
+/// attached to the agent's container.
 ///
 /// `bytes` is the size of the agent's program. Returns only on failure. In this case, the Job has
 /// been deleted, and the result is the reason.
@@ -41,7 +42,7 @@ pub fn connect(job: &str, bytes: usize, manifest: Option<&Path>) -> String {
         Ok(pod) => format!("kubectl: {}", name.attach(&pod, &container).exec()),
         Err(message) => message,
     };
-    // If the Job cannot be deleted, only the client's standard error tells the user.
+    // If the Job cannot be deleted, the user learns this only from the client's standard error.
     let _ = name.delete().status();
     message
 }

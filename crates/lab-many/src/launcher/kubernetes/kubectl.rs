@@ -13,8 +13,9 @@ fn command() -> Command {
     super::super::client(WORDS, "kubectl")
 }
 
-/// Creates an object from its text, and returns it. The options determine whether it is created on
-/// the client only or in the cluster. The error is the client's message.
+/// Creates an API object from its text, and returns the object. The options `words` determine
+/// whether the object is created only on the client or in the cluster. The error is the client's
+/// message.
 pub fn create(text: &str, words: &[&str]) -> Result<Value, String> {
     let mut command = command();
     command.args(["create", "--filename=-", "--output=json"]);
@@ -23,7 +24,7 @@ pub fn create(text: &str, words: &[&str]) -> Result<Value, String> {
     command.stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|e| format!("kubectl: {e}"))?;
     if let Some(mut stdin) = child.stdin.take() {
-        // If the client reads nothing, its standard error says why.
+        // If the client does not read its input, its standard error contains the reason.
         let _ = stdin.write_all(text.as_bytes());
     }
     let output = child.wait_with_output().map_err(|e| e.to_string())?;

@@ -31,7 +31,8 @@ pub struct Kubernetes {
 }
 
 impl Kubernetes {
-    /// Creates a launcher for `agents` agents, with a manifest or the default one.
+    /// Creates a launcher for `agents` agents. Without a manifest, the launcher uses the default
+    /// manifest.
     pub fn new(agents: usize, manifest: Option<PathBuf>) -> Kubernetes {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         let now = now.map_or(0, |elapsed| elapsed.as_secs());

@@ -79,7 +79,7 @@ fn items(list: &Value) -> &[Value] {
     list.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// Formats the reason and the message in an API object, if there are any.
+/// Formats the reason and the message in an API object, if any.
 fn explanation(object: &Value) -> String {
     let words = ["reason", "message"].map(|key| object[key].as_str().unwrap_or_default());
     let words = words.into_iter().filter(|word| !word.is_empty());

@@ -68,7 +68,7 @@ pub fn request(scratch: &TempDir, settings: &[(&str, &str)]) -> DaemonOptions {
     request
 }
 
-/// A connection like a subject's, created from the subject's URL.
+/// A connection like the connection of a subject, created from the subject's URL.
 pub enum Client {
     Postgresql(Box<postgres::Client>),
     Mariadb(mysql::Conn),
@@ -84,7 +84,7 @@ impl Client {
                 let url = target.replacen("mariadb://", "mysql://", 1);
                 let options = mysql::OptsBuilder::from_opts(mysql::Opts::from_url(&url).unwrap());
                 let options = options.prefer_socket(false);
-                // Otherwise the client would query this value.
+                // Otherwise, the client would query this value.
                 let options = options.max_allowed_packet(Some(1 << 24));
                 Client::Mariadb(mysql::Conn::new(options).unwrap())
             }
@@ -179,7 +179,7 @@ pub struct Small(TempDir);
 
 impl Small {
     /// Creates a file system. Returns `None` if this process is not root, because only root may
-    /// mount one.
+    /// mount a file system.
     pub fn new(mib: u64) -> Option<Small> {
         let folder = tempfile::tempdir().unwrap();
         let options = format!("size={mib}m,mode=755");
