@@ -33,7 +33,7 @@ private
    protected type Guarded_Table is
 
       function Has_Next (Found : in out Tables.Search) return Boolean;
-      --  Finds the next node with this hash, and pins it
+      --  Finds and pins the next node with the hash of the search. Returns False if there is none.
 
       procedure Apply (Capacity : Positive; Change : in out Caches.Change'Class);
       --  Applies Change to the table. The caller frees the removed entries after it has released

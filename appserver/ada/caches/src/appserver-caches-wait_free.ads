@@ -42,19 +42,20 @@ private
 
    protected type Writer (Owner : not null access Owned_Table) is
 
-      --  The caller frees the garbage that these procedures return. No task can see it.
+      --  The caller frees the garbage that these procedures return. No other task can see this
+      --  garbage.
 
       procedure Apply (Capacity : Positive; Change : in out Caches.Change'Class);
       procedure Reclaim (Free : in out Tables.Garbage; Is_Done : out Boolean);
       procedure Take_All (Free : in out Tables.Garbage);
-      --  Moves all nodes to Free. Must be called only when no readers are left.
+      --  Moves all nodes to Free. Must be called only when no task reads the table.
    private
       Unlinked : Tables.Garbage;
       --  Nodes removed from the table since Unseen was last filled
       Unseen   : Tables.Garbage;
-      --  Nodes that are invisible to readers that enter in epoch Since or later
+      --  Nodes that readers which enter in epoch Since or later cannot see
       Unused   : Tables.Garbage;
-      --  Nodes that no reader sees and that can therefore be freed
+      --  Nodes that no reader can see, so they can be freed
       Since    : Reader_Slots.Stamp := 0;
       Writes   : Natural := 0;
       --  The number of writes since the last attempt to free memory

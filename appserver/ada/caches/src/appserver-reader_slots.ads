@@ -25,13 +25,13 @@ private package Appserver.Reader_Slots is
    function Enter (Table : Stamp) return Slot_Access;
    procedure Leave (Slot : Slot_Access) with Inline_Always;
    --  Begin and end a read by the calling thread. Reads may be nested. Pass the result of Enter,
-   --  which is null for a nested read, to the matching Leave. Both take a fixed number of steps,
-   --  except for a thread's first Enter.
+   --  which is null for a nested read, to the matching Leave. Enter and Leave take a fixed number
+   --  of steps, except for a thread's first Enter.
 
    function Quick_Slot return Slot_Access with Inline_Always;
    procedure Enter_Quickly (Slot : not null Slot_Access; Table : Stamp) with Inline_Always;
    --  Begin a read in a few instructions, without a memory barrier. Quick_Slot returns null if the
-   --  thread has not read before, is already reading, or needs a barrier.
+   --  thread has not read before, is already reading, or needs a memory barrier; then call Enter.
 
    function Oldest_Reader (Current : Stamp) return Stamp;
    --  Returns the earliest epoch in which a reader of the table may have entered. Readers that

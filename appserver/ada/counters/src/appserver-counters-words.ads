@@ -16,7 +16,7 @@ private package Appserver.Counters.Words with Pure is
    package Exchange is new System.Atomic_Operations.Exchange (Word);
 
    procedure Add (Item : aliased in out Word; Amount : Integer_64) with Inline;
-   --  Adds Amount atomically, like Arithmetic.Atomic_Add, but in one instruction. GNAT's version
-   --  also stores the previous value in another atomic variable.
+   --  Adds Amount atomically in one instruction. Arithmetic.Atomic_Add is slower, since GNAT's
+   --  version also stores the previous value in another atomic variable.
 
 end Appserver.Counters.Words;

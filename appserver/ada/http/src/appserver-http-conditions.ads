@@ -13,8 +13,8 @@ package Appserver.HTTP.Conditions is
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    type Verdict is (Go_On, Is_Not_Modified, Has_Failed);
-   --  The action to take. Go_On: process the request normally; Is_Not_Modified: respond with 304;
-   --  Has_Failed: respond with 412.
+   --  The action that the conditions require. Go_On: process the request normally; Is_Not_Modified:
+   --  respond with 304; Has_Failed: respond with 412.
 
    function Verdict_On
      (Request  : HTTP.Request;

@@ -28,7 +28,7 @@ package Appserver.HTTP.Filters is
 
    type Filter (Next : not null Services.Service_Reference) is
      abstract limited new Services.Content_Service with private;
-   --  A filter in front of Next
+   --  A filter, which processes requests before the service Next, and responses after it
 
    procedure Before
      (Self         : in out Filter;
@@ -53,7 +53,7 @@ package Appserver.HTTP.Filters is
 
    overriding function Respond
      (Self : in out Filter; Request : HTTP.Request) return Response;
-   --  Calls Before, Next and After.
+   --  Calls Before, then the service Next, and then After.
    --  @param Self the filter
    --  @param Request the request
    --  @return the response
