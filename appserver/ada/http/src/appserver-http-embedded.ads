@@ -90,7 +90,7 @@ package Appserver.HTTP.Embedded is
                  or else raise Misuse_Error with "the server is closed",
           Post => not Is_Open;
    --  Stops accepting connections, responds to pending requests, and closes all connections.
-   --  Clients can delay this by at most 4 seconds.
+   --  Clients can delay the end of their connections by at most 4 seconds.
 
 private
 

@@ -20,7 +20,7 @@ package Appserver.JSON.Writers is
    subtype Integer_64 is Interfaces.Integer_64;
 
    type Writer (To : not null access Text_Sink'Class) is tagged limited private;
-   --  Writes one value. Texts must be UTF-8: invalid bytes are written as U+FFFD.
+   --  Writes one value. Texts must be UTF-8; invalid bytes are written as U+FFFD.
 
    function Expects_Name (Self : Writer) return Boolean;
    --  @param Self the writer
@@ -88,7 +88,7 @@ package Appserver.JSON.Writers is
 private
 
    --  The kinds of token that may come next. The values with the suffix First apply directly after
-   --  an opening bracket.
+   --  an opening bracket or brace.
 
    type Expectation is (Value_Due, Value_First, Member_First, Separator);
 
