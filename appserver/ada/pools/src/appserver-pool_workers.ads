@@ -12,10 +12,10 @@ private package Appserver.Pool_Workers is
 
    procedure Run (Self : in out Job) is abstract;
    --  Runs the job in a background task. Must not raise exceptions. The last statement of Run may
-   --  release Self, which may then cease to exist.
+   --  release Self. After that, Self may no longer exist.
 
    procedure Start (Work : not null access Job'Class);
-   --  Runs a job in a background task. Work must exist until its Run releases it.
+   --  Runs a job in a background task. Work must exist until its Run has released it.
    --  @exception Tasking_Error the program is exiting
 
    function Is_Program_Ending return Boolean;
