@@ -37,7 +37,7 @@ package Appserver.SQL.PostgreSQL is
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    function Library_Version return String;
-   --  @return the version of libpq that the program is running with, such as "15.18"
+   --  @return the version of libpq that the program has loaded, such as "15.18"
 
    type Connection is new SQL.Connection with private;
    type Statement is new SQL.Statement with private;
@@ -57,10 +57,10 @@ package Appserver.SQL.PostgreSQL is
    --  list such as "host=/run/postgresql dbname=shop". For missing values, libpq uses environment
    --  variables: https://www.postgresql.org/docs/15/libpq-connect.html.
    --  @param Connect_Timeout the maximum time in seconds; overrides connect_timeout. The timeout
-   --  includes name resolution, and covers all hosts together: each host, and each of its
-   --  addresses, gets an equal fraction of the remaining time. The timeout does not cover the time
-   --  that libpq takes to read files, such as pg_service.conf, or to query an LDAP server that such
-   --  a file names.
+   --  includes name resolution, and covers all hosts together: each host gets an equal fraction of
+   --  the remaining time, and so does each address of a host. The timeout does not cover the time
+   --  in which libpq reads files, such as pg_service.conf, or queries an LDAP server that such a
+   --  file names.
    --  @exception SQL_Error 08001 if no server responds in time; the server's own state, such as
    --  28P01, if the server rejects the connection
    --  @exception Misuse_Error the connection is open
@@ -69,16 +69,16 @@ package Appserver.SQL.PostgreSQL is
 
    procedure Set_Notice_Handler (Self : in out Connection; Handler : Notice_Handler);
    --  Sets a handler for the server's notices and warnings, which are discarded by default. The
-   --  task whose call caused the notice calls the handler; that call may be Open.
+   --  task whose call caused the notice calls the handler. Open can also cause notices.
    --  @param Self the connection
    --  @param Handler the handler; may be null. The handler must not use the connection. Exceptions
    --  that it raises are ignored.
 
    procedure Set_Statement_Limit (Self : in out Connection; Limit : Timeout_Duration)
      with Pre => Can_Use (Self);
-   --  Limits the time of each statement. A statement that takes longer raises SQL_Error 57014. If
-   --  the limit is set in a transaction, a rollback undoes it. The default is the server's own
-   --  limit.
+   --  Limits the execution time of each statement. A statement that takes longer raises SQL_Error
+   --  57014. If the limit is set in a transaction, a rollback restores the previous limit. By
+   --  default, the server's own limit applies.
    --  @param Self the connection
    --  @param Limit the limit in seconds, with millisecond precision; 0.0 for no limit
    --  @exception Misuse_Error the connection is closed
@@ -121,7 +121,7 @@ package Appserver.SQL.PostgreSQL is
    overriding function Transactions_Survive_Errors (Self : Connection) return Boolean is (False);
    overriding procedure Cancel (Self : Connection);
    --  Stops the running statement. The request uses a separate connection, which the server closes
-   --  after it has acted on the request. A proxy must not close that connection earlier.
+   --  after it has processed the request. A proxy must not close that connection earlier.
    overriding procedure Reset_Session (Self : in out Connection);
    overriding procedure Close (Self : in out Connection);
 
@@ -176,9 +176,9 @@ private
    package Number_Vectors is new Ada.Containers.Vectors (Positive, Statement_Number);
 
    --  A connection to a server. Left contains the statements that were closed in a failed
-   --  transaction, in which the server cannot release them. Streams_In_Work is True if the current
-   --  stream began in a transaction. Begins is True if the next statement is the first of a
-   --  transaction.
+   --  transaction, since the server cannot release statements until the end of the transaction.
+   --  Streams_In_Work is True if the current stream began in a transaction. Begins is True if the
+   --  next statement is the first statement of a transaction.
 
    type Connection is new SQL.Connection with record
       Handle          : PostgreSQL_Library.Connection_Handle := PostgreSQL_Library.No_Connection;
@@ -205,9 +205,9 @@ private
       Current        : not null access Integer_64);
    --  Inserts rows with COPY FROM STDIN
 
-   --  The bound values of a statement. Lengths and Formats are for blobs, which are sent in binary
-   --  format, and for COPY. Each parameter has a buffer, which is reused and grows as needed, so
-   --  binding a number allocates no memory.
+   --  The bound values of a statement. Lengths and Formats are used for blobs, which are sent in
+   --  binary format, and for COPY. Each parameter has a buffer. Later values reuse the buffer,
+   --  which grows as needed, so binding a number allocates no memory.
 
    type Buffer_Reference is access String;
    type Buffer_List is array (Positive range <>) of Buffer_Reference;
@@ -221,12 +221,13 @@ private
 
    type Parameters_Reference is access Parameter_List;
 
-   --  A statement. Number: the number of a prepared statement; 0 for a statement that is sent as
-   --  text. Command: the name of a prepared statement, or the text to send. Text: the text of a
-   --  prepared statement. Is_Unknown: the server has dropped the statement. Sends_Blobs: a blob is
-   --  bound. Format: the format of the rows. All_Integers: rows are binary and all columns are
-   --  integers. Has_Blobs: rows are binary and include a bytea. Copies: the statement is a COPY.
-   --  Result: not null while rows are read. Awaits: the server still has rows to send.
+   --  A statement. Number is the number of a prepared statement; 0 for a statement that is sent as
+   --  text. Command is the name of a prepared statement, or the text to send. Text is the text of a
+   --  prepared statement. Is_Unknown is True if the server has dropped the statement. Sends_Blobs
+   --  is True if a blob is bound. Format is the format of the rows. All_Integers is True if rows
+   --  are binary and all columns are integers. Has_Blobs is True if rows are binary and include a
+   --  bytea. Copies is True if the statement is a COPY. Result is not null while rows are read.
+   --  Awaits is True if the server still has rows to send.
 
    type Statement is new SQL.Statement with record
       Number       : Statement_Number := 0;
@@ -251,6 +252,6 @@ private
         (To : in out SQL.Statement'Class; Element : Positive);
       Counts  : out Count_List;
       Current : not null access Integer_64);
-   --  Executes a statement multiple times, in libpq's pipeline mode except for COPY
+   --  Executes a statement multiple times. Uses libpq's pipeline mode, except for COPY.
 
 end Appserver.SQL.PostgreSQL;
