@@ -23,10 +23,10 @@ with Ada.Real_Time;
 
 generic
    with function Classify (Error : Ada.Exceptions.Exception_Occurrence) return Verdict;
-   --  Classifies the exceptions of calls. Not called for the exceptions of other guards, which have
-   --  their own verdicts. Multiple tasks may call it at the same time.
+   --  Classifies the exceptions of calls. Not called for the exceptions of other guards, whose
+   --  classification is fixed. Multiple tasks may call this function at the same time.
 
-   --  Tests can replace the clock and the random numbers
+   --  The clock and the source of random numbers, which tests can replace
 
    with function Clock return Ada.Real_Time.Time is Resilience.Clock;
    with procedure Wait (Time : Pause; Stop : access Cancellation) is Resilience.Wait;
@@ -41,12 +41,12 @@ package Appserver.Resilience.Retries is
       Attempts   : Positive           := 3;
       --  The maximum number of attempts per call, including the first: n attempts are n - 1 retries
       Deadline   : Pause              := 30.0;
-      --  The time in seconds since the start of the call after which no retry starts. A running
-      --  attempt is not stopped.
+      --  The time in seconds since the start of the call after which no retry starts. An attempt
+      --  that is running at this time continues.
       Bounds     : Resilience.Backoff := (Initial => 0.050, Max => 1.0);
       Idempotent : Boolean            := False;
-      --  True if running an operation twice has the same effect as running it once. Other
-      --  operations are never repeated when their outcome is unknown.
+      --  True if running an operation twice has the same effect as running it once. If False, an
+      --  operation whose outcome is unknown is not repeated.
    end record;
 
    procedure Run

@@ -21,8 +21,8 @@ package Appserver.Retry.Key_Tables is
 
    pragma Assertion_Policy (Pre => Check);
 
-   --  The following subprograms are steps of a transaction that is open on DB. The package
-   --  Transactions calls them.
+   --  Subprograms that are steps of a transaction, which must be open on DB. The package
+   --  Transactions calls these subprograms.
 
    procedure Take
      (Table  : String;
@@ -52,8 +52,8 @@ package Appserver.Retry.Key_Tables is
    --  @param Id the key
    --  @param Print the fingerprint of the request; may be empty
    --  @return the result; empty if the key has no result
-   --  @exception Key_Taken_Error this transaction cannot see the key, because the transaction's
-   --  snapshot is older than the key, or because the row was deleted
+   --  @exception Key_Taken_Error this transaction cannot see the key, because the key is newer than
+   --  the transaction's snapshot, or because its row was deleted
    --  @exception Key_Reused_Error the table contains the key with another fingerprint
 
    function Fingerprint (Request : SQL.UTF_8_String) return SQL.UTF_8_String;
@@ -83,11 +83,11 @@ package Appserver.Retry.Key_Tables is
       Max_Rows : Positive := 1_000)
      with Pre => SQL.Can_Use (DB);
    --  Deletes old keys. Call this periodically, and repeat the call until Deleted is less than
-   --  Max_Rows. A client's call that is repeated after its key was deleted takes effect again.
-   --  Outside a transaction, the deletion is its own transaction.
+   --  Max_Rows. If a client repeats a call after its key was deleted, the call takes effect again.
+   --  If no transaction is open, the deletion is its own transaction.
    --  @param Table the name of the table
    --  @param DB the connection
-   --  @param Than the minimum age of the keys to delete, in seconds by the database's clock,
+   --  @param Than the minimum age of the keys to delete, in seconds of the database's clock;
    --  rounded to whole seconds
    --  @param Deleted the number of deleted keys
    --  @param Max_Rows the maximum number of keys to delete
