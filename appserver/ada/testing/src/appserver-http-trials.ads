@@ -13,11 +13,11 @@ package Appserver.HTTP.Trials is
      (Handle : Handler;
       Bytes  : String;
       Client : IP_Addresses.Address := IP_Addresses.No_Address) return String;
-   --  Returns the responses to requests, with a server's default limits. The Date header is always
-   --  the beginning of 1970.
+   --  Returns the responses to requests, with a server's default limits. The header field Date is
+   --  always the beginning of 1970.
    --  @param Handle the handler
-   --  @param Bytes the requests. An incomplete request at the end gets no response. A receiver gets
-   --  the content in one call.
+   --  @param Bytes the requests. An incomplete request at the end gets no response. A content
+   --  receiver gets the whole content in one call.
    --  @param Client the address of the client
    --  @return the bytes of all responses
 

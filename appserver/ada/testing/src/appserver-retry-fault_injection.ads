@@ -27,12 +27,12 @@ generic
 
    with procedure Before_First_Commit is null;
    --  Called before the first commit. If this procedure raises an exception, the commit propagates
-   --  it and has no effect.
+   --  the exception and has no effect.
 
    with procedure After_First_Commit is null;
    --  Called after the first commit. If this procedure raises an exception, the commit propagates
-   --  it, although the database has committed. Appserver.SQL.Injected_Errors.Drop_Connection
-   --  simulates a lost reply to the COMMIT.
+   --  the exception, although the database has committed the transaction.
+   --  Appserver.SQL.Injected_Errors.Drop_Connection simulates a lost reply to the COMMIT.
 
    Key_Table           : String  := "retry_key";
    Session_Per_Attempt : Boolean := False;

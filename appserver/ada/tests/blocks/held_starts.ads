@@ -9,7 +9,7 @@ package Held_Starts is
    Unexpected : exception;
 
    procedure Test;
-   --  Tests starts of processes that hang. Raises Unexpected if a start does not end in time, or
-   --  leaks resources.
+   --  Tests process starts that hang. Raises Unexpected if a start does not end in time, or leaks
+   --  resources.
 
 end Held_Starts;

@@ -11,7 +11,7 @@ with Interfaces.C;
 package Failing_Calls is
 
    procedure Allow_Threads (Count : Natural);
-   --  Makes the creation of threads fail after Count more threads
+   --  Lets the program create Count more threads. After that, the creation of a thread fails.
 
    procedure Allow_All_Threads;
 

@@ -8,6 +8,7 @@
 package Reference_Reader is
 
    function Outcome (Bytes : String; Max_Content : Natural) return String;
-   --  Returns the outcome in the format of Parsed.Outcome, with "refused" without a status
+   --  Returns the outcome in the format of Parsed.Outcome. For a rejected request, the result is
+   --  "refused" without a status.
 
 end Reference_Reader;

@@ -11,6 +11,6 @@ generic
 package Serving_Tests is
 
    function Suite (Folder : String) return AUnit.Test_Suites.Access_Test_Suite;
-   --  Returns the tests. They write files to the directory Folder.
+   --  Returns the tests, which write files to the directory Folder
 
 end Serving_Tests;

@@ -9,6 +9,6 @@ package Silent_Resolvers is
    pragma Elaborate_Body;
 
    Silent_Host : constant String := "silent.invalid";
-   --  A host whose lookup takes much longer than a test may take, and then fails
+   --  A host name whose lookup takes much longer than a test may take, and then fails
 
 end Silent_Resolvers;
