@@ -24,7 +24,7 @@ private
 
    use Interfaces;
 
-   --  The common base of both cases, with a batch in which increments may be lost
+   --  The base type of the cases, which measures the percentage of lost increments
 
    type Losing_Case is abstract limited new Cases.Concurrent_Case and Cases.Measuring_Case
    with record

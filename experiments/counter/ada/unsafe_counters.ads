@@ -10,7 +10,7 @@ package Unsafe_Counters is
    use Interfaces;
 
    type Volatile_Counter is limited private;
-   --  A counter in memory, which every increment reads and writes
+   --  A counter in memory. Every increment reads and writes this memory.
 
    procedure Increment (Self : in out Volatile_Counter) with Inline;
    function Value (Self : Volatile_Counter) return Integer_64 with Inline;

@@ -20,7 +20,7 @@ package Parsing is
       Buckets : Symbol_Tables.Bucket_Count;
       Symbols : Symbol_Count;
       Sum     : in out Interfaces.Unsigned_64);
-   --  Creates a table, looks up the first Symbols names Lookups times, adds their numbers to Sum,
-   --  and frees the table. The sum does not depend on the number of buckets.
+   --  Creates a table, looks up the first Symbols names Lookups times, adds the numbers of these
+   --  symbols to Sum, and frees the table. The sum does not depend on the number of buckets.
 
 end Parsing;
