@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright 2026 The benchlab authors
-"""Writes the API documentation, and checks it: pages are well-formed, links lead somewhere, and no declaration, comment or tag
+"""Writes the API documentation, and checks it: pages are well-formed, links have targets, and no declaration, comment or tag
 of a public part is lost: python3 api.py DIRECTORY"""
 
 import re

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright 2026 The benchlab authors
-"""Makes the releases, and builds each archive alone, with only the archives of the dependencies in its manifest; checks where the
-build writes. Builds and tests releases with Alire, from an index and archives on a local server. Checks manifests against the
-rules of Alire's index, and the consistency of manifests, project files, CHANGELOG.md, source headers and assertion policies:
-python3 crates.py DIRECTORY [all]. With "all", Alire builds and tests every release, otherwise some."""
+"""Makes the releases, and builds each archive with only the archives of the dependencies in its manifest. Checks to which
+directories a build writes. Builds and tests releases with Alire, from an index and archives on a local server. Checks manifests
+against the rules of Alire's index, and the consistency of manifests, project files, CHANGELOG.md, source headers and assertion
+policies: python3 crates.py DIRECTORY [all]. With "all", Alire builds and tests every release, otherwise only some of them."""
 
 import functools
 import http.server
@@ -103,8 +103,9 @@ def check_headers() -> int:
 
 
 def check_policies() -> int:
-    """Checks that preconditions are checked regardless of a program's switches, and that no specification has predicates or invariants,
-    except for sets. GNAT has no such policy for these, and checks them only if the unit that uses a type is compiled with -gnata."""
+    """Checks that preconditions are checked regardless of a program's switches, and that no specification has invariants or predicates,
+    except for subtypes that are used as sets. For invariants and predicates, GNAT has no such policy, and checks them only if the unit
+    that uses a type is compiled with -gnata."""
     units = [path for path in sorted(ADA.glob("*/src/*.ad[sb]")) if path.parts[-3] not in ("tests", "examples")]
     texts = {path: re.sub("--.*", "", path.read_text()) for path in units}
     for path, text in texts.items():
@@ -129,7 +130,8 @@ def check_switches() -> None:
 
 
 def as_nobody(folder: Path) -> dict[str, object]:
-    """Returns arguments that run a build as a user who may write only to the directories of the crates. Root may write everywhere."""
+    """Returns arguments that run a build as the user nobody, who may write only to the directories of the crates. Returns no
+    arguments if this is not possible."""
     # The user nobody cannot reach a checkout in root's home; writes there are detected all the same.
     is_reachable = all(above.stat().st_mode & stat.S_IXOTH for above in folder.parents)
     if os.geteuid() != 0 or not is_reachable:
@@ -214,7 +216,8 @@ def build_away(crates: dict[str, Crate], folder: Path, mode: str, kind: str) -> 
 
 
 def build_first(crates: dict[str, Crate], folder: Path) -> None:
-    """Builds a crate whose dependencies are not built yet: in their own directories, as in README.md, or in APPSERVER_OUTPUT."""
+    """Builds a crate together with its dependencies. The build writes either to the directories of the crates, as in README.md, or to
+    the directory in APPSERVER_OUTPUT."""
     user = put_crates(crates, folder)
     top = crates["appserver_http"]
     crate_folder, below = folder / top.name, top.crates_below(crates)
