@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The maps that tasks use concurrently: the maps of Appserver.Caches, and two for comparison, of
---  which one is safe only for reading and one loses entries.
+--  The maps that tasks use concurrently: the maps of Appserver.Caches, and two maps for comparison.
+--  One of these is safe only for reading, and the other one loses entries.
 
 with Ada.Containers;
 with Appserver.Caches;

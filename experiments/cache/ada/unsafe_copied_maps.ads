@@ -1,6 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  A map that loses entries: if two writers copy the same map, the last one wins.
+--  A map that loses entries: if two writers copy the same map, the last writer discards the entry
+--  of the other one.
 
 with Ada.Containers.Hashed_Maps;
 with Interfaces;

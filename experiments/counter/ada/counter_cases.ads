@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The cases of the experiment: tasks concurrently use one counter, or a safe and an unsafe
---  counter.
+--  The cases of the experiment, in which tasks concurrently use one counter, or a safe and an
+--  unsafe counter.
 
 with Benchlab.Cases;
 with Benchlab.Fields;

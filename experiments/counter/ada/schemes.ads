@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
 --  The kinds of counters that tasks use concurrently: the counters of Appserver.Counters, and two
---  that lose increments.
+--  counters that lose increments.
 
 with Benchlab;
 with Interfaces;

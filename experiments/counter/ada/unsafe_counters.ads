@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  Counters that lose increments when tasks interfere: each increment is a read and a write, not
---  one atomic operation.
+--  Counters that lose increments of concurrent tasks, since each increment is a read and a write,
+--  and not one atomic operation.
 
 with Interfaces;
 

@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The work of a parser with its symbol table, without any other work of a parser.
+--  The part of a parser's work that uses its symbol table.
 
 with Benchlab.Seeded_Sequences;
 with Interfaces;

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
 --  The numbered symbols that a parser has seen: an array of buckets with linked symbols. Like the
---  table of XML/Ada's parsers, it never grows.
+--  symbol table of XML/Ada's parsers, the array never grows.
 
 with Interfaces;
 

@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The common base of the cases: a parent process of a given size, and the metrics of a batch.
+--  The base type of the cases, with a parent process of a given size, and the metrics of a batch.
 
 with Appserver.Processes;
 with Benchlab.Cases;

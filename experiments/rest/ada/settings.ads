@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The common part of the server subjects: the settings with which they are opened, and the
+--  The common part of the server subjects: the settings that they get from benchlab, and the
 --  settings that they report.
 
 with Appserver.HTTP;

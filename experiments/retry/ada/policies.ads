@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The retry policy of the example in appserver/ada/retry/README.md. The policy has a budget or a
---  circuit breaker only if the subject is started with the argument "budget" or "breaker".
+--  The retry policy of the example in appserver/ada/retry/README.md. The policy has a budget only
+--  with the program's argument "budget", and a circuit breaker only with the argument "breaker".
 
 with Ada.Command_Line;
 with Appserver.Retry;

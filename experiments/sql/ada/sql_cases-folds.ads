@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  Functions that fold values to numbers, for the check of a batch.
+--  Functions that reduce values to numbers, for the check value of a batch.
 
 with Ada.Calendar;
 

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The case own: the user's own statements, with values to bind from a file (docs/protocol.md, The
---  case `own`).
+--  The case "own": the user's own statements, with values to bind from a file (docs/protocol.md,
+--  The case `own`).
 
 with Ada.Containers.Vectors;
 

@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  Queries over n connections of one process, each in its own task.
+--  Queries over n connections of one process. Each connection has its own task.
 
 with Benchlab.Latencies;
 with Benchlab.Worker_Groups;

@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  Inserts and updates of rows: one at a time, and in transactions.
+--  Inserts and updates of rows: one row at a time, and in transactions.
 
 package SQL_Cases.Writing is
 

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  Reads and writes the lines of the protocol as bytes: without an encoding, without page
---  terminators, and with a maximum length.
+--  Reads and writes the lines of the protocol as bytes. Lines have a maximum length, but no
+--  encoding and no page terminators.
 
 with Interfaces.C_Streams;
 

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  Workers that perform a case's operations concurrently, each in its own task, such as connections
---  or clients.
+--  Workers, such as connections or clients, that perform a case's operations concurrently. Each
+--  worker has its own task.
 
 with Benchlab.Latencies;
 

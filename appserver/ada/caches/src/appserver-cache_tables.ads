@@ -1,9 +1,9 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A hash table that one task at a time changes while any number of other tasks read it, and the
---  order in which its entries are evicted and expire. A node that other tasks may still see is not
---  freed, but returned to the task that changes the table.
+--  A hash table, which one task at a time changes while any number of other tasks read it, and the
+--  order in which its entries are evicted and expire. A change does not free a node that other
+--  tasks may still see, but returns the node to the caller.
 --
 --  A change has two steps. The first step, a search, calls Hash and "=" while other tasks may
 --  change the table. The second step runs under the caller's lock: it calls no application code,

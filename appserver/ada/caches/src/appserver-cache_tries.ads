@@ -1,14 +1,15 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Persistent maps from keys to nodes: a change copies the path to its node, and shares the rest
---  with the old map, which does not change. The maps are compressed hash-array mapped prefix trees
---  (Steindorfer and Vinju, "Optimizing hash-array mapped tries for fast and lean immutable JVM
---  collections", OOPSLA 2015): each branch has up to 32 entries and branches, for five bits of the
---  hash.
+--  Persistent maps from keys to nodes. A change creates a new map: it copies the path to the
+--  changed node, and shares all other branches with the old map, which does not change. The maps
+--  are compressed hash-array mapped prefix trees (Steindorfer and Vinju, "Optimizing hash-array
+--  mapped tries for fast and lean immutable JVM collections", OOPSLA 2015): each branch has up to
+--  32 entries and branches, for five bits of the hash.
 --
---  The branches of a map are never changed, so any number of tasks may read it. Reference counts
---  free a branch with its last map, and a node with its last branch.
+--  The branches of a map are never changed, so any number of tasks may read it. Nodes and branches
+--  have reference counts: a branch is freed with the last map that contains it, and a node with the
+--  last branch that contains it.
 
 pragma Ada_2022;
 

@@ -3,8 +3,8 @@
 --
 --  A cache whose readers get the current map through an atomic reference, and whose writers replace
 --  the map with a modified copy. The maps are persistent: a write copies the path to its entry, and
---  shares the rest, so it takes O(log n) time and memory. A writer that loses a race against
---  another writer retries, so no update is lost.
+--  shares all other branches with the previous map, so it takes O(log n) time and memory. A writer
+--  that loses a race against another writer retries, so no update is lost.
 
 pragma Ada_2022;
 

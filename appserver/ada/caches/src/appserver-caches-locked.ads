@@ -2,9 +2,9 @@
 --  Copyright 2026 The benchlab authors
 --
 --  A cache guarded by a protected object. Readers call a protected function. GNAT runs protected
---  functions concurrently only with pragma Locking_Policy (Concurrent_Readers_Locking). The lock is
---  not held while keys are compared and elements copied. Instead, the entry is pinned, and the last
---  task that unpins it frees it.
+--  functions concurrently only with pragma Locking_Policy (Concurrent_Readers_Locking). A reader
+--  does not hold the lock while it compares keys and copies an element. Instead, it pins the entry.
+--  If the entry has been removed, the last task that unpins it frees it.
 
 pragma Ada_2022;
 

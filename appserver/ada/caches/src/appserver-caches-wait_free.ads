@@ -5,12 +5,13 @@
 --  thread, so readers do not contend for cache lines; in a cache with a capacity, a reader also
 --  counts up to three reads of an entry. Writers wait for each other.
 --
---  Entries that writers replace or remove are freed once the tasks that were reading the cache at
---  that time have finished. One of the next 64 writes, Clear, Remove_Expired, or a background task
---  of this library frees them; the background task runs within about a tenth of a second. Clear
---  does not wait for the background task, which may still be finalizing entries that were replaced
---  earlier. If a read never ends because Hash or "=" does not return, entries replaced or removed
---  after its start are never freed. Reads, writes and growth of the table still work.
+--  Entries that writers replace or remove are freed after the tasks that were reading the cache at
+--  that time have finished their reads. One of the next 64 writes, Clear, Remove_Expired, or a
+--  background task of this library frees these entries. The background task runs within about a
+--  tenth of a second. Clear does not wait for the background task, which may still be finalizing
+--  entries that were replaced earlier. If a read never ends because Hash or "=" does not return,
+--  entries replaced or removed after its start are never freed. Reads, writes and growth of the
+--  table still work.
 
 pragma Ada_2022;
 

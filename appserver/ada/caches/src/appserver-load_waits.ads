@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Tracks which task waits for which other task's load, across all caches. Used to detect cycles:
+--  Tracks the tasks that wait for other tasks' loads, across all caches. This detects cycles, since
 --  loads that wait for each other would never end.
 
 pragma Ada_2022;

@@ -1,10 +1,10 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Tracks which tasks read which table, so that no node that a task may still see is freed. This is
---  epoch-based reclamation (Keir Fraser, "Practical lock-freedom", 2004, 5.2.3), with separate
---  epochs for each table. Each thread writes to its own slot. A thread acquires its slot at its
---  first read and releases it when the thread exits. Slots are reused.
+--  Tracks the tables that tasks are reading, so that writers free only nodes that no task can still
+--  see. This is epoch-based reclamation (Keir Fraser, "Practical lock-freedom", 2004, 5.2.3), with
+--  separate epochs for each table. Each thread writes to its own slot. A thread acquires its slot
+--  at its first read and releases it when the thread exits. Slots are reused.
 
 pragma Ada_2022;
 

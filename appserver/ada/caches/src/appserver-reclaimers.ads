@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A background task that frees memory which could not be freed immediately. The task ensures that
---  the memory is freed even if the cache is never called again.
+--  A background task that frees memory which writers could not free immediately. The task frees
+--  this memory even if no task calls the cache again.
 
 pragma Ada_2022;
 

@@ -2,8 +2,8 @@
 --  Copyright 2026 The benchlab authors
 --
 --  Ada's atomic operations on the counters' words. All operations are sequentially consistent, so
---  they also order surrounding memory accesses. This costs nothing extra on x86-64 and little on
---  ARM.
+--  they also order surrounding memory accesses. This order has no additional cost on x86-64, and a
+--  small cost on ARM.
 
 pragma Ada_2022;
 

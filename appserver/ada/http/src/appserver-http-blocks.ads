@@ -1,8 +1,9 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A fixed amount of memory for data of slow clients: the beginning of a request that arrives
---  slowly, or the end of a response that is read slowly. Other connections do not use this memory.
+--  A fixed amount of memory for slow clients. It stores the beginning of a request that arrives
+--  slowly, or the end of a response that the client reads slowly. Other connections do not use this
+--  memory.
 
 pragma Ada_2022;
 

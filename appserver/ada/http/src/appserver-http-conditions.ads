@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Evaluates conditional requests (RFC 9110, section 13): checks whether the client's version of a
---  resource is current.
+--  Evaluates the conditions of requests (RFC 9110, section 13), which depend on whether the client
+--  has the current version of a resource.
 
 pragma Ada_2022;
 

@@ -1,8 +1,9 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Filters run before and after the handlers of a service, for example to authenticate a client or
---  to add a field to each response. A filter is itself a service, in front of another service:
+--  Filters, which run before and after the handlers of a service, for example to authenticate a
+--  client or to add a field to each response. A filter is itself a service, which calls another
+--  service:
 --
 --     type Guard is limited new HTTP.Filters.Filter with null record;
 --

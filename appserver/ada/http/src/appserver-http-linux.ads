@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The Linux system calls that the servers use, with Ada types. Most report errors as results
---  instead of exceptions. See section 2 of the manual pages.
+--  The Linux system calls that the servers use, with Ada types. Most of these subprograms report
+--  errors as results instead of exceptions. See section 2 of the manual pages.
 
 pragma Ada_2022;
 

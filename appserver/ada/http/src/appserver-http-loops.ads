@@ -3,12 +3,13 @@
 --
 --  The connections of a server, and the event loop that waits for events on them. Only one task at
 --  a time serves a loop. The task reads the bytes that have arrived, processes requests in its
---  context, and sends as many bytes of the responses as possible. Data that must wait for a client
---  is moved from the context to the loop's blocks.
+--  context, and sends as many bytes of the responses as possible. If the rest of a request or a
+--  response must wait for the client, the task moves this data from its context to the loop's
+--  blocks.
 --
 --  The loop itself does not manage tasks. A profile with multiple tasks overrides the hooks Leave
---  and Come_Back, which are called when a task leaves a loop temporarily and when it returns: in
---  between, another task may serve the loop.
+--  and Come_Back, which are called when a task leaves a loop temporarily and when the task returns.
+--  In between, another task may serve the loop.
 
 pragma Ada_2022;
 

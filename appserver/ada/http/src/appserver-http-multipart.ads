@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Parses forms with files as browsers send them (multipart/form-data: RFC 7578, RFC 2046, 5.1),
---  while they arrive. A reader is a content receiver. Derive a type from Reader to handle the
+--  Parses the forms with files that browsers send (multipart/form-data: RFC 7578, RFC 2046, 5.1),
+--  as the content arrives. A reader is a content receiver. Derive a type from Reader to handle the
 --  parts:
 --
 --     type Gallery_Upload is limited new HTTP.Multipart.Reader (Header_Capacity => 2_048) with …

@@ -1,9 +1,9 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Parses requests incrementally, from pieces of any size. The parser is strict where servers could
---  disagree about a request (request smuggling): it rejects input that RFC 9112 allows a server to
---  tolerate.
+--  Parses requests incrementally, from pieces of any size. To prevent request smuggling, the parser
+--  rejects requests that different servers could interpret differently, even if RFC 9112 allows a
+--  server to accept them.
 --
 --  The parser processes whole lines, and stops at a line that is too long. So the outcome does not
 --  depend on how the bytes are split into pieces.

@@ -20,10 +20,10 @@
 --
 --     function Handle (Request : HTTP.Request) return HTTP.Response is (Service.Respond (Request));
 --
---  Handle runs in any server profile. The response is 404 if a path has no route, 405 with an Allow
---  field if it has routes only for other methods, 400 if a parameter is invalid, and 406 if the
---  client accepts neither JSON nor XML. The response to OPTIONS contains Allow, and HEAD is handled
---  like GET.
+--  Handle runs in any server profile. The response is 404 if a path has no route, 405 with the
+--  field Allow if the path has routes only for other methods, 400 if a parameter is invalid, and
+--  406 if the client accepts neither JSON nor XML. The response to OPTIONS contains the field
+--  Allow. HEAD is handled like GET.
 
 pragma Ada_2022;
 

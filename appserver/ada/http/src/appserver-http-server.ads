@@ -4,10 +4,11 @@
 --  A server in which a fixed number of tasks run the handlers. Idle connections do not occupy a
 --  task.
 --
---  There is one event loop for each core. Each connection belongs to a loop, and one task at a time
---  serves a loop: the task waits for events, reads, calls handlers, and sends, so a request costs
---  as little as in a single-threaded program. When a handler blocks, another task continues the
---  loop. An idle task takes over a loop that has pending events but no task.
+--  By default, there is one event loop for each core. Each connection belongs to a loop, and one
+--  task at a time serves a loop. This task waits for events, reads requests, calls handlers and
+--  sends responses, so a request costs as little as in a single-threaded program. When a handler
+--  blocks, another task continues the loop. If a loop has pending events but no task, an idle task
+--  takes over the loop.
 --
 --     Server : HTTP.Server.Web_Server;
 --     …

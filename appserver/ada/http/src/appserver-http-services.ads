@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Handlers with state, such as a connection pool, a cache or settings. Pass a service to Start
---  instead of a function.
+--  Services, which are handlers with state, such as a connection pool, a cache or settings. Pass a
+--  service to Start instead of a function.
 --
 --     type Shop is limited new HTTP.Services.Service with record
 --        Orders : Order_Pool;

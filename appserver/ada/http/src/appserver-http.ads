@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  HTTP/1.1 from the view of handlers: a complete request, a response builder that collects content
---  and header fields, and the response, which specifies what the server sends.
+--  HTTP/1.1 for handlers: a complete request, a response builder that collects content and header
+--  fields, and the response, which specifies the status and the kind of content to send.
 --
 --     function Hello (Request : HTTP.Request) return HTTP.Response is
 --     begin

@@ -11,7 +11,7 @@
 --
 --  The filter compresses the content of response builders, and static content, if the content has
 --  at least Min_Length bytes, has a text media type, and becomes shorter. It does not compress
---  files and sources. To serve files compressed, store compressed versions of them (see
+--  files and sources. To send compressed files, store compressed versions of the files (see
 --  Precompressed in Files).
 
 pragma Ada_2022;

@@ -17,7 +17,7 @@
 --  paths /monitor/page, /monitor/metrics and /monitor/json each return a fixed format.
 --
 --  The metrics contain SQL, paths with keys, and errors. So they are not available on the
---  application's port, unless its filter has a token. Checking the address of the client would not
+--  application's port, unless the filter has a token. To check the address of the client would not
 --  be enough, since all requests may come from a reverse proxy on the same machine.
 
 pragma Ada_2022;

@@ -8,7 +8,7 @@
 --     XML   <?xml version="1.0" encoding="UTF-8"?><document><greeting>Hello!</greeting><tags>
 --           <item>a</item><item>b</item></tags></document>
 --
---  A writer stores only the names of open entities and lists, and uses no heap memory.
+--  A writer stores only the names of the open entities and lists, and uses no heap memory.
 
 pragma Ada_2022;
 

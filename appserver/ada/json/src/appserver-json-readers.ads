@@ -1,9 +1,9 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A pull reader for tokens or values. The reader fails if the text is malformed, or does not have
---  the value that the program requests. It then ignores all further calls, so a program needs to
---  check for failure only once, at the end.
+--  A pull parser for tokens or values. The reader fails if the text is malformed, or if a value
+--  does not have the type or the range that the program requests. After a failure, the reader
+--  ignores all further calls, so a program needs to check for a failure only once, at the end.
 
 pragma Ada_2022;
 

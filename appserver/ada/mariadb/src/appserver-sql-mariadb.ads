@@ -3,19 +3,19 @@
 --
 --  The MariaDB driver, which uses libmariadb.
 --
---  See Appserver.SQL for the operations. Parameters are written as ?. A prepared statement
---  exchanges values in MariaDB's binary format, in buffers that are reused for each row. For a
---  statement that is prepared on the client side, values are inserted into the text, as literals
---  that have the same meaning in every SQL mode.
+--  See Appserver.SQL for the operations. Parameters are written as ?. A prepared statement sends
+--  and receives values in MariaDB's binary format, and reuses its buffers for each row. For a
+--  statement that is prepared on the client side, the driver inserts the values into the text, as
+--  literals that have the same meaning in every SQL mode.
 --
---  Times are in UTC. The session's time_zone is +00:00, since the server converts its type
---  timestamp from and to the session's time zone, and NOW returns a time in that zone. If a program
---  sets another time zone, or a character set other than utf8mb4, the setting is reset before the
---  next statement. Use CONVERT_TZ for other time zones.
+--  Times are in UTC. The driver sets the session's time_zone to +00:00, since the server converts
+--  its type timestamp from and to the session's time zone, and NOW returns a time in the session's
+--  time zone. If a program sets another time zone, or a character set other than utf8mb4, the
+--  driver resets this setting before the next statement. Use CONVERT_TZ for other time zones.
 --
 --  By default, rows are buffered: the Step that runs the statement receives all rows before it
---  returns the first one, so other statements of the connection can run while the rows are read. If
---  the rows do not fit in memory, stream them, or read them in chunks by key.
+--  returns the first row, so other statements of the connection can run while the program reads the
+--  rows. If the rows do not fit in memory, stream them, or read them in chunks by key.
 --
 --  State_Of and Code_Of return the server's values, such as 23000 and 1062 for a duplicate key. For
 --  errors without a specific state, this library sets the state: 57014 for a cancelled statement,

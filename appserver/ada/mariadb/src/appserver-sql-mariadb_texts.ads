@@ -1,7 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Finds the parameters in a statement's text, and checks whether it is one statement.
+--  Finds the parameters in the text of a statement, and checks whether the text is a single
+--  statement that changes rows.
 
 pragma Ada_2022;
 

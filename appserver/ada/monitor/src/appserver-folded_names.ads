@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Maps requests and statements to a bounded set of names: paths to routes, and statements to
---  statements without their values.
+--  Maps requests and statements to a small number of names: a path to a route without IDs, and an
+--  SQL statement to a statement without literals.
 
 pragma Ada_2022;
 

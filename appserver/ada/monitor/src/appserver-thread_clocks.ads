@@ -1,7 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Linux clocks, and the choice of the requests for which a thread reads its CPU time.
+--  Linux clocks, the choice of the requests whose CPU time is measured, and the stripe of each
+--  thread.
 
 pragma Ada_2022;
 

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Background tasks of pools. They belong to the library, not to a pool or an instance of
---  Appserver.Pools, so that a scope that declares a pool does not wait for them.
+--  Background tasks of pools. These tasks belong to the library, and not to a pool or an instance
+--  of Appserver.Pools. So a scope that declares a pool does not wait for the tasks at its end.
 
 pragma Ada_2022;
 

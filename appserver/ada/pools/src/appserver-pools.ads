@@ -14,9 +14,9 @@
 --        Held.Item.Execute ("…");
 --     end;
 --
---  Waiting tasks are served in the order of their calls. The most recently returned idle resource
---  is leased first. Without contention, a lease takes no lock. Configure limits the lifetime and
---  the idle time of resources, and reports long leases.
+--  Waiting tasks get resources in the order of their calls. The most recently returned idle
+--  resource is leased first. Without contention, a lease takes no lock. With Configure, a pool can
+--  limit the lifetime and the idle time of its resources, and report long leases.
 
 pragma Ada_2022;
 

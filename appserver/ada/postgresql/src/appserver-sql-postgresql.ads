@@ -4,26 +4,27 @@
 --  The PostgreSQL driver, which uses libpq.
 --
 --  See Appserver.SQL for the operations. Parameters are written as ?, as in other databases, or as
---  $1, $2 and so on. In a text without $n, double the ? in operators, as in data ?? 'key'. Values
---  are sent and received as text. The server converts them, so all its types can be bound and read.
---  Binary format is used only for the rows of a prepared statement whose columns are all integers
---  and texts: texts are the same in both formats, and binary integers are cheaper to convert.
+--  $1, $2 and so on. In a text without parameters such as $1, double the ? in operators, as in data
+--  ?? 'key'. The driver sends and receives values as text, and the server converts them. So a
+--  program can bind and read values of all types. The driver uses the binary format only for the
+--  rows of a prepared statement whose columns are all integers and texts: texts are the same in
+--  both formats, and binary integers are cheaper to convert.
 --
 --  By default, rows are buffered: the Step that runs the statement receives all rows before it
---  returns the first one, so other statements of the connection can run while the rows are read.
---  This is also the fastest mode of libpq. If the rows do not fit in memory, stream them, or read
---  them in chunks by key.
+--  returns the first row, so other statements of the connection can run while the program reads the
+--  rows. This is also the fastest mode of libpq. If the rows do not fit in memory, stream them, or
+--  read them in chunks by key.
 --
---  Times are in UTC. They are sent with their time zone, and received in ISO 8601. The initial
---  TimeZone of a session is UTC, so that now() is also in UTC when it is stored as a timestamp
---  without time zone. A program may set another TimeZone. Before each statement, client_encoding is
---  reset to UTF8, and DateStyle to ISO, with the order of day and month that the program has set
---  for input.
+--  Times are in UTC. The driver sends a time with its time zone, and receives it in ISO 8601. The
+--  initial TimeZone of a session is UTC, so the result of now() is also in UTC when it is stored as
+--  a timestamp without time zone. A program may set another TimeZone. Before each statement, the
+--  driver resets client_encoding to UTF8, and DateStyle to ISO, but keeps the order of day and
+--  month that the program has set for input.
 --
---  The SQLSTATE of an error is that of the server, with these exceptions. If the server is
+--  The SQLSTATE of an error is the server's SQLSTATE, with two exceptions. If the server is
 --  unreachable, the state is 08001 while connecting and 08006 later. If the columns of a prepared
---  statement have changed ("cached plan must not change result type"), the state is 26000; the
---  server reports 0A000, its state for all unsupported features. Code_Of returns 0, since
+--  statement have changed ("cached plan must not change result type"), the state is 26000, since
+--  the server reports 0A000, its state for all unsupported features. Code_Of returns 0, since
 --  PostgreSQL has no other codes.
 
 pragma Ada_2022;

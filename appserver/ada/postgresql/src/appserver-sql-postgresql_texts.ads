@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Finds the parameters in a statement's text, and checks whether it is a COPY.
+--  Finds the parameters in the text of a statement, and checks whether the statement is a COPY.
 
 pragma Ada_2022;
 

@@ -16,16 +16,17 @@
 --     Child.Close_Input;
 --     Child.Wait (Status);
 --
---  A started program has its three standard streams and inherits no other open file of this
---  process. It has no blocked or ignored signals. It runs in a new process group, which its
---  children join. It inherits CPU affinity, scheduling policy, nice value, credentials, namespaces
---  and cgroup from the task that starts it. No shell is involved.
+--  A started program has three standard streams, and inherits no other open file of this process.
+--  It has no blocked or ignored signals. It runs in a new process group, which its own child
+--  processes join. It inherits CPU affinity, scheduling policy, nice value, credentials, namespaces
+--  and cgroup from the task that starts it. It does not run in a shell.
 --
---  Only one task at a time may use a process object. While this process writes or waits, it reads
---  the program's output into memory, so the two cannot deadlock. If a task is aborted while it
---  waits, both the task and the program end within a second.
+--  Only one task at a time may use a process object. While this process writes to the program or
+--  waits for it, this package also reads the program's output into memory, so the two processes
+--  cannot deadlock. If a task is aborted while it waits, both the task and the program end within a
+--  second.
 --
---  Strings contain bytes here. For text with an encoding, see Appserver.Processes.Text.
+--  Strings in this package contain bytes. For text with an encoding, see Appserver.Processes.Text.
 
 pragma Ada_2022;
 

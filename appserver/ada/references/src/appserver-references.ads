@@ -13,7 +13,7 @@
 --
 --  Elements are freed exactly once, even when exceptions or task aborts end the scopes of
 --  references. Only the abort of a task inside a function that returns a reference can leak an
---  element. If tasks may be aborted, use the procedures instead.
+--  element. If tasks may be aborted, use procedures such as Set and Get instead of these functions.
 --
 --  Cycles of references are never freed. The finalization of an element must not raise exceptions.
 

@@ -2,8 +2,8 @@
 --  Copyright 2026 The benchlab authors
 --
 --  The attempts of one call: their number, the pauses between them, and the limits of the call. All
---  retries are made of this package: Retries, and those with other classes of faults, such as those
---  of database transactions.
+--  packages that retry calls use this package: Retries, and packages with their own classes of
+--  faults, such as Appserver.Retry for database transactions.
 
 pragma Ada_2022;
 

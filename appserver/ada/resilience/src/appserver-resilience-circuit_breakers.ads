@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Circuit breakers, which stop calls to a failing service, so that callers fail immediately, and
+--  Circuit breakers, which stop calls to a failing service. The callers then fail immediately, and
 --  the service can recover.
 --
 --     state      calls                       leaves the state when
@@ -13,8 +13,8 @@
 --                others raise the same       succeeded: Closed, without results
 --
 --  Results of calls that began before the last change of state are ignored, since they do not
---  describe the current state of the service. If trials have no result for Open_Time, they are
---  replaced by new trials, so that a hanging call does not keep the circuit breaker half open.
+--  describe the current state of the service. If trials have no result for Open_Time, new trials
+--  replace them, so a hanging call does not keep the circuit breaker half open.
 --
 --  The states and the window correspond to Resilience4j's circuit breaker with a count-based
 --  window, with one difference: in Resilience4j, the half-open state ends only after all trials,

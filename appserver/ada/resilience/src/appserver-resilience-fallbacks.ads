@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Replaces an operation that fails.
+--  Runs a replacement for an operation that fails.
 
 pragma Ada_2022;
 

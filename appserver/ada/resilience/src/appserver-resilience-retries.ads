@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Retries of calls of any kind, whose exceptions Classify classifies. For example, for an HTTP
---  client:
+--  Retries calls of any kind. The function Classify decides whether a call may be retried after an
+--  exception. For example, for an HTTP client:
 --
 --     function Verdict_Of (Error : Exception_Occurrence) return Verdict is
 --       (if Exception_Identity (Error) = Refused_Error'Identity then (Transient, others => <>)
@@ -14,7 +14,8 @@
 --     …
 --     Client_Retries.Run ((Attempts => 4, others => <>), Fetch'Access);
 --
---  Nested policies multiply their attempts. A common Budget limits them.
+--  The numbers of attempts of nested policies multiply. A common Budget limits the total number of
+--  retries.
 
 pragma Ada_2022;
 

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Limits the time of an operation.
+--  Limits the time of an operation, by aborting it.
 
 pragma Ada_2022;
 

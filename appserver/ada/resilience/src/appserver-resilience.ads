@@ -10,7 +10,8 @@
 --     Appserver.Resilience.Hedges            makes a second call if the first one is slow
 --     Appserver.Resilience.Fallbacks         replaces a failure
 --
---  Each guard runs a procedure, so guards are combined by nesting.
+--  Each guard runs a procedure. To combine guards, nest them: let the procedure of one guard call
+--  another guard.
 
 pragma Ada_2022;
 

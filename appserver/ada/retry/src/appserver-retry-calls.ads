@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The state of a task's outermost call.
+--  The state of a task's outermost retried call.
 
 pragma Ada_2022;
 

@@ -1,19 +1,20 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A table of idempotency keys of committed calls, with their results, in the database that the
---  calls change.
+--  A table of the idempotency keys and the results of committed calls. The table is in the same
+--  database as the data that the calls change.
 --
 --     CREATE TABLE retry_key (id varchar(255) PRIMARY KEY, result text, request varchar(64),
 --                             created timestamp DEFAULT CURRENT_TIMESTAMP)
 --
 --  The database must treat two keys as equal only if all their characters are equal. In MariaDB,
 --  this requires that id is varchar(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin, and a
---  strict sql_mode (the default), which does not truncate keys. The column request is for calls
---  that pass their request. The column created is for Delete_Older; an index on it makes deletion
---  fast. In PostgreSQL, the type of created must be timestamptz. A timestamp is in the time zone of
---  the session that wrote it, so a session in another time zone, such as that of a Java program,
---  would delete keys hours early.
+--  strict sql_mode (the default), which does not truncate keys. The column request contains the
+--  fingerprint of the request, for calls that pass their request. Delete_Older uses the column
+--  created; an index on this column makes the deletion fast. In PostgreSQL, the type of created
+--  must be timestamptz. A value of type timestamp would be in the time zone of the session that
+--  wrote it, and a session in another time zone, such as a Java program's session, would delete
+--  keys hours early.
 
 pragma Ada_2022;
 

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Transactions that are retried, from their beginning to their commit, after transient errors.
+--  Runs transactions, and retries them from the beginning after transient errors.
 --
 --     package Transactions is new Appserver.Retry.Transactions (SQLite.Connection, Open);
 --     …
@@ -9,8 +9,8 @@
 --
 --  A failed attempt is rolled back before the pause. The next attempt uses the same session,
 --  including session state that a rollback does not undo, unless Session_Per_Attempt is True. If
---  the session is lost, was in a commit whose outcome is unknown, or cannot be rolled back, the
---  connection is closed and opened again. After a successful commit the connection always stays
+--  the session is lost, if the outcome of its commit is unknown, or if the rollback fails, the
+--  connection is closed and opened again. After a successful commit, the connection always stays
 --  open.
 --
 --  If a transaction is already open on the connection, the work becomes part of that transaction

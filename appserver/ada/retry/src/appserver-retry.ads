@@ -10,7 +10,7 @@
 --  In the crate appserver_testing, Appserver.Retry.Fault_Injection injects faults at a commit.
 --
 --  If calls are nested in one task, only the outermost call is retried. Without a fault, a call
---  allocates no heap memory beyond that of its statements, except for a result of Run_Once that is
+--  allocates no heap memory in addition to its statements, except for a result of Run_Once that is
 --  longer than 1_000 bytes.
 
 pragma Ada_2022;

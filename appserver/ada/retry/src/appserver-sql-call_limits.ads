@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Applies the timeout of a retried call to the connections that it uses.
+--  Applies the timeout of a retried call to the connections that the call uses.
 
 pragma Ada_2022;
 

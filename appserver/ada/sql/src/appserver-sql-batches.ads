@@ -7,7 +7,7 @@
 --  open, and in its own transaction otherwise. In MariaDB, this requires tables that support
 --  transactions, such as InnoDB tables. After an SQL_Error, the component Element of its
 --  Error_Record, and its message, contain the number of the execution or row that failed. Element
---  is 0 for an error of the whole call, such as the violation of a deferred constraint.
+--  is 0 if the error concerns the whole call, such as the violation of a deferred constraint.
 
 pragma Ada_2022;
 

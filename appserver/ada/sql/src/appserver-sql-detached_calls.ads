@@ -1,9 +1,9 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Adds a timeout to calls of C libraries that have none, such as getaddrinfo(3). Each call runs in
---  its own thread, which is abandoned after the timeout. An Ada task could not be abandoned, since
---  the program would wait for the task before it exits.
+--  Adds a timeout to C functions without a timeout, such as getaddrinfo(3). Each call runs in its
+--  own thread, which is abandoned after the timeout. The thread is not an Ada task, since a program
+--  waits for all its tasks before it exits.
 
 pragma Ada_2022;
 

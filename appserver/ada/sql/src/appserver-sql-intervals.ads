@@ -1,14 +1,14 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Intervals of time, with the three components that PostgreSQL stores separately. They are
---  separate because months have different numbers of days, and in a time zone, days have different
---  numbers of hours.
+--  Intervals of time, with months, days and microseconds as separate components, as in PostgreSQL.
+--  They are separate because months have different numbers of days, and in a time zone, days can
+--  have different numbers of hours.
 --
 --  PostgreSQL's type interval stores these intervals without loss. A text column of MariaDB or
 --  SQLite stores them as ISO 8601 text, which cannot be compared or added. An interval without
---  months and days also fits MariaDB's type time(6); the type time without decimals truncates the
---  microseconds.
+--  months and days also fits into MariaDB's type time(6). The type time without decimals truncates
+--  the microseconds.
 
 pragma Ada_2022;
 

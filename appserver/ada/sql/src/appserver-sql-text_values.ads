@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Converts between values and the text formats of databases.
+--  Converts values to and from the text formats of databases.
 
 pragma Ada_2022;
 

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Timeouts for calls that wait for a server. At the deadline the connection is shut down, so that
---  the waiting call fails, wherever in the database's library it waits.
+--  Timeouts for calls that wait for a server. At the deadline, the socket of the connection is shut
+--  down. So the call fails, even if the database's library is waiting without a timeout.
 --
 --     declare
 --        Limit : Time_Limit;

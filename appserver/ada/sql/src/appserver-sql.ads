@@ -1,12 +1,12 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A portable SQL API: connections, prepared statements, transactions, errors.
+--  A portable SQL API: connections, prepared statements, transactions, and errors.
 --
---  The types here are common to all databases. Each child package for a database derives its own
---  types from them. A program that uses the types of a child package is bound to that database at
---  compile time, and its calls are inlined. A program that uses Connection'Class runs on any
---  database, at the cost of dispatching calls.
+--  The types of this package are common to all databases. The child package for each database
+--  derives its own types from them. A program that uses the types of a child package is bound to
+--  that database at compile time, and its calls are inlined. A program that uses Connection'Class
+--  runs on any database, at the cost of dispatching calls.
 --
 --  Resources are released at the end of their scope. Closing a connection closes its statements.
 --  Only one task at a time may use a connection and its statements.

@@ -12,9 +12,9 @@
 --     package Shops is new Appserver.SQL.Pools
 --       (Databases.Connection, Databases.Statement, Open_Shop, Databases.Prepare_Counted);
 --
---  The time of an execution is the time that the program waits for the database. If a result is
---  read row by row, this is the sum of all steps. Commits and rollbacks of transactions are
---  recorded as the queries COMMIT and ROLLBACK.
+--  The time of an execution is the time that the program waits for the database. If the program
+--  reads a result row by row, this time is the sum over all steps. Commits and rollbacks of
+--  transactions are recorded as the queries COMMIT and ROLLBACK.
 
 pragma Ada_2022;
 

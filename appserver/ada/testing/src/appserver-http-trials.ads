@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Tests handlers without a server, by computing the bytes that a server would send.
+--  Calls handlers in tests without a server, and returns the bytes that a server would send.
 
 pragma Ada_2022;
 

@@ -2,7 +2,7 @@
 --  Copyright 2026 The benchlab authors
 --
 --  The parser's results as text, for comparison: a line such as "POST /a?b|host|content" for each
---  request, and then the outcome of the rest.
+--  request, and then the outcome for the remaining bytes.
 
 with Appserver.HTTP.Parsing;
 

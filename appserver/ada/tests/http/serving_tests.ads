@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Tests a server with well-behaved, misbehaving, slow, and many clients.
+--  Tests a server with well-behaved, misbehaving, slow, and large numbers of clients.
 
 with AUnit.Test_Suites;
 with Tested_Servers;

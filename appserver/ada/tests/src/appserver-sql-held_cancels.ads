@@ -1,7 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Controls the duration and the start of a Cancel, and checks whether it would stop an operation.
+--  Controls the duration and the start of a Cancel, and checks whether the Cancel would stop an
+--  operation.
 
 package Appserver.SQL.Held_Cancels is
 

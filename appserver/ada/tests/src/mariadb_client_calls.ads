@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Counts calls of MariaDB's client library, one of which fails on request of a test. The program
---  must be linked with
+--  Counts calls of mysql_init and mysql_close in MariaDB's client library. A test can make
+--  mysql_init fail. The program must be linked with
 --
 --     -Wl,--wrap=mysql_init,--wrap=mysql_close
 

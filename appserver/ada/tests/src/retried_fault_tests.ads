@@ -1,9 +1,9 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Fault injection: a call with nested transactions, on the same connection and on another, fails
---  at each of its points. tests/shared/retry_situations.txt contains the outcomes. Java's
---  DatabaseTest expects the same ones.
+--  Fault injection: a call with nested transactions, on the same connection and on another
+--  connection, fails at each of its steps. tests/shared/retry_situations.txt contains the expected
+--  outcomes. DatabaseTest, a test of the Java library, expects the same outcomes.
 
 with Ada.Strings.Unbounded;
 with AUnit.Test_Suites;

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Forwards connections to a server, and can simulate that the server has stopped: the connections
---  stay open, but no more data arrives. It can also hold back a request.
+--  Forwards connections to a server. A proxy can simulate that the server has stopped: the
+--  connections stay open, but no more data arrives. It can also hold back a request.
 
 with Ada.Streams;
 with GNAT.Sockets;

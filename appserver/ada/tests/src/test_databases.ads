@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The properties of a database that the common tests need.
+--  The properties of a database that the tests for all databases use.
 
 with Appserver.SQL;
 

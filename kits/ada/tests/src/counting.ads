@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  A case with concurrent operations: each worker adds up the numbers of its operations, or reports
---  that they failed.
+--  A case with concurrent operations. Each worker adds up the numbers of its operations, or reports
+--  that the operations have failed.
 
 with Ada.Finalization;
 with Benchlab.Cases;
