@@ -26,7 +26,7 @@ package body Appserver.Caches is
    procedure Configure (Self : in out Cache'Class; Options : Cache_Options) is
    begin
       if Self.Owned.Settings /= null or else Self.Length > 0 then
-         raise Misuse_Error with "the cache must be configured once, and before it is used";
+         raise Misuse_Error with "Configure must be called only once, before the cache is used";
       end if;
       Self.Owned.Settings := new Settings;
       Self.Owned.Settings.Options := Options;
@@ -426,7 +426,7 @@ package body Appserver.Caches is
    begin
       Wait.Start (Load.Value.Loader, Is_Cycle);
       if Is_Cycle then
-         raise Program_Error with "Load waits for its own result";
+         raise Program_Error with "Load waits for its own result, directly or through other loads";
       end if;
       if Deadline = Time_Last then
          Load.Variable.Result.Wait (Outcome);

@@ -20,13 +20,15 @@ package Appserver.HTTP.Conditions is
      (Request  : HTTP.Request;
       Tag      : String;
       Modified : Dates.Common_Time) return Verdict
-     with Pre => Is_Strong_Tag (Tag) or else raise Misuse_Error with "the tag is not strong";
+     with Pre => Is_Strong_Tag (Tag)
+                 or else raise Misuse_Error with "the tag is not a strong entity tag";
    --  Evaluates If-Match, If-Unmodified-Since, If-None-Match and If-Modified-Since, with the
    --  precedence of section 13.2.2. Tag is the entity tag of the current version of the resource,
    --  and Modified its modification time.
 
    function Range_Holds (Request : HTTP.Request; Tag : String) return Boolean
-     with Pre => Is_Strong_Tag (Tag) or else raise Misuse_Error with "the tag is not strong";
+     with Pre => Is_Strong_Tag (Tag)
+                 or else raise Misuse_Error with "the tag is not a strong entity tag";
    --  Returns True if If-Range is missing or matches Tag, so a range may be sent. A date never
    --  matches, since two versions within one second have the same date (sections 8.8.2.2 and
    --  13.1.5).

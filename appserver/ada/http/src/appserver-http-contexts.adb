@@ -371,7 +371,7 @@ package body Appserver.HTTP.Contexts is
    begin
       Self.Tail.Source.Read (Self.Output (Max_Size + 1 .. Max_Size + Max), Count);
       if Count > Max then
-         raise Constraint_Error with "a content source returned more bytes than its buffer holds";
+         raise Constraint_Error with "a content source set Count to more than the length of Into";
       end if;
       Frame_Piece (Self, Count, Is_Cut);
    exception

@@ -850,7 +850,7 @@ package body Appserver.HTTP.Server is
          use type Ada.Real_Time.Time;
       begin
          if Ada.Real_Time.To_Duration (Ada.Real_Time.Clock - Begun) >= Timeout then
-            raise Stop_Timeout with "the server did not stop within its timeout";
+            raise Stop_Timeout with "the server did not stop within Timeout; call Stop again";
          end if;
          delay 0.001;
       end Pause;

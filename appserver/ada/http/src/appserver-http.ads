@@ -185,7 +185,8 @@ package Appserver.HTTP is
    --  @return the content
 
    procedure Truncate (Self : in out Response_Builder; Length : Natural := 0)
-     with Pre => Length <= Self.Length or else raise Misuse_Error with "the content is shorter";
+     with Pre => Length <= Self.Length
+                 or else raise Misuse_Error with "the content is shorter than Length";
    --  Removes the end of the content, so that Length bytes remain.
    --  @param Self the builder
    --  @param Length the number of bytes to keep

@@ -45,7 +45,7 @@ package Appserver.JSON.Writers is
 
    procedure Start_Object (Self : in out Writer)
      with Pre => (Self.Expects_Value and then Self.Depth < Deepest)
-                 or else raise Misuse_Error with "no value is expected, or too many are open";
+                 or else raise Misuse_Error with "no value is expected, or the nesting is too deep";
    procedure End_Object (Self : in out Writer)
      with Pre => Self.Expects_Name or else raise Misuse_Error with "no name is expected";
    --  Start or end an object.
@@ -53,7 +53,7 @@ package Appserver.JSON.Writers is
 
    procedure Start_Array (Self : in out Writer)
      with Pre => (Self.Expects_Value and then Self.Depth < Deepest)
-                 or else raise Misuse_Error with "no value is expected, or too many are open";
+                 or else raise Misuse_Error with "no value is expected, or the nesting is too deep";
    procedure End_Array (Self : in out Writer)
      with Pre => Self.Is_In_Array or else raise Misuse_Error with "not in an array";
    --  Start or end an array.

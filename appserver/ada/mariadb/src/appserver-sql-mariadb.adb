@@ -161,7 +161,8 @@ package body Appserver.SQL.MariaDB is
    procedure Make_Ready (DB : Connection'Class) is
    begin
       if DB.Streams then
-         Raise_Error ("HY010", 0, "another statement's rows are being read as a stream");
+         Raise_Error
+           ("HY010", 0, "another statement is streaming rows: read all of them, or call Reset");
       elsif (Status_Of (DB.Handle) and Session_Changed) /= 0 then
          Restore_Session (DB.Handle);
       end if;
@@ -1474,7 +1475,7 @@ package body Appserver.SQL.MariaDB is
       Release (Self.Outputs);
       if Natural (stmt_param_count (Handle)) /= Self.Parameters then
          Self.Is_Stale := True;
-         Raise_Error ("0A000", 0, "the parameters of the statement have changed");
+         Raise_Error ("0A000", 0, "the number of the statement's parameters has changed");
       end if;
    end Prepare_Again;
 

@@ -807,7 +807,7 @@ package body Appserver.Pools is
       or
          delay until Deadline;
          Self.Pool.Control.Count_Timeout;
-         raise Pool_Timeout with "opening the resource timed out";
+         raise Pool_Timeout with "Open did not return within the timeout of Get";
       end select;
       begin
          pragma Abort_Defer;
@@ -1046,12 +1046,12 @@ package body Appserver.Pools is
    begin
       Require
         (not Self.Is_Configured and then (for all Slot of Self.Slots => Slot.Leases = 0),
-         "the pool was already configured, or a resource was already leased");
+         "Configure must be called only once, before the first Get");
       Require
         (Duration'Min
            (Duration'Min (Options.Idle_Timeout, Options.Max_Lifetime),
             Duration'Min (Options.Keep_Alive, Options.Leak_Threshold)) >= 0.0,
-         "a time is negative");
+         "a time in Pool_Options is negative");
       Require
         (Options.Keep_Alive = Forever or else Options.Keep_Alive < Options.Max_Lifetime,
          "Keep_Alive must be less than Max_Lifetime");

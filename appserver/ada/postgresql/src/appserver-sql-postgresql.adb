@@ -93,7 +93,8 @@ package body Appserver.SQL.PostgreSQL is
    procedure Check_Idle (DB : Connection_Handle) is
    begin
       if transactionStatus (DB) = Active then
-         Raise_Error ("HY010", 0, "another statement's rows are being read as a stream");
+         Raise_Error
+           ("HY010", 0, "another statement is streaming rows: read all of them, or call Reset");
       end if;
    end Check_Idle;
 
@@ -676,9 +677,10 @@ package body Appserver.SQL.PostgreSQL is
       end if;
       case transactionStatus (Self.Handle) is
          when Idle =>
-            Raise_Error ("25P01", 0, "no transaction to commit");
+            Raise_Error ("25P01", 0, "there is no transaction to commit");
          when In_Error =>
-            Raise_Error ("25P02", 0, "a statement of the transaction failed");
+            Raise_Error
+              ("25P02", 0, "a statement of the transaction has failed: roll back the transaction");
          when others =>
             Run (Self.Handle, "COMMIT");
       end case;
@@ -1290,7 +1292,7 @@ package body Appserver.SQL.PostgreSQL is
       if Self.Result = No_Result then
          Self.Awaits  := False;
          Self.Columns := 0;
-         Raise_Error ("HY010", 0, "the rest of the stream was discarded");
+         Raise_Error ("HY010", 0, "the remaining rows of the stream were discarded");
       end if;
       Take_Result (Self);
    end Await_Row;
@@ -1675,7 +1677,7 @@ package body Appserver.SQL.PostgreSQL is
       Start  : constant System.Address := unescapeBytea (Text, Length);
    begin
       if Start = System.Null_Address then
-         raise Storage_Error with "no memory for a blob";
+         raise Storage_Error with "not enough memory for a blob";
       end if;
       return Result : constant Blob := To_Blob (Start, Natural (Length)) do
          freemem (Start);

@@ -171,7 +171,7 @@ package body Appserver.SQL.Time_Limits is
    procedure Refuse_Start with No_Return;
    procedure Refuse_Start is
    begin
-      Raise_Error ("53000", 0, "no file descriptor available for a timeout");
+      Raise_Error ("53000", 0, "no file descriptor is available for a timeout");
    end Refuse_Start;
 
    procedure Start
