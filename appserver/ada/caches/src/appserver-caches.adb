@@ -282,7 +282,7 @@ package body Appserver.Caches is
    package Counting is new System.Atomic_Operations.Modular_Arithmetic (Atomic_Count);
 
    --  The participant is counted before it joins. So if a task changes a key and then sees no
-   --  callers, the change was made before the load begins.
+   --  callers, the change precedes any later load.
 
    overriding procedure Initialize (Self : in out Participant) is
    begin
@@ -452,8 +452,8 @@ package body Appserver.Caches is
      (if Timeout >= Max_Timeout then Time_Last
       else Clock + To_Time_Span (Duration'Max (Timeout, 0.0)));
 
-   --  If another task is already loading the key, or Load raises an exception, Element stays the
-   --  current one
+   --  If another task is already loading the key, or Load raises an exception, Element does not
+   --  change
 
    procedure Refresh
      (Self    : in out Cache'Class;

@@ -318,7 +318,7 @@ package body Appserver.HTTP.Contexts is
       if (Response.Kind = File_Bytes and then not Self.Builder.Has_File)
         or else (Response.Kind = Source_Bytes and then not Self.Builder.Has_Source)
       then
-         --  The handler did not attach the file or the source that it announced
+         --  The handler did not attach the file or the source that its response requires
          Self.Builder.Clear;
          Put_Attached (Self, Status_Only (Internal_Error), Date, Closes);
       else

@@ -57,7 +57,8 @@ package body Appserver.SQL.PostgreSQL is
    function First_Line (Text : String) return String is
      (Text (Text'First .. Ada.Strings.Fixed.Index (Text & ASCII.LF, [1 => ASCII.LF]) - 1));
 
-   --  Raises the error of a failed command. Result is its result, or none, and is released.
+   --  Raises the error of a failed command. Result is the result of the command, or No_Result.
+   --  Releases Result.
 
    procedure Raise_Failure (DB : Connection_Handle; Result : Result_Handle)
      with No_Return, No_Inline;
@@ -256,7 +257,8 @@ package body Appserver.SQL.PostgreSQL is
    --  The options host, hostaddr, port and target_session_attrs. An empty option is not set.
 
    --  Starts to connect. With To_Look_Up, the library only determines the options, because one of
-   --  them is deliberately invalid. It does not search for a password if one is given.
+   --  them is deliberately invalid. If the target contains a password, the library does not search
+   --  for another one.
 
    function Started
      (Target : String; Try : Attempt; To_Look_Up : Boolean := False) return Connection_Handle
@@ -839,8 +841,8 @@ package body Appserver.SQL.PostgreSQL is
       Self.Attach (On);
    end Prepare;
 
-   --  Prepares a statement again that the server has dropped or no longer runs. The values stay
-   --  bound.
+   --  Prepares a statement again, after the server has dropped it or can no longer execute it. The
+   --  values stay bound.
 
    procedure Prepare_Again (Self : in out Statement) with No_Inline;
    procedure Prepare_Again (Self : in out Statement) is
@@ -1252,8 +1254,9 @@ package body Appserver.SQL.PostgreSQL is
       Take_Result (Self);
    end Run_Once;
 
-   --  Runs the statement. If its plan is stale, the statement had no effect. If nothing else was
-   --  done in its transaction, it is transparently prepared again and run.
+   --  Runs the statement. If the statement's plan is stale, the statement had no effect. If nothing
+   --  else was done in the transaction, prepares the statement again and runs it, so the program
+   --  does not see the error.
 
    procedure Run (Self : in out Statement) is
       Owner       : Connection renames Connection (Self.Owner.all);
