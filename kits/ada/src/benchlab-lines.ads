@@ -25,8 +25,8 @@ package Benchlab.Lines is
       Line   : out Line_Buffer;
       Length : out Line_Length;
       Result : out Outcome);
-   --  Reads the next line, without the LF at its end, which may be missing after the last line. A
-   --  line that is too long is read to its end and discarded.
+   --  Reads the next line, without its LF. The last line of a file may lack the LF. A line that is
+   --  too long is read to its end and discarded.
 
    function Is_Empty (From : Line_Reader) return Boolean;
    --  Returns True if the buffer is empty, so the next line must be read from the file

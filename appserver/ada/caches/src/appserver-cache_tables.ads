@@ -144,7 +144,7 @@ package Appserver.Cache_Tables is
      (Node : not null Node_Access; Now, Interval : Instant; Is_Taken : out Boolean)
      with Pre => Node.Is_Timed;
    --  Assigns a due refresh to one task: if multiple tasks call this procedure, it sets Is_Taken to
-   --  True for only one of them. The next refresh is due after Interval.
+   --  True for only one of these tasks. The next refresh is due after Interval.
 
    procedure Pin (Node : not null Node_Access);
    --  Prevents a node from being freed until Release. The node must be in the table.

@@ -207,11 +207,11 @@ package Appserver.Caches is
       Load    : not null access function (Key : Key_Type) return Element_Type;
       Timeout : Duration := No_Timeout) return Element_Type;
    --  Returns the element of a key. If the key has no entry, calls Load and puts its result. If
-   --  multiple tasks miss the same key concurrently, one of them calls Load, and the others wait
-   --  and then return its result or raise its exception. If the loading task is aborted, a waiting
-   --  task calls Load instead. Tasks that use other keys do not wait. After an exception, the next
-   --  call loads again. With Refresh_After_Write, an element that is due for a refresh is loaded
-   --  again.
+   --  multiple tasks miss the same key concurrently, one of these tasks calls Load. The other tasks
+   --  wait, and then return the result of the load or raise its exception. If the loading task is
+   --  aborted, a waiting task calls Load instead. Tasks that use other keys do not wait. After an
+   --  exception, the next call loads again. With Refresh_After_Write, an element that is due for a
+   --  refresh is loaded again.
    --
    --  A Put or Remove of the key, or a Clear, makes a load in progress outdated, since its result
    --  may be older than the change. Calls that begin later do not use this load, and its result is

@@ -156,10 +156,10 @@ private
    type Slot_Array is array (Positive range <>) of Slot;
 
    Max_Path_Length : constant := 4_096;
-   --  Linux's PATH_MAX
+   --  PATH_MAX of Linux, in bytes
 
    Batch_Size : constant := 4_096;
-   --  Linux's PIPE_BUF, the number of bytes that a ready pipe accepts in one write
+   --  PIPE_BUF of Linux, the number of bytes that a ready pipe accepts in one write
 
    type Access_Log (Lines : Line_Count) is new Ada.Finalization.Limited_Controlled with record
       File        : Descriptor := No_File;

@@ -200,7 +200,7 @@ package Appserver.HTTP.REST is
                    "the method cannot have routes, or the pattern is too long";
    --  Creates a route whose responses are not documents but, for example, files or constant text.
    --  @param Method the method
-   --  @param Pattern a path, as above
+   --  @param Pattern a path, in the same format as for routes whose responses are documents
    --  @param Handle the handler
    --  @return the route
 
@@ -212,7 +212,7 @@ package Appserver.HTTP.REST is
    --  Creates a route for GET whose response is a constant document of up to 65,536 bytes. This
    --  call writes the document once in each format. The documents are stored in heap memory that is
    --  never freed.
-   --  @param Pattern a path, as above
+   --  @param Pattern a path, in the same format as for routes whose responses are documents
    --  @param Write writes the document
    --  @return the route
 

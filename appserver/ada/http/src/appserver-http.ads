@@ -336,8 +336,8 @@ package Appserver.HTTP is
    --  @return the host of an absolute target; otherwise the value of the field Host
 
    function Client_Address (Self : Request) return IP_Addresses.Address with Inline;
-   --  Returns the address of the peer, which may be a proxy. If it is, Appserver.HTTP.Proxies finds
-   --  the address of the client.
+   --  Returns the address of the peer, which may be a proxy. If the peer is a proxy,
+   --  Appserver.HTTP.Proxies finds the address of the client.
    --  @param Self the request
    --  @return the address of the peer
 

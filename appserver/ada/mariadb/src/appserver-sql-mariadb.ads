@@ -101,7 +101,7 @@ package Appserver.SQL.MariaDB is
    --  @param TLS the protection of the connection
    --  @param Authority the path of a file with trusted CA certificates; empty for the system's
    --  certificates
-   --  @exception SQL_Error as above
+   --  @exception SQL_Error in the same cases as for Open with a host name
    --  @exception Misuse_Error the connection is open
 
    procedure Set_Statement_Limit (Self : in out Connection; Limit : Timeout_Duration)

@@ -13,7 +13,7 @@ private with Ada.Finalization;
 private package Appserver.Retry.Calls is
 
    subtype Connection_Id is System.Storage_Elements.Integer_Address;
-   --  The address of a connection, which identifies it
+   --  The address of a connection object, which identifies the connection
 
    type Attempt_Scope;
    type Scope_Access is access all Attempt_Scope;

@@ -64,9 +64,10 @@ package Appserver.Retry.Transactions is
       Stop    : access Cancellation := null;
       Request : SQL.UTF_8_String := "") return SQL.UTF_8_String;
    --  Runs work like Run, but the work takes effect only once for all calls with the same key, in
-   --  this process and in others. The transaction inserts the key into Key_Table before the work,
-   --  and stores the result after it. If the key already exists, Run_Once returns the stored result
-   --  and does not run the work. So even a commit whose outcome is unknown can be retried.
+   --  this process and in other processes. The transaction inserts the key into Key_Table before
+   --  the work, and stores the result after it. If the key already exists, Run_Once returns the
+   --  stored result and does not run the work. So even a commit whose outcome is unknown can be
+   --  retried.
    --  @param By the policy
    --  @param On the connection, as for Run
    --  @param Id the idempotency key, of at most 255 characters. The client chooses the key: it uses

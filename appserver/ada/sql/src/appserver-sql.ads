@@ -151,7 +151,7 @@ package Appserver.SQL is
       --  The number of the failed execution of a batch or the failed row of a load, from 1; 0 for
       --  other errors
       Message    : UTF_8_String (1 .. Message_Length);
-      --  The message of the database library
+      --  The error message of the database library
       Detail     : UTF_8_String (1 .. Detail_Length);
       --  PostgreSQL's detail message, such as "Key (name)=(Ada) already exists."; empty for other
       --  databases

@@ -39,7 +39,7 @@ generic
 
 package Appserver.Retry.Fault_Injection is
 
-   --  Procedures that Transactions calls before and after each commit
+   --  Procedures that the package Transactions calls before and after each commit
 
    procedure Before_Commit;
    procedure After_Commit;

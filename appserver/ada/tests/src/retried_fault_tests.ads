@@ -13,7 +13,8 @@ generic
    with package Database is new Test_Databases.Database (<>);
 
    Schedules : Positive;
-   --  The default number of random schedules; the environment variable LAB_SCHEDULES overrides it
+   --  The default number of random schedules; the environment variable LAB_SCHEDULES overrides this
+   --  number
 package Retried_Fault_Tests is
 
    function Suite return AUnit.Test_Suites.Access_Test_Suite;
