@@ -22,7 +22,7 @@ NESTED = re.compile(r"   package (\w+) is")
 COMMENT = re.compile(r" *--(?:  ?(.*))?")
 TAG = re.compile(r"@(param|exception|return)\b ?(.*)")
 DECLARED = re.compile(r"\b(?:procedure|function|type|subtype|package|entry) +(\w+|\"[^\"]+\")|^ *(\w+)(?:, *\w+)* *:", re.MULTILINE)
-# Not of interest to users
+# Pragmas and use clauses, which the pages omit
 CONTEXT = re.compile(r"^ {0,3}(?:pragma|use) [^;]*;\n?", re.MULTILINE)
 PACKAGE = re.compile(r"\bAppserver(?:\.[A-Z]\w*)*")
 STYLE = """:root { color-scheme: light dark }

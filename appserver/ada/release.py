@@ -26,7 +26,7 @@ FOLDER = "appserver/ada"
 BUILT = {"obj", "lib", "alire"}
 # The format of the index, for alr 1.2 and later
 INDEX_FORMAT = "1.2.1"
-# RFC 2606: names that nobody can own
+# RFC 2606: reserved names, which nobody can own
 RESERVED = re.compile(r"\.(?:example|invalid|test|localhost)\b")
 MODIFIED_AT = 1_767_225_600  # 2026-01-01
 LINK = re.compile(r"(\]\()((?:\.\./|[\w.-]+/)*[\w.-]*)(#[\w-]+)?\)")

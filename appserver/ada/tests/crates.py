@@ -29,24 +29,24 @@ SOURCES = {".adb", ".ads", ".c", ".gpr", ".ld", ".py", ".sh", ".toml", ""}
 COPYRIGHT = "Copyright 2026 The benchlab authors"
 LIBRARIES = {"libmariadb": "-lmariadb", "libpq": "-lpq", "libsqlite3": "-lsqlite3", "zlib": "-lz"}
 
-# https://github.com/alire-project/alire/blob/master/doc/catalog-format-spec.md: what a release must have in an index, and what else
-# these have. [test] is not known to alr before 2.1, so tests are actions.
+# The keys that a release must have in an index (https://github.com/alire-project/alire/blob/master/doc/catalog-format-spec.md), and
+# the other keys of these crates. alr does not support [test] before version 2.1, so tests are actions.
 KEYS = {"name", "version", "description", "authors", "maintainers", "maintainers-logins", "licenses", "website", "tags",
         "project-files", "configuration", "available", "actions", "depends-on"}
-# Lengths: src/alire/alire.ads there
+# The limits in src/alire/alire.ads of the same repository
 MAX_DESCRIPTION, MAX_TAG = 72, 15
 NAME = re.compile("[a-z][a-z0-9_]{2,63}")
 TAG = re.compile("[a-z0-9]+(-[a-z0-9]+)*")
 MAINTAINER = re.compile(r"(?:[^<>@]+ <)?[\w.+-]+@[\w-]+(?:\.[\w-]+)+>?")
 LOGIN = re.compile("[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*")
-# Before 1.0, the API is compatible within a minor version, which is what the operator means
+# Before 1.0, the API is compatible within a minor version. The operator ~ means the same.
 COMPATIBLE = "~{0[0]}.{0[1]}"
 
 INDEXED = {"libmariadb": "libmariadb-dev", "libpq": "libpq-dev", "libsqlite3": "libsqlite3-dev", "zlib": "zlib1g-dev"}
 MAINTAINED = 'maintainers = ["nobody@example.org"]\nmaintainers-logins = ["nobody"]\n'
-# What is built as shared libraries, in an order in which they can be built
+# The crates that are built as shared libraries, each after its dependencies
 RELOCATABLE = ("appserver", "appserver_ip", "appserver_json", "appserver_http", "appserver_sql", "appserver_sqlite")
-# Releases that Alire builds and tests unless it does all: without dependencies, with some, and with a system's library
+# The releases that Alire builds and tests without "all": without dependencies, with dependencies, and with a library of the system
 TRIED = ("appserver_caches", "appserver_counters", "appserver_sqlite")
 
 

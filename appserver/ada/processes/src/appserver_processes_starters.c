@@ -24,16 +24,16 @@
 
 /* A request to start a program. It has the same layout as Request in Appserver.Processes.Linux. */
 struct request {
-    char *const *paths; /* of the program, NULL-terminated: the first path that exists is used */
+    char *const *paths; /* The paths to try, NULL-terminated: the first path that exists is executed */
     char *const *arguments;
     char *const *environment;
-    const char *directory; /* or NULL */
-    int streams[3];        /* of the program; -1 to inherit this process's stream */
+    const char *directory; /* NULL for this process's directory */
+    int streams[3];        /* The program's streams; -1 to inherit this process's stream */
 
     int code;              /* 0, or the errno of the failed call */
-    pid_t id;              /* of the child, which writes it; 0 if there is none */
-    int is_abandoned;      /* Set with the lock held: the caller no longer waits */
-    int has_ended;         /* Guarded by the lock: the starter does not use it after this */
+    pid_t id;              /* The child's ID, which the child sets; 0 if there is no child */
+    int is_abandoned;      /* True if the caller no longer waits; set with the lock held */
+    int has_ended;         /* True if the starter does not use the request any more; guarded by the lock */
 };
 
 _Static_assert(sizeof(struct request) == 64, "Appserver.Processes.Linux has another layout");
