@@ -40,7 +40,7 @@ package Benchlab.Cases is
    --  end of an operation. If Lap was never called, no latencies are reported.
 
    type Measuring_Case is limited interface and Subject_Case;
-   --  A case with metrics of its own
+   --  A case that reports its own metrics
 
    function Metrics (Self : Measuring_Case) return Fields.Field_List is abstract;
    --  Returns the metrics of the latest Perform, each added as a Metric_Value

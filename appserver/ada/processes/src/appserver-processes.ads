@@ -124,8 +124,8 @@ package Appserver.Processes is
    --  object's scope, the program is killed if it is still running. Other programs in its process
    --  group are also killed, even if the program itself has exited. Neither a zombie process nor an
    --  open file remains. If a program cannot be killed, for example because it runs as another
-   --  user, finalization stops waiting for it after at most one second. A later call of this
-   --  package reaps that program.
+   --  user, finalization stops waiting for it after at most one second. A later call to a
+   --  subprogram of this package reaps that program.
 
    procedure Start
      (Self      : in out Process;
