@@ -23,7 +23,7 @@ package Appserver.HTTP.Dates is
    No_Time : constant Unix_Time := Unix_Time'First;
 
    function Value (Text : String; Now : Common_Time) return Unix_Time;
-   --  Parses a date in any of the three formats. Returns No_Time if the text is not valid. A
-   --  two-digit year is interpreted as a year at most 50 years after Now.
+   --  Parses a date in any of the three formats of RFC 9110, section 5.6.7. Returns No_Time if the
+   --  text is not valid. A two-digit year is interpreted as a year at most 50 years after Now.
 
 end Appserver.HTTP.Dates;
