@@ -22,7 +22,7 @@ NESTED = re.compile(r"   package (\w+) is")
 COMMENT = re.compile(r" *--(?:  ?(.*))?")
 TAG = re.compile(r"@(param|exception|return)\b ?(.*)")
 DECLARED = re.compile(r"\b(?:procedure|function|type|subtype|package|entry) +(\w+|\"[^\"]+\")|^ *(\w+)(?:, *\w+)* *:", re.MULTILINE)
-# Not of interest to users
+# Pragmas and use clauses, which the pages omit
 CONTEXT = re.compile(r"^ {0,3}(?:pragma|use) [^;]*;\n?", re.MULTILINE)
 PACKAGE = re.compile(r"\bAppserver(?:\.[A-Z]\w*)*")
 STYLE = """:root { color-scheme: light dark }
@@ -42,7 +42,7 @@ NAMES = {"param": "parameters", "exception": "exceptions", "return": "result"}
 
 @dataclass
 class Item:
-    """A piece of a specification: a heading, a text, or declarations with their comment."""
+    """An item of a page: a heading, a text, or declarations with the comment that describes them."""
 
     code: list[str] = field(default_factory=list)
     comment: list[str] = field(default_factory=list)
@@ -66,7 +66,7 @@ def comment_of(lines: list[str]) -> list[str]:
 
 
 def items_of(lines: list[str], indent: int) -> list[Item]:
-    """Splits declarations at blank lines, and before a declaration that follows a comment on the same level."""
+    """Splits declarations at blank lines, and before a declaration that follows a comment with the same indentation."""
     margin = " " * indent + "--"
     items: list[Item] = []
     current = Item()
@@ -134,7 +134,7 @@ def read(crate: release.Crate, file: Path) -> Package | None:
 
 
 def linked(text: str, pages: dict[str, str], own: str = "") -> str:
-    """Escapes a text, and links the names of packages."""
+    """Escapes a text for HTML, and turns the names of packages into links."""
     def link(name: re.Match[str]) -> str:
         words = name[0].split(".")
         for length in range(len(words), 0, -1):
@@ -147,7 +147,7 @@ def linked(text: str, pages: dict[str, str], own: str = "") -> str:
 
 
 def prose(lines: list[str], pages: dict[str, str], own: str) -> str:
-    """Converts a comment: paragraphs, indented examples, and tags."""
+    """Converts a comment to HTML, with its paragraphs, indented examples and tags."""
     result: list[str] = []
     paragraph: list[str] = []
     example: list[str] = []

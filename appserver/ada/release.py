@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # Copyright 2026 The benchlab authors
-"""Makes the release of each crate: a source archive of the crate alone, and its manifest for an Alire index.
+"""Makes the release of each crate: an archive of the crate's sources, and a manifest for an Alire index.
 
     release.py --archives https://example.org/releases/0.1.0 DIRECTORY
     release.py --rehearse DIRECTORY     # an index of the local archives, to try the crates
 
-DIRECTORY gets archives/NAME-VERSION.tar.gz, to be uploaded, and index/, to be submitted. Equal sources give equal archives."""
+Writes archives/NAME-VERSION.tar.gz, to be uploaded, and index/, to be submitted, to DIRECTORY. Equal sources result in equal
+archives."""
 
 import argparse
 import gzip
@@ -25,14 +26,14 @@ FOLDER = "appserver/ada"
 BUILT = {"obj", "lib", "alire"}
 # The format of the index, for alr 1.2 and later
 INDEX_FORMAT = "1.2.1"
-# RFC 2606: names that nobody can own
+# RFC 2606: reserved names, which nobody can own
 RESERVED = re.compile(r"\.(?:example|invalid|test|localhost)\b")
 MODIFIED_AT = 1_767_225_600  # 2026-01-01
 LINK = re.compile(r"(\]\()((?:\.\./|[\w.-]+/)*[\w.-]*)(#[\w-]+)?\)")
 
 
 class Crate:
-    """A directory with a manifest, a project file and sources."""
+    """A crate, which is a directory with a manifest, a project file and sources."""
 
     def __init__(self, manifest: Path) -> None:
         self.folder = manifest.parent
@@ -47,7 +48,7 @@ class Crate:
         return sorted(path for path in found if not BUILT & set(path.relative_to(self.folder).parts))
 
     def readme(self) -> str:
-        """The README, in which links that lead out of the crate are replaced by links to the website."""
+        """Returns the README. Links that lead out of the crate are replaced by links to the website."""
         site = self.manifest["website"].removesuffix(f"/{FOLDER}")
 
         def absolute(link: re.Match[str]) -> str:
@@ -64,7 +65,7 @@ def crates() -> list[Crate]:
 
 
 def packed(crate: Crate) -> bytes:
-    """Returns the archive: a single directory with the crate's files and the license."""
+    """Returns the archive, which contains a single directory with the crate's files and the license."""
     contents = {path.relative_to(crate.folder).as_posix(): (path.read_bytes(), path.stat().st_mode & 0o111)
                 for path in crate.files()}
     contents["README.md"] = (crate.readme().encode(), 0)
@@ -98,11 +99,11 @@ def release(folder: Path, archives: str) -> None:
 
 
 def main() -> str | None:
-    """Makes the release. Returns the reason if that is impossible, otherwise None."""
+    """Makes the releases. Returns None on success, otherwise an error message."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--archives", metavar="URL", help="the URL from which the archives can be downloaded")
-    where.add_argument("--rehearse", action="store_true", help="use the local archives; nothing may be published")
+    where.add_argument("--rehearse", action="store_true", help="write an index of the local archives, which must not be published")
     parser.add_argument("folder", metavar="DIRECTORY", type=Path)
     arguments = parser.parse_args()
     folder = arguments.folder.resolve()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright 2026 The benchlab authors
-"""Writes the API documentation, and checks it: pages are well-formed, links lead somewhere, and no declaration, comment or tag
+"""Writes the API documentation, and checks it: pages are well-formed, links have targets, and no declaration, comment or tag
 of a public part is lost: python3 api.py DIRECTORY"""
 
 import re
@@ -29,7 +29,7 @@ def check(package: api.Package, text: str, folder: Path) -> int:
     for link in page.iter("a"):
         assert (folder / link.get("href")).is_file(), f"{package.name}: {link.get('href')}"
     head, public = parts(text)
-    # The aspects of the package itself, and parts that only the specification's own code needs, are not shown
+    # The pages do not show the aspects of the package, and clauses that only the code of the specification needs
     shown = api.CONTEXT.sub("", re.sub(r"\A.*?\bis$", "", public, count=1, flags=re.MULTILINE | re.DOTALL))
     lost = set(WORD.findall(shown)) - set(WORD.findall(" ".join(page.itertext()))) - {"param", "return", "exception"}
     assert not lost, f"{package.name}: {sorted(lost)}"

@@ -2,8 +2,8 @@
 # Copyright 2026 The benchlab authors
 """Checks that the embedded server allocates no heap memory: python3 counted_heap.py PROGRAM
 
-The program counts its allocations. It gets requests for all handlers and rejections of the library, and once a request that does
-allocate memory, to check that allocations are counted."""
+The program counts its allocations. This script sends it requests for all handlers, and requests that the library rejects. One
+further request allocates memory, to check that the program counts allocations."""
 
 import re
 import socket
@@ -134,7 +134,7 @@ ANSWERED = [
 
 
 def wait_for_room(device):
-    """Connects more clients than the server has room for; the last client is served when the first one has disconnected."""
+    """Connects more clients than the server has room for. The server serves the last client when an earlier client has disconnected."""
     waiting = [device.connect() for _ in range(200)]
     for connection in waiting:
         connection.sendall(request("GET", "/"))
@@ -144,7 +144,7 @@ def wait_for_room(device):
 
 
 def dribble(device):
-    """Sends headers that do not end, which time out."""
+    """Sends incomplete headers, and expects a timeout for each of them."""
     waiting = [device.connect() for _ in range(10)]
     for connection in waiting:
         connection.sendall(b"GET / HT")
@@ -171,7 +171,7 @@ def leave(device):
 
 
 def cut_off(device):
-    """Requests a source that produces fewer bytes than announced."""
+    """Requests a source that produces fewer bytes than its Content-Length states."""
     for _ in range(10):
         try:
             device.statuses(request("GET", "/stream?size=1000&counted=1001"))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright 2026 The benchlab authors
-"""Makes the releases, and builds each archive alone, with only the archives of the dependencies in its manifest; checks where the
-build writes. Builds and tests releases with Alire, from an index and archives on a local server. Checks manifests against the
-rules of Alire's index, and the consistency of manifests, project files, CHANGELOG.md, source headers and assertion policies:
-python3 crates.py DIRECTORY [all]. With "all", Alire builds and tests every release, otherwise some."""
+"""Makes the releases, and builds each archive with only the archives of the dependencies in its manifest. Checks to which
+directories a build writes. Builds and tests releases with Alire, from an index and archives on a local server. Checks manifests
+against the rules of Alire's index, and the consistency of manifests, project files, CHANGELOG.md, source headers and assertion
+policies: python3 crates.py DIRECTORY [all]. With "all", Alire builds and tests every release, otherwise only some of them."""
 
 import functools
 import http.server
@@ -29,24 +29,24 @@ SOURCES = {".adb", ".ads", ".c", ".gpr", ".ld", ".py", ".sh", ".toml", ""}
 COPYRIGHT = "Copyright 2026 The benchlab authors"
 LIBRARIES = {"libmariadb": "-lmariadb", "libpq": "-lpq", "libsqlite3": "-lsqlite3", "zlib": "-lz"}
 
-# https://github.com/alire-project/alire/blob/master/doc/catalog-format-spec.md: what a release must have in an index, and what else
-# these have. [test] is not known to alr before 2.1, so tests are actions.
+# The keys that a release must have in an index (https://github.com/alire-project/alire/blob/master/doc/catalog-format-spec.md), and
+# the other keys of these crates. alr does not support [test] before version 2.1, so tests are actions.
 KEYS = {"name", "version", "description", "authors", "maintainers", "maintainers-logins", "licenses", "website", "tags",
         "project-files", "configuration", "available", "actions", "depends-on"}
-# Lengths: src/alire/alire.ads there
+# The limits in src/alire/alire.ads of the same repository
 MAX_DESCRIPTION, MAX_TAG = 72, 15
 NAME = re.compile("[a-z][a-z0-9_]{2,63}")
 TAG = re.compile("[a-z0-9]+(-[a-z0-9]+)*")
 MAINTAINER = re.compile(r"(?:[^<>@]+ <)?[\w.+-]+@[\w-]+(?:\.[\w-]+)+>?")
 LOGIN = re.compile("[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*")
-# Before 1.0, the API is compatible within a minor version, which is what the operator means
+# Before 1.0, the API is compatible within a minor version. The operator ~ means the same.
 COMPATIBLE = "~{0[0]}.{0[1]}"
 
 INDEXED = {"libmariadb": "libmariadb-dev", "libpq": "libpq-dev", "libsqlite3": "libsqlite3-dev", "zlib": "zlib1g-dev"}
 MAINTAINED = 'maintainers = ["nobody@example.org"]\nmaintainers-logins = ["nobody"]\n'
-# What is built as shared libraries, in an order in which they can be built
+# The crates that are built as shared libraries, each after its dependencies
 RELOCATABLE = ("appserver", "appserver_ip", "appserver_json", "appserver_http", "appserver_sql", "appserver_sqlite")
-# Releases that Alire builds and tests unless it does all: without dependencies, with some, and with a system's library
+# The releases that Alire builds and tests without "all": without dependencies, with dependencies, and with a library of the system
 TRIED = ("appserver_caches", "appserver_counters", "appserver_sqlite")
 
 
@@ -103,8 +103,9 @@ def check_headers() -> int:
 
 
 def check_policies() -> int:
-    """Checks that preconditions are checked regardless of a program's switches, and that no specification has predicates or invariants,
-    except for sets. GNAT has no such policy for these, and checks them only if the unit that uses a type is compiled with -gnata."""
+    """Checks that preconditions are checked regardless of a program's switches, and that no specification has invariants or predicates,
+    except for subtypes that are used as sets. For invariants and predicates, GNAT has no such policy, and checks them only if the unit
+    that uses a type is compiled with -gnata."""
     units = [path for path in sorted(ADA.glob("*/src/*.ad[sb]")) if path.parts[-3] not in ("tests", "examples")]
     texts = {path: re.sub("--.*", "", path.read_text()) for path in units}
     for path, text in texts.items():
@@ -129,7 +130,8 @@ def check_switches() -> None:
 
 
 def as_nobody(folder: Path) -> dict[str, object]:
-    """Returns arguments that run a build as a user who may write only to the directories of the crates. Root may write everywhere."""
+    """Returns arguments that run a build as the user nobody, who may write only to the directories of the crates. Returns no
+    arguments if this is not possible."""
     # The user nobody cannot reach a checkout in root's home; writes there are detected all the same.
     is_reachable = all(above.stat().st_mode & stat.S_IXOTH for above in folder.parents)
     if os.geteuid() != 0 or not is_reachable:
@@ -214,7 +216,8 @@ def build_away(crates: dict[str, Crate], folder: Path, mode: str, kind: str) -> 
 
 
 def build_first(crates: dict[str, Crate], folder: Path) -> None:
-    """Builds a crate whose dependencies are not built yet: in their own directories, as in README.md, or in APPSERVER_OUTPUT."""
+    """Builds a crate together with its dependencies. The build writes either to the directories of the crates, as in README.md, or to
+    the directory in APPSERVER_OUTPUT."""
     user = put_crates(crates, folder)
     top = crates["appserver_http"]
     crate_folder, below = folder / top.name, top.crates_below(crates)

@@ -13,7 +13,7 @@ EXAMPLE_URL = "http://127.0.0.1:8080"
 
 
 def answer_to(command, url):
-    """Returns the output of curl, with these supported options: -s, -H FIELD, -d CONTENT"""
+    """Returns the output of a curl command. Supports the options -s, -H FIELD and -d CONTENT."""
     words = iter(shlex.split(command)[1:])
     request = urllib.request.Request(EXAMPLE_URL)
     for word in words:

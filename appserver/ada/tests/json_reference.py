@@ -2,8 +2,8 @@
 # Copyright 2026 The benchlab authors
 """Compares Appserver.JSON with Python's json: python3 json_reference.py PATH-OF-json_copy [TEXTS [SEED]]
 
-Documents are generated at random and written in many ways; most are then damaged. Both sides must
-agree on whether each text is JSON, and on its contents.
+Generates random documents and writes them in many ways, and then damages most of the texts. Both parsers must
+agree on whether each text is JSON, and on the contents of the document.
 """
 
 import json
@@ -108,7 +108,7 @@ def parsed(source):
 
 
 def largest(document):
-    """Returns whether the document has a number that is too large for either side."""
+    """Returns whether the document has a number that is too large for one of the parsers."""
     if isinstance(document, tuple | list):
         return any(largest(part) for part in document)
     if isinstance(document, float):

@@ -2,7 +2,7 @@
 # Copyright 2026 The benchlab authors
 """Tests the SQL layer with a MariaDB server that has a certificate: python3 mariadb_tls.py PROGRAM
 
-Starts a server with openssl and mariadbd, to which PROGRAM, tls_client, connects."""
+Creates certificates with openssl, and starts mariadbd. PROGRAM is the test program tls_client, which connects to this server."""
 
 import contextlib
 import os
@@ -17,7 +17,7 @@ from pathlib import Path
 WITHIN_S = 60
 PATH = f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin"
 ADDRESS, OTHER_ADDRESS = "127.0.0.1", "127.0.0.2"
-"""The server's addresses: the address in its certificate, and another one."""
+"""The server's addresses. ADDRESS is in the server's certificate, OTHER_ADDRESS is not."""
 CIPHER = "SELECT variable_value <> '' FROM information_schema.session_status WHERE variable_name = 'Ssl_cipher'"
 USERS = """CREATE USER anyone@'%' IDENTIFIED BY 'secret';
 CREATE USER encrypted@'%' IDENTIFIED BY 'secret' REQUIRE SSL;

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright 2026 The benchlab authors
 #
-# Builds the example in the README of the crate in the current directory, runs it, and compares its output with that in the
+# Builds the example in the README of the crate in the current directory, runs it, and compares its output with the output in the
 # README. An example without output is only built. Each crate has this script as test.sh, which `alr test` runs.
 #
-# "alr with" in the README names the crates that the example needs. If there are others than the crate's dependencies, and
-# GPR_PROJECT_PATH does not contain them, only the crate is built.
+# "alr with" in the README names the crates that the example needs. If some of these crates are not dependencies of the crate, and
+# GPR_PROJECT_PATH does not contain them, the script builds only the crate.
 set -eu
 project=$(ls appserver*.gpr)
 output=${APPSERVER_OUTPUT:-$PWD/obj/}readme/${project%.gpr}

@@ -4,7 +4,7 @@
 
 An example is the text of a comment that is indented by three spaces. Its pieces are separated by blank lines, and by lines with an
 ellipsis. specifications/NAME.ada is the frame of NAME.ads: Ada code in which a line `@2` stands for the second piece, and lines
-`@… TEXT` at the beginning contain the replacement of each further ellipsis. Each piece must be in a frame, or listed here."""
+`@… TEXT` at the beginning contain the replacement of each further ellipsis. Each piece must be in a frame, or in TEXTS."""
 
 import re
 import sys

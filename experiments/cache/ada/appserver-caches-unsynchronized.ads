@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The table of Appserver.Caches.Wait_Free without any synchronization, to measure the cost of
---  reading without it. Any number of tasks may read the table as long as no task writes.
+--  The table of Appserver.Caches.Wait_Free without any synchronization, to measure the cost of a
+--  read without synchronization. Any number of tasks may read the table as long as no task writes.
 
 private with Ada.Finalization;
 

@@ -9,14 +9,16 @@ package body Cache_Cases is
 
    Max_Threads : constant := 1_024;
    Max_Entries : constant := 1_000_000;
-   --  The maximum number of entries in the case write, and the number in the case wait
+   --  The maximum number of entries in the case "write", and the number of entries in the case
+   --  "wait"
 
    Capacity : constant := 1_000;
-   --  The capacity in the case evict
+   --  The capacity of the map in the case "evict"
 
    Old_Keys : constant := 1_000;
    New_Keys : constant := 1_000;
-   --  In the case lost, the number of keys before an operation, and the number of keys that it puts
+   --  In the case "lost", the number of keys in the map before an operation, and the number of keys
+   --  that the operation puts
 
    function New_Case (Name : String) return Cases.Case_Reference is
      (if Name = "read_only" then new Replay_Case (Writes => False)
@@ -333,7 +335,7 @@ package body Cache_Cases is
       Self.Requests := Traces.Requests (Inputs, Arguments.Text ("trace"));
    end Open;
 
-   --  The check is the sum of the values, which does not depend on what is evicted
+   --  The check is the sum of the values, which does not depend on the evicted entries
 
    overriding procedure Perform
      (Self       : in out Evict_Case;

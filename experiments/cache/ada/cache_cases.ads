@@ -18,9 +18,9 @@ package Cache_Cases is
    use Benchlab;
 
    Readers_Share_Lock : Boolean := False;
-   --  True if the program has the locking policy under which protected functions run concurrently.
-   --  A program with this policy offers only the scheme read_write_lock; the other program offers
-   --  all other schemes.
+   --  True if protected functions run concurrently under the program's locking policy. The subject
+   --  with this policy offers only the scheme read_write_lock. The other subject offers all other
+   --  schemes.
 
    function New_Case (Name : String) return Cases.Case_Reference;
 
@@ -46,8 +46,8 @@ private
       Arguments : Fields.Field_List;
       Entries   : Natural;
       Writes    : Boolean := True);
-   --  Opens a map of the scheme that the arguments name. The unsynchronized scheme does not support
-   --  writes.
+   --  Creates a map with the scheme in Arguments. Raises Unsupported_Error if Writes is True and
+   --  the scheme is unsynchronized, which does not support writes.
 
    -----------
    -- Tasks --

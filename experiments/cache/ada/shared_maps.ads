@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The maps that tasks use concurrently: the maps of Appserver.Caches, and two for comparison, of
---  which one is safe only for reading and one loses entries.
+--  The maps that tasks use concurrently: the maps of Appserver.Caches, and two maps for comparison.
+--  One of these is safe only for reading, and the other one loses entries.
 
 with Ada.Containers;
 with Appserver.Caches;
@@ -11,7 +11,7 @@ package Shared_Maps is
 
    use Interfaces;
 
-   --  Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4)
+   --  Computes a hash by Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4)
 
    function Hash (Key : Unsigned_64) return Ada.Containers.Hash_Type is
      (Ada.Containers.Hash_Type (Shift_Right (Key * 16#9E37_79B9_7F4A_7C15#, 32)));
@@ -24,7 +24,7 @@ package Shared_Maps is
    type Map_Reference is access Maps.Cache'Class;
 
    function New_Map (Kind : Scheme; Entries : Natural) return not null Map_Reference;
-   --  Creates a map with the keys below Entries, in which key k has the value k + 1. The caller
+   --  Creates a map with the keys from 0 to Entries - 1. The value of key k is k + 1. The caller
    --  must free the map.
 
    function New_Bounded_Map (Capacity : Positive) return not null Map_Reference;

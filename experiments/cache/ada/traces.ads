@@ -13,7 +13,7 @@ package Traces is
    type Cache_Access is record
       Key   : Unsigned_64;
       Reads : Boolean;
-      --  True for a get, False for a put
+      --  True if the operation is a get, False if it is a put
    end record;
 
    type Trace is array (Input_Index) of Cache_Access;
@@ -23,16 +23,17 @@ package Traces is
    subtype Percentage is Unsigned_64 range 0 .. 100;
 
    function Zipf (Inputs : Sequence; Reads : Percentage) return Trace;
-   --  Returns a trace with keys below Zipf_Keys, distributed by Zipf's law
+   --  Returns a trace whose keys are less than Zipf_Keys and distributed by Zipf's law
 
    Max_Requests : constant := 50_000;
 
    type Request_List is array (Unsigned_64 range 0 .. Max_Requests - 1) of Unsigned_64;
 
    function Requests (Inputs : Sequence; Name : String) return Request_List;
-   --  Returns the keys of the case evict. Raises Unsupported_Error if there is no such trace.
+   --  Returns the keys of the trace with this name, for the case "evict". Raises Unsupported_Error
+   --  if there is no such trace.
 
    function Uniform (Inputs : Sequence; Keys : Unsigned_64; Reads : Boolean) return Trace;
-   --  Returns a trace with uniformly distributed keys below Keys
+   --  Returns a trace whose keys are less than Keys and uniformly distributed
 
 end Traces;

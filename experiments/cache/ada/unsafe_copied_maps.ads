@@ -1,6 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  A map that loses entries: if two writers copy the same map, the last one wins.
+--  A map that loses entries: if two writers copy the same map, the last writer discards the entry
+--  of the other one.
 
 with Ada.Containers.Hashed_Maps;
 with Interfaces;
@@ -14,8 +15,8 @@ package Unsafe_Copied_Maps is
    use Shared_Maps;
 
    pragma Suppress (Container_Checks);
-   --  These checks are suppressed, since they count readers in the map itself, with atomic
-   --  additions
+   --  Container_Checks are suppressed, since these checks count readers in the map itself, with
+   --  atomic additions
 
    package Hashed_Maps is new Ada.Containers.Hashed_Maps
      (Unsigned_64, Unsigned_64, Hash, Interfaces."=", Interfaces."=");

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The cases of the experiment: tasks concurrently use one counter, or a safe and an unsafe
---  counter.
+--  The cases of the experiment, in which tasks concurrently use one counter, or a safe and an
+--  unsafe counter.
 
 with Benchlab.Cases;
 with Benchlab.Fields;
@@ -24,7 +24,7 @@ private
 
    use Interfaces;
 
-   --  The common base of both cases, with a batch in which increments may be lost
+   --  The base type of the cases, which measures the percentage of lost increments
 
    type Losing_Case is abstract limited new Cases.Concurrent_Case and Cases.Measuring_Case
    with record

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
 --  The kinds of counters that tasks use concurrently: the counters of Appserver.Counters, and two
---  that lose increments.
+--  counters that lose increments.
 
 with Benchlab;
 with Interfaces;
@@ -15,7 +15,7 @@ package Schemes is
    --  The number of reads per increment, in cases with reads
 
    type Shared_Counter is limited interface;
-   --  A counter with its own loops, into which the increment is inlined
+   --  A counter whose increment is inlined into its own loops
 
    function Is_Safe (Self : Shared_Counter) return Boolean is abstract;
    --  Returns True if the counter never loses an increment
@@ -36,7 +36,7 @@ package Schemes is
    type Counter_Reference is access Shared_Counter'Class;
 
    function New_Counter (Kind : Scheme) return not null Counter_Reference;
-   --  Creates a counter with the value zero, which the caller must free
+   --  Creates a counter with the value zero. The caller must free the counter.
 
    procedure Free (Self : in out Counter_Reference);
 

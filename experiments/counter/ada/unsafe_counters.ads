@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  Counters that lose increments when tasks interfere: each increment is a read and a write, not
---  one atomic operation.
+--  Counters that lose increments of concurrent tasks, since each increment is a read and a write,
+--  and not one atomic operation.
 
 with Interfaces;
 
@@ -10,7 +10,7 @@ package Unsafe_Counters is
    use Interfaces;
 
    type Volatile_Counter is limited private;
-   --  A counter in memory, which every increment reads and writes
+   --  A counter in memory. Every increment reads and writes this memory.
 
    procedure Increment (Self : in out Volatile_Counter) with Inline;
    function Value (Self : Volatile_Counter) return Integer_64 with Inline;

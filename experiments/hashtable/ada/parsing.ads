@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The work of a parser with its symbol table, without any other work of a parser.
+--  The part of a parser's work that uses its symbol table.
 
 with Benchlab.Seeded_Sequences;
 with Interfaces;
@@ -20,7 +20,7 @@ package Parsing is
       Buckets : Symbol_Tables.Bucket_Count;
       Symbols : Symbol_Count;
       Sum     : in out Interfaces.Unsigned_64);
-   --  Creates a table, looks up the first Symbols names Lookups times, adds their numbers to Sum,
-   --  and frees the table. The sum does not depend on the number of buckets.
+   --  Creates a table, looks up the first Symbols names Lookups times, adds the numbers of these
+   --  symbols to Sum, and frees the table. The sum does not depend on the number of buckets.
 
 end Parsing;

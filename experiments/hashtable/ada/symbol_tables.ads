@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
 --  The numbered symbols that a parser has seen: an array of buckets with linked symbols. Like the
---  table of XML/Ada's parsers, it never grows.
+--  symbol table of XML/Ada's parsers, the array never grows.
 
 with Interfaces;
 
@@ -16,8 +16,8 @@ package Symbol_Tables is
    subtype Bucket_Count is Positive range 1 .. Max_Buckets;
 
    type Table (Buckets : Bucket_Count) is tagged limited private;
-   --  A symbol table, initially empty. Its declaration allocates and clears 16 bytes for each
-   --  bucket.
+   --  A symbol table, initially empty. The declaration of a table allocates and clears 16 bytes for
+   --  each bucket.
 
    procedure Look_Up (Self : in out Table; Name : Symbol; Number : out Positive);
    --  Looks up a symbol. New symbols are numbered consecutively from 1.

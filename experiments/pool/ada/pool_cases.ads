@@ -38,7 +38,7 @@ package Pool_Cases is
 
    type Shared_Case (Kind : Pool_Cases.Kind) is
      limited new Cases.Concurrent_Case and Cases.Measuring_Case with private;
-   --  A case in which many threads lease resources, which they use as the case specifies
+   --  A case in which many threads lease resources, and use them in the way that the case specifies
 
    overriding procedure Open
      (Self      : in out Shared_Case;
@@ -69,7 +69,7 @@ private
 
    use Interfaces;
 
-   --  A pool, which is freed with the case after the case's threads have ended
+   --  A pool that the case owns. The pool is freed after the case's threads have ended.
 
    type Owned_Pool is limited new Ada.Finalization.Limited_Controlled with record
       Pool : Resources.Pool_Access;
@@ -99,9 +99,9 @@ private
       Fails       : Failure_List := [others => False];
       First, Step : Input_Index := 0;
       Over        : Unsigned_64 := 0;
-      --  The number of leases of a resource that another worker held at the same time
+      --  The number of leases during which another worker held the same resource, which is an error
       Rate        : Long_Float := 0.0;
-      --  The rate of the batch, in operations per nanosecond
+      --  The worker's rate in the batch, in operations per nanosecond
    end record;
 
    procedure Do_Share

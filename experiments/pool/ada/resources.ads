@@ -13,8 +13,8 @@ package Resources is
 
    type Resource is limited record
       Is_Held : Boolean := False with Volatile;
-      --  True while a task holds the resource, so that the task can check that no other task holds
-      --  it
+      --  True while a task holds the resource. Each task checks that no other task holds the
+      --  resource.
       Uses    : Unsigned_64 := 0;
       Words   : Word_List := [others => 1];
    end record;

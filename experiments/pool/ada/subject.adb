@@ -1,6 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The pool experiment in Ada: Appserver.Pools, whose leases take no lock while no task waits.
+--  The pool experiment's subject in Ada: Appserver.Pools, whose leases take no lock while no task
+--  waits.
 
 with Benchlab.Subjects;
 with Pool_Cases;

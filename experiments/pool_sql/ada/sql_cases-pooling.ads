@@ -65,7 +65,8 @@ private
 
    type Pool_Access is access all Connection_Pools.Pool;
 
-   --  A pool, which is freed with the case. The finalization of its connections closes them.
+   --  A pool that the case owns. When the pool is freed, the finalization of its connections closes
+   --  them.
 
    type Owned_Pool is limited new Ada.Finalization.Limited_Controlled with record
       Pool : Pool_Access;

@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  Resources that a program may leak when it starts others
+--  Resources that a program may leak when it starts other programs
 
 package Left_Behind is
 

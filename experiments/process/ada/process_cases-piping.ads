@@ -7,7 +7,7 @@ private with Ada.Streams.Stream_IO;
 package Process_Cases.Piping is
 
    type Content_Case is abstract limited new Process_Case with private;
-   --  A case in which a program writes bytes, or returns the bytes that are written to it
+   --  A case in which a program writes bytes, or copies its input to its output
 
    overriding procedure Prepare
      (Self : in out Content_Case; Arguments : Fields.Field_List; Inputs : Sequence);
@@ -15,7 +15,7 @@ package Process_Cases.Piping is
    overriding function Units_Of (Self : Content_Case) return Unit_Count;
 
    type Read_Case is limited new Content_Case with private;
-   --  A case that reads everything that a program writes
+   --  A case that reads all bytes that a program writes
 
    overriding procedure Prepare
      (Self : in out Read_Case; Arguments : Fields.Field_List; Inputs : Sequence);
@@ -27,13 +27,13 @@ package Process_Cases.Piping is
    overriding procedure Close (Self : in out Read_Case);
 
    type Exchange_Case is limited new Content_Case with private;
-   --  A case that writes everything to a filter, and concurrently reads it back
+   --  A case that writes the content to a filter, and concurrently reads the filter's output
 
    overriding procedure Operate (Self : in out Exchange_Case; Check : in out Check_Value);
 
    type Write_Then_Read_Case is limited new Content_Case with private;
-   --  A case that writes everything before it reads anything. With other libraries, this is a
-   --  mistake; here, Write also reads.
+   --  A case that writes the whole content before it reads. With many libraries, this order causes
+   --  a deadlock, but Appserver.Processes.Write also reads the output.
 
    overriding procedure Operate (Self : in out Write_Then_Read_Case; Check : in out Check_Value);
 
@@ -42,7 +42,7 @@ package Process_Cases.Piping is
    overriding function Metric (Self : Write_Then_Read_Case) return String is ("deadlocked");
 
    type Converse_Case is limited new Process_Case with private;
-   --  A case that alternately writes a line to a filter and reads the filter's response
+   --  A case that repeatedly writes a line to a filter and reads the filter's response
 
    overriding procedure Prepare
      (Self : in out Converse_Case; Arguments : Fields.Field_List; Inputs : Sequence);
@@ -60,7 +60,7 @@ private
 
    type Read_Case is limited new Content_Case with record
       File     : Ada.Streams.Stream_IO.File_Type;
-      --  A temporary file with the content, which is deleted when it is closed
+      --  A temporary file with the content. The file is deleted when it is closed.
       Received : Memory;
       --  A buffer for the received bytes, with room for one extra byte
    end record;

@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  Cases with programs that are started, cannot be started, or do not end in time
+--  Cases with programs that start successfully, that cannot be started, or that do not end in time
 
 package Process_Cases.Starting is
 

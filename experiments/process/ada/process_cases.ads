@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The common base of the cases: a parent process of a given size, and the metrics of a batch.
+--  The base type of the cases, with a parent process of a given size, and the metrics of a batch.
 
 with Appserver.Processes;
 with Benchlab.Cases;
@@ -30,7 +30,8 @@ package Process_Cases is
      (Self : in out Process_Case; Arguments : Fields.Field_List; Inputs : Sequence) is null;
 
    procedure Operate (Self : in out Process_Case; Check : in out Check_Value) is abstract;
-   --  Performs one operation, and adds its hash and its status to Check
+   --  Performs one operation, and adds the hash of the program's output and the number of its exit
+   --  status to Check
 
    function Units_Of (Self : Process_Case) return Unit_Count is (1);
    --  Returns the number of units that each operation produces
@@ -59,7 +60,7 @@ package Process_Cases is
    overriding procedure Close (Self : in out Process_Case) is null;
 
    function Hash (Bytes : String) return Check_Value;
-   --  Computes the 64-bit FNV-1a hash (Fowler, Noll, Vo)
+   --  Computes the 64-bit FNV-1a hash of Bytes (Fowler, Noll, Vo)
 
    function Number (Status : Exit_Status) return Check_Value is
      (case Status.Kind is

@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The process experiment in Ada: Appserver.Processes, over posix_spawn.
+--  The process experiment's subject in Ada: the package Appserver.Processes.
 
 with Benchlab.Subjects;
 with Process_Cases.New_Case;

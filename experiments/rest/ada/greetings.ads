@@ -8,7 +8,7 @@ package Greetings is
 
    function Is_Number (Text : String) return Boolean is
      (Text'Length in 1 .. 6 and then (for all C of Text => C in '0' .. '9'));
-   --  Returns True for numbers from 0 to 999999
+   --  Returns True if Text is a number from 0 to 999999, with up to 6 digits
 
    function Number_Of (Text : String) return Interfaces.Integer_64 is
      (Interfaces.Integer_64'Value (Text))

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The order that clients send and receive. It is read from JSON, and written as a document. Its
---  declaration sets its capacity, and it does not use the heap.
+--  The order that clients send and receive. The server reads an order from JSON, and writes it as a
+--  document. The declaration of an order sets its capacity. Orders do not use the heap.
 
 with Appserver.Documents;
 with Interfaces;

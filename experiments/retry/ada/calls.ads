@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The work of a call, by case (experiments/retry/README.md): the statements of its transaction
---  before it inserts its row into the table effect.
+--  The work of a call in each case (experiments/retry/README.md): the first statements of its
+--  transaction, which are followed by an INSERT of a row into the table "effect".
 
 with Interfaces;
 with Target_Sessions;

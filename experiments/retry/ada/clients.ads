@@ -23,8 +23,8 @@ package Clients is
       First, Stride : Operation_Number := 0;
       Opened        : Kernel.Nanoseconds := 0;
       Rate          : Kernel.Nanoseconds := 0;
-      --  The rate at which the calls of all clients together are due, per second; 0 means that each
-      --  call starts when the previous call of its client has ended
+      --  The rate at which the calls of all clients together are due, in calls per second. If 0,
+      --  each client starts its next call when its previous call has ended.
       Batch         : Batch_Number := 0;
       Failed        : Operation_Sets.Operation_Set;
    end record;

@@ -16,7 +16,8 @@ package body Retry_Cases is
    Max_Clients    : constant := 256;
    Max_Per_Second : constant := 1_000_000;
 
-   --  Drops the table if this fails, since the case is not closed then
+   --  Reads the settings back. After an exception, drops the key table, since benchlab does not
+   --  close the case then.
 
    procedure Read_Back
      (Self      : in out Retry_Case;

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The cases: clients make calls concurrently. Failed calls are reported, and the faults that were
---  retried are counted.
+--  The cases, in which clients make calls concurrently. Reports failed calls, and counts the faults
+--  after which calls were retried.
 
 with Appserver.Retry;
 with Benchlab.Cases;

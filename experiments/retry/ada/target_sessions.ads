@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  Sessions of the open case's target, each set up by its dialect.
+--  Sessions on the target of the open case. The database's dialect sets up each session.
 
 with Appserver.Retry.Transactions;
 with Appserver.SQL.Statement_Caches;

@@ -7,5 +7,5 @@ procedure Report_Row
   (DB       : in out Appserver.SQL.Connection'Class;
    Query    : String;
    Settings : in out Benchlab.Fields.Field_List);
---  Adds each column of the query's single row to Settings, with the column's name as the key and an
---  empty value for a null
+--  Runs a query that returns one row, and adds each column of this row to Settings. The column's
+--  name is the key. A null is added as an empty value.

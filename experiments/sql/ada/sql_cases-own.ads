@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The case own: the user's own statements, with values to bind from a file (docs/protocol.md, The
---  case `own`).
+--  The case "own": the user's own statements, with values to bind from a file (docs/protocol.md,
+--  The case `own`).
 
 with Ada.Containers.Vectors;
 
@@ -25,7 +25,8 @@ package SQL_Cases.Own is
 
    type Text_Access is access String;
 
-   --  A value to bind: a slice of the file, and its number if it is bound as a number
+   --  A value to bind: a slice of the file's text, and the corresponding number if the value is
+   --  bound as a number
 
    type Bound_Value is record
       Number      : Interfaces.Integer_64 := 0;

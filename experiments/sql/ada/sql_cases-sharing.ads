@@ -1,13 +1,14 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  Queries over n connections of one process, each in its own task.
+--  Queries over n connections of one process. Each connection has its own task.
 
 with Benchlab.Latencies;
 with Benchlab.Worker_Groups;
 
 package SQL_Cases.Sharing is
 
-   --  A connection with its statement and its inputs: every Stride-th input, starting with First
+   --  A connection with its statement and its inputs. The inputs are every Stride-th input of the
+   --  batch, starting with First.
 
    type Client is limited record
       DB            : Database.Connection;
@@ -45,6 +46,6 @@ package SQL_Cases.Sharing is
      (Self.Clients.Measured);
 
    overriding procedure Close (Self : in out Connections_Case) is null;
-   --  Does nothing, since the tasks end when the case is finalized
+   --  Has no effect, since the tasks end when the case is finalized
 
 end SQL_Cases.Sharing;

@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  Inserts and updates of rows: one at a time, and in transactions.
+--  Inserts and updates of rows: one row at a time, and in transactions.
 
 package SQL_Cases.Writing is
 
@@ -54,7 +54,7 @@ package SQL_Cases.Writing is
       Check      : out Check_Value;
       Units      : out Unit_Count);
 
-   --  A case with two updates that belong together
+   --  A case that performs two updates in each operation
 
    type Transfer_Case is limited new SQL_Case with record
       Amounts, From, To : Bound_Values;

@@ -25,7 +25,7 @@ package SQL_Cases is
       Arguments : Fields.Field_List;
       Inputs    : Seeded_Sequences.Sequence;
       Settings  : in out Fields.Field_List);
-   --  Opens the case: connects, calls Prepare, and then reads the settings back
+   --  Opens the case. Connects, calls Prepare, and then reads the settings of the session back.
 
    procedure Prepare
      (Self      : in out SQL_Case;
@@ -41,7 +41,7 @@ package SQL_Cases is
 
    function Ids
      (Inputs : Seeded_Sequences.Sequence; Arguments : Fields.Field_List) return Bound_Values;
-   --  Returns values to bind that identify existing rows
+   --  Returns values to bind, which are the keys of existing rows
 
    function Values (Inputs : Seeded_Sequences.Sequence) return Bound_Values;
    --  Returns the values to insert
@@ -49,7 +49,7 @@ package SQL_Cases is
    function Amounts (Inputs : Seeded_Sequences.Sequence) return Bound_Values;
    --  Returns the amounts by which the operations change values
 
-   --  A statement is either prepared once, when the case is opened, or sent as text in every
+   --  The ways to run a statement: prepared once when the case is opened, or sent as text in every
    --  operation
 
    type Statement_Kind is (Prepared, Text);
@@ -60,7 +60,7 @@ package SQL_Cases is
      (Query : in out Database.Statement;
       Check : in out Check_Value;
       Units : in out Unit_Count) with Inline;
-   --  Runs a statement to its end, and adds the first column of each row to Check, and the number
-   --  of rows to Units
+   --  Runs a statement to its end. Adds the value of each row's first column to Check, and the
+   --  number of rows to Units.
 
 end SQL_Cases;

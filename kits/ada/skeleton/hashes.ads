@@ -14,7 +14,7 @@ package Hashes is
 
    type Byte_Array is array (Natural range <>) of Interfaces.Unsigned_8;
 
-   --  The FNV-1a hash of Size bytes
+   --  A case that computes the FNV-1a hash of Size bytes
 
    type Hash_Case is limited new Cases.Subject_Case with record
       Inputs : Sequence;
@@ -22,7 +22,7 @@ package Hashes is
       Data   : Byte_Array (0 .. Max_Bytes - 1);
    end record;
 
-   --  Prepares the case: this is not timed
+   --  Prepares the case. benchlab does not measure the time of this call.
 
    overriding procedure Open
      (Self      : in out Hash_Case;
@@ -30,7 +30,7 @@ package Hashes is
       Inputs    : Sequence;
       Settings  : in out Fields.Field_List);
 
-   --  Does the operations: this is timed
+   --  Performs the operations. benchlab measures the time of this call.
 
    overriding procedure Perform
      (Self       : in out Hash_Case;

@@ -16,9 +16,9 @@ package Benchlab.Cases is
       Arguments : Fields.Field_List;
       Inputs    : Seeded_Sequences.Sequence;
       Settings  : in out Fields.Field_List) is abstract;
-   --  Prepares the work. Settings returns the effective values of settings, read back from the
-   --  library, which benchlab compares. After an exception, the case is finalized without a call of
-   --  Close.
+   --  Prepares the work. Settings returns the effective values of the settings, which the case
+   --  reads back from the library and benchlab compares. If Open raises an exception, the case is
+   --  finalized without a call of Close.
 
    procedure Perform
      (Self       : in out Subject_Case;
@@ -37,23 +37,23 @@ package Benchlab.Cases is
 
    function Measured (Self : Concurrent_Case) return Latencies.Recorder is abstract;
    --  Returns the latencies of the latest Perform. The batch lasts from the first start to the last
-   --  end. If Lap was never called, no latencies are reported.
+   --  end of an operation. If Lap was never called, no latencies are reported.
 
    type Measuring_Case is limited interface and Subject_Case;
-   --  A case with metrics of its own
+   --  A case that reports its own metrics
 
    function Metrics (Self : Measuring_Case) return Fields.Field_List is abstract;
    --  Returns the metrics of the latest Perform, each added as a Metric_Value
 
    type Fallible_Case is limited interface and Subject_Case;
-   --  A case whose operations may fail, and whose failures are measured
+   --  A case whose operations may fail, and which reports the failed operations
 
    function Failed (Self : Fallible_Case) return Operation_Sets.Operation_Set is abstract;
    --  Returns the operations that failed in the latest Perform
 
    type Serving_Case is limited interface and Subject_Case;
-   --  A server. Open starts the server and adds the setting "url" and others. Close shuts the
-   --  server down gracefully. Other programs generate the load; Perform is never called.
+   --  A server. Open starts the server, and adds its settings, including "url". Close shuts down
+   --  the server gracefully. Other programs generate the load; Perform is never called.
 
    overriding procedure Perform
      (Self       : in out Serving_Case;
@@ -63,12 +63,13 @@ package Benchlab.Cases is
 
    procedure Wait (Self : in out Serving_Case; Commands : Natural) is null;
    --  Waits for the next command; called while the subject has no command to run. A server without
-   --  its own task must serve during this call, until the descriptor Commands has input. Other
-   --  servers do not need to override this procedure.
+   --  its own task must process requests during this call, until the descriptor Commands has input.
+   --  Other servers do not need to override this procedure.
 
    type Case_Reference is access Subject_Case'Class;
 
    type Case_Maker is not null access function (Name : String) return Case_Reference;
-   --  Returns a new case with that name, which the caller must free; null if there is no such case
+   --  Returns a new case with this name, or null if there is no such case. The caller must free the
+   --  case.
 
 end Benchlab.Cases;

@@ -65,7 +65,7 @@ package Benchlab.Fields is
    --  otherwise with 1 decimal
 
    procedure Append (Self : in out Field_List; More : Field_List'Class);
-   --  Adds the fields of More, whose keys must not be in Self
+   --  Adds the fields of More. Self must not contain fields with the same keys.
 
    function Image (Self : Field_List) return String;
    --  Returns the fields, each preceded by a space

@@ -14,8 +14,8 @@ package Benchlab.Latencies is
    --  The number of a bucket. The buckets cover latencies up to 2 ** 63 - 1 ns.
 
    function Bucket_Of (Latency : Kernel.Nanoseconds) return Bucket with Inline;
-   --  Returns the bucket of a latency, in HdrHistogram's layout with 64 sub-buckets. The width of a
-   --  bucket is at most 1/32 of its values.
+   --  Returns the bucket of a latency, in HdrHistogram's layout with 64 sub-buckets. Above 63 ns,
+   --  the width of a bucket is at most 1/32 of the bucket's smallest value.
 
    type Recorder is tagged private;
    --  Records latencies. Only one task at a time may use a recorder. Recording allocates no memory.
@@ -27,11 +27,11 @@ package Benchlab.Latencies is
    --  Ends the current operation, and starts the next one
 
    procedure Await (Self : in out Recorder; Due : Kernel.Nanoseconds);
-   --  Waits until the next operation is due, Due ns after the start. Its latency is measured from
-   --  the due time, even if the operation begins later.
+   --  Waits until the next operation is due, which is Due ns after the start. The latency of this
+   --  operation is measured from the due time, even if the operation begins later.
 
    procedure Finish (Self : in out Recorder);
-   --  Ends the last operation, unless a lap has ended it
+   --  Ends the last operation, unless a call of Lap has already ended it
 
    procedure Add (Self : in out Recorder; Other : Recorder);
    --  Adds the operations of Other
@@ -40,7 +40,7 @@ package Benchlab.Latencies is
 
    function First_Start (Self : Recorder) return Kernel.Nanoseconds;
    function Last_End (Self : Recorder) return Kernel.Nanoseconds;
-   --  Return the first start and the last end of all operations, in ns of the monotonic clock
+   --  Return the earliest start and the latest end of all operations, in ns of the monotonic clock
 
    function Image (Self : Recorder) return String;
    --  Formats the nonempty buckets and their counts, such as "190:2,509:1"

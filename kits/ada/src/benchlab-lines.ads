@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  Reads and writes the lines of the protocol as bytes: without an encoding, without page
---  terminators, and with a maximum length.
+--  Reads and writes the lines of the protocol as bytes. Lines have a maximum length, but no
+--  encoding and no page terminators.
 
 with Interfaces.C_Streams;
 
@@ -25,11 +25,11 @@ package Benchlab.Lines is
       Line   : out Line_Buffer;
       Length : out Line_Length;
       Result : out Outcome);
-   --  Reads the next line, without its LF, which the last line may lack. A line that is too long is
-   --  read to its end and discarded.
+   --  Reads the next line, without its LF. The last line of a file may lack the LF. A line that is
+   --  too long is read to its end and discarded.
 
    function Is_Empty (From : Line_Reader) return Boolean;
-   --  Returns True if the buffer is empty, so that the next line must be read from the file
+   --  Returns True if the buffer is empty, so the next line must be read from the file
 
    procedure Write (To : Interfaces.C_Streams.FILEs; Line : String);
    --  Writes a line and an LF, and flushes the file. Raises Ada.IO_Exceptions.Device_Error if

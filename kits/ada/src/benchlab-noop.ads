@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The case that every kit implements: its operations do nothing.
+--  The case "noop", which every kit implements. Its operations do nothing.
 
 with Benchlab.Cases;
 with Benchlab.Fields;

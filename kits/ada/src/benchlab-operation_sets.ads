@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  Sets of operations of a batch, by their numbers.
+--  Sets of the numbers of operations in a batch.
 
 with Ada.Containers.Ordered_Sets;
 

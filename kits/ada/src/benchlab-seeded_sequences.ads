@@ -7,7 +7,7 @@ with Interfaces;
 package Benchlab.Seeded_Sequences with Pure is
 
    type Input_Index is mod 4_096;
-   --  The number of an operation, from 0, which wraps like the inputs
+   --  The index of an input. Operation k uses the input with the index k mod 4_096.
 
    type Sequence is array (Input_Index) of Interfaces.Unsigned_64;
 

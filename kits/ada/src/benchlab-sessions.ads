@@ -11,7 +11,7 @@ package Benchlab.Sessions is
 
    function Hello (Subject, Library : String) return String;
    --  Returns the first line that a subject writes. Library is the driver or the library under
-   --  test, with its version. Must be called by the thread that does the work.
+   --  test, with its version. Must be called by the thread that performs the operations.
 
    type Session (New_Case : Cases.Case_Maker) is tagged limited private;
 
@@ -21,7 +21,8 @@ package Benchlab.Sessions is
    --  reply.
 
    procedure Wait (Self : in out Session; Commands : Natural);
-   --  Lets an open server that has no task of its own serve until the descriptor Commands has input
+   --  Waits until the descriptor Commands has input. An open server without its own task processes
+   --  requests during this call.
 
    function Is_Over (Self : Session) return Boolean;
    --  Returns True after the command "quit"

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  Workers that perform a case's operations concurrently, each in its own task, such as connections
---  or clients.
+--  Workers, such as connections or clients, that perform a case's operations concurrently. Each
+--  worker has its own task.
 
 with Benchlab.Latencies;
 
@@ -11,7 +11,7 @@ private with Ada.Synchronous_Barriers;
 
 generic
    type Worker is limited private;
-   --  The data of a worker, which is finalized with the group
+   --  The data of a worker. It is finalized with the group.
 
    with procedure Work
      (Self       : in out Worker;
@@ -19,9 +19,9 @@ generic
       Recorder   : in out Latencies.Recorder;
       Check      : in out Check_Value;
       Units      : in out Unit_Count);
-   --  Performs the worker's operations. Must start the recorder, and call Lap at the end of each
-   --  operation, or never if the case does not report latencies. Not called for a worker without
-   --  operations.
+   --  Performs the worker's operations. Must start the recorder. Must call Lap at the end of each
+   --  operation, or not at all if the case does not report latencies. Not called for a worker
+   --  without operations.
 
 package Benchlab.Worker_Groups is
 
@@ -32,7 +32,7 @@ package Benchlab.Worker_Groups is
 
    procedure Start (Self : in out Group; Size : Worker_Number)
      with Pre => Self.Size = 0, Post => Self.Size = Size;
-   --  Creates the workers and starts their tasks, which wait before and between the batches
+   --  Creates the workers and starts their tasks, which wait for the first batch
 
    function Size (Self : Group) return Natural;
 
@@ -47,8 +47,8 @@ package Benchlab.Worker_Groups is
       Units      : out Unit_Count)
      with Pre => Self.Size > 0;
    --  Performs a batch. Worker c performs the operations k in 0 .. Operations - 1 with k mod Size =
-   --  c - 1. All workers start at a barrier. An exception of a worker is raised again here, after
-   --  all workers have finished.
+   --  c - 1. All workers start at a barrier. If a worker raises an exception, Perform raises the
+   --  exception again after all workers have finished.
 
    function Measured (Self : Group) return Latencies.Recorder;
    --  Returns the latencies of the latest Perform

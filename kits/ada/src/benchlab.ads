@@ -26,7 +26,7 @@ package Benchlab with Pure is
    Unsupported_Error : exception;
    --  The subject has no such case or parameter. Reported with the error code "unsupported".
 
-   --  Any other exception is a failure of the work itself, and is reported with the error code
-   --  "failed"
+   --  Any other exception means that the work itself has failed. Reported with the error code
+   --  "failed".
 
 end Benchlab;

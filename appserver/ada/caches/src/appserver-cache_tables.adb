@@ -36,9 +36,9 @@ package body Appserver.Cache_Tables is
    -- Storing --
    -------------
 
-   --  A task that sees the value also sees everything that was stored before it. Ada's atomic
-   --  assignment would be sequentially consistent, which is as expensive as the lock. Writers do
-   --  not need that, since they hold the lock.
+   --  A release store: a task that sees the value also sees everything that was stored before it.
+   --  Ada's atomic assignment would be sequentially consistent, which costs as much as the lock.
+   --  Writers do not need this consistency, since they hold the lock.
 
    procedure Atomic_Store
      (Target : System.Address; Value : Interfaces.Unsigned_32; Order : Integer)
@@ -87,7 +87,7 @@ package body Appserver.Cache_Tables is
    function To_Instant (Time : Ada.Real_Time.Time) return Instant is
      (Instant'Integer_Value (To_Duration (Time - Time_Of (0, Time_Span_Zero))));
 
-   --  Does not overflow: times to live end after at most 25 days
+   --  Does not overflow, since times to live are at most 25 days
 
    function Expiry (Node : not null Node_Access) return Instant is
      (if Node.Idle = 0 then Node.Deadline
@@ -287,8 +287,8 @@ package body Appserver.Cache_Tables is
       end if;
    end Unlink;
 
-   --  The set of a hash. Mixed again (Appleby, MurmurHash3), since the low bits of the hashes of
-   --  consecutive keys may be distributed unevenly.
+   --  Returns the number of the set for a hash. Mixes the hash again (Appleby, MurmurHash3), since
+   --  the low bits of the hashes of consecutive keys may be distributed unevenly.
 
    function Set_Of (Hash, Last : Hash_Type) return Hash_Type is
       Product : constant Hash_Type := (Hash xor Hash / 2 ** 15) * 16#85EB_CA6B#;
@@ -296,7 +296,8 @@ package body Appserver.Cache_Tables is
       return (Product xor Product / 2 ** 13) and Last;
    end Set_Of;
 
-   --  The number of remembered evictions is the number of nodes
+   --  Returns True if the hash belongs to one of the latest evictions. The number of evictions that
+   --  count is the current number of nodes.
 
    function Is_Ghost (Self : Order; Hash : Hash_Type) return Boolean is
      (Self.Ghosts /= null
@@ -331,7 +332,7 @@ package body Appserver.Cache_Tables is
    Small_Fraction : constant := 10;
 
    Max_Turns : constant := 4_000;
-   --  Bounds the time of an eviction if almost all nodes have been read
+   --  Limits the time of an eviction if almost all nodes have been read
 
    procedure Find_Victim
      (Self : in out Order; Capacity : Positive; Victim : out not null Node_Access)
@@ -363,7 +364,8 @@ package body Appserver.Cache_Tables is
    ------------
 
    Min_Sets : constant := 16;
-   --  The number of ghosts is at least twice the number of nodes, since full sets drop some ghosts
+   --  The capacity for ghosts is at least twice the number of nodes, since full sets drop some
+   --  ghosts
 
    function Lacking_Ghosts (Self : Order; Capacity : Positive) return Natural is
      (if Capacity = Positive'Last then 0
@@ -473,7 +475,7 @@ package body Appserver.Cache_Tables is
       end loop;
    end Distribute;
 
-   --  Finds a node whose scheduled time has come
+   --  Finds a node whose scheduled time has passed
 
    procedure Find_Due (Self : in out Order; Now : Instant; Found : out Node_Access) is
       Number   : Schedule_Number;
@@ -510,7 +512,7 @@ package body Appserver.Cache_Tables is
          Find_Due (Self, Now, Found);
 
          --  Now may be earlier than the time of the heap, because other tasks wrote since it was
-         --  read. A node that expires before the heap's time would be scheduled as due again.
+         --  read. A node that expires before the heap's time would be scheduled again as due.
 
          exit when Found = null or else Expiry (Found) <= Instant'Max (Now, Self.Heap_Time);
          Unschedule (Self, Found);  --  the node was read
@@ -746,7 +748,7 @@ package body Appserver.Cache_Tables is
       end loop;
    end Evict;
 
-   --  Other nodes are evicted while neither node is in the order
+   --  Replaces a node. Evicts other nodes while neither the old nor the new node is in the order.
 
    procedure Replace
      (Self      : in out Table;

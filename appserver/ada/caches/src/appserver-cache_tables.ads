@@ -1,9 +1,9 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A hash table that one task at a time changes while any number of other tasks read it, and the
---  order in which its entries are evicted and expire. A node that other tasks may still see is not
---  freed, but returned to the task that changes the table.
+--  A hash table, which one task at a time changes while any number of other tasks read it, and the
+--  order in which its entries are evicted and expire. A change does not free a node that other
+--  tasks may still see, but returns the node to the caller.
 --
 --  A change has two steps. The first step, a search, calls Hash and "=" while other tasks may
 --  change the table. The second step runs under the caller's lock: it calls no application code,
@@ -56,7 +56,8 @@ package Appserver.Cache_Tables is
    type Side is mod 2;
    type Next_Nodes is array (Side) of Node_Access with Atomic_Components;
    pragma Suppress_Initialization (Next_Nodes);
-   --  Initial values would cost atomic stores. Each component is written before it is read.
+   --  Suppressed because initial values would cost atomic stores. Each component is written before
+   --  it is read.
 
    type User_Count is mod 2 ** 32 with Size => 32, Atomic;
 
@@ -82,8 +83,9 @@ package Appserver.Cache_Tables is
       --  The number of references: one from the table, and one from each task that has pinned the
       --  node
       Next         : Next_Nodes;
-      --  The next node in the bucket is Next (Chains), where Chains is a component of the array of
-      --  buckets. All other components that readers see are written before the node is linked.
+      --  The next nodes in the chains of two buckets, one in the current array and one in the array
+      --  that it replaces. The component Chains of an array selects the index. A node is linked
+      --  after all other components that readers see have been written.
       Reads        : Read_Count := 0;
       --  The number of reads since the node was last considered for eviction, at most Max_Reads.
       --  Readers increment it without synchronization, so an increment may be lost.
@@ -91,21 +93,22 @@ package Appserver.Cache_Tables is
       Cause        : Removal_Cause := Explicit;
       Weight       : Natural := 1;
       Number       : Change_Number;
-      --  The number of the change that linked this node
+      --  The number of the change that added this node to the table
       Older, Newer : Node_Access;
-      --  The neighbors in the queue. In removed nodes, Newer links the nodes to free, and Older
-      --  links the nodes to report.
+      --  The neighbors in the queue. After the node has been removed, Newer is the next node to
+      --  free, and Older is the next node to report.
       case Is_Timed is
          when True =>
             Deadline       : Instant := Never;
             --  The time at which the node expires, regardless of reads
             Idle           : Instant := 0;
-            --  The time from the last read until the node expires; 0 if reads do not matter
+            --  The time in nanoseconds from the last read until the node expires; 0 if reads do not
+            --  affect the expiration
             Accessed       : aliased Shared_Instant := 0;
             Refresh_Due    : aliased Shared_Instant := Shared_Instant (Never);
             Schedule       : Schedule_Number := Unscheduled;
-            --  The list that Earlier and Later link. The caller sets In_Order for nodes that expire
-            --  in the order in which they are put.
+            --  The list that contains the node. Earlier and Later are the node's neighbors in this
+            --  list. The caller sets In_Order if nodes expire in the order in which they are put.
             Earlier, Later : Node_Access;
             Scheduled      : Instant := Never;
          when False =>
@@ -131,7 +134,8 @@ package Appserver.Cache_Tables is
    --  Returns the cause to report if the node is removed
 
    procedure Count_Read (Node : not null Node_Access) with Inline;
-   --  Counts a read of the node. Does not write to the node once the count has reached Max_Reads.
+   --  Counts a read of the node. Once the count has reached Max_Reads, this procedure no longer
+   --  writes to the node.
 
    procedure Set_Accessed (Node : not null Node_Access; Now : Instant)
      with Inline, Pre => Node.Is_Timed;
@@ -140,7 +144,7 @@ package Appserver.Cache_Tables is
      (Node : not null Node_Access; Now, Interval : Instant; Is_Taken : out Boolean)
      with Pre => Node.Is_Timed;
    --  Assigns a due refresh to one task: if multiple tasks call this procedure, it sets Is_Taken to
-   --  True for only one of them. The next refresh is due after Interval.
+   --  True for only one of these tasks. The next refresh is due after Interval.
 
    procedure Pin (Node : not null Node_Access);
    --  Prevents a node from being freed until Release. The node must be in the table.
@@ -161,7 +165,7 @@ package Appserver.Cache_Tables is
    type Buckets (Last : Hash_Type) is limited record
       Chains       : Side := 0;
       Below        : Buckets_Access := null;
-      --  The next smaller array. No node is in both arrays.
+      --  The next smaller array of the same table. A node is in only one of a table's arrays.
       Next_Garbage : Buckets_Access := null;
       First        : Bucket_Array (0 .. Last);
    end record;
@@ -176,7 +180,7 @@ package Appserver.Cache_Tables is
 
    type Garbage is limited record
       Nodes  : Node_Access := null;
-      --  A list that Newer links. Readers do not follow Newer.
+      --  The first node of a list, in which Newer is the next node. Readers do not follow Newer.
       Arrays : Buckets_Access := null;
    end record;
 
@@ -186,7 +190,7 @@ package Appserver.Cache_Tables is
    procedure Move (From, To : in out Garbage);
 
    procedure Move_Some (From, To : in out Garbage; Nodes : Natural);
-   --  Moves all arrays, and at most Nodes nodes
+   --  Moves all arrays and at most Nodes nodes from From to To
 
    function Is_Empty (Self : Garbage) return Boolean;
 
@@ -199,30 +203,31 @@ package Appserver.Cache_Tables is
       --  True if removals are reported. If False, the list stays empty. The caller sets this
       --  component.
       First, Last : Node_Access := null;
-      --  The list of removed nodes, which are pinned
+      --  The first and the last node in the list of removed nodes. The nodes are pinned.
    end record;
 
    procedure Take_First (Self : in out Report; Node : out Node_Access);
-   --  Takes the first node from the report, or sets Node to null if the report is empty. The caller
-   --  must release the node.
+   --  Removes the first node from the report, and returns it in Node; null if the report is empty.
+   --  The caller must release the node.
 
    -----------
    -- Order --
    -----------
 
    --  The order of eviction is S3-FIFO (Yang et al., "FIFO queues are all you need for cache
-   --  eviction", SOSP 2023). New nodes enter a small queue with a tenth of the weight. If they are
-   --  read more than once there, they move on to the main queue; otherwise they are evicted soon,
-   --  and remembered for a while: if their keys are put again in that time, they enter the main
-   --  queue. A node of the main queue gets another turn for each of up to three reads. So a scan of
-   --  many keys does not displace frequently read entries, and a read only increments a counter in
-   --  its node.
+   --  eviction", SOSP 2023). New nodes enter a small queue, which holds a tenth of the total
+   --  weight. A node that is read more than once in the small queue moves to the main queue. Any
+   --  other node is soon evicted, and its key is remembered for a while: if the key is put again
+   --  during this time, the new node enters the main queue directly. A node at the end of the main
+   --  queue is put back at the start once for each of up to three reads. So a scan of many keys
+   --  does not displace frequently read entries, and a read only increments a counter in the node.
    --
-   --  Nodes that expire in the order in which they are put are in a list. All others are in a radix
-   --  heap (Ahuja, Mehlhorn, Orlin and Tarjan, "Faster algorithms for the shortest path problem",
-   --  Journal of the ACM 37 (2), 1990): the list of a node is the highest bit in which its time
-   --  differs from the heap's time, which never goes back. Adding and removing take constant time,
-   --  and a node moves to a lower list at most once for each bit.
+   --  Nodes that expire in the order in which they are put form a list. All other nodes are in a
+   --  radix heap (Ahuja, Mehlhorn, Orlin and Tarjan, "Faster algorithms for the shortest path
+   --  problem", Journal of the ACM 37 (2), 1990), which has one list for each bit of a time. A node
+   --  is in the list of the highest bit in which its time differs from the heap's time. The heap's
+   --  time never decreases. Adding and removing a node take constant time, and a node moves to a
+   --  lower list at most once for each bit.
 
    type Ghosts (<>) is limited private;
    type Ghosts_Access is access Ghosts;
@@ -230,20 +235,21 @@ package Appserver.Cache_Tables is
    type Total_Weight is range 0 .. 2 ** 63 - 1 with Size => 64;
 
    type Order is limited private;
-   --  The order in which nodes are evicted and expire. Only one task at a time may call the
-   --  following subprograms, except for Count and Weight.
+   --  The order in which nodes are evicted, and the order in which they expire. Only one task at a
+   --  time may call the following subprograms, except for Count and Weight.
 
    function Count (Self : Order) return Natural;
    function Weight (Self : Order) return Total_Weight;
 
    procedure Add
      (Self : in out Order; Node : not null Node_Access; Replaced : Node_Access := null);
-   --  Adds a node. Replaced is the removed node of its key, or null.
+   --  Adds a node. Replaced is the removed node with the same key, or null.
 
    procedure Remove (Self : in out Order; Node : not null Node_Access);
 
    procedure Clear (Self : in out Order; First : out Node_Access);
-   --  Removes all nodes. Returns them in a list that Newer links.
+   --  Removes all nodes. Sets First to the first node of a list of the removed nodes, in which
+   --  Newer is the next node.
 
    function Is_Full (Self : Order; Weight : Natural; Capacity : Positive) return Boolean;
    --  Returns True if a node must be evicted before a node with this weight is added
@@ -253,8 +259,8 @@ package Appserver.Cache_Tables is
    --  Finds the node to evict next
 
    procedure Remember (Self : in out Order; Victim : not null Node_Access);
-   --  Must be called for each evicted node. Records the key of a node of the small queue, so that
-   --  the key enters the main queue if it is put again soon.
+   --  Records the key of an evicted node from the small queue. If the key is put again soon, its
+   --  new node enters the main queue. Must be called for each evicted node.
 
    procedure Find_Expired (Self : in out Order; Now : Instant; Found : out Node_Access);
    --  Finds an expired node. Sets Found to null if there is none.
@@ -291,9 +297,9 @@ package Appserver.Cache_Tables is
       --  The node of the key, or null if the key was not found. Must not be dereferenced: the node
       --  may have been freed since the search.
       After : Change_Number := 0;
-      --  The number up to which nodes are known to have other keys
+      --  Nodes with this change number or a smaller one are known to have other keys
       Seen  : Change_Number := 0;
-      --  The latest change that the search is guaranteed to have seen
+      --  The number of the latest change that the search is guaranteed to have seen
    end record;
 
    procedure Find (Self : Table; Key : Key_Type; Found : in out Search);
@@ -325,7 +331,7 @@ package Appserver.Cache_Tables is
    function Lacking_Ghosts (Self : Table; Capacity : Positive) return Natural;
    procedure Exchange (Self : in out Table; Ghosts : in out Ghosts_Access);
    procedure Free_Ghosts (Self : in out Table);
-   --  The last three subprograms call the subprograms of the table's Order
+   --  Lacking_Ghosts, Exchange and Free_Ghosts call the subprograms of the table's Order
 
    procedure Put
      (Self        : in out Table;
@@ -339,10 +345,10 @@ package Appserver.Cache_Tables is
      with Pre  => (Has_Buckets (Self) or else Larger /= null) and then Node.Weight <= Capacity,
           Post => Node = null;
    --  Links Node, which replaces Found.Node. Evicts other nodes if the total weight would exceed
-   --  Capacity. If the table benefits from Larger, Put takes ownership of it and sets Larger to
-   --  null. If May_Replace is True, Larger replaces the table's arrays, which are moved to Removed;
-   --  after that, pass False until no reader uses the old arrays. If May_Replace is False, Larger
-   --  is added to the table's arrays.
+   --  Capacity. If the table benefits from Larger, Put takes ownership of this array and sets
+   --  Larger to null. If May_Replace is True, Larger replaces the table's arrays, and Put moves the
+   --  old arrays to Removed. Until no reader uses the old arrays, the caller must pass False. If
+   --  May_Replace is False, Larger is added to the table's arrays.
 
    procedure Remove
      (Self    : in out Table;
@@ -386,7 +392,7 @@ private
    --  The hash of an evicted key, and the number of the eviction
 
    type Ghost_Set is array (1 .. 4) of Ghost;
-   --  Evicted keys, starting with the latest. A full set drops its oldest key.
+   --  Evicted keys, starting with the latest. A new key replaces the oldest key of a full set.
 
    type Ghost_Array is array (Hash_Type range <>) of Ghost_Set;
 

@@ -44,7 +44,8 @@ package body Appserver.Cache_Tries is
    function Slot_Of (Hash : Hash_Type; Shift : Shift_Count) return Slot_Map is
      (Shift_Left (1, Natural (Shift_Right (Unsigned_32 (Hash), Shift) mod 2 ** Bits)));
 
-   --  Returns the index of a slot in the list that Slots describes, if it is there
+   --  Returns the index of Slot in the list of occupied slots. If the slot is not occupied, returns
+   --  the index at which to insert it.
 
    function Index (Slots, Slot : Slot_Map) return Positive is
      (1 + Count_Ones (Slots and (Slot - 1)));
@@ -75,7 +76,7 @@ package body Appserver.Cache_Tries is
       end if;
    end Release;
 
-   --  Makes Self, which is new, refer to its nodes and branches
+   --  Adds references to the nodes and branches of Self, which is new
 
    procedure Share (Self : not null Map; Except : Map := null) is
    begin
@@ -208,7 +209,7 @@ package body Appserver.Cache_Tries is
       return Result;
    end With_Branch;
 
-   --  Replaces an entry by a branch
+   --  Returns a copy in which a branch replaces an entry
 
    function With_Branch_For_Node
      (Self : not null Map; Slot : Slot_Map; Lower : not null Map) return not null Map
@@ -225,7 +226,7 @@ package body Appserver.Cache_Tries is
       return Result;
    end With_Branch_For_Node;
 
-   --  Replaces a branch by its only entry
+   --  Returns a copy in which the only entry of a branch replaces the branch
 
    function With_Node_For_Branch
      (Self : not null Map; Slot : Slot_Map; Node : not null Tables.Node_Access)

@@ -1,14 +1,15 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Persistent maps from keys to nodes: a change copies the path to its node, and shares the rest
---  with the old map, which does not change. The maps are compressed hash-array mapped prefix trees
---  (Steindorfer and Vinju, "Optimizing hash-array mapped tries for fast and lean immutable JVM
---  collections", OOPSLA 2015): each branch has up to 32 entries and branches, for five bits of the
---  hash.
+--  Persistent maps from keys to nodes. A change creates a new map: it copies the path to the
+--  changed node, and shares all other branches with the old map, which does not change. The maps
+--  are compressed hash-array mapped prefix trees (Steindorfer and Vinju, "Optimizing hash-array
+--  mapped tries for fast and lean immutable JVM collections", OOPSLA 2015): each branch has up to
+--  32 entries and branches, for five bits of the hash.
 --
---  The branches of a map are never changed, so any number of tasks may read it. Reference counts
---  free a branch with its last map, and a node with its last branch.
+--  The branches of a map are never changed, so any number of tasks may read it. Nodes and branches
+--  have reference counts: a branch is freed with the last map that contains it, and a node with the
+--  last branch that contains it.
 
 pragma Ada_2022;
 
@@ -43,8 +44,8 @@ package Appserver.Cache_Tries is
       Changed  : out Map;
       Replaced : out Tables.Node_Access);
    --  Sets Changed to a copy of Self that includes Node, and adds a reference to Node. Sets
-   --  Replaced to the node in Self that has the same key, or to null. If a comparison raises an
-   --  exception, nothing changes.
+   --  Replaced to the node in Self with the same key, or to null if there is none. If a comparison
+   --  raises an exception, Put has no effect.
 
    procedure Remove (Self : Map; Node : not null Tables.Node_Access; Changed : out Map);
    --  Sets Changed to a copy of Self without Node, which must be in Self. Does not compare keys.
@@ -52,8 +53,8 @@ package Appserver.Cache_Tries is
    procedure Add_Reference (Self : Map);
 
    procedure Release (Self : in out Map);
-   --  Removes a reference to the map. If it was the last one, frees the branches and nodes that no
-   --  other map contains.
+   --  Removes a reference to the map. If it was the last reference, frees the branches and nodes
+   --  that no other map contains.
 
 private
 
@@ -73,7 +74,7 @@ private
       Nodes      : Node_List (1 .. Entries);
       Lower      : Branch_List (1 .. Branches);
    end record;
-   --  A branch below which all bits of the hash have been used contains only entries with equal
-   --  hashes, and its maps are not used
+   --  A branch at the maximum depth, where all bits of the hash have been used, contains only
+   --  entries with equal hashes. Such a branch does not use its bit maps.
 
 end Appserver.Cache_Tries;

@@ -13,9 +13,10 @@ package body Appserver.Caches.Copy_On_Write is
 
    Batched  : constant Tables.Change_Number := 0;
    Repeated : constant Tables.Change_Number := Tables.Change_Number'Last;
-   --  The numbers of nodes that Put_All is about to put (Batched), or that a later node of the same
-   --  call replaces (Repeated). Other nodes have the version of the snapshot that they were put
-   --  into. In a batched node, Older is the node that it replaces.
+   --  The component Number of nodes that Put_All is about to put (Batched), and of nodes that a
+   --  later node of the same call replaces (Repeated). The Number of any other node is the version
+   --  of the snapshot into which the node was put. In a batched node, Older is the node that it
+   --  replaces.
 
    overriding procedure Finalize (Self : in out Snapshot) is
    begin
@@ -265,7 +266,7 @@ package body Appserver.Caches.Copy_On_Write is
       end loop;
    end Remove_Node;
 
-   --  Takes no lock if the nodes of the cache store no times
+   --  Does not take the lock if the nodes of the cache store no times
 
    procedure Remove_Expired (Self : in out Cache'Class; Change : in out Caches.Change'Class) is
       Node : Tables.Node_Access;
@@ -287,8 +288,8 @@ package body Appserver.Caches.Copy_On_Write is
       Report_Removals (Self, Change);
    end Remove_Expired;
 
-   --  If Key was being loaded, the removal must be ordered with the load, which may be about to put
-   --  its element, even if there is no node
+   --  Removes the node of Key. If Orders is True, enters the writer's protected action even if
+   --  there is no node, since a load of Key may be about to put its element.
 
    procedure Remove_Key
      (Self    : in out Cache'Class;
@@ -379,7 +380,7 @@ package body Appserver.Caches.Copy_On_Write is
          Self.Maps.Writer.Commit_Put
            (Latest, Next, Change, Replaced, null, Self.Capacity, Result, Is_Put, Victim);
          if Result = Full then
-            --  In most cases, the victim is the only one
+            --  In most cases, this victim is the only one to evict
             Tries.Remove (Next.Value.Map, Victim, Without);
             Tries.Release (Next.Variable.Map);
             Next.Variable.Map := Without;

@@ -3,8 +3,8 @@
 --
 --  A cache whose readers get the current map through an atomic reference, and whose writers replace
 --  the map with a modified copy. The maps are persistent: a write copies the path to its entry, and
---  shares the rest, so it takes O(log n) time and memory. A writer that loses a race against
---  another writer retries, so no update is lost.
+--  shares all other branches with the previous map, so it takes O(log n) time and memory. A writer
+--  that loses a race against another writer retries, so no update is lost.
 
 pragma Ada_2022;
 
@@ -50,7 +50,7 @@ private
       Map     : Tries.Map := null;
       Version : Tables.Change_Number := 0;
    end record;
-   --  A version of the map. It does not change after other tasks can see it.
+   --  A version of the map. Once other tasks can see a version, it never changes.
 
    overriding procedure Finalize (Self : in out Snapshot);
 
@@ -59,8 +59,8 @@ private
    type Node_List is array (Positive range <>) of Tables.Node_Access;
 
    type Commit_Result is (Done, Outdated, Full);
-   --  Outdated: another writer has changed the map in the meantime. Full: another node must be
-   --  evicted first.
+   --  The result of an attempt to change the map. Outdated: another writer has changed the map in
+   --  the meantime. Full: another node must be evicted first.
 
    type Owned_Maps is tagged;
 
@@ -89,7 +89,8 @@ private
          Nodes  : Node_List;
          Report : in out Tables.Report;
          Result : out Commit_Result);
-      --  Makes Next current, in which the batched nodes replace the previous nodes of their keys
+      --  Publishes Next as the current table. In Next, the nodes of the batch replace the previous
+      --  nodes of their keys.
 
       procedure Commit_Removal
         (Latest : Snapshots.Reference;
@@ -98,7 +99,7 @@ private
          Cause  : Tables.Removal_Cause;
          Report : in out Tables.Report;
          Result : out Commit_Result);
-      --  Makes Next current, in which Node is missing. Node may be null.
+      --  Publishes Next as the current table. In Next, Node has been removed. Node may be null.
 
       procedure Commit_Clear
         (Latest : Snapshots.Reference;
@@ -118,7 +119,8 @@ private
    type Owned_Maps is new Ada.Finalization.Limited_Controlled with record
       Current : Snapshots.Atomic_Reference;
       Order   : Tables.Order;
-      --  The order of the nodes of the current snapshot, guarded by Writer
+      --  The eviction order of the current snapshot's nodes. Only protected actions of Writer
+      --  change the order.
       Writer  : Copy_On_Write.Writer (Owned_Maps'Access);
    end record;
 

@@ -2,9 +2,9 @@
 --  Copyright 2026 The benchlab authors
 --
 --  A cache guarded by a protected object. Readers call a protected function. GNAT runs protected
---  functions concurrently only with pragma Locking_Policy (Concurrent_Readers_Locking). The lock is
---  not held while keys are compared and elements copied. Instead, the entry is pinned, and the last
---  task that unpins it frees it.
+--  functions concurrently only with pragma Locking_Policy (Concurrent_Readers_Locking). A reader
+--  does not hold the lock while it compares keys and copies an element. Instead, it pins the entry.
+--  If the entry has been removed, the last task that unpins it frees it.
 
 pragma Ada_2022;
 
@@ -33,7 +33,7 @@ private
    protected type Guarded_Table is
 
       function Has_Next (Found : in out Tables.Search) return Boolean;
-      --  Finds the next node with this hash, and pins it
+      --  Finds and pins the next node with the hash of the search. Returns False if there is none.
 
       procedure Apply (Capacity : Positive; Change : in out Caches.Change'Class);
       --  Applies Change to the table. The caller frees the removed entries after it has released

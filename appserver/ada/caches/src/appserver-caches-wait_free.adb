@@ -11,9 +11,9 @@ package body Appserver.Caches.Wait_Free is
    Batch_Writes : constant := 64;
 
    Freed_By_Write : constant := 2;
-   --  The number of nodes to free per write, one more than most writes unlink. If nodes are freed
-   --  one at a time while others are allocated, they stay in the thread's own heap arena, which
-   --  needs no lock.
+   --  The number of nodes to free per write: one more than the number of nodes that most writes
+   --  unlink. If a thread frees a few nodes at a time while it allocates others, the memory stays
+   --  in the thread's own heap arena, which needs no lock.
 
    protected body Writer is
 
@@ -166,7 +166,7 @@ package body Appserver.Caches.Wait_Free is
    function Is_Likely (Condition : Boolean) return Boolean
      with Import, Convention => Intrinsic, External_Name => "__builtin_likely";
 
-   --  Uses few instructions, so that a processor can have multiple reads in flight
+   --  Uses few instructions, so a processor can execute multiple reads at the same time
 
    overriding procedure Get
      (Self     : in out Cache;

@@ -5,12 +5,13 @@
 --  thread, so readers do not contend for cache lines; in a cache with a capacity, a reader also
 --  counts up to three reads of an entry. Writers wait for each other.
 --
---  Entries that writers replace or remove are freed once the tasks that were reading the cache at
---  that time have finished. One of the next 64 writes, Clear, Remove_Expired, or a background task
---  of this library frees them; the background task runs within about a tenth of a second. Clear
---  does not wait for the background task, which may still be finalizing entries that were replaced
---  earlier. If a read never ends because Hash or "=" does not return, entries replaced or removed
---  after its start are never freed. Reads, writes and growth of the table still work.
+--  Entries that writers replace or remove are freed after the tasks that were reading the cache at
+--  that time have finished their reads. One of the next 64 writes, Clear, Remove_Expired, or a
+--  background task of this library frees these entries. The background task runs within about a
+--  tenth of a second. Clear does not wait for the background task, which may still be finalizing
+--  entries that were replaced earlier. If a read never ends because Hash or "=" does not return,
+--  entries replaced or removed after its start are never freed. Reads, writes and growth of the
+--  table still work.
 
 pragma Ada_2022;
 
@@ -42,19 +43,20 @@ private
 
    protected type Writer (Owner : not null access Owned_Table) is
 
-      --  The caller frees the garbage that these procedures return. No task can see it.
+      --  The caller frees the garbage that these procedures return. No other task can see this
+      --  garbage.
 
       procedure Apply (Capacity : Positive; Change : in out Caches.Change'Class);
       procedure Reclaim (Free : in out Tables.Garbage; Is_Done : out Boolean);
       procedure Take_All (Free : in out Tables.Garbage);
-      --  Moves all nodes to Free. Must be called only when no readers are left.
+      --  Moves all nodes to Free. Must be called only when no task reads the table.
    private
       Unlinked : Tables.Garbage;
       --  Nodes removed from the table since Unseen was last filled
       Unseen   : Tables.Garbage;
-      --  Nodes that are invisible to readers that enter in epoch Since or later
+      --  Nodes that readers which enter in epoch Since or later cannot see
       Unused   : Tables.Garbage;
-      --  Nodes that no reader sees and that can therefore be freed
+      --  Nodes that no reader can see, so they can be freed
       Since    : Reader_Slots.Stamp := 0;
       Writes   : Natural := 0;
       --  The number of writes since the last attempt to free memory

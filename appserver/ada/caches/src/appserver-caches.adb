@@ -26,7 +26,7 @@ package body Appserver.Caches is
    procedure Configure (Self : in out Cache'Class; Options : Cache_Options) is
    begin
       if Self.Owned.Settings /= null or else Self.Length > 0 then
-         raise Misuse_Error with "the cache must be configured once, and before it is used";
+         raise Misuse_Error with "Configure must be called only once, before the cache is used";
       end if;
       Self.Owned.Settings := new Settings;
       Self.Owned.Settings.Options := Options;
@@ -282,7 +282,7 @@ package body Appserver.Caches is
    package Counting is new System.Atomic_Operations.Modular_Arithmetic (Atomic_Count);
 
    --  The participant is counted before it joins. So if a task changes a key and then sees no
-   --  callers, the change was made before the load begins.
+   --  callers, the change precedes any later load.
 
    overriding procedure Initialize (Self : in out Participant) is
    begin
@@ -426,7 +426,7 @@ package body Appserver.Caches is
    begin
       Wait.Start (Load.Value.Loader, Is_Cycle);
       if Is_Cycle then
-         raise Program_Error with "Load waits for its own result";
+         raise Program_Error with "Load waits for its own result, directly or through other loads";
       end if;
       if Deadline = Time_Last then
          Load.Variable.Result.Wait (Outcome);
@@ -452,8 +452,8 @@ package body Appserver.Caches is
      (if Timeout >= Max_Timeout then Time_Last
       else Clock + To_Time_Span (Duration'Max (Timeout, 0.0)));
 
-   --  If another task is already loading the key, or Load raises an exception, Element stays the
-   --  current one
+   --  If another task is already loading the key, or Load raises an exception, Element does not
+   --  change
 
    procedure Refresh
      (Self    : in out Cache'Class;

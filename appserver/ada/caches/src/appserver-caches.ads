@@ -35,14 +35,14 @@ generic
    with function "=" (Left, Right : Key_Type) return Boolean is <>;
 
    --  Hash, "=", and the copying and finalization of keys and elements must not call the cache.
-   --  They may run in multiple tasks concurrently. None of them runs in a protected action or while
-   --  a lock is held. If one of them blocks, takes a long time or raises an exception, this affects
-   --  only the calling task.
+   --  They may run in multiple tasks concurrently. The cache calls them neither in a protected
+   --  action nor while it holds a lock. If such a call blocks, takes a long time or raises an
+   --  exception, this affects only the calling task.
    --
    --  For wait-free caches, finalization of keys and elements may also run in a background task of
-   --  this library. The finalization of a cache waits until that task has finalized the cache's
-   --  entries. If the finalization of an entry never returns, the finalization of its cache does
-   --  not return either, and other caches free memory only in later writes.
+   --  this library. The finalization of a cache waits until the background task has finalized the
+   --  cache's entries. If the finalization of an entry never returns, the finalization of its cache
+   --  does not return either, and other caches free memory only in later writes.
 
 package Appserver.Caches is
 
@@ -56,7 +56,7 @@ package Appserver.Caches is
    type Cache
      (Capacity     : Positive     := Unlimited;
       Time_To_Live : Milliseconds := Forever) is abstract tagged limited private;
-   --  A map whose entries weigh at most Capacity. An entry weighs 1, unless Configure sets a
+   --  A map with a maximum total weight of Capacity. An entry weighs 1, unless Configure sets a
    --  Weigher. When the cache is full, entries that are rarely read are evicted, by S3-FIFO (Yang
    --  et al., "FIFO queues are all you need for cache eviction", SOSP 2023). An entry expires
    --  Time_To_Live milliseconds after it was put, and is then no longer found.
@@ -86,9 +86,10 @@ package Appserver.Caches is
    type Removal_Listener is access procedure
      (Key : Key_Type; Element : Element_Type; Cause : Removal_Cause);
    --  Receives each removed element once. The task whose write removed the element calls this
-   --  procedure, after the change and outside of all locks. Other tasks may still copy the element.
-   --  Exceptions are ignored. Expired entries are reported when the next write removes them. Aborts
-   --  are deferred during the call. Not called for the entries of a cache that is finalized.
+   --  procedure, after the change and outside of all locks. Other tasks may still be copying the
+   --  element. Exceptions are ignored. Expired entries are reported when the next write removes
+   --  them. Aborts are deferred during the call. Not called for the entries of a cache that is
+   --  finalized.
 
    type Clock_Function is access function return Ada.Real_Time.Time;
 
@@ -98,9 +99,9 @@ package Appserver.Caches is
       --  read also reads the clock and stores the time.
       Refresh_After_Write : Milliseconds := Forever;
       --  The time from the write of an entry until Get_Or_Load loads it again. The first caller
-      --  after that time loads; the others get the current element without waiting. If the load
-      --  raises an exception, the current element stays, and the next attempt is made after the
-      --  same time.
+      --  after that time loads the element; other callers get the current element without waiting.
+      --  If the load raises an exception, the current element stays in the cache, and is due for
+      --  the next refresh after the same time.
       Weigher             : Weight_Function := null;
       --  A function that returns the weight of each entry; null if each entry weighs 1
       Time_To_Live_Of     : Time_To_Live_Function := null;
@@ -116,7 +117,7 @@ package Appserver.Caches is
    end record;
 
    procedure Configure (Self : in out Cache'Class; Options : Cache_Options);
-   --  Sets the options. Must be called at most once, before all other calls.
+   --  Sets the options. Must be called at most once, before any other subprogram of the cache.
    --  @param Self the cache
    --  @param Options the options
    --  @exception Misuse_Error the cache has entries, or was configured before
@@ -125,14 +126,16 @@ package Appserver.Caches is
 
    type Cache_Statistics is record
       Hits, Misses             : Event_Count := 0;
-      --  Reads that found an entry, and reads that found none or an expired one
+      --  The numbers of reads that found an entry (Hits), and of reads that found no entry or an
+      --  expired entry (Misses)
       Loads, Load_Failures     : Event_Count := 0;
-      --  Calls of Load, including refreshes, and those that raised an exception
+      --  The numbers of all calls of Load, including refreshes (Loads), and of calls that raised an
+      --  exception (Load_Failures)
       Evictions                : Event_Count := 0;
-      --  Entries that were removed because the cache was full
+      --  The number of entries that were removed because the cache was full
       Evicted_Weight           : Event_Count := 0;
       Expirations              : Event_Count := 0;
-      --  Entries that were removed because they had expired
+      --  The number of entries that were removed because they had expired
    end record;
 
    function Statistics (Self : Cache'Class) return Cache_Statistics;
@@ -204,16 +207,16 @@ package Appserver.Caches is
       Load    : not null access function (Key : Key_Type) return Element_Type;
       Timeout : Duration := No_Timeout) return Element_Type;
    --  Returns the element of a key. If the key has no entry, calls Load and puts its result. If
-   --  multiple tasks miss the same key concurrently, one of them calls Load, and the others wait
-   --  and then return its result or raise its exception. If the loading task is aborted, a waiting
-   --  task calls Load instead. Tasks that use other keys do not wait. After an exception, the next
-   --  call loads again. With Refresh_After_Write, an element that is due for a refresh is loaded
-   --  again.
+   --  multiple tasks miss the same key concurrently, one of these tasks calls Load. The other tasks
+   --  wait, and then return the result of the load or raise its exception. If the loading task is
+   --  aborted, a waiting task calls Load instead. Tasks that use other keys do not wait. After an
+   --  exception, the next call loads again. With Refresh_After_Write, an element that is due for a
+   --  refresh is loaded again.
    --
    --  A Put or Remove of the key, or a Clear, makes a load in progress outdated, since its result
    --  may be older than the change. Calls that begin later do not use this load, and its result is
-   --  not put in the cache. Tasks that were already waiting for it return its result, unless the
-   --  key has an entry by then: they return the element of that entry instead.
+   --  not put in the cache. Tasks that were already waiting for this load return its result, unless
+   --  the key has an entry by then. In that case, they return the element of the entry.
    --  @param Self the cache
    --  @param Key the key
    --  @param Load loads the element
@@ -221,8 +224,8 @@ package Appserver.Caches is
    --  a Load that this task calls.
    --  @return the element
    --  @exception Load_Timeout another task did not load the element within Timeout
-   --  @exception Program_Error Load requests the key that it is loading, directly or through other
-   --  keys, caches and tasks that wait for each other in a cycle
+   --  @exception Program_Error Load waits for its own result: it requests the key that it is
+   --  loading, directly or through a cycle of tasks that wait for each other's loads
 
 private
 
@@ -259,13 +262,14 @@ private
       Replaces  : Boolean := False;
       --  True for a refresh, which replaces the current element
       Is_Fresh  : Boolean := True with Atomic;
-      --  False once the key has been put or removed, since the result may be older than that change
+      --  False once another call has put or removed the key, since the result may be older than
+      --  that change
       Has_Ended : aliased Load_Waits.Atomic_Flag := Load_Waits.False;
       Result    : Caches.Result;
       Element   : Element_Type;
       Failure   : Exception_Occurrence;
       --  The loading task writes Element and Failure before it sets the result. Other tasks read
-      --  them after that.
+      --  Element and Failure after the result has been set.
    end record;
 
    package Load_References is new Appserver.References (Pending_Load);
@@ -278,9 +282,9 @@ private
    type Chain_List is array (Ada.Containers.Hash_Type range 0 .. Chain_Count - 1)
      of Participant_Access;
 
-   --  The loads in progress, indexed by the hashes of their keys. Callers compare the keys outside
-   --  of the protected actions: they visit the loads with the same hash in ascending order of their
-   --  numbers. The parameter Other must be null before a call.
+   --  The loads in progress, indexed by the hashes of their keys. Callers compare keys outside of
+   --  the protected actions: a caller visits the loads with the key's hash in ascending order of
+   --  their numbers. The parameter Other must be null before a call.
 
    protected type Listed_Loads is
 
@@ -288,8 +292,8 @@ private
         (Caller : not null Participant_Access;
          After  : Load_Number;
          Other  : in out Load_References.Reference);
-      --  Lists Caller as the loading task, unless a fresh load with the same hash and a number
-      --  greater than After exists. In that case, sets Other to the first such load.
+      --  Lists Caller as the loading task. If a fresh load with the same hash and a number greater
+      --  than After exists, sets Other to the first such load instead.
 
       procedure Leave (Caller : not null Participant_Access);
 
@@ -384,8 +388,8 @@ private
       Element  : in out Element_Type;
       Is_Found : out Boolean;
       Is_Due   : out Boolean);
-   --  Looks up a key like Get, and sets Is_Due to True if this task should refresh the element. By
-   --  default, calls Get.
+   --  Looks up a key like Get, and sets Is_Due to True if this task should refresh the element. The
+   --  default implementation calls Get.
 
    procedure Read_Node
      (Self     : Cache'Class;
@@ -399,11 +403,12 @@ private
 
    procedure Put_Timed
      (Self : in out Cache; Key : Key_Type; Element : Element_Type; Time_To_Live : Milliseconds);
-   --  Puts an entry with its own time to live. By default, calls Put and ignores Time_To_Live.
+   --  Puts an entry with its own time to live. The default implementation calls Put and ignores
+   --  Time_To_Live.
 
-   --  Mark loads as outdated. Put, Remove and Clear of each implementation call these procedures
-   --  before they change the table. So a task that is about to put a loaded element sees either
-   --  that its load is outdated, or the change itself.
+   --  Procedures that mark loads as outdated. Put, Remove and Clear of each implementation call
+   --  these procedures before they change the table. So a task that is about to put a loaded
+   --  element sees either that its load is outdated, or the change itself.
 
    procedure Forget_Load (Self : in out Cache'Class; Key : Key_Type; Was_Loading : out Boolean);
    procedure Forget_Load (Self : in out Cache'Class; Key : Key_Type);
@@ -433,17 +438,18 @@ private
       Node    : Tables.Node_Access := null;
       --  The node to put; null once the node is in the table
       Load    : access constant Pending_Load := null;
-      --  The load whose result is put; null if there is none. The node is put only if this load is
-      --  fresh and, unless it is a refresh, the key has no entry.
+      --  The load whose result is put; null for any other write. If the load is outdated, the node
+      --  is not put. If the key already has an entry, only a refresh puts the node.
       Lacking : Ada.Containers.Hash_Type := 0;
       Larger  : Tables.Buckets_Access := null;
-      --  The number of buckets to allocate, and the allocated array until it is in the table
+      --  The number of buckets to allocate (Lacking), and the allocated array until it is in the
+      --  table (Larger)
       Lacking_Ghosts : Natural := 0;
       Ghosts         : Tables.Ghosts_Access := null;
-      --  The size of the array of evicted keys to allocate, and the allocated array until it is in
-      --  the table
+      --  The size of the array of evicted keys to allocate (Lacking_Ghosts), and the allocated
+      --  array until it is in the table (Ghosts)
       Is_Replacement : Boolean := False;
-      --  True if a node is removed because its replacement is too heavy
+      --  True if the existing node is removed because the new node is too heavy to store
       Removed : Tables.Garbage;
       --  Nodes and arrays to free
       Report  : Tables.Report;
@@ -472,7 +478,8 @@ private
    function Is_Overtaken
      (Change : Caches.Change'Class; Present : Tables.Node_Access) return Boolean;
    --  Returns True if the new node must not be put because its load is outdated, or because its key
-   --  has an entry that the load does not replace. Present is the linked node of the key, or null.
+   --  has an entry that the load does not replace. Present is the current node of the key in the
+   --  table, or null.
 
    procedure Report_Removals (Self : Cache'Class; Change : in out Caches.Change'Class);
    --  Counts the removals, and calls the listener. Must not be called in a protected action.
@@ -506,15 +513,16 @@ private
    -----------------
 
    type Table_Cache is abstract new Cache with null record;
-   --  A cache with one table, which writers change one at a time. They search for the key and
-   --  allocate memory first, outside of the protected action that changes the table.
+   --  A cache with one table, which only one writer at a time changes. Before a change, the writer
+   --  searches for the key and allocates memory, outside of the protected action that changes the
+   --  table.
 
    procedure Search
      (Self : in out Table_Cache; Key : Key_Type; Found : in out Tables.Search) is abstract;
    --  Searches for a key. Other tasks may change the table during the search.
 
    procedure Apply (Self : in out Table_Cache; Change : in out Caches.Change'Class) is abstract;
-   --  Applies Change to the table of the cache, in a protected action
+   --  Applies Change to the cache's table, in a protected action
 
    overriding procedure Put (Self : in out Table_Cache; Key : Key_Type; Element : Element_Type);
    overriding procedure Put_Timed

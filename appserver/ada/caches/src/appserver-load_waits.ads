@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Tracks which task waits for which other task's load, across all caches. Used to detect cycles:
+--  Tracks the tasks that wait for other tasks' loads, across all caches. This detects cycles, since
 --  loads that wait for each other would never end.
 
 pragma Ada_2022;
@@ -15,8 +15,8 @@ private package Appserver.Load_Waits is
 
    type Wait (Has_Ended : not null access Atomic_Flag) is
      new Ada.Finalization.Limited_Controlled with private;
-   --  The current task's wait for a load. The wait ends when this object leaves scope. The loading
-   --  task sets Has_Ended before it wakes the waiting tasks.
+   --  The current task's wait for another task's load. The wait ends when this object leaves its
+   --  scope. The loading task sets Has_Ended before it wakes the waiting tasks.
 
    procedure Start
      (Self : in out Wait; Loader : Ada.Task_Identification.Task_Id; Is_Cycle : out Boolean);

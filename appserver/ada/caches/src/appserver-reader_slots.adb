@@ -36,8 +36,8 @@ package body Appserver.Reader_Slots is
    ------------
 
    Epoch_Unit : constant Stamp := 2 ** 16;
-   --  This leaves 2 ** 48 epochs of 64 writes each. At ten million writes per second, they last 57
-   --  years.
+   --  The other bits allow 2 ** 48 epochs of 64 writes each. At ten million writes per second,
+   --  these epochs last 57 years.
 
    function Number_Of (Table : Stamp) return Stamp is (Table mod Epoch_Unit);
 
@@ -153,8 +153,8 @@ package body Appserver.Reader_Slots is
       Compiler_Barrier (Total);
    end Enter_Quickly;
 
-   --  Without membarrier, the sequentially consistent assignment is the barrier. If a read of
-   --  another table is nested in a read, the thread counts as a reader of all tables until the
+   --  Without membarrier, the sequentially consistent assignment is the memory barrier. If a read
+   --  of another table is nested in a read, the thread counts as a reader of all tables until the
    --  outer read ends.
 
    function Enter (Table : Stamp) return Slot_Access is
@@ -189,7 +189,8 @@ package body Appserver.Reader_Slots is
       Current := Current + Epoch_Unit;
    end Begin_Epoch;
 
-   --  If two tables have the same ID, each only delays freeing the other's memory
+   --  If two tables have the same ID, the readers of one table only delay freeing the memory of the
+   --  other table
 
    function New_Table_Stamp return Stamp is
      (Epoch_Unit + 1 + Numbers.Atomic_Fetch_And_Add (Tables, 1) mod (Epoch_Unit - 1));

@@ -1,10 +1,10 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Tracks which tasks read which table, so that no node that a task may still see is freed. This is
---  epoch-based reclamation (Keir Fraser, "Practical lock-freedom", 2004, 5.2.3), with separate
---  epochs for each table. Each thread writes to its own slot. A thread acquires its slot at its
---  first read and releases it when the thread exits. Slots are reused.
+--  Tracks the tables that tasks are reading, so that writers free only nodes that no task can still
+--  see. This is epoch-based reclamation (Keir Fraser, "Practical lock-freedom", 2004, 5.2.3), with
+--  separate epochs for each table. Each thread writes to its own slot. A thread acquires its slot
+--  at its first read and releases it when the thread exits. Slots are reused.
 
 pragma Ada_2022;
 
@@ -25,13 +25,13 @@ private package Appserver.Reader_Slots is
    function Enter (Table : Stamp) return Slot_Access;
    procedure Leave (Slot : Slot_Access) with Inline_Always;
    --  Begin and end a read by the calling thread. Reads may be nested. Pass the result of Enter,
-   --  which is null for a nested read, to the matching Leave. Both take a fixed number of steps,
-   --  except for a thread's first Enter.
+   --  which is null for a nested read, to the matching Leave. Enter and Leave take a fixed number
+   --  of steps, except for a thread's first Enter.
 
    function Quick_Slot return Slot_Access with Inline_Always;
    procedure Enter_Quickly (Slot : not null Slot_Access; Table : Stamp) with Inline_Always;
    --  Begin a read in a few instructions, without a memory barrier. Quick_Slot returns null if the
-   --  thread has not read before, is already reading, or needs a barrier.
+   --  thread has not read before, is already reading, or needs a memory barrier; then call Enter.
 
    function Oldest_Reader (Current : Stamp) return Stamp;
    --  Returns the earliest epoch in which a reader of the table may have entered. Readers that

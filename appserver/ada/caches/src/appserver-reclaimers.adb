@@ -140,9 +140,9 @@ package body Appserver.Reclaimers is
       end loop;
    end Visit_All;
 
-   --  Returns True once the main program has ended. The program then waits for the background task,
-   --  but the task may be unable to finish with any owner, if readers remain active or the kernel
-   --  rejects membarrier.
+   --  Returns True once the main program has ended. The program then waits for the background task.
+   --  But the task may never be done with any owner, if readers stay active or the kernel rejects
+   --  membarrier.
 
    function Is_Ending return Boolean is
      (not Ada.Task_Identification.Is_Callable (Ada.Task_Identification.Environment_Task));

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A background task that frees memory which could not be freed immediately. The task ensures that
---  the memory is freed even if the cache is never called again.
+--  A background task that frees memory which writers could not free immediately. The task frees
+--  this memory even if no task calls the cache again.
 
 pragma Ada_2022;
 
@@ -17,18 +17,19 @@ private package Appserver.Reclaimers is
    --  repeats the call until Is_Done is True.
 
    procedure Request (Self : in out Owner'Class) with Inline;
-   --  Asks the background task to call Reclaim. If a request is already pending, the call only
-   --  reads a variable.
+   --  Asks the background task to call Reclaim. If a request is already pending, this procedure
+   --  only reads a variable.
 
    procedure Withdraw (Self : in out Owner'Class);
    --  Removes Self from the background task's list. The task does not use Self after this call. The
    --  finalization of Self calls this procedure.
    --
-   --  Waits while the task runs Self's Reclaim. The wait has no timeout: the freed objects may have
-   --  types declared in the scope that is being left, and Ada requires that all objects of such a
-   --  type are finalized first. Reclaim does not hold a lock for long and does not wait for
-   --  readers, so the wait lasts only as long as the finalization of the elements that Reclaim
-   --  frees. Without the task, Self would have to finalize the same elements.
+   --  If the task is running Self's Reclaim, waits for it to return. The wait has no timeout: the
+   --  freed objects may have types declared in the scope that is being left, and Ada requires that
+   --  all objects of such a type are finalized before the scope is left. Reclaim does not hold a
+   --  lock for long and does not wait for readers, so the wait lasts only as long as the
+   --  finalization of the elements that Reclaim frees. Without the background task, Self would have
+   --  to finalize the same elements.
 
 private
 

@@ -10,7 +10,8 @@ package Appserver with Pure is
    Version : constant String := "0.1.0";
 
    Misuse_Error : exception;
-   --  A bug in the program, which broke a precondition, for example by using a closed statement.
-   --  All crates raise this exception, in every build, with a message that describes the mistake.
+   --  A bug in the program: a call violated a precondition, for example by using a closed
+   --  statement. All crates raise this exception, in every build, with a message that describes the
+   --  mistake.
 
 end Appserver;

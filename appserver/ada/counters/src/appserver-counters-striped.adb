@@ -10,7 +10,7 @@ package body Appserver.Counters.Striped is
    use Interfaces;
    use Words;
 
-   --  Threads are numbered consecutively, so that the threads of one pool have different stripes
+   --  Threads are numbered consecutively, so the threads of one pool have different stripes
 
    Threads : aliased Word := 0;
 

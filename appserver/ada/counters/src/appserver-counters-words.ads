@@ -2,8 +2,8 @@
 --  Copyright 2026 The benchlab authors
 --
 --  Ada's atomic operations on the counters' words. All operations are sequentially consistent, so
---  they also order surrounding memory accesses. This costs nothing extra on x86-64 and little on
---  ARM.
+--  they also order surrounding memory accesses. This order has no additional cost on x86-64, and a
+--  small cost on ARM.
 
 pragma Ada_2022;
 
@@ -16,7 +16,7 @@ private package Appserver.Counters.Words with Pure is
    package Exchange is new System.Atomic_Operations.Exchange (Word);
 
    procedure Add (Item : aliased in out Word; Amount : Integer_64) with Inline;
-   --  Adds Amount atomically, like Arithmetic.Atomic_Add, but in one instruction. GNAT's version
-   --  also stores the previous value in another atomic variable.
+   --  Adds Amount atomically in one instruction. Arithmetic.Atomic_Add is slower, since GNAT's
+   --  version also stores the previous value in another atomic variable.
 
 end Appserver.Counters.Words;

@@ -23,8 +23,8 @@ package Appserver.Counters with Pure is
    subtype Integer_64 is Interfaces.Integer_64;
 
    type Counter is limited interface;
-   --  A counter, which is initially zero. Any task may call its subprograms at any time. They do
-   --  not block, except in Locked, where they wait for the lock.
+   --  A counter, which is initially zero. Any task may call the subprograms of a counter at any
+   --  time. Only the counters in Locked can block a task, until their lock is free.
 
    procedure Increment (Self : in out Counter) is abstract;
    --  Adds 1.
@@ -47,8 +47,7 @@ package Appserver.Counters with Pure is
 
    type Linearizable_Counter is limited interface and Counter;
    --  A counter whose calls take effect in one order that is the same for all tasks (sequential
-   --  consistency). A task that sees a change also sees everything that was written before that
-   --  change.
+   --  consistency). A task that sees a change also sees all memory writes made before that change.
 
    procedure Set (Self : in out Linearizable_Counter; To : Integer_64) is abstract;
    --  Sets the counter.
@@ -82,9 +81,9 @@ package Appserver.Counters with Pure is
 private
 
    Line : constant := 128;
-   --  The distance in bytes between written words, to avoid false sharing. Cache lines have 64
-   --  bytes and are fetched in pairs on x86-64 (Intel 64 optimization manual, 3.7.3); they have 128
-   --  bytes on some ARM cores.
+   --  The distance in bytes between words that different tasks write, to avoid false sharing. Cache
+   --  lines have 64 bytes and are fetched in pairs on x86-64 (Intel 64 optimization manual, 3.7.3);
+   --  they have 128 bytes on some ARM cores.
 
    type Word is mod 2 ** 64 with Size => 64, Atomic;
 
@@ -93,8 +92,8 @@ private
    end record
      with Alignment => Line;
 
-   --  Sums are computed on unsigned words, which wrap around, and have the same bits as the signed
-   --  sum
+   --  Sums are computed on unsigned words, because they wrap around on overflow. The result has the
+   --  same bits as the signed sum.
 
    function To_Word is new Ada.Unchecked_Conversion (Integer_64, Word);
    function To_Integer is new Ada.Unchecked_Conversion (Word, Integer_64);

@@ -1,7 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Monitors what each page costs: page_costs PORT, with the metrics on a port of their own
+--  Monitors the time and CPU time of each page: page_costs PORT. Shows the metrics on a separate
+--  port.
 
 with Ada.Command_Line;
 with Ada.Text_IO;

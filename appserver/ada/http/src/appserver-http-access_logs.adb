@@ -404,7 +404,7 @@ package body Appserver.HTTP.Access_Logs is
    -- Writing --
    -------------
 
-   --  Moves lines from the queue to the batch, until the batch is full
+   --  Moves lines from the queue to the batch until the batch is full
 
    procedure Fill_Batch (Self : in out Access_Log) is
       Length : Natural;

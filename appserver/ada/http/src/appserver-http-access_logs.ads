@@ -28,17 +28,17 @@ package Appserver.HTTP.Access_Logs is
 
    type Line_Format is (Common, Combined, JSON);
    --  The format of a line. Common writes 192.0.2.1 - - [22/Nov/2026:23:59:59 +0000] "GET /a?b
-   --  HTTP/1.1" 200 12. Combined adds "referer" and "user agent". JSON writes an object with time,
-   --  client, method, path, query, version, status, bytes, microseconds (the duration of the
-   --  handler), referer and user_agent.
+   --  HTTP/1.1" 200 12. Combined adds "referer" and "user agent". JSON writes an object with the
+   --  members time, client, method, path, query, version, status, bytes, microseconds (the duration
+   --  of the handler), referer and user_agent.
    --
    --  The time is the time of the response, in UTC. The number of bytes is the length of the
    --  content. If a request was rejected before it was parsed, "-" replaces the request, and JSON
-   --  omits the members that describe it.
+   --  omits the members that describe the request.
 
    Line_Size : constant := 2_048;
-   --  The memory for each line, in bytes. Requests and fields that are too long are truncated and
-   --  end in "...".
+   --  The maximum length of a line, in bytes. Requests and fields that are too long are truncated
+   --  and end in "...".
 
    subtype Line_Count is Positive range 2 .. 2 ** 20;
 
@@ -49,7 +49,7 @@ package Appserver.HTTP.Access_Logs is
    type Log_Reference is access all Access_Log;
 
    Log_Error : exception;
-   --  The file cannot be opened. The message contains the file name.
+   --  The file cannot be opened. The message of the exception contains the file name.
 
    type Client_Finder is access function (Request : HTTP.Request) return IP_Addresses.Address;
    --  Returns the client address to log for a request, for example with Proxies.Client_Address
@@ -148,18 +148,18 @@ private
 
    type Slot is limited record
       Sequence : Position := 0;
-      --  The position in the queue whose line may be written to this slot next. After the write,
-      --  that position plus 1.
+      --  The position in the queue of the next line to write to this slot. After the write, the
+      --  same position plus 1.
       Line     : Text_Sinks.Text_Buffer (Line_Size);
    end record;
 
    type Slot_Array is array (Positive range <>) of Slot;
 
    Max_Path_Length : constant := 4_096;
-   --  Linux's PATH_MAX
+   --  PATH_MAX of Linux, in bytes
 
    Batch_Size : constant := 4_096;
-   --  Linux's PIPE_BUF, the number of bytes that a ready pipe accepts in one write
+   --  PIPE_BUF of Linux, the number of bytes that a ready pipe accepts in one write
 
    type Access_Log (Lines : Line_Count) is new Ada.Finalization.Limited_Controlled with record
       File        : Descriptor := No_File;

@@ -1,8 +1,9 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A fixed amount of memory for data of slow clients: the beginning of a request that arrives
---  slowly, or the end of a response that is read slowly. Other connections do not use this memory.
+--  A fixed amount of memory for slow clients. It stores the beginning of a request that arrives
+--  slowly, or the end of a response that the client reads slowly. Other connections do not use this
+--  memory.
 
 pragma Ada_2022;
 
@@ -50,14 +51,14 @@ private
 
    subtype Block is String (1 .. Block_Size);
 
-   --  Blocks have no initial values, so that unused memory is never touched
+   --  Blocks have no initial values, so unused memory is never written and does not become resident
 
    type Block_Array is array (Block_Count range <>) of Block;
    type Link_Array is array (Block_Count range <>) of Block_Count;
 
    type Pool (Count : Block_Count) is limited record
       Used  : Block_Count := 0;
-      --  The highest number of a block that has ever been used
+      --  The highest block number that has ever been in use
       Free  : Block_Count := No_Block;
       --  The head of the list of freed blocks
       Spare : Block_Count := 0;

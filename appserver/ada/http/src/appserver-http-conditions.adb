@@ -12,9 +12,9 @@ package body Appserver.HTTP.Conditions is
    function Now return Dates.Common_Time is
      (Dates.Common_Time (Ada.Calendar.Conversions.To_Unix_Time (Ada.Calendar.Clock)));
 
-   --  The following function checks whether Tag is in a list of entity tags, or the list is "*". A
-   --  weak comparison treats W/"x" like "x"; a strong comparison ignores weak tags (section
-   --  8.8.3.2). A list is read up to the first error.
+   --  The function Lists checks whether Tag is in a list of entity tags, or the list is "*". A weak
+   --  comparison treats W/"x" like "x"; a strong comparison ignores weak tags (section 8.8.3.2). A
+   --  list is read up to the first error.
 
    type Comparison is (Weak, Strong);
 

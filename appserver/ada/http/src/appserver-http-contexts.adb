@@ -318,7 +318,7 @@ package body Appserver.HTTP.Contexts is
       if (Response.Kind = File_Bytes and then not Self.Builder.Has_File)
         or else (Response.Kind = Source_Bytes and then not Self.Builder.Has_Source)
       then
-         --  The handler did not attach the file or the source that it announced
+         --  The handler did not attach the file or the source that its response requires
          Self.Builder.Clear;
          Put_Attached (Self, Status_Only (Internal_Error), Date, Closes);
       else
@@ -371,7 +371,7 @@ package body Appserver.HTTP.Contexts is
    begin
       Self.Tail.Source.Read (Self.Output (Max_Size + 1 .. Max_Size + Max), Count);
       if Count > Max then
-         raise Constraint_Error with "a content source returned more bytes than its buffer holds";
+         raise Constraint_Error with "a content source set Count to more than the length of Into";
       end if;
       Frame_Piece (Self, Count, Is_Cut);
    exception

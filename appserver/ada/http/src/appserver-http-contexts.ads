@@ -13,8 +13,8 @@ private package Appserver.HTTP.Contexts is
 
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
-   --  Content that is sent after the bytes in the output buffer, without copying it: a section of a
-   --  file, text that lives as long as the program, or the bytes of a source
+   --  Content that is sent after the bytes in the output buffer, without copying: a section of a
+   --  file, text that exists for the lifetime of the program, or the bytes of a source
 
    type Framing is (Counted, Chunked, To_The_End);
 
@@ -23,7 +23,7 @@ private package Appserver.HTTP.Contexts is
       Text    : Constant_Text    := null;
       Source  : Source_Reference := null;
       Framing : Contexts.Framing := Counted;
-      --  The message framing of the source's bytes
+      --  The way in which the source's bytes are framed (RFC 9112, 6)
       Offset  : Byte_Count       := 0;
       Length  : Byte_Count       := 0;
       --  The number of bytes that remain to be sent; Byte_Count'Last if unknown
@@ -69,14 +69,15 @@ private package Appserver.HTTP.Contexts is
       Receiver : Services.Receiver_Reference;
       Self     : Context;
       Report   : Exception_Report) return Response;
-   --  Returns the response to the context's request. Calls Receiver; if it is null, calls Service;
-   --  if both are null, calls Handle. Passes exceptions to Report, if it is not null, and does not
-   --  propagate them.
+   --  Returns the response to the context's request, from Receiver, or from Service if Receiver is
+   --  null, or from Handle if both are null. Does not propagate exceptions, but passes them to
+   --  Report, unless Report is null.
 
    function Policy_Of
      (Service : not null Services.Service_Reference; Self : Context; Report : Exception_Report)
       return Services.Content_Policy;
-   --  Returns the policy for the content of a request whose header is complete
+   --  Returns the service's policy for the content of a request. The header of the request must be
+   --  complete.
 
    type Delivery is (Is_Wanted, Is_Enough, Has_Failed);
 
@@ -89,7 +90,7 @@ private package Appserver.HTTP.Contexts is
 
    procedure Close (Receiver : in out Services.Receiver_Reference)
      with Post => Services."=" (Receiver, null);
-   --  Closes the receiver, if it is not null
+   --  Closes the receiver, unless it is null
 
    function Ends_With_Connection (Self : Context; Response : HTTP.Response) return Boolean;
    --  Returns True if the end of the response is marked only by closing the connection
@@ -98,7 +99,7 @@ private package Appserver.HTTP.Contexts is
      (Report       : Exception_Report;
       Error        : Ada.Exceptions.Exception_Occurrence;
       Request_Line : String := "");
-   --  Calls Report, if it is not null. Does not raise exceptions.
+   --  Calls Report, unless it is null. Does not propagate exceptions.
 
    procedure Put_Response
      (Self     : in out Context;
@@ -116,7 +117,7 @@ private package Appserver.HTTP.Contexts is
    procedure Put_Server_Response
      (Self : in out Context; Date : Dates.Date_Text; Closes : Boolean)
      with Pre => Has_Room (Self);
-   --  Appends the response to OPTIONS *
+   --  Appends the response to a request OPTIONS *, which asks for the server's methods
 
    function Refusal (Status : Status_Code; Date : Dates.Date_Text) return String;
    --  Returns the response to an invalid or rejected request
@@ -124,7 +125,7 @@ private package Appserver.HTTP.Contexts is
    procedure Put_Refusal
      (Self : in out Context; Status : Status_Code; Date : Dates.Date_Text)
      with Pre => Has_Room (Self);
-   --  Appends the result of Refusal. The connection must be closed afterwards.
+   --  Appends the response that Refusal returns. The connection must be closed after this response.
 
    procedure Put_Continue (Self : in out Context)
      with Pre => Has_Room (Self);

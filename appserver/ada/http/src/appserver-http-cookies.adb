@@ -12,8 +12,7 @@ package body Appserver.HTTP.Cookies is
    subtype Value_Character is Character with
      Static_Predicate => Value_Character in ' ' .. '~'
        and then Value_Character not in '"' | ';' | '\';
-   --  In addition to the characters of RFC 6265, this includes spaces and commas, which clients
-   --  send in practice
+   --  The characters of RFC 6265, and in addition spaces and commas, which clients send in practice
 
    type Pair is record
       Name, Value : Span;

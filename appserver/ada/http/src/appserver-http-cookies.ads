@@ -43,8 +43,8 @@ package Appserver.HTTP.Cookies is
    function Is_Value (Text : String) return Boolean is
      (Text'Length <= Max_Value_Length
       and then (for all C of Text => C in '!' | '#' .. '+' | '-' .. ':' | '<' .. '[' | ']' .. '~'));
-   --  Checks the value of a cookie. The program must encode characters that are not allowed (RFC
-   --  6265, 4.1.1).
+   --  Checks the value of a cookie. The program must encode characters that RFC 6265, section
+   --  4.1.1, does not allow.
    --  @param Text the value
    --  @return True if it is valid
 
@@ -60,8 +60,8 @@ package Appserver.HTTP.Cookies is
    --  The lifetime of a cookie that expires at the end of the client's session
 
    type Site_Rule is (Strict, Lax, None);
-   --  The rule by which clients send the cookie with requests that come from other sites: always
-   --  (None), only if the user follows a link (Lax), or never (Strict)
+   --  The rule for requests that come from other sites. Clients send the cookie with these requests
+   --  always (None), only if the user follows a link (Lax), or never (Strict).
 
    procedure Set_Cookie
      (Builder   : in out Response_Builder;

@@ -9,7 +9,7 @@ package body Appserver.HTTP.Dates is
 
    Day_Names : constant array (0 .. 6) of String (1 .. 3) :=
      ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
-   --  Starting with 1970-01-01
+   --  The names of the days, starting with the day of 1970-01-01
 
    subtype Month_Number is Positive range 1 .. 12;
 

@@ -11,7 +11,7 @@ package Appserver.HTTP.Dates is
    --  A time in seconds since the beginning of 1970, not counting leap seconds
 
    Last_Year : constant := 253_402_300_799;
-   --  The last second of the year 9999
+   --  The last second of the year 9999, the latest time that the formats can represent
 
    subtype Common_Time is Unix_Time range 0 .. Last_Year;
 
@@ -23,7 +23,7 @@ package Appserver.HTTP.Dates is
    No_Time : constant Unix_Time := Unix_Time'First;
 
    function Value (Text : String; Now : Common_Time) return Unix_Time;
-   --  Parses a date in any of the three formats. Returns No_Time if the text is not valid. A
-   --  two-digit year is never interpreted as more than 50 years after Now.
+   --  Parses a date in any of the three formats of RFC 9110, section 5.6.7. Returns No_Time if the
+   --  text is not valid. A two-digit year is interpreted as a year at most 50 years after Now.
 
 end Appserver.HTTP.Dates;

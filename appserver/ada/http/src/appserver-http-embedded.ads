@@ -22,7 +22,7 @@ generic
    --  The handler. All other clients wait while the handler runs, so it must not block.
 
    Service : Services.Service_Reference := null;
-   --  A service that is called instead of Handle; null for none
+   --  A service, which the server calls instead of Handle; null to call Handle
 
    Connections : Positive := 64;
    --  The maximum number of connections. If more clients wait to be accepted, the server closes
@@ -47,7 +47,8 @@ generic
    --  The procedure that receives the exceptions of handlers; may be null
 
    Log : Access_Logs.Log_Reference := null;
-   --  The access log, which the server writes before it waits for events; null for no log
+   --  The access log, which the server writes to its file before it waits for events; null for no
+   --  log
 package Appserver.HTTP.Embedded is
 
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
@@ -89,7 +90,7 @@ package Appserver.HTTP.Embedded is
                  or else raise Misuse_Error with "the server is closed",
           Post => not Is_Open;
    --  Stops accepting connections, responds to pending requests, and closes all connections.
-   --  Clients can delay this by at most 4 seconds.
+   --  Clients can delay the end of their connections by at most 4 seconds.
 
 private
 

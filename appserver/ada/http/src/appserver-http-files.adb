@@ -143,7 +143,7 @@ package body Appserver.HTTP.Files is
    function Ending_Of (Self : Coding) return String is
      (case Self is when Identity => "", when Brotli => ".br", when Gzip => ".gz");
 
-   --  Builds the entity tag from the modification time, in nanoseconds, the size, and the coding
+   --  Creates an entity tag from the modification time in nanoseconds, the size, and the coding
 
    function Tag_Of (Facts : Linux_Files.File_Facts; Coded : Coding) return String is
      ('"' & Hexadecimal (abs Long_Long_Integer (Facts.Changed)) & '.'
@@ -273,8 +273,8 @@ package body Appserver.HTTP.Files is
       end if;
    end Open_And_Look;
 
-   --  Opens the existing version of the file whose coding has the highest weight. Result is Missing
-   --  if the client accepts no existing coding. A coding is accepted if it is listed, and
+   --  Opens the version of the file whose coding has the highest weight. Result is Missing if there
+   --  is no file with a coding that the client accepts. A coding is accepted if it is listed, and
    --  "identity" does not have a higher weight.
 
    procedure Open_Coded

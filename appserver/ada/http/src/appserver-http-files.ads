@@ -33,8 +33,9 @@ package Appserver.HTTP.Files is
       --  The name of the index file, which is served for a path that ends with "/"; null for none.
       --  The path of a directory without a final "/" is redirected with 301.
       Precompressed : Boolean := False;
-      --  True to send NAME.br or NAME.gz instead of NAME to clients that prefer this encoding, or
-      --  accept it equally. A program that changes NAME must also update the compressed files.
+      --  True to send NAME.br or NAME.gz instead of NAME to clients that accept this encoding with
+      --  at least the same weight as the uncompressed file. A program that changes NAME must also
+      --  update the compressed files.
    end record;
 
    function Is_Name (Name : String) return Boolean is
@@ -53,7 +54,7 @@ package Appserver.HTTP.Files is
                      and then (Options.Index = null or else Is_Name (Options.Index.all)))
                   or else raise Misuse_Error with "the folder is open, or its options are invalid",
           Post => Self.Is_Open;
-   --  Opens a directory, which may be renamed while it is open.
+   --  Opens a directory. The directory may be renamed while the folder is open.
    --  @param Self the folder
    --  @param Path the path of the directory, which may be a symbolic link
    --  @param Options the options
@@ -75,8 +76,8 @@ package Appserver.HTTP.Files is
                     and then not Request.Builder.Has_File)
                  or else raise Misuse_Error with
                    "the folder is closed, the path does not have the prefix, or a file is attached";
-   --  Creates the response for a file. The response to a request for multiple ranges is the whole
-   --  file.
+   --  Creates the response to a request for a file. The response to a request for multiple ranges
+   --  contains the whole file.
    --  @param Self the folder
    --  @param Request the request
    --  @param Prefix the prefix of the path before the file name, such as "/files/"

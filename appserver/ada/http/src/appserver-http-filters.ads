@@ -1,8 +1,9 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Filters run before and after the handlers of a service, for example to authenticate a client or
---  to add a field to each response. A filter is itself a service, in front of another service:
+--  Filters, which run before and after the handlers of a service, for example to authenticate a
+--  client or to add a field to each response. A filter is itself a service, which calls another
+--  service:
 --
 --     type Guard is limited new HTTP.Filters.Filter with null record;
 --
@@ -28,7 +29,7 @@ package Appserver.HTTP.Filters is
 
    type Filter (Next : not null Services.Service_Reference) is
      abstract limited new Services.Content_Service with private;
-   --  A filter in front of Next
+   --  A filter, which processes requests before the service Next, and responses after it
 
    procedure Before
      (Self         : in out Filter;
@@ -53,7 +54,7 @@ package Appserver.HTTP.Filters is
 
    overriding function Respond
      (Self : in out Filter; Request : HTTP.Request) return Response;
-   --  Calls Before, Next and After.
+   --  Calls Before, then the service Next, and then After.
    --  @param Self the filter
    --  @param Request the request
    --  @return the response

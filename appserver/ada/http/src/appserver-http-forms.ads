@@ -23,7 +23,8 @@ package Appserver.HTTP.Forms is
    --  together.
 
    type Outcome is (Complete, Not_A_Form, Too_Long, Too_Many_Fields);
-   --  The result of decoding. Not_A_Form means that the request has a different Content-Type.
+   --  The result of decoding. Not_A_Form means that the request's Content-Type is not
+   --  application/x-www-form-urlencoded.
 
    subtype Problem is Outcome range Not_A_Form .. Outcome'Last;
 

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The Linux system calls that the servers use, with Ada types. Most report errors as results
---  instead of exceptions. See section 2 of the manual pages.
+--  The Linux system calls that the servers use, with Ada types. Most of these subprograms report
+--  errors as results instead of exceptions. See section 2 of the manual pages.
 
 pragma Ada_2022;
 
@@ -27,8 +27,8 @@ private package Appserver.HTTP.Linux is
    --  Reads from Offset with pread. Sets Count to 0 at the end of the file and after an error.
 
    function Can_Write (File : Descriptor) return Boolean;
-   --  Returns True if File accepts bytes without blocking: a ready pipe accepts 4,096 bytes
-   --  (PIPE_BUF)
+   --  Returns True if File accepts bytes without blocking. If File is a pipe, it then accepts at
+   --  least 4,096 bytes (PIPE_BUF).
 
    procedure Write
      (File : Descriptor; Bytes : String; Count : out Natural; Result : out Outcome);
@@ -42,8 +42,8 @@ private package Appserver.HTTP.Linux is
 
    function Listening_Socket
      (Address : String; Port : Port_Number; Backlog : Positive) return Descriptor;
-   --  Creates a listening socket on an IPv4 or IPv6 address. The socket and the sockets accepted
-   --  from it are nonblocking. Accepted sockets fail if the peer is unreachable for two minutes
+   --  Creates a listening socket on an IPv4 or IPv6 address. This socket and all sockets that it
+   --  accepts are nonblocking. Accepted sockets fail if the peer is unreachable for two minutes
    --  (TCP keep-alive). Raises Network_Error on failure.
 
    function Port_Of (Socket : Descriptor) return Port_Number;
@@ -54,11 +54,11 @@ private package Appserver.HTTP.Linux is
       Client   : out IP_Addresses.Address;
       Result   : out Outcome);
    --  Accepts a connection. Sets Result to Failed if the system currently has no descriptor or
-   --  memory for it.
+   --  memory for a connection.
 
    procedure Ignore_New_Connections (Listener : Descriptor);
-   --  Makes the kernel ignore requests for new connections, which clients repeat a second later.
-   --  Connections that are already being established must still be accepted.
+   --  Makes the kernel ignore new connection requests, which clients send again a second later. The
+   --  caller must still accept the connections that are being established at this time.
 
    procedure Receive
      (Socket : Descriptor; Into : out String; Count : out Natural; Result : out Outcome)
@@ -92,8 +92,8 @@ private package Appserver.HTTP.Linux is
    --  Returns the number of sent bytes that the peer has not acknowledged yet (SIOCOUTQ)
 
    procedure Reset_When_Closed (Socket : Descriptor);
-   --  Makes Close reset the connection, so that the peer gets an error instead of an end of file
-   --  (SO_LINGER)
+   --  Makes Close reset the connection (SO_LINGER), so the peer receives an error instead of an end
+   --  of file
 
    procedure End_Sending (Socket : Descriptor);
    --  Shuts down the sending side. The peer sees an end of file, and may continue to send.
@@ -106,13 +106,14 @@ private package Appserver.HTTP.Linux is
    -- Epoll --
    -----------
 
-   --  Each file in a set has a key, which identifies the file in events
+   --  An epoll set waits for events of its files. Each file in a set has a key, which identifies
+   --  the file in events.
 
    type Key is new Interfaces.Unsigned_32;
 
    type Interest is (Input, Shared_Input, Output);
-   --  The kind of event to wait for. With Shared_Input, an event does not wake all threads and sets
-   --  that wait for the file (EPOLLEXCLUSIVE).
+   --  The kind of event to wait for. With Shared_Input, an event wakes at least one but not all of
+   --  the threads and sets that wait for the file (EPOLLEXCLUSIVE).
 
    Max_Events : constant := 128;
 
@@ -148,15 +149,15 @@ private package Appserver.HTTP.Linux is
    procedure Wait_For_Any
      (Files : Descriptor_List; Milliseconds : Integer; Ready : out Natural)
      with Pre => Files'Length > 0;
-   --  Waits for input on any of Files. An epoll set counts as having input when it has events. Sets
-   --  Ready to the index of the first file with input, or to 0 on timeout.
+   --  Waits for input on any of Files. An epoll set has input when it has events. Sets Ready to the
+   --  index of the first file with input, or to 0 on timeout.
 
    --------------------
    -- Waking threads --
    --------------------
 
    function New_Wake_Event return Descriptor;
-   --  Creates an eventfd, which has input from a call of Signal until a call of Reset
+   --  Creates an eventfd. Signal gives it input, and Reset removes this input.
 
    procedure Signal (Event : Descriptor);
    procedure Reset (Event : Descriptor);
@@ -164,8 +165,8 @@ private package Appserver.HTTP.Linux is
    type Word is mod 2 ** 32 with Size => 32, Atomic;
 
    procedure Sleep_While (Place : aliased in out Word; Value : Word);
-   --  Sleeps until woken. Returns immediately if Place is not equal to Value, and may wake
-   --  spuriously.
+   --  Sleeps until another thread wakes this thread. Returns immediately if Place is not equal to
+   --  Value. May also return without a reason (spurious wakeup).
 
    procedure Wake_One (Place : aliased in out Word);
 
@@ -190,21 +191,22 @@ private package Appserver.HTTP.Linux is
    ------------
 
    procedure Allow_Files (Count : Positive);
-   --  Raises the limit on open files to Count, or as close to it as the process is permitted
+   --  Raises the limit on open files to Count, or to the highest limit that the process may set if
+   --  that is lower
 
    procedure Use_Small_Pages (Place : System.Address; Size : Byte_Count);
-   --  Disables huge pages for a memory area that may be used only sparsely
+   --  Disables huge pages for a memory area. If a program uses an area only sparsely, small pages
+   --  keep the rest of the area from becoming resident.
 
    procedure Unmap_Code;
-   --  Releases the memory pages of the program's code, which is backed by its file. Pages that are
-   --  still needed are mapped again. Pages that were needed only at startup are then no longer
-   --  resident.
+   --  Releases the memory pages of the program's code. The kernel loads pages that are still needed
+   --  from the program's file again. Pages that were needed only at startup do not stay resident.
 
    procedure Guard_Stack (Size : Positive);
    procedure Unguard_Stack (Size : Positive);
-   --  Guard_Stack protects the last Size bytes of the calling thread's stack, so that a stack frame
-   --  of at most this size cannot overflow the stack undetected. GNAT creates threads with a guard
-   --  of only one page. Unguard_Stack removes the protection, since the C library reuses stacks.
+   --  Guard_Stack protects the last Size bytes of the calling thread's stack, so a stack frame of
+   --  at most this size cannot overflow the stack undetected. GNAT creates threads with a guard of
+   --  only one page. Unguard_Stack removes the protection, since the C library reuses stacks.
 
    function Usable_Cores return Positive;
    --  Returns the number of cores in the affinity mask of the calling thread
@@ -213,7 +215,8 @@ private
 
    use Interfaces;
 
-   --  The layout of struct epoll_event depends on the machine: its components are accessed as words
+   --  The layout of struct epoll_event depends on the machine, so its components are accessed as
+   --  words
 
    Max_Event_Words : constant := 4;
 

@@ -14,8 +14,8 @@ private package Appserver.HTTP.Linux_Files is
    --  no permission to open it. Out_Of_Resources: the system has no descriptors or no memory.
 
    procedure Open_Folder (Path : String; Into : out Descriptor; Result : out Failure);
-   --  Opens a directory. Follows symbolic links, since the path is from the program, not from a
-   --  client.
+   --  Opens a directory. Follows symbolic links, since the path comes from the program and not from
+   --  a client.
 
    procedure Open_To_Append (Path : String; Into : out Descriptor; Result : out Failure);
    --  Opens a file for appending. If the file does not exist, creates it with write permission for
@@ -40,6 +40,6 @@ private package Appserver.HTTP.Linux_Files is
    procedure Look (File : Descriptor; Facts : out File_Facts; Result : out Failure);
 
    function Refuses_Links return Boolean;
-   --  Returns True if the kernel supports the flags used here, which reject symbolic links
+   --  Returns True if the kernel supports the flags of openat(2) that reject symbolic links
 
 end Appserver.HTTP.Linux_Files;

@@ -155,7 +155,7 @@ private package Appserver.HTTP.Linux_Values is
    RLIMIT_NOFILE : constant int
      with Import, Convention => C, External_Name => "appserver_http_RLIMIT_NOFILE";
 
-   --  The size of struct epoll_event, and the offset of its data, in words of 32 bits
+   --  The size of struct epoll_event, and the offset of its component data, in words of 32 bits
 
    Event_Words : constant Unsigned_32
      with Import, Convention => C, External_Name => "appserver_http_event_words";

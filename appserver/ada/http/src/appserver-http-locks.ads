@@ -21,8 +21,8 @@ private
    Is_Free      : constant Linux.Word := 0;
    Is_Taken     : constant Linux.Word := 1;
    Is_Contended : constant Linux.Word := 2;
-   --  The lock is taken, and other tasks may be waiting. See Ulrich Drepper, "Futexes are tricky",
-   --  2011, section 6.
+   --  The state of a lock that a task holds while other tasks may be waiting. See Ulrich Drepper,
+   --  "Futexes are tricky", 2011, section 6.
 
    type Lock is limited record
       State : aliased Linux.Word := Is_Free;

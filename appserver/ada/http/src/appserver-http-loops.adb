@@ -35,7 +35,8 @@ package body Appserver.HTTP.Loops is
    Idle_Grace       : constant := 500;
    --  The time, in ms, that a connection must be idle before it is closed to make room for another
    First_Grace      : constant := 50;
-   --  The same time for a connection before its first request
+   --  The time, in ms, that a connection without a request must be idle before it is closed to make
+   --  room for another
    Max_Credit       : constant := 10_000;
    --  The maximum time, in ms, for which a client that was fast enough earlier is still treated as
    --  fast
@@ -57,8 +58,8 @@ package body Appserver.HTTP.Loops is
    -- Time --
    ----------
 
-   --  Updates the loop's time. Time during which the process was stopped or had no work does not
-   --  count, since clients are not responsible for it.
+   --  Updates the loop's time. Time during which the process was suspended or had no work does not
+   --  count, since this time is not the fault of the clients.
 
    procedure Note_Time (Self : in out Event_Loop) is
       Clock : constant Byte_Count := Linux.Milliseconds;
@@ -288,8 +289,8 @@ package body Appserver.HTTP.Loops is
      (Bytes / Rate * 1_000 + Bytes mod Rate * 1_000 / Rate);
 
    --  Records that the client sent or received bytes. A client that is faster than the crowded rate
-   --  keeps its connection when others need room. The time that it has gained so far counts as
-   --  credit.
+   --  keeps its connection when other clients need room. The time that the client has gained so far
+   --  counts as credit.
 
    procedure Note_Progress (Self : in out Event_Loop; Slot : Slot_Index; Bytes : Byte_Count) is
       Connection : Loops.Connection renames Self.Connections (Slot);
@@ -309,10 +310,10 @@ package body Appserver.HTTP.Loops is
    function Is_Slow (Self : Event_Loop; Connection : Loops.Connection) return Boolean is
      (Connection.Due + Tolerance (Connection) <= Self.Now);
 
-   --  Returns a measure of how much slower than the crowded rate a client is, in ms: the time by
-   --  which it is late, times the fraction of its time for which it is late. So among slow clients,
-   --  those that are only slightly too slow have the smallest values, and those that transfer
-   --  nothing have the greatest values.
+   --  Returns a measure, in ms, of the difference between a client's rate and the crowded rate: the
+   --  time by which the client is late, times the fraction of its time for which it is late. So
+   --  among slow clients, clients that are only slightly too slow have the smallest values, and
+   --  clients that transfer nothing have the greatest values.
 
    function Lateness (Self : Event_Loop; Connection : Loops.Connection) return Byte_Count is
       Late : constant Byte_Count := Self.Now - Connection.Due + 1;
@@ -334,7 +335,7 @@ package body Appserver.HTTP.Loops is
       Note_Progress (Self, Slot, Bytes);
    end Prolong;
 
-   --  Excludes the time that the program itself took from the client's time
+   --  Excludes the time of the program itself from the client's time
 
    procedure Excuse (Self : in out Event_Loop; Slot : Slot_Index; Time : Byte_Count) is
       Connection : Loops.Connection renames Self.Connections (Slot);
@@ -381,7 +382,8 @@ package body Appserver.HTTP.Loops is
    end Note_All_Taken;
 
    --  Closes a connection after everything was sent, but not before the client has received it. If
-   --  the client sent bytes in the meantime, an earlier close would make it lose the response.
+   --  the client has sent more bytes in the meantime, an earlier close would reset the connection,
+   --  and the client would lose the response.
 
    procedure Finish (Self : in out Event_Loop; Slot : Slot_Index) is
       Connection : Loops.Connection renames Self.Connections (Slot);
@@ -404,7 +406,8 @@ package body Appserver.HTTP.Loops is
    --------------
 
    --  If one client uses more than half of a resource, its connections are closed first to make
-   --  room for others. Behind a proxy, all clients have the same address, which does no harm.
+   --  room for others. Behind a proxy, all clients have the same address, so this rule has no
+   --  effect.
 
    type Majority is record
       Is_There : Boolean := False;
@@ -490,8 +493,8 @@ package body Appserver.HTTP.Loops is
       end if;
    end Insert;
 
-   --  Returns True if a connection is idle: it is between requests, or the client has received
-   --  everything and is about to close it
+   --  Returns True if a connection is idle: the client has not begun another request, or has
+   --  received everything and is about to close the connection
 
    function Is_Idle (Connection : Loops.Connection) return Boolean is
      (case Connection.State is
@@ -977,10 +980,10 @@ package body Appserver.HTTP.Loops is
    -- Responding --
    ----------------
 
-   --  Decides whether the request in the context is the last one of its connection. While other
-   --  clients wait for room, it is, unless the client has already sent another request. A server
-   --  that is stopping still responds to requests that were sent before, which follow in the
-   --  context or can be read, but only for a limited time.
+   --  Decides whether the request in the context is the last request of its connection. While other
+   --  clients wait for room, the request is the last one, unless the client has already sent
+   --  another request. A server that is stopping still responds to requests that were sent earlier,
+   --  which follow in the context or can be read, but only for a limited time.
 
    procedure Judge_Last
      (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : in out Contexts.Context)
@@ -1335,7 +1338,8 @@ package body Appserver.HTTP.Loops is
          when In_Chunk   => Natural (Progress.Remaining),
          when others     => 0);
 
-   --  Appends content that is still incomplete to the stored content, without moving that
+   --  Appends content that is still incomplete to the stored content, without moving the stored
+   --  content
 
    procedure Add_Content
      (Self     : in out Event_Loop;
@@ -1377,7 +1381,7 @@ package body Appserver.HTTP.Loops is
       Request    : HTTP.Request renames Context.Request;
       Before     : constant Natural := Blocks.Length (Connection.Input);
       Max        : constant Natural := Request.Capacity - Blocks.Length (Connection.Header);
-      --  Reserves room for a header that was removed, which is restored at the end
+      --  Reserves room for a header that was removed, and that is restored at the end
       Count      : Natural;
       Result     : Linux.Outcome;
       Has_Room   : Boolean := True;
@@ -1573,7 +1577,7 @@ package body Appserver.HTTP.Loops is
    --------------
 
    --  Handles an unexpected exception by closing one connection. Was_Busy means that a handler of
-   --  another task uses the connection.
+   --  another task is using the connection.
 
    procedure Drop_Failed
      (Self     : in out Event_Loop;
@@ -1681,9 +1685,9 @@ package body Appserver.HTTP.Loops is
             Accept_Some (Self, Context);
          when Wake_Key =>
             Linux.Reset (Self.Wake_Event);
-            --  Another loop may have no room for a client that waits to be accepted. No connection
-            --  is closed for it: the client may no longer be there, and if it is, the listener has
-            --  an event.
+            --  Another loop may have no room for a client that waits to be accepted. This loop does
+            --  not close a connection for such a client: the client may have disconnected, and
+            --  otherwise the listener has an event.
             if Self.Is_Listening and then Has_Free_Slot (Event_Loop (Self)) then
                Accept_Some (Self, Context);
             end if;

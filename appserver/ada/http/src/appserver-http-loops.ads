@@ -3,12 +3,13 @@
 --
 --  The connections of a server, and the event loop that waits for events on them. Only one task at
 --  a time serves a loop. The task reads the bytes that have arrived, processes requests in its
---  context, and sends as many bytes of the responses as possible. Data that must wait for a client
---  is moved from the context to the loop's blocks.
+--  context, and sends as many bytes of the responses as possible. If the rest of a request or a
+--  response must wait for the client, the task moves this data from its context to the loop's
+--  blocks.
 --
 --  The loop itself does not manage tasks. A profile with multiple tasks overrides the hooks Leave
---  and Come_Back, which are called when a task leaves a loop temporarily and when it returns: in
---  between, another task may serve the loop.
+--  and Come_Back, which are called when a task leaves a loop temporarily and when the task returns.
+--  In between, another task may serve the loop.
 
 pragma Ada_2022;
 
@@ -44,16 +45,16 @@ private package Appserver.HTTP.Loops is
       Log       : Access_Logs.Log_Reference;
       Writes    : Boolean);
    --  Starts waiting for connections on Listener, which the loop closes when it stops. If Is_Shared
-   --  is True, other loops wait for the same listener, and the last loop closes it. Handle is
-   --  called if Service is null. Log may be null. If Writes is True, the loop writes the log to its
-   --  file before it waits; otherwise another task does.
+   --  is True, other loops wait for the same listener, and the last loop to stop closes it. The
+   --  loop calls Service, or Handle if Service is null. Log may be null. If Writes is True, the
+   --  loop writes the log to its file before it waits; otherwise, another task writes the log.
 
    procedure Close (Self : in out Event_Loop);
    --  Closes the loop and its remaining connections
 
    procedure Serve (Self : in out Event_Loop'Class; Context : in out Contexts.Context);
-   --  Serves the loop's connections until the loop is over, another task serves it, or the watched
-   --  file has input. Exceptions are reported and not propagated.
+   --  Serves the loop's connections until the loop is over, another task serves the loop, or the
+   --  watched file has input. Reports exceptions and does not propagate them.
 
    procedure Adopt
      (Self : in out Event_Loop; Socket : Descriptor; Client : IP_Addresses.Address)
@@ -66,8 +67,8 @@ private package Appserver.HTTP.Loops is
 
    procedure Ask_To_Stop (Self : in out Event_Loop);
    --  Asks the loop to stop. Any task may call this procedure. The loop responds to requests that
-   --  have begun to arrive, announces to clients that it will close their connections, and is over
-   --  when all connections are closed.
+   --  have begun to arrive, tells clients with "Connection: close" that it will close their
+   --  connections, and is over when all connections are closed.
 
    function Is_Stopping (Self : Event_Loop) return Boolean;
    function Is_Over (Self : Event_Loop) return Boolean;
@@ -81,7 +82,7 @@ private package Appserver.HTTP.Loops is
 
    procedure Watch (Self : in out Event_Loop; File : Descriptor);
    --  Makes Serve return when File has input, or if the system cannot wait for File, for example
-   --  because it is a regular file. No_File ends the watch.
+   --  because File is a regular file. With No_File, Serve no longer waits for a file.
 
    -----------
    -- Hooks --
@@ -92,14 +93,14 @@ private package Appserver.HTTP.Loops is
    procedure Leave (Self : in out Event_Loop; Context : Contexts.Context; Reason : Absence) is null;
    procedure Come_Back
      (Self : in out Event_Loop; Context : Contexts.Context; Reason : Absence) is null;
-   --  Called before (Leave) and after (Come_Back) the task waits or runs a handler. In between, the
-   --  state of the loop is consistent, so another context may serve it.
+   --  Leave is called before the task waits or runs a handler, and Come_Back is called afterwards.
+   --  In between, the state of the loop is consistent, so another context may serve the loop.
 
    procedure Wait_Anywhere
      (Self : in out Event_Loop; Context : Contexts.Context; Milliseconds : in out Integer) is null;
-   --  Waits for work in this loop or others for at most Milliseconds; called between Leave and
-   --  Come_Back when the loop has no work. Then sets Milliseconds to the time for which the loop
-   --  itself should continue to wait.
+   --  Waits for work in this loop or in other loops for at most Milliseconds. Sets Milliseconds to
+   --  the time for which the loop itself should continue to wait. Called between Leave and
+   --  Come_Back when the loop has no work.
 
    function Events_Of (Self : Event_Loop) return Descriptor;
    --  Returns a descriptor that has input when the loop has work
@@ -108,19 +109,19 @@ private package Appserver.HTTP.Loops is
    --  Returns True if Context still serves the loop
 
    procedure Stop_Listening (Self : in out Event_Loop; Is_Last : out Boolean);
-   --  Stops listening. Sets Is_Last to True if no other loop listens.
+   --  Stops listening. Sets Is_Last to True if no other loop still listens.
 
    procedure Place
      (Self    : in out Event_Loop;
       Context : Contexts.Context;
       Socket  : Descriptor;
       Client  : IP_Addresses.Address);
-   --  Assigns an accepted connection to a loop; by default, to Self
+   --  Assigns an accepted connection to a loop. The default implementation assigns it to Self.
 
    procedure Offer (Self : in out Event_Loop; Is_Taken : out Boolean);
-   --  Offers a client to other loops; called when a client waits to be accepted, but this loop has
-   --  no free slot. Sets Is_Taken to True if another loop has a free slot and was woken to accept
-   --  the client. By default, there is no other loop.
+   --  Offers a waiting client to other loops; called when this loop has no free slot. If another
+   --  loop has a free slot, wakes that loop to accept the client, and sets Is_Taken to True. The
+   --  default implementation has no other loops, and sets Is_Taken to False.
 
    function Now (Self : Event_Loop) return Byte_Count with Inline;
    --  Returns the loop's current time, in milliseconds
@@ -129,12 +130,13 @@ private
 
    type Connection_State is (Free, Reading, Busy, Sending, Lingering);
    --  The state of a connection. Busy: a handler is running. Lingering: the response has been sent,
-   --  and the server reads input to its end, since the client might see an error otherwise (RFC
-   --  9112, 9.6).
+   --  and the server reads and discards input to its end, since closing the connection earlier
+   --  could cause an error at the client (RFC 9112, 9.6).
 
    type Awaited_Part is (Await_None, Await_Request, Await_Header, Await_Content);
    --  The part of a request that the server waits for, in the order of arrival. Await_None: a
-   --  request has been processed, and it is not known yet how much of the next request has arrived.
+   --  request has been processed, and the server has not checked how much of the next request has
+   --  arrived.
 
    type Connection is record
       State          : Connection_State;
@@ -146,7 +148,7 @@ private
       --  True if the connection must be closed when the output has been sent
       Lingers        : Boolean;
       Refusal_Is_Due : Boolean;
-      --  True if 503 must be sent after the current response
+      --  True if the status 503 must be sent after the current response
       Socket         : Descriptor;
       Client         : IP_Addresses.Address;
       Deadline       : Byte_Count;
@@ -155,11 +157,11 @@ private
       Since          : Byte_Count;
       --  The time at which the server began to wait for the client
       Due            : Byte_Count;
-      --  The time by which a client at the crowded rate would have transferred the same bytes. If
-      --  this time has passed, the connection may be closed to make room for others.
+      --  The time by which a client at the crowded rate would have transferred the same bytes.
+      --  After this time, the server may close the connection to make room for other clients.
       Unsent         : Byte_Count;
-      --  The number of unacknowledged bytes when the system was last asked, plus the bytes sent
-      --  since then
+      --  The number of unacknowledged bytes at the last query of the socket, plus the number of
+      --  bytes sent since then
       Input          : Blocks.Chain;
       Progress       : HTTP.Progress;
       --  The progress of the request at the beginning of Input
@@ -173,8 +175,8 @@ private
       --  The next free slot
    end record;
 
-   --  The components of a connection are initialized when it begins, so that the memory of unused
-   --  slots is never touched
+   --  The components of a connection are initialized when the connection begins, so the memory of
+   --  unused slots is never written and does not become resident
 
    type Connection_Array is array (Slot_Index range <>) of Connection
      with Suppress_Initialization;
@@ -185,7 +187,7 @@ private
       Handle       : Handler_Reference := null;
       Service      : Services.Service_Reference := null;
       Plans        : Boolean := False;
-      --  True if the service chooses a policy before content is read
+      --  True if the service chooses a policy for each request before its content is read
       Report       : Exception_Report := null;
       Log          : Access_Logs.Log_Reference := null;
       Writes_Log   : Boolean := False;
@@ -198,10 +200,10 @@ private
       Is_Shared    : Boolean    := False;
       Is_Listening : Boolean    := False;
       Is_Crowded   : Boolean    := False;
-      --  True if a client is waiting to be accepted, even if other connections have already been
-      --  closed to make room
+      --  True if a client is waiting to be accepted, including a client for which another
+      --  connection has already been closed
       Is_Paused    : Boolean    := False;
-      --  True if listening is paused until there is room
+      --  True if the loop does not accept clients until a slot is free
       Set          : Descriptor := No_File;
       Wake_Event   : Descriptor := No_File;
       Watched      : Descriptor := No_File;

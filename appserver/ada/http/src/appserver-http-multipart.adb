@@ -112,7 +112,7 @@ package body Appserver.HTTP.Multipart is
          Take_Parameter (Text, Next, Name, Value, Is_Valid);
          exit when not Is_Valid or else Length (Name) = 0;
          if Same (Text (Name.First .. Name.Last), "boundary") then
-            --  A second boundary is rejected, since other software could use that one
+            --  A second boundary is rejected, since other software could use the second one
             Is_Valid :=
               Length (Boundary) = 0 and then Is_Boundary (Text (Value.First .. Value.Last));
             exit when not Is_Valid;

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Parses forms with files as browsers send them (multipart/form-data: RFC 7578, RFC 2046, 5.1),
---  while they arrive. A reader is a content receiver. Derive a type from Reader to handle the
+--  Parses the forms with files that browsers send (multipart/form-data: RFC 7578, RFC 2046, 5.1),
+--  as the content arrives. A reader is a content receiver. Derive a type from Reader to handle the
 --  parts:
 --
 --     type Gallery_Upload is limited new HTTP.Multipart.Reader (Header_Capacity => 2_048) with …
@@ -28,7 +28,7 @@ package Appserver.HTTP.Multipart is
 
    type Outcome is (Incomplete, Complete, Not_A_Form, Malformed, Too_Many_Parts, Header_Too_Long);
    --  The result of reading. Incomplete means that the end of the content is missing. Not_A_Form
-   --  means that the request has a different Content-Type.
+   --  means that the request's Content-Type is not multipart/form-data.
 
    function Status_Of (Result : Outcome) return Status_Code is
      (case Result is
@@ -76,8 +76,8 @@ package Appserver.HTTP.Multipart is
    --  @param Self the reader
    --  @return the outcome so far
 
-   --  Properties of the current part, which are valid until the next part begins. They may contain
-   --  any bytes except control characters. Percent-encoding (RFC 7578, 2) is not decoded.
+   --  Properties of the current part, which are valid until the next part begins. Their values may
+   --  contain any bytes except control characters. Percent-encoding (RFC 7578, 2) is not decoded.
 
    function Name (Self : Reader) return String;
    --  @param Self the reader
@@ -117,8 +117,8 @@ private
       Matched      : Natural := 0;
       --  The number of bytes of Delimiter that match the latest bytes of the content
       Unsent_First : Positive := 1;
-      --  The first matched byte that becomes content if the rest of the delimiter does not follow.
-      --  A line end that belongs to the header is not content.
+      --  The first matched byte of Delimiter that becomes content if the rest of the delimiter does
+      --  not follow. A line end that belongs to the header is not content.
       Header_Last  : Natural := 0;
       Line_First   : Positive := 1;
       --  The beginning of the current line in Header

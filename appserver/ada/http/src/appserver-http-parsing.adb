@@ -14,7 +14,7 @@ package body Appserver.HTTP.Parsing is
    --  such limits.
 
    subtype Judgment is Natural range 0 .. Natural (Status_Code'Last);
-   --  The result for the bytes so far: Fine, or the status with which they are rejected
+   --  The result for the bytes so far: Fine, or the status code of the rejection
 
    Fine : constant Judgment := 0;
    Bad  : constant Judgment := Judgment (Bad_Request);
@@ -307,7 +307,8 @@ package body Appserver.HTTP.Parsing is
    -- Fields --
    ------------
 
-   --  Information from the header about the content and the connection
+   --  The facts from the header that determine the framing of the content and the end of the
+   --  connection
 
    type Findings is record
       Has_Host       : Boolean := False;

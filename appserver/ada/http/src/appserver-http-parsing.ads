@@ -1,9 +1,9 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Parses requests incrementally, from pieces of any size. The parser is strict where servers could
---  disagree about a request (request smuggling): it rejects input that RFC 9112 allows a server to
---  tolerate.
+--  Parses requests incrementally, from pieces of any size. To prevent request smuggling, the parser
+--  rejects requests that different servers could interpret differently, even if RFC 9112 allows a
+--  server to accept them.
 --
 --  The parser processes whole lines, and stops at a line that is too long. So the outcome does not
 --  depend on how the bytes are split into pieces.
@@ -26,9 +26,9 @@ package Appserver.HTTP.Parsing is
    end record;
 
    Slack : constant := 8_192;
-   --  The number of bytes by which the capacity of a request buffer exceeds the limits. The
-   --  additional bytes are for chunk sizes that have not been removed yet, and for the beginning of
-   --  the next requests.
+   --  The number of bytes by which the capacity of a request buffer exceeds the limits on header
+   --  and content. The additional bytes are for chunk sizes that have not been removed yet, and for
+   --  the beginning of the next requests.
 
    procedure Clear (Self : in out Request);
    --  Removes all bytes
@@ -57,36 +57,39 @@ package Appserver.HTTP.Parsing is
                     and then Self.Capacity - Slack - Limits.Header >= Limits.Content)
                  or else raise Misuse_Error with "the request has no room for these limits";
    --  Parses the added bytes. A Complete request can be passed to a handler. After Refused, Status
-   --  is the status code for the response, the remaining bytes have no meaning, and the connection
-   --  must be closed. If Asks is True, the result is Has_Header once for each request that has
-   --  content, and the caller must then call Note_Buffered or Begin_Stream.
+   --  is the status code for the response, the remaining bytes must be ignored, and the connection
+   --  must be closed. If Asks is True, the result is Has_Header once for each request with content,
+   --  and the caller must then call Note_Buffered or Begin_Stream.
 
    function Wants_Continue (Self : Request) return Boolean;
    --  Returns True if the request is Incomplete and the client waits for 100 (Continue) before it
    --  sends the content
 
    procedure Note_Continue (Self : in out Request);
-   --  Records that 100 (Continue) was sent
+   --  Records that the server has sent 100 (Continue)
 
    ----------------------
    -- Streamed content --
    ----------------------
 
    procedure Note_Buffered (Self : in out Request; Max : Byte_Count);
-   --  Selects buffering of the whole content; called after Has_Header. The maximum length of the
-   --  content is Max bytes or the limit in Limits, whichever is less.
+   --  Selects buffering of the whole content; called after Parse has returned Has_Header. The
+   --  maximum length of the content is Max bytes or the limit in Limits, whichever is less.
 
    function Announced (Self : Request) return Byte_Count;
-   --  Returns the length of the content after Has_Header; 0 for chunked content
+   --  Returns the length of the content according to the header; 0 for chunked content. Called
+   --  after Parse has returned Has_Header.
 
    function Header (Self : Request) return String;
 
    procedure Begin_Stream (Self : in out Request; Max : Byte_Count);
-   --  Removes the header to stream the content; called after Has_Header. The caller must then
-   --  remove the content, of at most Max bytes, as it arrives.
+   --  Removes the header to stream the content; called after Parse has returned Has_Header. The
+   --  caller must then remove the content as it arrives. The maximum length of the content is Max
+   --  bytes.
 
    procedure Parse_Stream (Self : in out Request; Result : out Outcome; Status : out Status_Code);
-   --  Finds the content that has arrived; called instead of Parse after Begin_Stream
+   --  Finds the content that has arrived. After Begin_Stream, this procedure must be called instead
+   --  of Parse.
 
    function Streamed_Last (Self : Request) return Natural;
    function Streamed (Self : Request) return String;
@@ -99,13 +102,13 @@ package Appserver.HTTP.Parsing is
    procedure End_Stream (Self : in out Request; Header_Length : Natural)
      with Pre => Header_Length <= Available (Self)
                  or else raise Misuse_Error with "there is no room for the header";
-   --  Ends a stream whose request is complete. The caller must then copy the header to Self.Bytes
-   --  (1 .. Header_Length) before the request is parsed again.
+   --  Ends a stream whose request is complete. Before the next call of Parse, the caller must copy
+   --  the header to Self.Bytes (1 .. Header_Length).
 
    procedure End_Stream (Self : in out Request; Header : String)
      with Pre => Header'Length <= Available (Self)
                  or else raise Misuse_Error with "there is no room for the header";
-   --  Ends a stream, and restores Header
+   --  Ends a stream, and restores the header of the request from Header
 
    procedure Next (Self : in out Request);
    --  Removes a complete request. The bytes after it are the beginning of the next request.

@@ -144,8 +144,8 @@ package body Appserver.HTTP.Proxies is
       return Result;
    end Parameter;
 
-   --  Returns the address of a node, with or without a port. IPv6 addresses may be in brackets, and
-   --  must be if there is a port.
+   --  Returns the address of a node, with or without a port. IPv6 addresses may be in brackets.
+   --  Before a port, the brackets are required.
 
    function Address_Part (Text : String; Node : Span) return Span is
       Last : Natural := Node.First;

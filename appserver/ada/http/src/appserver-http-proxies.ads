@@ -22,8 +22,9 @@ pragma Ada_2022;
 package Appserver.HTTP.Proxies is
 
    type Field_Family is (Forwarded, X_Forwarded);
-   --  The header fields that the trusted proxies write. The fields of the other family are ignored,
-   --  since the proxies forward them unchanged from the client.
+   --  The header fields that the trusted proxies write: Forwarded (RFC 7239), or the X-Forwarded
+   --  fields. The fields of the other family are ignored, since the proxies forward them unchanged
+   --  from the client.
 
    function Client_Address
      (Request : HTTP.Request;
@@ -33,9 +34,10 @@ package Appserver.HTTP.Proxies is
    --  @param Request the request
    --  @param Trusted the addresses of trusted proxies
    --  @param Fields the fields that these proxies write
-   --  @return the address of the connection if it is not trusted; otherwise the first untrusted
-   --  address from the right. If an element has no valid address ("unknown", "_hidden"), or if all
-   --  addresses are trusted, the last valid address that was read.
+   --  @return the address of the connection if it is not trusted; otherwise, the first untrusted
+   --  address, read from the right. Reading stops at an element without a valid address ("unknown",
+   --  "_hidden"). If no untrusted address was found, the result is the last valid address that was
+   --  read.
 
    type Scheme_Kind is (HTTP_Scheme, HTTPS_Scheme);
 

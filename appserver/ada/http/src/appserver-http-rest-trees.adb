@@ -141,7 +141,7 @@ package body Appserver.HTTP.REST.Trees is
       Names   : Natural := 0;
    begin
       if Route.Length = 0 or else Pattern (1) /= '/' then
-         raise Route_Error with "a pattern begins with ""/"": " & Pattern;
+         raise Route_Error with "a pattern must begin with ""/"": " & Pattern;
       end if;
       loop
          Last := Segment_End (Pattern, First) - 1;
@@ -159,7 +159,7 @@ package body Appserver.HTTP.REST.Trees is
          First := Last + 2;
       end loop;
       if At_Node.Routes (Route.Method).Kind /= None then
-         raise Route_Error with "two routes for " & Route.Method'Image & " " & Pattern;
+         raise Route_Error with "there are two routes for " & Route.Method'Image & " " & Pattern;
       end if;
       At_Node.Routes (Route.Method) := Route.Handle;
       At_Node.Is_End := True;

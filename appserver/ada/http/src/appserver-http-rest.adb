@@ -480,7 +480,7 @@ package body Appserver.HTTP.REST is
          elsif Response.Depth = 0 then
             return Status_Only (if Response.Has_Status then Response.Status else No_Content);
          else
-            raise Program_Error with "a handler did not end its document";
+            raise Program_Error with "a handler returned before it ended its document";
          end if;
       end;
    end Handler_Response;

@@ -20,10 +20,10 @@
 --
 --     function Handle (Request : HTTP.Request) return HTTP.Response is (Service.Respond (Request));
 --
---  Handle runs in any server profile. The response is 404 if a path has no route, 405 with an Allow
---  field if it has routes only for other methods, 400 if a parameter is invalid, and 406 if the
---  client accepts neither JSON nor XML. The response to OPTIONS contains Allow, and HEAD is handled
---  like GET.
+--  Handle runs in any server profile. The response is 404 if a path has no route, 405 with the
+--  field Allow if the path has routes only for other methods, 400 if a parameter is invalid, and
+--  406 if the client accepts neither JSON nor XML. The response to OPTIONS contains the field
+--  Allow. HEAD is handled like GET.
 
 pragma Ada_2022;
 
@@ -66,7 +66,7 @@ package Appserver.HTTP.REST is
      with Pre => Status >= 400
                  or else raise Misuse_Error with "the status is not an error",
           Post => Self.Is_Refused;
-   --  Discards everything that was written, and reports an error to the client instead.
+   --  Discards everything that the handler has written, and reports an error to the client instead.
    --  @param Self the response
    --  @param Status the status code
    --  @param Why a message, whose first 200 bytes are sent as a document; if empty, the response
@@ -82,8 +82,8 @@ package Appserver.HTTP.REST is
 
    type Parameter_Location is (In_Path, In_Query);
 
-   --  A parameter is decoded, checked, and converted to a value. If the parameter is invalid, the
-   --  response is 400. Default is used if the query does not have the parameter.
+   --  Each package decodes and checks a parameter, and converts it to a value. If the parameter is
+   --  invalid, the response is 400. If the query does not have the parameter, the value is Default.
 
    generic
       type Value (<>) is private;
@@ -117,7 +117,8 @@ package Appserver.HTTP.REST is
         with Pre => Is_Valid (Text) or else raise Misuse_Error with "the parameter is invalid";
       package Parameter is new Parameters (Number, Name, Location, Default, Is_Valid, Value_Of);
    end Integer_Parameters;
-   --  An integer parameter in decimal digits, with an optional minus sign, in the range of the type
+   --  An integer parameter in the range of the type, written in decimal digits with an optional
+   --  minus sign
 
    generic
       type Choice is (<>);
@@ -138,8 +139,7 @@ package Appserver.HTTP.REST is
 
    type Document_Handler is not null access procedure (Response : in out Document_Response);
 
-   --  Instances of these generics are handlers for routes that call procedures with typed
-   --  parameters
+   --  Generic handlers for routes. Each instance calls a procedure with typed parameters.
 
    generic
       with package First is new Parameters (<>);
@@ -189,7 +189,7 @@ package Appserver.HTTP.REST is
    --  @param Method the method
    --  @param Pattern a path. Each segment is a text, which must be equal to the decoded segment, or
    --  "{name}", which matches any segment that is not empty. The last segment may be "{name...}",
-   --  which matches the rest of the path. A segment that is a text takes precedence over a name.
+   --  which matches the rest of the path. A text takes precedence over a name.
    --  @param Handle the handler
    --  @return the route
 
@@ -198,9 +198,9 @@ package Appserver.HTTP.REST is
      with Pre => (Method in Route_Method and then Pattern'Length <= Max_Pattern_Length)
                  or else raise Misuse_Error with
                    "the method cannot have routes, or the pattern is too long";
-   --  Creates a route whose responses are not documents, such as files or constant text.
+   --  Creates a route whose responses are not documents but, for example, files or constant text.
    --  @param Method the method
-   --  @param Pattern a path, as above
+   --  @param Pattern a path, in the same format as for routes whose responses are documents
    --  @param Handle the handler
    --  @return the route
 
@@ -210,8 +210,9 @@ package Appserver.HTTP.REST is
      with Pre => Pattern'Length <= Max_Pattern_Length
                  or else raise Misuse_Error with "the pattern is too long";
    --  Creates a route for GET whose response is a constant document of up to 65,536 bytes. This
-   --  call writes the document once in each format, to heap memory that is never freed.
-   --  @param Pattern a path, as above
+   --  call writes the document once in each format. The documents are stored in heap memory that is
+   --  never freed.
+   --  @param Pattern a path, in the same format as for routes whose responses are documents
    --  @param Write writes the document
    --  @return the route
 
@@ -243,15 +244,16 @@ private
 
    Max_Captures       : constant := 8;
    Max_Capture_Length : constant := 32;
-   --  The maximum number of parameters in a path, and the maximum length of their names
+   --  The maximum number of parameters in a path (Max_Captures), and the maximum length of their
+   --  names in bytes (Max_Capture_Length)
 
    type Capture is record
       First : Positive;
       Last  : Natural;
       --  The range of a captured value in the request's bytes
    end record;
-   --  Components have no initial values, to save time: a request has room for all captures, but
-   --  usually needs only one or two
+   --  Components have no initial values. This saves time, since a request has room for the maximum
+   --  number of captures, but usually needs only one or two.
 
    type Captures is array (1 .. Max_Captures) of Capture;
 
@@ -322,9 +324,8 @@ private
    -- Services --
    --------------
 
-   --  A tree of segments. The children of a node are a linked list of texts, a name, and a node
-   --  that matches the rest of a path. A path follows the first of these children that leads to a
-   --  route.
+   --  A tree of segments. The children of a node are a linked list of texts, then a name, and then
+   --  a node that matches the rest of a path. A path follows the first child that leads to a route.
 
    type Segment_Kind is (Literal, One_Segment, All_Segments);
 
@@ -337,8 +338,8 @@ private
       Is_End   : Boolean := False;
       --  True if a route ends at this node
       Start    : Character;
-      --  The first character of the text. For an empty text, the next character of the path is "/",
-      --  or the path ends.
+      --  The first character of Text, for a quick comparison. "/" if Text is empty, since "/" or
+      --  the end of the path then follows.
       Length   : Natural range 0 .. Max_Pattern_Length;
       Parent   : Link;
       Children : Links;

@@ -37,8 +37,8 @@ package body Appserver.HTTP.Server is
    --  The interval, in seconds, between checks of the loops
    Slow_Turns : constant := 20;
    --  A loop has slow handlers if its task is in a handler at two consecutive ticks, with fewer
-   --  calls than this in between. From then on, another task takes over the loop before a handler
-   --  is called.
+   --  calls of handlers in between than this number. After that, another task takes over the loop
+   --  before each call of a handler.
    Slow_Time  : constant := 500_000;
    --  In nanoseconds. A handler that takes longer is slow, and handing over continues.
    Slow_While : constant := 2_000;
@@ -92,8 +92,8 @@ package body Appserver.HTTP.Server is
       --  Records that a loop has stopped listening. Sets Is_Last to True if no other loop listens.
 
       procedure Note_Over (Loop_Number : Positive);
-      --  Records that a loop needs no task any longer. When this is true for all loops, it is time
-      --  to leave.
+      --  Records that a loop needs no task any longer. When no loop needs a task, all tasks can
+      --  leave.
 
    private
       Unserved       : Loop_Flags (1 .. Count) := [others => True];
@@ -271,7 +271,7 @@ package body Appserver.HTTP.Server is
    type Log_Writer_Reference is access Log_Writer;
 
    --  The memory of workers is allocated before their tasks, so that Start detects a lack of
-   --  memory. It is not on their stacks, since -fstack-check would touch each page.
+   --  memory. It is not on the stacks of the workers, since -fstack-check would write to each page.
 
    type Builder_Reference is access Response_Builder;
    type Builder_List is array (Positive range <>) of Builder_Reference;
@@ -381,8 +381,8 @@ package body Appserver.HTTP.Server is
       end if;
       Release (Self);
       if Reason = HTTP.Loops.Handling then
-         --  After the memory barrier of the lock, so that a task that goes to sleep sees that a
-         --  handler is called
+         --  Must follow the memory barrier of the lock, so that a task that goes to sleep sees that
+         --  a handler is called
          Wake_Watch (Self.Engine.all);
       end if;
    end Leave;
@@ -439,8 +439,8 @@ package body Appserver.HTTP.Server is
       end if;
    end Stop_With_Program;
 
-   --  A waiting task also watches the unserved loops. In the order of their numbers, it serves the
-   --  next loop that has work, so that each loop gets its turn.
+   --  A waiting task also watches the unserved loops. It serves the next loop that has work, in the
+   --  order of the loops' numbers, so no loop has to wait for long.
 
    overriding procedure Wait_Anywhere
      (Self : in out Shared_Loop; Context : Contexts.Context; Milliseconds : in out Integer) is
@@ -850,7 +850,7 @@ package body Appserver.HTTP.Server is
          use type Ada.Real_Time.Time;
       begin
          if Ada.Real_Time.To_Duration (Ada.Real_Time.Clock - Begun) >= Timeout then
-            raise Stop_Timeout with "the server did not stop within its timeout";
+            raise Stop_Timeout with "the server did not stop within Timeout; call Stop again";
          end if;
          delay 0.001;
       end Pause;

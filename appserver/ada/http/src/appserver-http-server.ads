@@ -4,10 +4,11 @@
 --  A server in which a fixed number of tasks run the handlers. Idle connections do not occupy a
 --  task.
 --
---  There is one event loop for each core. Each connection belongs to a loop, and one task at a time
---  serves a loop: the task waits for events, reads, calls handlers, and sends, so a request costs
---  as little as in a single-threaded program. When a handler blocks, another task continues the
---  loop. An idle task takes over a loop that has pending events but no task.
+--  By default, there is one event loop for each core. Each connection belongs to a loop, and one
+--  task at a time serves a loop. This task waits for events, reads requests, calls handlers and
+--  sends responses, so a request costs as little as in a single-threaded program. When a handler
+--  blocks, another task continues the loop. If a loop has pending events but no task, an idle task
+--  takes over the loop.
 --
 --     Server : HTTP.Server.Web_Server;
 --     …
@@ -32,8 +33,8 @@ package Appserver.HTTP.Server is
       --  The number of tasks that run handlers
       Loops            : Natural  := 0;
       --  The number of event loops, at most Workers. 0 means one loop for each core that the caller
-      --  of Start may use, but at most Workers / 2 loops, so that spare tasks can replace blocked
-      --  tasks.
+      --  of Start may use, but at most Workers / 2 loops, so that idle tasks can replace tasks that
+      --  a handler blocks.
       Connections      : Positive := 10_000;
       --  The maximum number of connections. If more clients wait to be accepted, the server closes
       --  idle connections first, and then slow connections. The server raises the limit on open
@@ -49,13 +50,14 @@ package Appserver.HTTP.Server is
       --  does not read. Memory that was never used is not resident.
       Handler_Stack    : Positive := 262_144;
       --  The stack size of each task in bytes. If the stack overflows in a handler, the response is
-      --  500, provided that the handler was compiled with -fstack-check, like this library, or that
-      --  none of its stack frames is larger than 1 MiB.
+      --  500, if the handler was compiled with -fstack-check, like this library, or if none of its
+      --  stack frames is larger than 1 MiB.
       Times            : Time_Limits;
       Report           : Exception_Report := Report_On_Standard_Error'Access;
       --  The procedure that receives the exceptions of handlers; may be null
       Log              : Access_Logs.Log_Reference := null;
-      --  The access log, which a separate task writes. If null, there is no log and no task for it.
+      --  The access log, which a separate task writes to its file. If null, there is no log, and no
+      --  task is created for it.
    end record;
 
    Stop_Timeout : exception;
@@ -109,7 +111,8 @@ package Appserver.HTTP.Server is
    procedure Stop (Self : in out Web_Server; Timeout : Duration := Forever)
      with Post => not Self.Is_Running;
    --  Stops accepting connections, responds to pending requests, and closes all connections.
-   --  Clients can delay this by at most 4 seconds. Stop also waits for running handlers.
+   --  Clients can delay the end of their connections by at most 4 seconds. Stop also waits for
+   --  running handlers.
    --  @param Self the server
    --  @param Timeout the maximum time in seconds
    --  @exception Stop_Timeout handlers are still running, or clients are still being served. The

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Handlers with state, such as a connection pool, a cache or settings. Pass a service to Start
---  instead of a function.
+--  Services, which are handlers with state, such as a connection pool, a cache or settings. Pass a
+--  service to Start instead of a function.
 --
 --     type Shop is limited new HTTP.Services.Service with record
 --        Orders : Order_Pool;
@@ -25,7 +25,7 @@ package Appserver.HTTP.Services is
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    type Service is limited interface;
-   --  A handler with state
+   --  A handler that is an object, and can have state
 
    function Respond
      (Self : in out Service; Request : HTTP.Request) return Response is abstract;
@@ -49,7 +49,7 @@ package Appserver.HTTP.Services is
 
    --  Receives content of any length in constant memory, without occupying a task during waits for
    --  the client. The server calls a receiver when content has arrived, from one task at a time,
-   --  but not always the same task. During the call, the server does not read from the client.
+   --  but not always the same task. During such a call, the server does not read from the client.
 
    type Content_Receiver is limited interface;
 
@@ -71,8 +71,8 @@ package Appserver.HTTP.Services is
 
    procedure Close (Self : not null access Content_Receiver) is null;
    --  Releases the receiver. This is always the last call, and the server no longer refers to the
-   --  receiver, so Close may free it. Close must not block. If Respond was not called before,
-   --  either the client has disconnected or the server rejected the request. Exceptions are
+   --  receiver, so Close may free it. Close must not block. If the server has not called Respond,
+   --  either the client has disconnected or the server has rejected the request. Exceptions are
    --  ignored.
    --  @param Self the receiver
 
@@ -92,8 +92,9 @@ package Appserver.HTTP.Services is
      (Receiver : not null Receiver_Reference; Limit : Byte_Count) return Content_Policy;
    --  Returns a policy to pass the content to a receiver as it arrives.
    --  @param Receiver the receiver
-   --  @param Limit the maximum length in bytes. If the content is longer, the response is 413. It
-   --  is sent immediately if the client announces the length, otherwise when the limit is exceeded.
+   --  @param Limit the maximum length in bytes. If the content is longer, the response is 413. The
+   --  server sends this response immediately if the header states a longer length, otherwise when
+   --  the content exceeds the limit.
    --  @return the policy
 
    function Reject (Response : HTTP.Response) return Content_Policy;
@@ -139,8 +140,8 @@ package Appserver.HTTP.Services is
 
    function Passed_By (Policy : Content_Policy) return Filter_Marks;
    function With_Passed (Policy : Content_Policy; Passed : Filter_Marks) return Content_Policy;
-   --  The set of filters that have already seen the request: Passed_By returns it, With_Passed
-   --  replaces it
+   --  Passed_By returns the set of filters that have already processed the request, and With_Passed
+   --  replaces this set
 
 private
 

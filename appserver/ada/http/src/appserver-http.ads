@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  HTTP/1.1 from the view of handlers: a complete request, a response builder that collects content
---  and header fields, and the response, which specifies what the server sends.
+--  HTTP/1.1 for handlers: a complete request, a response builder that collects content and header
+--  fields, and the response, which specifies the status and the kind of content to send.
 --
 --     function Hello (Request : HTTP.Request) return HTTP.Response is
 --     begin
@@ -110,15 +110,13 @@ package Appserver.HTTP is
 
    Min_Rate : constant := 500;
    --  The minimum transfer rate in bytes per second, measured over a window that Time_Limits sets.
-   --  The server closes the connection of a client that sends content or reads a response more
-   --  slowly.
+   --  If a client sends content or reads a response more slowly, the server closes the connection.
 
    Crowded_Rate : constant := 4_000;
-   --  The minimum transfer rate in bytes per second when the server is full. The rate is measured
-   --  since the server began to wait for the client, or over the last ten seconds. Since clients
-   --  send and receive in bursts, a client that has been fast enough so far may be half a second
-   --  late. If the server has no room for a new client, it may close the connection of a client
-   --  that is slower than this rate.
+   --  The minimum transfer rate in bytes per second when the server has no room for a new client.
+   --  The server may then close the connection of a slower client. The rate is measured since the
+   --  server began to wait for the client, or over the last ten seconds. Since clients send and
+   --  receive in bursts, a client that has been fast enough so far may be half a second late.
 
    type Content_Source is limited interface;
    --  Produces the content of a response while the server sends it. The content can have any
@@ -131,8 +129,8 @@ package Appserver.HTTP is
    --  The procedure may block, like a handler. If it raises an exception, the server reports the
    --  exception and ends the content early.
    --  @param Self the source
-   --  @param Into receives the bytes. Has room for at least 1,024 bytes, or for the remaining bytes
-   --  if the length is known.
+   --  @param Into receives the bytes. It has room for at least 1,024 bytes, or for the remaining
+   --  bytes if the length is known.
    --  @param Count the number of bytes, from the beginning of Into; 0 at the end of the content
 
    procedure Close (Self : not null access Content_Source) is null;
@@ -187,8 +185,9 @@ package Appserver.HTTP is
    --  @return the content
 
    procedure Truncate (Self : in out Response_Builder; Length : Natural := 0)
-     with Pre => Length <= Self.Length or else raise Misuse_Error with "the content is shorter";
-   --  Removes the end of the content.
+     with Pre => Length <= Self.Length
+                 or else raise Misuse_Error with "the content is shorter than Length";
+   --  Removes the end of the content, so that Length bytes remain.
    --  @param Self the builder
    --  @param Length the number of bytes to keep
 
@@ -217,9 +216,9 @@ package Appserver.HTTP is
      with Pre => (File /= No_File and then not Self.Has_File and then not Self.Has_Source)
                  or else raise Misuse_Error with
                    "the file is invalid, or a file or a source is already attached";
-   --  Attaches a section of an open regular file, which HTTP.File_Response sends without copying
-   --  it. The builder then owns the file, and closes it when the response has been sent or
-   --  discarded.
+   --  Attaches a section of an open regular file. HTTP.File_Response creates a response that sends
+   --  this section without copying it. The builder then owns the file, and closes it when the
+   --  response has been sent or discarded.
    --  @param Self the builder
    --  @param File the open file
    --  @param Offset the offset of the first byte in the file
@@ -237,9 +236,10 @@ package Appserver.HTTP is
    procedure Attach (Self : in out Response_Builder; Source : not null Source_Reference)
      with Pre => (not Self.Has_File and then not Self.Has_Source)
                  or else raise Misuse_Error with "a file or a source is already attached";
-   --  Attaches a source, whose bytes HTTP.Stream_Response sends with chunked transfer encoding. For
-   --  HTTP/1.0 clients, closing the connection marks the end. The builder then owns the source, and
-   --  closes it when the response has been sent or discarded.
+   --  Attaches a source. HTTP.Stream_Response creates a response that sends the bytes of the source
+   --  with chunked transfer encoding. For HTTP/1.0 clients, closing the connection marks the end of
+   --  the content. The builder then owns the source, and closes it when the response has been sent
+   --  or discarded.
    --  @param Self the builder
    --  @param Source the source of the content
 
@@ -247,8 +247,8 @@ package Appserver.HTTP is
      (Self : in out Response_Builder; Source : not null Source_Reference; Length : Byte_Count)
      with Pre => (not Self.Has_File and then not Self.Has_Source)
                  or else raise Misuse_Error with "a file or a source is already attached";
-   --  Attaches a source of known length, which is sent with Content-Length. If the source ends
-   --  early, this is an error, and the server closes the connection.
+   --  Attaches a source of known length. The response has a Content-Length. If the source ends
+   --  early, the server closes the connection before the end of the content.
    --  @param Self the builder
    --  @param Source the source of the content
    --  @param Length the number of bytes that the source will produce
@@ -273,8 +273,8 @@ package Appserver.HTTP is
 
    type Request
      (Capacity : Positive; Builder : not null access Response_Builder) is tagged limited private;
-   --  A complete request. Capacity is the maximum size of header and content in bytes. Handlers
-   --  write the content and the header fields of the response to Builder.
+   --  A complete request. Capacity is the maximum size of header and content together, in bytes.
+   --  Handlers write the content and the header fields of the response to Builder.
 
    function Method (Self : Request) return Method_Kind
      with Post => Method'Result /= Head;
@@ -284,14 +284,14 @@ package Appserver.HTTP is
    --  @return the method
 
    function Is_Head (Self : Request) return Boolean;
-   --  Returns True for a HEAD request, for handlers that can save work when the content is omitted.
+   --  Returns True for a HEAD request. A handler can save work if the server omits the content.
    --  @param Self the request
    --  @return True if the server omits the content
 
    function Path (Self : Request) return String;
-   --  Returns the path as the client sent it, starting with "/". The path is percent-encoded,
-   --  except that characters that never need encoding are decoded (RFC 3986, 6.2.2.2). It may
-   --  contain "." and "..", but never malformed percent-encoding.
+   --  Returns the path as the client sent it, starting with "/". The path is percent-encoded, but
+   --  characters that never need encoding are decoded (RFC 3986, 6.2.2.2). It may contain "." and
+   --  "..", but never malformed percent-encoding.
    --  @param Self the request
    --  @return the encoded path
 
@@ -313,7 +313,7 @@ package Appserver.HTTP is
    --  @return the text after "?"; empty if there is none
 
    function Has_Parameter (Self : Request; Name : String) return Boolean;
-   --  Looks for a parameter in the query, as Name or Name=…
+   --  Looks for a parameter in the query, with a value (Name=…) or without a value (Name).
    --  @param Self the request
    --  @param Name the name of the parameter
    --  @return True if the query has the parameter
@@ -336,8 +336,8 @@ package Appserver.HTTP is
    --  @return the host of an absolute target; otherwise the value of the field Host
 
    function Client_Address (Self : Request) return IP_Addresses.Address with Inline;
-   --  Returns the address of the peer, which may be a proxy. Appserver.HTTP.Proxies finds the
-   --  client behind proxies.
+   --  Returns the address of the peer, which may be a proxy. If the peer is a proxy,
+   --  Appserver.HTTP.Proxies finds the address of the client.
    --  @param Self the request
    --  @return the address of the peer
 
@@ -410,8 +410,8 @@ package Appserver.HTTP is
    --------------
 
    type Response is private;
-   --  The status code and the kind of content to send. The server also sends the header fields in
-   --  the request's builder.
+   --  The status code of a response and the kind of content to send. The server also sends the
+   --  header fields in the request's builder.
 
    function Is_Media_Type (Text : String) return Boolean is
      (Text'Length in 1 .. 128 and then Is_Field_Value (Text));
@@ -486,22 +486,22 @@ package Appserver.HTTP is
    type Port_Number is range 0 .. 65_535;
 
    Network_Error : exception;
-   --  The server cannot listen. The message contains the system's reason.
+   --  The server cannot listen. The message of the exception contains the system's reason.
 
    type Time_Limits is record
       Idle    : Duration := 75.0;
-      --  The time that the server waits between requests
+      --  The time that the server waits for the next request on an open connection
       Header  : Duration := 20.0;
       --  The time from the first byte of a request to the end of its header. On timeout, the
       --  response is 408.
       Content : Duration := 60.0;
       --  The time from the end of the header to the end of the content. On timeout, the response is
-      --  408. Every Min_Rate bytes that arrive extend the deadline by one second, to at most this
-      --  duration from the current time.
+      --  408. For every Min_Rate bytes that arrive, the deadline moves by one second, but never
+      --  beyond this duration from the current time.
       Sending : Duration := 30.0;
-      --  The time for sending a response that the client does not read immediately. Every Min_Rate
-      --  bytes that the client reads extend the deadline by one second, to at most this duration
-      --  from the current time.
+      --  The time for sending a response that the client does not read immediately. For every
+      --  Min_Rate bytes that the client reads, the deadline moves by one second, but never beyond
+      --  this duration from the current time.
       Closing : Duration := 0.5;
       --  The grace period for requests in flight when a server stops
    end record;
@@ -537,7 +537,7 @@ private
    procedure Take_Decoded
      (Text : String; Next : in out Positive; Byte : out Character; Plus_Is_Space : Boolean)
      with Pre => Next <= Text'Last;
-   --  Decodes the byte at Next, and moves Next to the position after it
+   --  Decodes the byte at Next, and moves Next to the position after the encoded byte
 
    procedure Decode
      (Text : String; Plus_Is_Space : Boolean; Result : out String; Last : out Natural)
@@ -549,7 +549,7 @@ private
    -----------------
 
    Fields_Capacity : constant := 4_096;
-   --  The maximum number of bytes of the fields that a handler adds
+   --  The maximum total length of the header fields that a handler adds, in bytes
 
    type Response_Builder (Capacity : Positive) is limited new Text_Sinks.Text_Sink with record
       File          : Descriptor := No_File;
@@ -598,30 +598,30 @@ private
      (In_Header, In_Content, In_Chunk_Size, In_Chunk, Behind_Chunk, In_Trailer, Complete);
 
    type Filter_Marks is mod 2 ** 64;
-   --  A set of filters, with one bit for each filter
+   --  A set of filters, in which each filter has one bit
 
    type Progress is record
       Step         : Parse_Step := In_Header;
       Continued    : Boolean    := False;
-      --  True if 100 (Continue) was sent
+      --  True if the server has sent 100 (Continue)
       Has_Line     : Boolean    := False;
-      --  True after the end of the header's first line
+      --  True if the header's first line has arrived completely
       Searched_To  : Natural    := 0;
-      --  The last byte that has been searched for a line end
+      --  The index of the last byte that has been searched for a line end
       Header_Last  : Natural    := 0;
       --  The index of the last byte of the header
       Content_Last : Natural    := 0;
-      --  The index of the last byte of content that has arrived
+      --  The index of the last content byte that has arrived
       Overhead     : Natural    := 0;
       --  The number of bytes of chunk framing, which are not content
       Is_Planned   : Boolean    := False;
       --  True if the policy for the content has been determined
       Passed       : Filter_Marks := 0;
-      --  The filters that have already seen the request
+      --  The filters that have already processed the request
       Remaining    : Byte_Count := 0;
-      --  The number of remaining bytes of the content or the chunk
+      --  The number of bytes of the content, or of the current chunk, that have not arrived yet
       Max_Content  : Byte_Count := 0;
-      --  The maximum length of the content
+      --  The maximum length of the content, in bytes
       Delivered    : Byte_Count := 0;
       --  The number of bytes that were passed to a receiver and removed
    end record;
@@ -633,12 +633,12 @@ private
       First         : Positive := 1;
       Last          : Natural  := 0;
       --  The range of the bytes that have arrived, starting with the first byte of the request.
-      --  Bytes after its content belong to the following requests.
+      --  Bytes after the content belong to the following requests.
       State         : Progress;
       Client        : IP_Addresses.Address;
       Is_Read       : Boolean := False;
       --  True if the following components have been set from the header. False while the header is
-      --  incomplete, or if only the bytes and the state have been restored.
+      --  incomplete, or after only the bytes and the state of a request have been restored.
       Kind          : Method_Kind := Get;
       Minor_Version : Natural range 0 .. 9 := 1;
       Is_Last       : Boolean := False;

@@ -102,7 +102,7 @@ VALUE (int, PROT_READ);
 VALUE (int, PROT_WRITE);
 VALUE (int, RLIMIT_NOFILE);
 
-/* struct epoll_event is packed on x86-64. Its size, and the offset of its data, in words of 32 bits */
+/* The size of struct epoll_event, which is packed on x86-64, and the offset of its member data, in words of 32 bits */
 const uint32_t appserver_http_event_words = sizeof (struct epoll_event) / 4;
 const uint32_t appserver_http_event_key = offsetof (struct epoll_event, data) / 4;
 

@@ -11,7 +11,7 @@
 --
 --  The filter compresses the content of response builders, and static content, if the content has
 --  at least Min_Length bytes, has a text media type, and becomes shorter. It does not compress
---  files and sources. To serve files compressed, store compressed versions of them (see
+--  files and sources. To send compressed files, store compressed versions of the files (see
 --  Precompressed in Files).
 
 pragma Ada_2022;
@@ -33,16 +33,16 @@ package Appserver.HTTP.Compression is
      limited new Filters.Filter with private;
    --  A filter that compresses responses with gzip. Compressors is the maximum number of tasks that
    --  compress concurrently. If all compressors are busy, responses are sent uncompressed. Each
-   --  compressor uses half a megabyte in the filter object, not on the heap. The memory is not
-   --  touched before it is needed.
+   --  compressor uses half a megabyte in the filter object, not on the heap. This memory does not
+   --  become resident before it is needed.
 
    Max_Output_Length : constant := 65_536;
-   --  The maximum length of compressed content, in bytes. Content that exceeds it is sent
-   --  uncompressed.
+   --  The maximum length of compressed content, in bytes. If the compressed content is longer, the
+   --  response is sent uncompressed.
 
    overriding procedure After
      (Self : in out Gzip_Filter; Request : HTTP.Request; Response : in out HTTP.Response);
-   --  Compresses a response.
+   --  Compresses a response if the client accepts gzip and the content is compressible.
    --  @param Self the filter
    --  @param Request the request
    --  @param Response the response

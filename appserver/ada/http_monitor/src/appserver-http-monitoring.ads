@@ -17,7 +17,7 @@
 --  paths /monitor/page, /monitor/metrics and /monitor/json each return a fixed format.
 --
 --  The metrics contain SQL, paths with keys, and errors. So they are not available on the
---  application's port, unless its filter has a token. Checking the address of the client would not
+--  application's port, unless the filter has a token. To check the address of the client would not
 --  be enough, since all requests may come from a reverse proxy on the same machine.
 
 pragma Ada_2022;
@@ -49,15 +49,15 @@ package Appserver.HTTP.Monitoring is
    Min_Token_Length : constant := 16;
 
    function Token (Self : Monitor_Filter) return String is ("");
-   --  Returns a secret that clients must send to see the metrics; other clients get 401. Override
-   --  this function to enable the metrics. By default, there is no secret, and the next service
-   --  handles the path of the metrics like any other path.
+   --  Returns a secret that clients must send to see the metrics; other clients get 401. By
+   --  default, there is no secret, and the next service handles the path of the metrics like any
+   --  other path. Override this function to enable the metrics.
    --  @param Self the filter
    --  @return a secret of at least Min_Token_Length characters; empty for no secret
 
    function May_See (Self : Monitor_Filter; Request : HTTP.Request) return Boolean;
-   --  Decides whether a request may see the metrics. By default, this requires a nonempty token for
-   --  which Has_Token is True.
+   --  Decides whether a request may see the metrics. By default, Token must not be empty, and
+   --  Has_Token must be True for the request.
    --  @param Self the filter
    --  @param Request the request
    --  @return True if the request may see the metrics
@@ -74,8 +74,8 @@ package Appserver.HTTP.Monitoring is
    overriding function Policy_For
      (Self : in out Monitor_Filter; Request : HTTP.Request) return Services.Content_Policy;
    --  Returns the policy of Next. If the content of a request is passed to a receiver, the recorded
-   --  time is the time spent in the receiver, not the time spent waiting for the client. Such a
-   --  request uses heap memory.
+   --  time includes only the time in the receiver, and not the time that the server waits for the
+   --  client. Such a request uses heap memory.
    --  @param Self the filter
    --  @param Request the header of the request
    --  @return the policy
@@ -94,8 +94,8 @@ package Appserver.HTTP.Monitoring is
    --  @return the name of the application to show on the page and in JSON
 
    function May_See (Self : Monitor_Page; Request : HTTP.Request) return Boolean;
-   --  Decides whether a request may see the metrics; other requests get 403. By default,
-   --  Asks_For_Itself decides.
+   --  Decides whether a request may see the metrics; other requests get 403. By default, returns
+   --  the result of Asks_For_Itself.
    --  @param Self the service
    --  @param Request the request
    --  @return True if the request may see the metrics

@@ -125,7 +125,7 @@ package body Appserver.IP_Addresses is
    end Read_IPv6;
 
    Max_Address_Length : constant := 45;
-   --  Six groups followed by an IPv4 address
+   --  The address has six groups followed by an IPv4 address
 
    procedure Read (Text : String; Result : out Address; Valid : out Boolean) is
    begin

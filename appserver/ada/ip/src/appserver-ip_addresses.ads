@@ -19,7 +19,7 @@ package Appserver.IP_Addresses with Preelaborate is
    --  The unspecified address "::"
 
    Address_Error : exception;
-   --  The text is not a valid address or block
+   --  The text is not a valid address, or not a valid block of addresses
 
    function Is_Address (Text : String) return Boolean;
    --  Checks an address such as "192.0.2.1" or "2001:db8::1" (RFC 4291, 2.2), without a port or a

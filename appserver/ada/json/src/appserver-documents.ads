@@ -8,7 +8,7 @@
 --     XML   <?xml version="1.0" encoding="UTF-8"?><document><greeting>Hello!</greeting><tags>
 --           <item>a</item><item>b</item></tags></document>
 --
---  A writer stores only the names of open entities and lists, and uses no heap memory.
+--  A writer stores only the names of the open entities and lists, and uses no heap memory.
 
 pragma Ada_2022;
 
@@ -50,8 +50,8 @@ package Appserver.Documents is
    --  Chooses a format based on the header field Accept (RFC 9110, section 12.5.1).
    --  @param Accepted the value of the field; may be empty
    --  @return the format with the higher weight; JSON if both formats have the same weight or the
-   --  field is empty. If neither format is acceptable, Is_Possible is False, and the response
-   --  should be 406.
+   --  field is empty. If neither format is acceptable, Is_Possible is False; the server should then
+   --  respond with 406.
 
    -----------
    -- Names --
@@ -60,8 +60,8 @@ package Appserver.Documents is
    Max_Name_Length : constant := 64;
 
    function Is_Name (Text : String) return Boolean;
-   --  Checks the name of an entity, which must also be valid in XML: a letter or _, followed by
-   --  letters, digits, and the characters _ - .
+   --  Checks the name of an entity. A name starts with a letter or "_", followed by letters,
+   --  digits, and the characters "_", "-" and ".", so it is also valid in XML.
    --  @param Text the name
    --  @return True if it is valid
 
@@ -75,7 +75,7 @@ package Appserver.Documents is
    type Writer
      (To   : not null access Text_Sink'Class;
       Form : Format) is tagged limited private;
-   --  Writes one document. Texts must be UTF-8. Invalid bytes are written as U+FFFD. In XML,
+   --  Writes one document. Texts must be UTF-8; invalid bytes are written as U+FFFD. In XML,
    --  characters that XML 1.0 does not allow are also written as U+FFFD.
 
    function Depth (Self : Writer) return Natural;
@@ -125,7 +125,7 @@ package Appserver.Documents is
    --  Ends the document.
    --  @param Self the writer
 
-   --  Subprograms that write items with a name, in the document or in an entity. In XML, a null is
+   --  Procedures that write items with a name, in the document or in an entity. In XML, a null is
    --  written as xsi:nil.
 
    procedure Write_Entity (Self : in out Writer; Name, Value : String)
@@ -173,7 +173,7 @@ package Appserver.Documents is
    --  @param Name the name of the list
    --  @param Each the name of the elements in XML
 
-   --  Subprograms that write items without a name, in a list
+   --  Procedures that write items without a name, in a list
 
    procedure Write_Item (Self : in out Writer; Value : String)
      with Pre => Self.Is_In_List or else raise Misuse_Error with "not in a list";
@@ -224,15 +224,15 @@ package Appserver.Documents is
 
 private
 
-   --  Names of open entities and lists are stored consecutively. A list has two names: its own, and
-   --  the name of its items.
+   --  The names of open entities and lists are stored consecutively. A list has two names: its own
+   --  name, and the name of its items.
 
    type Name_Range is record
       First : Positive;
       Last  : Natural;
    end record;
-   --  A range of characters in Names. Its components have no initial values, to save time: a writer
-   --  is created for each document.
+   --  A range of characters in Names. Its components have no initial values. This saves time, since
+   --  a writer is created for each document.
 
    type Part_Kind is (Entity, List);
 

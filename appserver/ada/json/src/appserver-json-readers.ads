@@ -1,9 +1,9 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A pull reader for tokens or values. The reader fails if the text is malformed, or does not have
---  the value that the program requests. It then ignores all further calls, so a program needs to
---  check for failure only once, at the end.
+--  A pull parser for tokens or values. The reader fails if the text is malformed, or if a value
+--  does not have the type or the range that the program requests. After a failure, the reader
+--  ignores all further calls, so a program needs to check for a failure only once, at the end.
 
 pragma Ada_2022;
 
@@ -43,17 +43,17 @@ package Appserver.JSON.Readers is
       Refused);
 
    type Reader is tagged limited private;
-   --  A position in a text. The reader does not refer to the text, so pass the same text to each
-   --  call. If a name occurs twice in an object, both members are returned.
+   --  A parser, which stores its position in a text but not the text itself. Pass the same text to
+   --  each call. If a name occurs twice in an object, the reader returns both members.
 
    procedure Start (Self : in out Reader)
      with Post => Self.Kind = Nothing;
-   --  Returns to the beginning.
+   --  Moves the reader to the beginning of the text.
    --  @param Self the reader
 
    procedure Next (Self : in out Reader; Source : String);
-   --  Moves to the next token. The token after the text's single value is Finish. Finish and
-   --  Failure are final.
+   --  Moves to the next token. The token after the text's single value is Finish. After Finish or
+   --  Failure, the token does not change any more.
    --  @param Self the reader
    --  @param Source the text
 
@@ -64,14 +64,14 @@ package Appserver.JSON.Readers is
    function Raw (Self : Reader; Source : String) return String
      with Pre => Self.Kind in Member_Name | Text_Value | Number_Value
                  or else raise Misuse_Error with "the token is not a name, a text or a number";
-   --  Returns the characters of the token as they are in the text.
+   --  Returns the characters of the token as they appear in the text.
    --  @param Self the reader
    --  @param Source the text
    --  @return the characters. For a name or a text, escapes are not decoded, and quotation marks
    --  are not included.
 
-   --  Functions that return the value of the current token. The reader fails if the value does not
-   --  fit.
+   --  Subprograms that return the value of the current token. If the value does not fit, the reader
+   --  fails.
 
    function Integer_Value
      (Self        : in out Reader;
@@ -102,11 +102,12 @@ package Appserver.JSON.Readers is
      with Pre  => Self.Kind in Member_Name | Text_Value
                   or else raise Misuse_Error with "the token is not a name or a text",
           Post => Last <= Into'Last;
-   --  Decodes a name or a text. If it does not fit into Into, the reader fails with Too_Long.
+   --  Decodes a name or a text. If the decoded characters do not fit into Into, the reader fails
+   --  with Too_Long.
    --  @param Self the reader
    --  @param Source the text
    --  @param Into receives the decoded characters, in Into (Into'First .. Last)
-   --  @param Last the last index
+   --  @param Last set to the index of the last decoded character
 
    function Has_Failed (Self : Reader) return Boolean is (Self.Kind = Failure);
    --  @param Self the reader
@@ -125,7 +126,7 @@ package Appserver.JSON.Readers is
      with Pre => Why /= None
                  or else raise Misuse_Error with "the reason must not be None",
           Post => Self.Has_Failed;
-   --  Makes the reader fail. Call this if the program does not accept a value.
+   --  Makes the reader fail. Call this procedure if the program does not accept a value.
    --  @param Self the reader
    --  @param Why the reason
 
@@ -199,7 +200,7 @@ package Appserver.JSON.Readers is
    --  @param Self the reader
    --  @param Source the text
    --  @param Into receives the decoded characters, in Into (Into'First .. Last)
-   --  @param Last the last index
+   --  @param Last set to the index of the last decoded character
 
    procedure Skip (Self : in out Reader; Source : String);
    --  Skips the next value of any kind.
@@ -215,7 +216,7 @@ package Appserver.JSON.Readers is
 private
 
    --  The kinds of token that may come next. The values with the suffix First apply directly after
-   --  an opening bracket.
+   --  an opening bracket or brace.
 
    type Expectation is (Value_Due, Value_First, Member_First, Separator);
 
@@ -223,7 +224,7 @@ private
       Kind      : Token_Kind := Nothing;
       Fault     : Problem := None;
       Is_Peeked : Boolean := False;
-      --  True if Peek has read the token, but Next has not consumed it yet
+      --  True if Peek has read the current token, but Next has not consumed the token yet
       Escaped   : Boolean := False;
       Expected  : Expectation := Value_Due;
       Consumed  : Natural := 0;

@@ -20,7 +20,7 @@ package Appserver.JSON.Writers is
    subtype Integer_64 is Interfaces.Integer_64;
 
    type Writer (To : not null access Text_Sink'Class) is tagged limited private;
-   --  Writes one value. Texts must be UTF-8: invalid bytes are written as U+FFFD.
+   --  Writes one value. Texts must be UTF-8; invalid bytes are written as U+FFFD.
 
    function Expects_Name (Self : Writer) return Boolean;
    --  @param Self the writer
@@ -45,7 +45,7 @@ package Appserver.JSON.Writers is
 
    procedure Start_Object (Self : in out Writer)
      with Pre => (Self.Expects_Value and then Self.Depth < Deepest)
-                 or else raise Misuse_Error with "no value is expected, or too many are open";
+                 or else raise Misuse_Error with "no value is expected, or the nesting is too deep";
    procedure End_Object (Self : in out Writer)
      with Pre => Self.Expects_Name or else raise Misuse_Error with "no name is expected";
    --  Start or end an object.
@@ -53,7 +53,7 @@ package Appserver.JSON.Writers is
 
    procedure Start_Array (Self : in out Writer)
      with Pre => (Self.Expects_Value and then Self.Depth < Deepest)
-                 or else raise Misuse_Error with "no value is expected, or too many are open";
+                 or else raise Misuse_Error with "no value is expected, or the nesting is too deep";
    procedure End_Array (Self : in out Writer)
      with Pre => Self.Is_In_Array or else raise Misuse_Error with "not in an array";
    --  Start or end an array.
@@ -88,7 +88,7 @@ package Appserver.JSON.Writers is
 private
 
    --  The kinds of token that may come next. The values with the suffix First apply directly after
-   --  an opening bracket.
+   --  an opening bracket or brace.
 
    type Expectation is (Value_Due, Value_First, Member_First, Separator);
 

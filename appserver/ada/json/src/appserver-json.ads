@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  JSON (RFC 8259): a pull reader and a writer. They do not use the heap, and malformed text does
---  not raise exceptions.
+--  JSON (RFC 8259): a pull parser and a writer. They do not use the heap. Malformed text does not
+--  raise exceptions.
 
 pragma Ada_2022;
 

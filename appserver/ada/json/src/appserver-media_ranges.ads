@@ -9,7 +9,7 @@ pragma Ada_2022;
 package Appserver.Media_Ranges with Pure is
 
    subtype Weight is Natural range 0 .. 1_000;
-   --  A preference in thousandths; 0 means that the item is not acceptable
+   --  A weight in thousandths (RFC 9110, 12.4.2); 0 means that the item is not acceptable
 
    function Weight_Of (Accepted, Main, Sub : String) return Weight;
    --  Returns the weight, in thousandths, of the most specific range that matches the media type

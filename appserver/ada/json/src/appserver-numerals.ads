@@ -20,7 +20,8 @@ private package Appserver.Numerals is
 
    procedure Append (To : in out Text_Sinks.Text_Sink'Class; Value : Long_Float)
      with Pre => Value'Valid;
-   --  Appends the shortest text that is read back as the same value, such as 12.5 or 1e+300
+   --  Appends the shortest text that a parser converts back to the same value, such as 12.5 or
+   --  1e+300
 
    type Outcome is (Converted, Not_Whole, Too_Large);
 

@@ -10,7 +10,7 @@ package Appserver.Text_Sinks with Preelaborate is
    type Text_Sink is limited interface;
 
    procedure Append (Self : in out Text_Sink; Text : String) is abstract;
-   --  Appends text. Each type has its own way to report that a sink is full.
+   --  Appends text. Each implementation specifies its behavior when the sink is full.
    --  @param Self the sink
    --  @param Text the text
 
@@ -22,7 +22,7 @@ package Appserver.Text_Sinks with Preelaborate is
    --  A buffer for up to Capacity bytes
 
    overriding procedure Append (Self : in out Text_Buffer; Text : String);
-   --  Appends text. If a text does not fit, it and all later texts are dropped completely.
+   --  Appends text. If a text does not fit, the buffer drops the whole text and all later texts.
    --  @param Self the buffer
    --  @param Text the text
 

@@ -95,9 +95,9 @@ package body Appserver.SQL.MariaDB is
    end Status_Of;
 
    --  The server converts MariaDB's type timestamp from and to the session's time zone. It does not
-   --  convert datetime, and NOW returns a time in that zone. So all times are in UTC if the
-   --  session's time zone is UTC. Texts are in UTF-8. The server reports when a program changes
-   --  these settings.
+   --  convert datetime, and NOW returns a time in the session's time zone. So all times are in UTC
+   --  if the session's time zone is UTC. Texts are in UTF-8. The server reports when a program
+   --  changes these settings.
 
    UTC           : constant String := "+00:00";
    Character_Set : constant String := "utf8mb4";
@@ -161,7 +161,8 @@ package body Appserver.SQL.MariaDB is
    procedure Make_Ready (DB : Connection'Class) is
    begin
       if DB.Streams then
-         Raise_Error ("HY010", 0, "another statement's rows are being read as a stream");
+         Raise_Error
+           ("HY010", 0, "another statement is streaming rows: read all of them, or call Reset");
       elsif (Status_Of (DB.Handle) and Session_Changed) /= 0 then
          Restore_Session (DB.Handle);
       end if;
@@ -435,7 +436,8 @@ package body Appserver.SQL.MariaDB is
          "SET max_statement_time = " & Image (Integer_64 (Long_Float (Limit) * 1.0e6), Scale => 6));
    end Set_Statement_Limit;
 
-   --  A reset does not undo a USE. If there was no default database, that state cannot be restored.
+   --  A reset does not undo a USE. If the connection was opened without a default database, this
+   --  state cannot be restored.
 
    procedure Restore_Database (Self : in out Connection) is
       Name  : constant String := To_String (Self.Target.Database);
@@ -1185,8 +1187,8 @@ package body Appserver.SQL.MariaDB is
    -- Batches --
    -------------
 
-   --  Enables multiple statements in one text, only while texts generated here are sent, and never
-   --  for texts of the program
+   --  Enables multiple statements in one text. Used only while this package sends texts that it has
+   --  generated, and never for texts of the program.
 
    type Many_Statements (DB : not null access constant Connection_Handle) is
      limited new Ada.Finalization.Limited_Controlled with null record;
@@ -1457,8 +1459,8 @@ package body Appserver.SQL.MariaDB is
       end if;
    end Prepare_Outputs;
 
-   --  Prepares a statement again that the server has dropped or no longer runs. The values stay
-   --  bound.
+   --  Prepares a statement again, after the server has dropped it or can no longer execute it. The
+   --  values stay bound.
 
    procedure Prepare_Again (Self : in out Statement) with No_Inline;
    procedure Prepare_Again (Self : in out Statement) is
@@ -1474,7 +1476,7 @@ package body Appserver.SQL.MariaDB is
       Release (Self.Outputs);
       if Natural (stmt_param_count (Handle)) /= Self.Parameters then
          Self.Is_Stale := True;
-         Raise_Error ("0A000", 0, "the parameters of the statement have changed");
+         Raise_Error ("0A000", 0, "the number of the statement's parameters has changed");
       end if;
    end Prepare_Again;
 

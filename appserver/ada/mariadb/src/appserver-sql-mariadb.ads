@@ -3,19 +3,19 @@
 --
 --  The MariaDB driver, which uses libmariadb.
 --
---  See Appserver.SQL for the operations. Parameters are written as ?. A prepared statement
---  exchanges values in MariaDB's binary format, in buffers that are reused for each row. For a
---  statement that is prepared on the client side, values are inserted into the text, as literals
---  that have the same meaning in every SQL mode.
+--  See Appserver.SQL for the operations. Parameters are written as ?. A prepared statement sends
+--  and receives values in MariaDB's binary format, and reuses its buffers for each row. For a
+--  statement that is prepared on the client side, the driver inserts the values into the text, as
+--  literals that have the same meaning in every SQL mode.
 --
---  Times are in UTC. The session's time_zone is +00:00, since the server converts its type
---  timestamp from and to the session's time zone, and NOW returns a time in that zone. If a program
---  sets another time zone, or a character set other than utf8mb4, the setting is reset before the
---  next statement. Use CONVERT_TZ for other time zones.
+--  Times are in UTC. The driver sets the session's time_zone to +00:00, since the server converts
+--  its type timestamp from and to the session's time zone, and NOW returns a time in the session's
+--  time zone. If a program sets another time zone, or a character set other than utf8mb4, the
+--  driver resets this setting before the next statement. Use CONVERT_TZ for other time zones.
 --
 --  By default, rows are buffered: the Step that runs the statement receives all rows before it
---  returns the first one, so other statements of the connection can run while the rows are read. If
---  the rows do not fit in memory, stream them, or read them in chunks by key.
+--  returns the first row, so other statements of the connection can run while the program reads the
+--  rows. If the rows do not fit in memory, stream them, or read them in chunks by key.
 --
 --  State_Of and Code_Of return the server's values, such as 23000 and 1062 for a duplicate key. For
 --  errors without a specific state, this library sets the state: 57014 for a cancelled statement,
@@ -35,7 +35,7 @@ package Appserver.SQL.MariaDB is
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    function Library_Version return String;
-   --  @return the version of libmariadb that the program is running with, such as "3.3.14"
+   --  @return the version of libmariadb that the program has loaded, such as "3.3.14"
 
    type Connection is new SQL.Connection with private;
    type Statement is new SQL.Statement with private;
@@ -48,7 +48,7 @@ package Appserver.SQL.MariaDB is
    --  A timeout in seconds, rounded up to a whole number; 0.0 means no limit
 
    type TLS_Mode is (Unencrypted, Encrypted, Authenticated);
-   --  The protection of a connection. Authenticated means that the connection is encrypted, and
+   --  The TLS protection of a connection. Authenticated means that the connection is encrypted, and
    --  that the server must present a valid certificate for its host name.
 
    procedure Open
@@ -64,8 +64,8 @@ package Appserver.SQL.MariaDB is
       Authority        : String           := "")
      with Pre  => not Self.Is_Open or else raise Misuse_Error with "the connection is open",
           Post => Self.Is_Open;
-   --  Connects to a server. Texts are UTF-8. An UPDATE counts all rows that match its condition as
-   --  changed, as in other databases.
+   --  Connects to a server. Texts are UTF-8. Rows_Affected counts all rows that match the condition
+   --  of an UPDATE, as in other databases.
    --  @param Self the connection
    --  @param Host a host name or an address; "localhost" means the Unix socket
    --  @param User the user
@@ -75,9 +75,9 @@ package Appserver.SQL.MariaDB is
    --  @param Connect_Timeout the maximum time to connect, including name resolution
    --  @param Response_Timeout the maximum time to wait for data from the server. After that, the
    --  connection is lost (08006). Wait_Limit limits whole operations.
-   --  @param TLS whether to encrypt the connection and to verify the server
-   --  @param Authority the file of trusted CA certificates; if empty, the system's certificates are
-   --  used
+   --  @param TLS the protection of the connection
+   --  @param Authority the path of a file with trusted CA certificates; empty for the system's
+   --  certificates
    --  @exception SQL_Error 08001 if no server responds in time, or the server does not support the
    --  requested TLS mode; the server's own state, such as 28000, if the server rejects the
    --  connection
@@ -98,16 +98,16 @@ package Appserver.SQL.MariaDB is
    --  mariadb://ada:secret@localhost/shop?socket=/run/mysqld/mysqld.sock for a Unix socket
    --  @param Connect_Timeout the maximum time to connect
    --  @param Response_Timeout the maximum time to wait for data from the server
-   --  @param TLS whether to encrypt the connection and to verify the server
-   --  @param Authority the file of trusted CA certificates; if empty, the system's certificates are
-   --  used
-   --  @exception SQL_Error as above
+   --  @param TLS the protection of the connection
+   --  @param Authority the path of a file with trusted CA certificates; empty for the system's
+   --  certificates
+   --  @exception SQL_Error in the same cases as for Open with a host name
    --  @exception Misuse_Error the connection is open
 
    procedure Set_Statement_Limit (Self : in out Connection; Limit : Timeout_Duration)
      with Pre => Can_Use (Self);
-   --  Limits the time of each statement. A statement that takes longer raises SQL_Error 57014. The
-   --  default is the server's own limit.
+   --  Limits the execution time of each statement. A statement that takes longer raises SQL_Error
+   --  57014. By default, the server's own limit applies.
    --  @param Self the connection
    --  @param Limit the limit in seconds, with microsecond precision; 0.0 for no limit
    --  @exception Misuse_Error the connection is closed
@@ -127,7 +127,8 @@ package Appserver.SQL.MariaDB is
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
      with Pre  => Can_Use (On),
           Post => Self.Is_Open;
-   --  Prepares a statement whose values are inserted into its text at each execution.
+   --  Prepares a statement on the client side: each execution inserts the bound values into the
+   --  text, and sends the text to the server.
    --  @param Self the statement
    --  @param On the connection
    --  @param Text one SQL statement
@@ -205,8 +206,8 @@ private
 
    --  A connection to a server. Target and Id are stored for Cancel; Id is the server's ID of the
    --  connection. Streams is True while the server still has rows of a statement to send. Left
-   --  contains the statements that were closed during that time: releasing them earlier would
-   --  discard the rows.
+   --  contains the statements that were closed during that time: to release a statement while rows
+   --  are being sent would discard the rows.
 
    type Connection is new SQL.Connection with record
       Handle   : MariaDB_Library.Connection_Handle := MariaDB_Library.No_Connection;
@@ -233,7 +234,7 @@ private
    --  Inserts rows with multi-row INSERTs, because LOAD DATA LOCAL INFILE would allow a server to
    --  request files
 
-   --  A value that is exchanged with a prepared statement, in one of its possible formats. For a
+   --  A parameter or a column value of a prepared statement. Only one of the formats is used. For a
    --  statement prepared on the client side, Bytes is the literal to insert into the text. Kind,
    --  Is_Unsigned and Decimals describe the column.
 
@@ -265,8 +266,8 @@ private
    --  A statement. Handle is set for a prepared statement. Otherwise Text is used, with parameters
    --  at the positions Places. Escapes is True if a backslash was an escape character when the text
    --  was parsed. Bound is True if the parameter buffers are bound. Result contains the columns of
-   --  a prepared statement, or the rows of a statement sent as text. In that case, Row and Lengths
-   --  describe the current row.
+   --  a prepared statement, or the rows of a statement sent as text. For a statement sent as text,
+   --  Row and Lengths describe the current row.
 
    type Statement is new SQL.Statement with record
       Handle  : MariaDB_Library.Statement_Handle := MariaDB_Library.No_Statement;
@@ -287,7 +288,7 @@ private
         (To : in out SQL.Statement'Class; Element : Positive);
       Counts  : out Count_List;
       Current : not null access Integer_64);
-   --  Executes a statement that changes rows multiple times. Combines multiple executions into one
-   --  text, into which their values are inserted.
+   --  Executes a statement multiple times, for a batch. If the statement only changes rows,
+   --  combines multiple executions into one text, which contains their values.
 
 end Appserver.SQL.MariaDB;

@@ -141,7 +141,7 @@ private package Appserver.SQL.MariaDB_Library is
    function error (DB : Connection_Handle) return Strings.chars_ptr
      with Import, Convention => C, External_Name => "mysql_error";
 
-   --  Text protocol: values are bytes, or null
+   --  Functions of the text protocol, in which a value is a text in bytes, or null
 
    function real_query
      (DB : Connection_Handle; Text : System.Address; Bytes : unsigned_long) return int
@@ -161,7 +161,7 @@ private package Appserver.SQL.MariaDB_Library is
 
    function use_result (DB : Connection_Handle) return Result_Handle
      with Import, Convention => C, External_Name => "mysql_use_result";
-   --  Begins to fetch rows from the server one at a time
+   --  Begins to read the rows of the current result from the server, one row at a time
 
    function next_result (DB : Connection_Handle) return int
      with Import, Convention => C, External_Name => "mysql_next_result";
@@ -226,7 +226,7 @@ private package Appserver.SQL.MariaDB_Library is
      with Import, Convention => C, External_Name => "mysql_fetch_fields";
    --  Returns the columns of a result, as an array of Field
 
-   --  Prepared statements: values are in bound buffers
+   --  Functions of prepared statements, whose values are in bound buffers
 
    type Date_Time is record
       Year, Month, Day     : unsigned := 0;
@@ -282,7 +282,7 @@ private package Appserver.SQL.MariaDB_Library is
 
    function stmt_result_metadata (Statement : Statement_Handle) return Result_Handle
      with Import, Convention => C, External_Name => "mysql_stmt_result_metadata";
-   --  Returns No_Result if the statement returns no rows
+   --  Returns the columns of the statement's result; No_Result if the statement returns no rows
 
    function stmt_bind_result
      (Statement : Statement_Handle; Bindings : Binding_List) return my_bool

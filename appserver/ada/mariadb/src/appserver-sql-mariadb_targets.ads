@@ -19,7 +19,7 @@ private package Appserver.SQL.MariaDB_Targets is
       Is_Encrypted     : Boolean := False;
       Is_Authenticated : Boolean := False;
    end record;
-   --  The parameters of a connection. An empty text or 0 means the library's default.
+   --  The parameters of a connection. For an empty text or 0, the library uses its default.
 
    function Parsed (URI : String) return Target;
    --  Parses mariadb://USER:PASSWORD@HOST:PORT/DATABASE?socket=PATH, with percent-encoded

@@ -1,7 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Finds the parameters in a statement's text, and checks whether it is one statement.
+--  Finds the parameters in the text of a statement, and checks whether the text is a single
+--  statement that changes rows.
 
 pragma Ada_2022;
 
@@ -13,10 +14,10 @@ private package Appserver.SQL.MariaDB_Texts is
    --  Returns the position of each ? that is not inside a quoted string, a quoted name or a
    --  comment: https://mariadb.com/kb/en/string-literals/,
    --  https://mariadb.com/kb/en/comment-syntax/. Raises SQL_Error 0A000 if the text has both
-   --  parameters and an executable comment.
+   --  parameters and an executable comment, such as /*! ... */.
 
    function Changes_Rows (Text : String; Backslash_Escapes : Boolean) return Boolean;
-   --  Returns True only if the text is certainly a single INSERT, UPDATE, DELETE or REPLACE that
-   --  has one result and can be terminated with a line feed and a semicolon
+   --  Returns True only if the text is certainly a single INSERT, UPDATE, DELETE or REPLACE with
+   --  one result, so that a line feed and a semicolon can be appended to it
 
 end Appserver.SQL.MariaDB_Texts;

@@ -12,7 +12,7 @@ package Appserver.Atomic_Words with Preelaborate is
    subtype Word is Interfaces.Unsigned_64;
 
    function Load (Item : aliased Word) return Word with Inline;
-   --  Reads a word with acquire semantics. The caller then sees everything that was written before
+   --  Reads a word with acquire semantics. The caller then also sees all memory writes made before
    --  the Store of that value.
 
    procedure Store (Item : aliased in out Word; Value : Word) with Inline;
@@ -23,10 +23,11 @@ package Appserver.Atomic_Words with Preelaborate is
    --  other words
 
    procedure Raise_To (Item : aliased in out Word; Value : Word) with Inline;
-   --  Sets the word to Value if it is less than Value
+   --  Sets the word to Value if the word is less than Value
 
    procedure Replace
      (Item : aliased in out Word; Expected, By : Word; Is_Replaced : out Boolean) with Inline;
-   --  Sets the word to By if it is equal to Expected. Is_Replaced is True if the word was set.
+   --  Sets the word to By if the word is equal to Expected. Is_Replaced is True if the word was
+   --  set.
 
 end Appserver.Atomic_Words;

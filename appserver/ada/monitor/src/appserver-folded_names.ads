@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Maps requests and statements to a bounded set of names: paths to routes, and statements to
---  statements without their values.
+--  Maps requests and statements to a small number of names: a path to a route without IDs, and an
+--  SQL statement to a statement without literals.
 
 pragma Ada_2022;
 
@@ -22,9 +22,9 @@ package Appserver.Folded_Names with Preelaborate is
 
    procedure Set_Route (Self : out Page_Name; Method, Path : String);
    --  Sets a name such as "GET /users/{id}". A path segment is treated as a variable if it contains
-   --  a digit and one of these conditions is true: it consists only of digits, dots and dashes; it
-   --  consists of at least 8 characters, all of which are hexadecimal digits or dashes; it has at
-   --  least 16 characters.
+   --  a digit and meets one of three conditions: it contains only digits, dots and dashes; it has
+   --  at least 8 characters, all of them hexadecimal digits or dashes; or it has at least 16
+   --  characters.
    --  @param Self the name
    --  @param Method the method
    --  @param Path the path
@@ -63,7 +63,7 @@ package Appserver.Folded_Names with Preelaborate is
 private
 
    Room : constant := Max_Length + 8;
-   --  The size of the text in bytes, a multiple of the word size, as the hash requires
+   --  The size of the text's buffer in bytes. The hash requires a multiple of the word size.
 
    type Page_Name is limited record
       Length : Natural range 0 .. Max_Length;

@@ -21,10 +21,11 @@ package Appserver.Histograms with Preelaborate is
 
    Bits  : constant := 5;
    Parts : constant := 2 ** Bits;
-   --  The number of buckets for each power of two
+   --  The number of buckets between two consecutive powers of two
 
    Max_Value : constant Word := 2 ** 42 - 1;
-   --  The maximum value: 73 minutes, in nanoseconds. Larger values are counted as this value.
+   --  The maximum value, which is 73 minutes in nanoseconds. Larger values are counted as this
+   --  value.
 
    subtype Bucket is Natural range 0 .. (42 - Bits + 1) * Parts - 1;
 

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Writes the metrics in JSON, which "benchlab logs" reads. The format is specified in benchlab's
---  docs/guides/logs.md.
+--  Writes the metrics in JSON, for "benchlab logs". The file docs/guides/logs.md of benchlab
+--  specifies the format.
 
 pragma Ada_2022;
 

@@ -257,8 +257,8 @@ package body Appserver.Monitors is
       Into.Parts (1 .. Request.Sum_Count) := Request.Sums (1 .. Request.Sum_Count);
    end Fill;
 
-   --  Replaces the fastest example. Skips slots that other tasks have claimed, since the number of
-   --  tasks that hold a slot for long at the same time is smaller than the number of slots.
+   --  Replaces the fastest example. Skips slots that other tasks have claimed. This is sufficient,
+   --  since fewer tasks than the number of slots hold a slot for a long time at the same time.
 
    procedure Keep_Example
      (Self : in out Page; Request : Timed_Request; Elapsed, CPU : Word;

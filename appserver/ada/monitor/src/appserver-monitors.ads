@@ -48,9 +48,10 @@ package Appserver.Monitors is
       Stripes     : Stripe_Count := 4) is tagged limited private;
    --  Records requests and their queries. Max_Pages and Max_Queries limit the number of names;
    --  additional names are recorded as "(other)". A query counts once for each page that uses it.
-   --  Hours is the length of each page's history; the default is 5 weeks. Tasks write to different
-   --  stripes as far as possible; one stripe per core is enough. A page uses about 10 KB for each
-   --  stripe plus 40 KB for its history and other data. A query uses 10 KB.
+   --  Hours is the length of each page's history; the default is 5 weeks. Stripes reduce
+   --  contention, since tasks write to different stripes as far as possible; one stripe per core is
+   --  enough. A page uses about 10 KB for each stripe plus 40 KB for its history and other data. A
+   --  query uses 10 KB.
 
    type Monitor_Reference is access all Monitor;
 
@@ -65,23 +66,24 @@ package Appserver.Monitors is
    --------------
 
    type Timed_Request (Monitor : not null access Monitors.Monitor) is limited private;
-   --  A request that the current task serves. Only one task at a time may use it.
+   --  A request that the current task is processing. Only one task at a time may use this object.
 
    procedure Start (Self : aliased in out Timed_Request; Method, Path : String);
-   --  Starts a request. Queries of this task are recorded for this request, until Finish or the
-   --  start of another request.
+   --  Starts a request. The queries of the current task are recorded for this request, until Finish
+   --  or until this task starts another request.
    --  @param Self the request
    --  @param Method the method of the request
    --  @param Path the path of the request
 
    procedure Finish (Self : in out Timed_Request; Status : Natural; Path : String := "");
-   --  Records a request for the page that Set_Page named, or by default for the page of its method
-   --  and path (see Folded_Names). A new name is accepted only if the status is below 400 or at
-   --  least 500, so that clients cannot fill the monitor with names of nonexistent pages.
+   --  Records a request for the page that Set_Page named. Without a call of Set_Page, the name of
+   --  the page is derived from the method and the path (see Folded_Names). A new name is accepted
+   --  only if the status is below 400 or at least 500, so that clients cannot fill the monitor with
+   --  names of nonexistent pages.
    --  @param Self the request
    --  @param Status the status code of the response
-   --  @param Path the path to show if the request is one of the slowest (at most the first 120
-   --  bytes)
+   --  @param Path the path to show if the request is one of the slowest requests of its page;
+   --  truncated to 120 bytes
 
    procedure Pause (Self : in out Timed_Request);
    procedure Resume (Self : aliased in out Timed_Request);
@@ -90,8 +92,8 @@ package Appserver.Monitors is
    --  @param Self the request
 
    procedure Set_Page (Name : String);
-   --  Sets the page name of the current task's request, if there is one. Use this for names that
-   --  cannot be derived from the path, such as "GET /articles/{slug}".
+   --  Sets the page name of the current task's request. Has no effect if the task has no request.
+   --  Use this for names that cannot be derived from the path, such as "GET /articles/{slug}".
    --  @param Name the name of the page
 
    -------------
@@ -128,13 +130,14 @@ package Appserver.Monitors is
       Total         : Nanoseconds := 0;
       Max           : Nanoseconds := 0;
       CPU           : Nanoseconds := 0;
-      --  The estimated CPU time: a thread reads its CPU time for at most one request per
-      --  millisecond, and extrapolates from that request to all requests of the page since the
-      --  previous reading
+      --  The estimated CPU time. A thread measures the CPU time of at most one request per
+      --  millisecond, and extrapolates from this request to all requests of the page since the
+      --  previous measurement.
       Times         : Histograms.Histogram := [others => 0];
    end record;
-   --  The statistics of a page or a query, with times in nanoseconds. They are read while tasks
-   --  continue to record. Count is the number of values in Times.
+   --  The statistics of a page or a query, with times in nanoseconds. Since tasks continue to
+   --  record while the statistics are read, the components may be from slightly different times.
+   --  Count is the number of values in Times.
 
    function Page_Statistics (Self : Monitor; Page : String) return Statistics;
    --  @param Self the monitor
@@ -180,12 +183,12 @@ private
    -- Hours --
    -----------
 
-   --  The totals of a page at the beginning of an hour. The metrics of the hour are the differences
-   --  from the totals at the beginning of the next hour.
+   --  The totals of a page at the beginning of an hour. The metrics of an hour are the differences
+   --  between the totals at its end and the totals at its beginning.
 
    type Hour_Start is record
       Hour                 : Word := 0;
-      --  The hour, counted from the beginning of 1970
+      --  The number of the hour since the beginning of 1970
       Count, Errors, Total : Word := 0;
    end record;
 
@@ -202,7 +205,7 @@ private
    --  The time in seconds for which an example is kept
 
    subtype Query_Number is Natural;
-   --  The number of a query's name; 0 stands for "(other)"
+   --  The number of a query's name in Query_Names; 0 stands for "(other)"
 
    type Part_Sum is record
       Number : Query_Number := 0;
@@ -222,7 +225,7 @@ private
       Path                     : String (1 .. Max_Path_Length) := [others => ' '];
       Part_Count               : Natural := 0;
       Parts                    : Part_Sums (1 .. Max_Parts + 1);
-      --  The queries with their own sums. The last element is the sum of all other queries.
+      --  Sums of up to Max_Parts queries. An additional element is the sum of all other queries.
    end record;
 
    type Example_Slot is limited record
@@ -242,12 +245,12 @@ private
 
    type Page (Hour_Count, Max_Queries, Stripes : Natural) is limited record
       Next_Look   : aliased Word := 0;
-      --  The time of Clock at which to check next whether the hour is over
+      --  The time of Clock for the next check whether a new hour has begun
       Threshold   : aliased Word := 0;
       --  The time in nanoseconds above which a request becomes an example
       Is_Turning  : aliased Word := 0;
       Hour_Number : Natural := 0;
-      --  The number of hours so far
+      --  The number of hours that have been stored so far
       Hours       : Hour_List (1 .. Hour_Count);
       Statistics  : Counted_List (1 .. Stripes);
       Queries     : Query_List (0 .. Max_Queries) := [others => null];
@@ -261,7 +264,7 @@ private
    -- Names --
    -----------
 
-   --  Serializes the registration of new names
+   --  Registers new names, one task at a time
 
    protected type Registrar is
       procedure Add_Page
@@ -270,7 +273,8 @@ private
         (Into : in out Monitor'Class; Text : String; Hash : Word; Number : out Query_Number);
       procedure Add_Pair
         (Into : in out Monitor'Class; On : in out Page; Number : in out Query_Number);
-      --  Adds a query to a page. Sets Number to 0 if the monitor has Max_Queries queries already.
+      --  Adds a query to a page. Sets Number to 0 if the monitor already has Max_Queries pairs of a
+      --  page and a query.
    end Registrar;
 
    type Monitor
@@ -282,7 +286,7 @@ private
       Page_Names  : Name_Table (Max_Pages);
       Query_Names : Name_Table (Max_Queries);
       Pages       : Page_List (0 .. Max_Pages) := [others => null];
-      --  The pages by number. Element 0 is the page "(other)".
+      --  The pages, indexed by the numbers of their names. Element 0 is the page "(other)".
       Unassigned  : Page_Access;
       --  The page for queries outside any request
       Pairs       : aliased Word := 0;
@@ -313,7 +317,7 @@ private
    type Timed_Request (Monitor : not null access Monitors.Monitor) is limited record
       Started     : Word := 0;
       Before      : Word := 0;
-      --  The measured time before the last Resume, in nanoseconds
+      --  The time measured before the last Resume, in nanoseconds
       CPU_Started : Word := No_CPU;
       Part_Count  : Natural := 0;
       Sum_Count   : Natural := 0;
@@ -330,18 +334,18 @@ private
    function Merged (Item : Counted) return Statistics;
 
    function Hours_Of (Item : in out Page) return Hour_List;
-   --  Returns the stored hours, starting with the oldest. Each element contains the metrics of that
-   --  hour alone.
+   --  Returns the stored hours, starting with the oldest. Each element contains the metrics of one
+   --  hour, not totals.
 
    type Example_List is array (Positive range <>) of Example;
 
    function Examples_Of (Item : in out Page) return Example_List;
-   --  Returns the examples, starting with the slowest
+   --  Returns the page's slowest requests of the last 24 hours, starting with the slowest
 
    procedure Visit_Pages
      (Self  : in out Monitor'Class;
       Visit : not null access procedure (Item : in out Page; Name : String));
-   --  Calls Visit with each page that has had a request
+   --  Calls Visit with each page that has recorded a request
 
    function Name_Of (Self : Monitor; Number : Query_Number) return String;
    --  Returns the name of a query

@@ -1,7 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Linux clocks, and the choice of the requests for which a thread reads its CPU time.
+--  Linux clocks, the choice of the requests whose CPU time is measured, and the stripe of each
+--  thread.
 
 pragma Ada_2022;
 
@@ -19,9 +20,10 @@ package Appserver.Thread_Clocks is
    --  Returns the number of milliseconds since 1970
 
    procedure Choose_Sample (Now : Atomic_Words.Word; Is_Chosen : out Boolean) with Inline;
-   --  Chooses one request of the calling thread per interval of 1 to 2 ms, or every request if the
-   --  requests are less frequent. The interval is random, so that periodic requests are not missed.
-   --  Now is the current time of Monotonic.
+   --  Decides whether the CPU time of the current request is measured. Chooses one request of the
+   --  calling thread per interval of 1 to 2 ms, or every request if requests are less frequent. The
+   --  interval is random, so that the choice is not in step with periodic requests. Now is the
+   --  current time of Monotonic.
 
    function Stripe (Stripes : Positive) return Positive with Inline;
    --  Returns the calling thread's stripe, from 1 to Stripes. Stripes must be a power of two.

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Background tasks of pools. They belong to the library, not to a pool or an instance of
---  Appserver.Pools, so that a scope that declares a pool does not wait for them.
+--  Background tasks of pools. These tasks belong to the library, and not to a pool or an instance
+--  of Appserver.Pools. So a scope that declares a pool does not wait for the tasks at its end.
 
 pragma Ada_2022;
 
@@ -12,10 +12,10 @@ private package Appserver.Pool_Workers is
 
    procedure Run (Self : in out Job) is abstract;
    --  Runs the job in a background task. Must not raise exceptions. The last statement of Run may
-   --  release Self, which may then cease to exist.
+   --  release Self. After that, Self may no longer exist.
 
    procedure Start (Work : not null access Job'Class);
-   --  Runs a job in a background task. Work must exist until its Run releases it.
+   --  Runs a job in a background task. Work must exist until its Run has released it.
    --  @exception Tasking_Error the program is exiting
 
    function Is_Program_Ending return Boolean;

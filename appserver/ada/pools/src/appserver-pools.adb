@@ -15,9 +15,9 @@ package body Appserver.Pools is
 
    use Ada.Real_Time;
 
-   --  These operations are sequentially consistent. So a task that pushes a slot and then sees no
-   --  Attention, and a task that increments Attention and then sees no slot, cannot miss each
-   --  other.
+   --  These operations are sequentially consistent. One task pushes a slot and then reads
+   --  Attention; another task increments Attention and then looks for a slot. So at least one of
+   --  the two tasks sees the change of the other one.
 
    package Arithmetic is new System.Atomic_Operations.Modular_Arithmetic (Atomic_Count);
    package Exchange is new System.Atomic_Operations.Exchange (Stack_Word);
@@ -106,7 +106,7 @@ package body Appserver.Pools is
          null;  --  Close must not raise exceptions; the slot can be reopened
    end Close_Item;
 
-   --  Closes a resource before its time
+   --  Closes a resource for one of the causes in the statistics
 
    procedure Close_Item (Self : in out Pool; Slot : Pool_Capacity; Cause : Closing_Cause) is
    begin
@@ -366,7 +366,7 @@ package body Appserver.Pools is
          Chain := Pool.Slots (Slot).Next;
       end Take_First;
 
-      --  Makes all slots idle again except the first one for which Is_Taken is True
+      --  Takes the first slot for which Is_Taken is True, and makes all other slots idle again
 
       procedure Take_One
         (Chain    : Slot_Count;
@@ -480,7 +480,7 @@ package body Appserver.Pools is
          Mixed : Unsigned_64;
       begin
          if Random = 0 then
-            --  In ns: a Duration of a million times the uptime would overflow after hours
+            --  In nanoseconds: a Duration of a million times the uptime would overflow after hours
             Random := Unsigned_64'Mod
               (Integer_64'Integer_Value (To_Duration (Clock - Time_Of (0, Time_Span_Zero))));
          end if;
@@ -807,7 +807,7 @@ package body Appserver.Pools is
       or
          delay until Deadline;
          Self.Pool.Control.Count_Timeout;
-         raise Pool_Timeout with "opening the resource timed out";
+         raise Pool_Timeout with "Open did not return within the timeout of Get";
       end select;
       begin
          pragma Abort_Defer;
@@ -828,8 +828,8 @@ package body Appserver.Pools is
    procedure Put_Back (Self : in out Lease) is
       Slot : constant Slot_Count := Self.Slot;
 
-      --  To forget where the slot was leased is a call of the run-time library, in which the task
-      --  could be aborted before the slot is idle again
+      --  Control.Forget is a call of the run-time library, in which the task could be aborted
+      --  before the slot is idle again
 
       procedure Put_Back_Noted is
       begin
@@ -850,7 +850,8 @@ package body Appserver.Pools is
       end if;
    end Put_Back;
 
-   --  Notes where a slot was leased. Its caller's frames follow the first ones.
+   --  Records the task and the traceback of a lease. The first frames of the traceback belong to
+   --  this package, and the frames of the caller follow.
 
    procedure Note_Origin (Self : in out Pool; Slot : Pool_Capacity) is
       Name   : constant String :=
@@ -1046,12 +1047,12 @@ package body Appserver.Pools is
    begin
       Require
         (not Self.Is_Configured and then (for all Slot of Self.Slots => Slot.Leases = 0),
-         "the pool was already configured, or a resource was already leased");
+         "Configure must be called only once, before the first Get");
       Require
         (Duration'Min
            (Duration'Min (Options.Idle_Timeout, Options.Max_Lifetime),
             Duration'Min (Options.Keep_Alive, Options.Leak_Threshold)) >= 0.0,
-         "a time is negative");
+         "a time in Pool_Options is negative");
       Require
         (Options.Keep_Alive = Forever or else Options.Keep_Alive < Options.Max_Lifetime,
          "Keep_Alive must be less than Max_Lifetime");

@@ -14,9 +14,9 @@
 --        Held.Item.Execute ("…");
 --     end;
 --
---  Waiting tasks are served in the order of their calls. The most recently returned idle resource
---  is leased first. Without contention, a lease takes no lock. Configure limits the lifetime and
---  the idle time of resources, and reports long leases.
+--  Waiting tasks get resources in the order of their calls. The most recently returned idle
+--  resource is leased first. Without contention, a lease takes no lock. With Configure, a pool can
+--  limit the lifetime and the idle time of its resources, and report long leases.
 
 pragma Ada_2022;
 
@@ -33,9 +33,9 @@ generic
    with procedure Open (Item : in out Resource) is null;
    --  Opens a resource. Called before the first lease of the resource, and before its next lease
    --  after Close. If Open raises an exception, Get propagates it, and the next Get calls Open
-   --  again. If Get has a timeout, a task of the pool calls Open, and Get waits for that task until
+   --  again. If Get has a timeout, a task of the pool calls Open, and Get waits for this task until
    --  the timeout. After the timeout, the task continues in the background, and a later lease gets
-   --  the opened resource. Set a timeout in Open as well.
+   --  the opened resource. So set a timeout in Open as well.
 
    with procedure Close (Item : in out Resource) is null;
    --  Closes a resource. Called when the pool is closed or shrinks, and when the resource is not
@@ -48,18 +48,20 @@ generic
 
    with procedure Reset (Item : in out Resource) is null;
    --  Resets a resource. Called after each lease. If Reset raises an exception, the resource is
-   --  closed. The timeout of Get does not cover Reset: if Reset waits, set a timeout there.
+   --  closed. The timeout of Get does not cover Reset. If Reset waits, for example for a server,
+   --  set a timeout in Reset.
 
    with procedure Probe
      (Item : in out Resource; Timeout : Duration; Is_Valid : in out Boolean) is null;
    --  Checks whether a resource is valid, and may block, for example for a query to a server.
-   --  Called after Validate. Must return within Timeout seconds. Timeout is half of the time that
-   --  Get has left, so that the other half can be used to open the resource again. Timeout is
-   --  Duration'Last if Get has no timeout, and in a check that Keep_Alive causes.
+   --  Called after Validate. Must return within Timeout seconds. Timeout is half of the remaining
+   --  time of Get; the other half remains to open the resource again. Timeout is Duration'Last if
+   --  Get has no timeout, and in checks for Keep_Alive.
 
-   --  Hooks run outside of all locks, and usually in the leasing task. If Get has a timeout, a task
-   --  of the pool runs Open, and a Close that precedes it. A task of the pool also runs all hooks
-   --  that Pool_Options cause. A task cannot be aborted in Open and Close.
+   --  Hooks run outside of all locks, and usually in the task that leases the resource. If Get has
+   --  a timeout, a task of the pool runs Open, and a Close before Open. A task of the pool also
+   --  runs the hooks of idle resources, for Min_Idle, Idle_Timeout, Max_Lifetime and Keep_Alive.
+   --  During Open and Close, an abort of the task is deferred.
 
 package Appserver.Pools is
 
@@ -77,8 +79,8 @@ package Appserver.Pools is
    ----------
 
    type Pool (Capacity : Pool_Capacity) is tagged limited private;
-   --  A pool of resources. The initial size is Capacity; see Resize. The pool must outlive its
-   --  leases.
+   --  A pool of resources. Its size is initially Capacity, and can be changed with Resize. The pool
+   --  must outlive its leases.
 
    function Size (Self : Pool) return Natural
      with Post => Size'Result <= Self.Capacity;
@@ -96,9 +98,9 @@ package Appserver.Pools is
    --  @exception Misuse_Error the size exceeds the capacity
 
    procedure Start (Self : in out Pool; Timeout : Duration);
-   --  Opens the first resource, so that a program that cannot reach its server fails when it
-   --  starts. Without this call, a pool does not fail before its first Get. If Open raises an
-   --  exception, Start tries again until the timeout. The pool stays usable even if Start fails.
+   --  Opens the first resource, so that a program that cannot reach its server fails at startup,
+   --  and not at the first Get. If Open raises an exception, Start tries again until the timeout.
+   --  The pool stays usable even if Start fails.
    --  @param Self the pool
    --  @param Timeout the maximum time in seconds. If it is zero or negative, there is one attempt,
    --  without a time limit. The exception of Open is propagated.
@@ -108,13 +110,13 @@ package Appserver.Pools is
    procedure Soft_Evict (Self : in out Pool);
    --  Replaces all current resources, for example after a failover of the server or a change of its
    --  password: idle resources are closed immediately, and leased resources are closed when they
-   --  are returned. Later calls of Get obtain only resources that were opened after this call.
+   --  are returned. Later calls of Get return only resources that were opened after this call.
    --  @param Self the pool
 
    procedure Close (Self : in out Pool)
      with Post => Self.Is_Closed;
-   --  Closes a pool. Waiting and later calls of Get raise Pool_Closed. Idle resources are closed
-   --  immediately, and leased resources are closed when they are returned.
+   --  Closes a pool. Calls of Get that are waiting, and later calls, raise Pool_Closed. Idle
+   --  resources are closed immediately, and leased resources are closed when they are returned.
    --  @param Self the pool
 
    function Is_Closed (Self : Pool) return Boolean;
@@ -128,18 +130,19 @@ package Appserver.Pools is
    type Leak_Listener is access procedure
      (Holder : String; Held_For : Duration; Origin : String);
    --  Receives each lease that has been held for longer than Leak_Threshold. A task of the pool
-   --  calls this procedure and ignores its exceptions. Holder is the image of the task that took
-   --  the lease. Held_For is the time since then, in seconds. Origin is the symbolic traceback of
-   --  the Get, with source lines if the program was built with -g.
+   --  calls this procedure and ignores its exceptions. Holder is the image of the task that called
+   --  Get. Held_For is the time since this call, in seconds. Origin is the symbolic traceback of
+   --  the call, with source lines if the program was built with -g.
 
    type Pool_Options is record
       Min_Idle       : Natural  := 0;
       --  The number of open idle resources that the pool keeps ready, as far as its size allows. A
-      --  task of the pool opens them, and replaces those that have been closed. If Open raises an
-      --  exception, the task tries again after a pause, which doubles up to 10 seconds.
+      --  task of the pool opens these resources, and opens another one whenever an idle resource
+      --  has been closed. If Open raises an exception, the task tries again after a pause, which
+      --  doubles up to 10 seconds.
       Idle_Timeout   : Duration := Forever;
-      --  The time in seconds after which an idle resource is closed, if there are more than
-      --  Min_Idle
+      --  The time in seconds after which an idle resource is closed, if the pool has more than
+      --  Min_Idle idle resources
       Max_Lifetime   : Duration := Forever;
       --  The age in seconds at which a resource is closed. A leased resource is closed when it is
       --  returned. Each resource has a random lifetime, which is up to 25% shorter, so that
@@ -152,10 +155,10 @@ package Appserver.Pools is
       --  does not reset the idle time. Must be less than Max_Lifetime.
       Leak_Threshold : Duration := Forever;
       --  The time in seconds after which a lease is reported as a possible leak. Each lease is
-      --  reported once, and continues. If this is set, each Get records its traceback, which takes
-      --  microseconds.
+      --  reported once, and continues. If a threshold is set, each Get records its traceback, which
+      --  takes microseconds.
       On_Leak        : Leak_Listener := null;
-      --  The procedure that receives leaks; null to report them on standard error
+      --  The procedure that receives possible leaks; null to report leaks on standard error
    end record;
 
    procedure Configure (Self : in out Pool; Options : Pool_Options);
@@ -173,40 +176,40 @@ package Appserver.Pools is
       Open         : Natural;
       Waiting      : Natural;
       Leases       : Interfaces.Unsigned_64;
-      --  The number of leases. This and all following components are totals since the pool was
-      --  created.
+      --  The total number of leases. Leases and all following components are totals since the pool
+      --  was created.
       Waits        : Interfaces.Unsigned_64;
-      --  Calls of Get that found no idle resource
+      --  The number of calls of Get that found no idle resource
       Timeouts     : Interfaces.Unsigned_64;
-      --  Calls of Get that timed out, waiting either for a resource or for Open
+      --  The number of calls of Get that timed out, while waiting either for a resource or for Open
       Waiting_Time : Duration;
       --  The sum of all waits, in seconds
       Max_Wait     : Duration;
       --  The longest wait, in seconds
       Opened           : Interfaces.Unsigned_64;
-      --  Successful calls of Open
+      --  The number of successful calls of Open
       Opening_Time     : Duration;
       --  The total time of successful calls of Open, in seconds
       Max_Opening_Time : Duration;
       Open_Failures    : Interfaces.Unsigned_64;
       Broken           : Interfaces.Unsigned_64;
-      --  Resources that were closed because they were not valid, could not be reset, or were
-      --  discarded by the program
+      --  The number of resources that were closed because they were not valid, because Reset
+      --  failed, or because the program discarded them
       Expired          : Interfaces.Unsigned_64;
-      --  Resources that were closed at the end of their lifetime
+      --  The number of resources that were closed at the end of their lifetime
       Timed_Out        : Interfaces.Unsigned_64;
-      --  Resources that were closed after Idle_Timeout
+      --  The number of resources that were closed after Idle_Timeout
       Evicted          : Interfaces.Unsigned_64;
-      --  Resources that were closed because of Soft_Evict
+      --  The number of resources that were closed because of Soft_Evict
       Keep_Alives      : Interfaces.Unsigned_64;
-      --  The number of checks that Keep_Alive caused
+      --  The number of checks for Keep_Alive
       Leaks            : Interfaces.Unsigned_64;
-      --  Leases that were reported as possible leaks
+      --  The number of leases that were reported as possible leaks
    end record;
 
    function Statistics (Self : in out Pool) return Pool_Statistics;
-   --  Returns statistics. Each value was exact at some moment during the call, but not necessarily
-   --  all at the same moment.
+   --  Returns statistics. Each value was exact at some moment during the call, but different values
+   --  may be from different moments.
    --  @param Self the pool
    --  @return the statistics
 
@@ -218,9 +221,9 @@ package Appserver.Pools is
      with Implicit_Dereference => Element;
 
    type Lease (Pool : not null access Pools.Pool) is tagged limited private;
-   --  A lease of a resource, which initially holds no resource. It can be used repeatedly, but only
-   --  by one task. It returns its resource at the end of its scope, even after an exception or an
-   --  abort.
+   --  A lease of a resource. The object initially holds no resource. One task can use it for any
+   --  number of leases, one after the other. At the end of its scope, the object returns its
+   --  resource to the pool, even after an exception or an abort.
 
    procedure Get (Self : in out Lease; Timeout : Duration := Forever)
      with Pre => not Self.Is_Held
@@ -240,7 +243,7 @@ package Appserver.Pools is
 
    function Item (Self : Lease) return Resource_View
      with Inline, Pre => Self.Is_Held or else raise Misuse_Error with "the lease holds no resource";
-   --  Returns the resource. The view must not outlive the lease.
+   --  Returns a view of the resource. The view must not outlive the lease.
    --  @param Self the lease
    --  @return the resource
    --  @exception Misuse_Error the lease holds no resource
@@ -255,8 +258,8 @@ package Appserver.Pools is
    procedure Discard (Self : in out Lease)
      with Pre  => Self.Is_Held or else raise Misuse_Error with "the lease holds no resource",
           Post => not Self.Is_Held;
-   --  Returns a broken resource to the pool. The resource is closed, and opened again for its next
-   --  lease.
+   --  Returns a broken resource to the pool. The pool closes the resource, and opens it again for
+   --  the next lease.
    --  @param Self the lease
    --  @exception Misuse_Error the lease holds no resource
 
@@ -273,9 +276,10 @@ private
 
    type Atomic_Count is mod 2 ** 64 with Size => 64, Atomic;
 
-   --  A slot, which contains one resource. Only the task that holds the slot writes its components.
-   --  The atomic exchange of the stack's word orders these writes (release and acquire), so no
-   --  component needs to be atomic. Volatile is for tasks that read the components concurrently.
+   --  A slot, which contains one resource. Only the task that has taken the slot from the stack
+   --  writes the components. The atomic exchange of the stack's word orders these writes (release
+   --  and acquire), so the components are not atomic. They are volatile for tasks that read them
+   --  concurrently.
 
    type Slot is limited record
       Item       : aliased Resource;
@@ -287,17 +291,17 @@ private
       --  The pool's generation before the resource was opened
       Expires    : Ada.Real_Time.Time := Ada.Real_Time.Time_Last;
       Observed   : Unsigned_64 := Unsigned_64'Last;
-      --  The value of Leases at the last sweep
+      --  The slot's number of leases at the last sweep
       Idle_Since : Ada.Real_Time.Time;
-      --  The time of the first sweep that observed this value
+      --  The time of the first sweep at which Leases was equal to Observed
       Checked    : Ada.Real_Time.Time;
-      --  The time of the last check that Keep_Alive caused, or Idle_Since if that is later
+      --  The time of the last check for Keep_Alive, or Idle_Since if that time is later
    end record;
 
    type Slot_List is array (Pool_Capacity range <>) of Slot;
 
-   --  A stack of slots. A push or pop is one atomic exchange. The low bits of the stack's word are
-   --  the first slot. The high bits are a number that changes with each exchange, so that an
+   --  A stack of slots. A push or pop is one atomic compare-and-exchange. The low bits of the
+   --  stack's word are the number of the first slot. The high bits change with each exchange, so an
    --  exchange fails if other tasks have popped and pushed the same slot in the meantime (R. K.
    --  Treiber, IBM RJ 5118, 1986).
 
@@ -331,7 +335,8 @@ private
       Since      : Ada.Real_Time.Time;
       Next       : access Waiter := null;
    end record;
-   --  A waiting Get, which is in the queue from Join until it is served or finalized
+   --  A waiting Get. It is in the queue from Join until the pool assigns a slot to it, or until it
+   --  is finalized.
 
    overriding procedure Initialize (Self : in out Waiter);
    overriding procedure Finalize (Self : in out Waiter);
@@ -382,11 +387,11 @@ private
       procedure Close;
 
       procedure Next_To_Retire (Slot : out Slot_Count);
-      --  Takes an idle slot to retire. Sets Slot to No_Slot if the pool is not too large, or if all
-      --  slots are leased.
+      --  Takes an idle slot to retire. Sets Slot to No_Slot if the pool does not exceed its size,
+      --  or if all slots are leased.
 
       procedure Retire (Slot : Pool_Capacity);
-      --  Removes a slot from use, after its resource has been closed
+      --  Marks a slot as unused after its resource has been closed
 
       procedure Begin_Job;
       procedure End_Job;
@@ -397,8 +402,9 @@ private
 
       entry Await_Close;
 
-      --  The following procedures take all idle slots for a moment. Tasks that find no idle slot
-      --  during that time wait for the lock, in Join.
+      --  Sweep, Take_Unchecked, Take_Unopened, Take_Evicted and Restock take all idle slots for a
+      --  moment. A task that finds no idle slot during that time calls Join, which waits for the
+      --  protected object's lock.
 
       procedure Sweep
         (Now : Ada.Real_Time.Time; Slot : out Slot_Count; Cause : out Closing_Cause);
@@ -414,7 +420,7 @@ private
       procedure Take_Evicted (Slot : out Slot_Count);
 
       procedure Restock (Slot : Pool_Capacity);
-      --  Makes a slot idle, below the other idle slots, so that it is leased last
+      --  Makes a slot idle, and puts it below the other idle slots, so that it is leased last
 
       procedure Draw (Fraction : out Float);
       --  Returns a random number from 0.0 to 1.0
@@ -444,7 +450,8 @@ private
       Retired      : Slot_Count := No_Slot;
       --  The head of the list of retired slots
       Missing      : Natural := 0;
-      --  The number of slots that are being closed, but are within the size again
+      --  The number of slots that were taken to retire, but that the pool needs again because its
+      --  size was increased in the meantime
       First, Last  : access Waiter := null;
       Waiting      : Natural := 0;
       Waits        : Unsigned_64 := 0;
@@ -482,7 +489,8 @@ private
       Idle          : Padded_Stack;
       Attention     : aliased Atomic_Count := 0;
       --  The number of tasks that wait or are about to wait, plus the number of slots to retire,
-      --  plus 1 if the pool is closed. While this is 0, Get and Release only push and pop.
+      --  plus 1 if the pool is closed. While this number is 0, Get and Release only pop and push a
+      --  slot.
       Generation    : aliased Atomic_Count := 0;
       --  The number of calls of Soft_Evict
       Options       : Pool_Options;
@@ -499,7 +507,7 @@ private
    type Lease_Stage is (Given, In_Hook, Ready);
    --  The stage of a lease. Given: the resource has not been used, and may still be closed.
    --  In_Hook: a hook that checks, resets or closes the resource is running or has run. Ready: the
-   --  program may use the resource; only then may the resource be reset.
+   --  program may use the resource. Only a resource in the stage Ready may be reset.
 
    type Lease (Pool : not null access Pools.Pool) is
      new Ada.Finalization.Limited_Controlled with record

@@ -57,7 +57,8 @@ package body Appserver.SQL.PostgreSQL is
    function First_Line (Text : String) return String is
      (Text (Text'First .. Ada.Strings.Fixed.Index (Text & ASCII.LF, [1 => ASCII.LF]) - 1));
 
-   --  Raises the error of a failed command. Result is its result, or none, and is released.
+   --  Raises the error of a failed command. Result is the result of the command, or No_Result.
+   --  Releases Result.
 
    procedure Raise_Failure (DB : Connection_Handle; Result : Result_Handle)
      with No_Return, No_Inline;
@@ -93,7 +94,8 @@ package body Appserver.SQL.PostgreSQL is
    procedure Check_Idle (DB : Connection_Handle) is
    begin
       if transactionStatus (DB) = Active then
-         Raise_Error ("HY010", 0, "another statement's rows are being read as a stream");
+         Raise_Error
+           ("HY010", 0, "another statement is streaming rows: read all of them, or call Reset");
       end if;
    end Check_Idle;
 
@@ -255,7 +257,8 @@ package body Appserver.SQL.PostgreSQL is
    --  The options host, hostaddr, port and target_session_attrs. An empty option is not set.
 
    --  Starts to connect. With To_Look_Up, the library only determines the options, because one of
-   --  them is deliberately invalid. It does not search for a password if one is given.
+   --  them is deliberately invalid. If the target contains a password, the library does not search
+   --  for another one.
 
    function Started
      (Target : String; Try : Attempt; To_Look_Up : Boolean := False) return Connection_Handle
@@ -676,9 +679,10 @@ package body Appserver.SQL.PostgreSQL is
       end if;
       case transactionStatus (Self.Handle) is
          when Idle =>
-            Raise_Error ("25P01", 0, "no transaction to commit");
+            Raise_Error ("25P01", 0, "there is no transaction to commit");
          when In_Error =>
-            Raise_Error ("25P02", 0, "a statement of the transaction failed");
+            Raise_Error
+              ("25P02", 0, "a statement of the transaction has failed: roll back the transaction");
          when others =>
             Run (Self.Handle, "COMMIT");
       end case;
@@ -837,8 +841,8 @@ package body Appserver.SQL.PostgreSQL is
       Self.Attach (On);
    end Prepare;
 
-   --  Prepares a statement again that the server has dropped or no longer runs. The values stay
-   --  bound.
+   --  Prepares a statement again, after the server has dropped it or can no longer execute it. The
+   --  values stay bound.
 
    procedure Prepare_Again (Self : in out Statement) with No_Inline;
    procedure Prepare_Again (Self : in out Statement) is
@@ -1250,8 +1254,9 @@ package body Appserver.SQL.PostgreSQL is
       Take_Result (Self);
    end Run_Once;
 
-   --  Runs the statement. If its plan is stale, the statement had no effect. If nothing else was
-   --  done in its transaction, it is transparently prepared again and run.
+   --  Runs the statement. If the statement's plan is stale, the statement had no effect. If nothing
+   --  else was done in the transaction, prepares the statement again and runs it, so the program
+   --  does not see the error.
 
    procedure Run (Self : in out Statement) is
       Owner       : Connection renames Connection (Self.Owner.all);
@@ -1290,7 +1295,7 @@ package body Appserver.SQL.PostgreSQL is
       if Self.Result = No_Result then
          Self.Awaits  := False;
          Self.Columns := 0;
-         Raise_Error ("HY010", 0, "the rest of the stream was discarded");
+         Raise_Error ("HY010", 0, "the remaining rows of the stream were discarded");
       end if;
       Take_Result (Self);
    end Await_Row;
@@ -1675,7 +1680,7 @@ package body Appserver.SQL.PostgreSQL is
       Start  : constant System.Address := unescapeBytea (Text, Length);
    begin
       if Start = System.Null_Address then
-         raise Storage_Error with "no memory for a blob";
+         raise Storage_Error with "not enough memory for a blob";
       end if;
       return Result : constant Blob := To_Blob (Start, Natural (Length)) do
          freemem (Start);

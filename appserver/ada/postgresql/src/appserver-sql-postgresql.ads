@@ -4,26 +4,27 @@
 --  The PostgreSQL driver, which uses libpq.
 --
 --  See Appserver.SQL for the operations. Parameters are written as ?, as in other databases, or as
---  $1, $2 and so on. In a text without $n, double the ? in operators, as in data ?? 'key'. Values
---  are sent and received as text. The server converts them, so all its types can be bound and read.
---  Binary format is used only for the rows of a prepared statement whose columns are all integers
---  and texts: texts are the same in both formats, and binary integers are cheaper to convert.
+--  $1, $2 and so on. In a text without parameters such as $1, double the ? in operators, as in data
+--  ?? 'key'. The driver sends and receives values as text, and the server converts them. So a
+--  program can bind and read values of all types. The driver uses the binary format only for the
+--  rows of a prepared statement whose columns are all integers and texts: texts are the same in
+--  both formats, and binary integers are cheaper to convert.
 --
 --  By default, rows are buffered: the Step that runs the statement receives all rows before it
---  returns the first one, so other statements of the connection can run while the rows are read.
---  This is also the fastest mode of libpq. If the rows do not fit in memory, stream them, or read
---  them in chunks by key.
+--  returns the first row, so other statements of the connection can run while the program reads the
+--  rows. This is also the fastest mode of libpq. If the rows do not fit in memory, stream them, or
+--  read them in chunks by key.
 --
---  Times are in UTC. They are sent with their time zone, and received in ISO 8601. The initial
---  TimeZone of a session is UTC, so that now() is also in UTC when it is stored as a timestamp
---  without time zone. A program may set another TimeZone. Before each statement, client_encoding is
---  reset to UTF8, and DateStyle to ISO, with the order of day and month that the program has set
---  for input.
+--  Times are in UTC. The driver sends a time with its time zone, and receives it in ISO 8601. The
+--  initial TimeZone of a session is UTC, so the result of now() is also in UTC when it is stored as
+--  a timestamp without time zone. A program may set another TimeZone. Before each statement, the
+--  driver resets client_encoding to UTF8, and DateStyle to ISO, but keeps the order of day and
+--  month that the program has set for input.
 --
---  The SQLSTATE of an error is that of the server, with these exceptions. If the server is
+--  The SQLSTATE of an error is the server's SQLSTATE, with two exceptions. If the server is
 --  unreachable, the state is 08001 while connecting and 08006 later. If the columns of a prepared
---  statement have changed ("cached plan must not change result type"), the state is 26000; the
---  server reports 0A000, its state for all unsupported features. Code_Of returns 0, since
+--  statement have changed ("cached plan must not change result type"), the state is 26000, since
+--  the server reports 0A000, its state for all unsupported features. Code_Of returns 0, since
 --  PostgreSQL has no other codes.
 
 pragma Ada_2022;
@@ -37,7 +38,7 @@ package Appserver.SQL.PostgreSQL is
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    function Library_Version return String;
-   --  @return the version of libpq that the program is running with, such as "15.18"
+   --  @return the version of libpq that the program has loaded, such as "15.18"
 
    type Connection is new SQL.Connection with private;
    type Statement is new SQL.Statement with private;
@@ -57,10 +58,10 @@ package Appserver.SQL.PostgreSQL is
    --  list such as "host=/run/postgresql dbname=shop". For missing values, libpq uses environment
    --  variables: https://www.postgresql.org/docs/15/libpq-connect.html.
    --  @param Connect_Timeout the maximum time in seconds; overrides connect_timeout. The timeout
-   --  includes name resolution, and covers all hosts together: each host, and each of its
-   --  addresses, gets an equal fraction of the remaining time. The timeout does not cover the time
-   --  that libpq takes to read files, such as pg_service.conf, or to query an LDAP server that such
-   --  a file names.
+   --  includes name resolution, and covers all hosts together: each host gets an equal fraction of
+   --  the remaining time, and so does each address of a host. The timeout does not cover the time
+   --  in which libpq reads files, such as pg_service.conf, or queries an LDAP server that such a
+   --  file names.
    --  @exception SQL_Error 08001 if no server responds in time; the server's own state, such as
    --  28P01, if the server rejects the connection
    --  @exception Misuse_Error the connection is open
@@ -69,16 +70,16 @@ package Appserver.SQL.PostgreSQL is
 
    procedure Set_Notice_Handler (Self : in out Connection; Handler : Notice_Handler);
    --  Sets a handler for the server's notices and warnings, which are discarded by default. The
-   --  task whose call caused the notice calls the handler; that call may be Open.
+   --  task whose call caused the notice calls the handler. Open can also cause notices.
    --  @param Self the connection
    --  @param Handler the handler; may be null. The handler must not use the connection. Exceptions
    --  that it raises are ignored.
 
    procedure Set_Statement_Limit (Self : in out Connection; Limit : Timeout_Duration)
      with Pre => Can_Use (Self);
-   --  Limits the time of each statement. A statement that takes longer raises SQL_Error 57014. If
-   --  the limit is set in a transaction, a rollback undoes it. The default is the server's own
-   --  limit.
+   --  Limits the execution time of each statement. A statement that takes longer raises SQL_Error
+   --  57014. If the limit is set in a transaction, a rollback restores the previous limit. By
+   --  default, the server's own limit applies.
    --  @param Self the connection
    --  @param Limit the limit in seconds, with millisecond precision; 0.0 for no limit
    --  @exception Misuse_Error the connection is closed
@@ -121,7 +122,7 @@ package Appserver.SQL.PostgreSQL is
    overriding function Transactions_Survive_Errors (Self : Connection) return Boolean is (False);
    overriding procedure Cancel (Self : Connection);
    --  Stops the running statement. The request uses a separate connection, which the server closes
-   --  after it has acted on the request. A proxy must not close that connection earlier.
+   --  after it has processed the request. A proxy must not close that connection earlier.
    overriding procedure Reset_Session (Self : in out Connection);
    overriding procedure Close (Self : in out Connection);
 
@@ -176,9 +177,9 @@ private
    package Number_Vectors is new Ada.Containers.Vectors (Positive, Statement_Number);
 
    --  A connection to a server. Left contains the statements that were closed in a failed
-   --  transaction, in which the server cannot release them. Streams_In_Work is True if the current
-   --  stream began in a transaction. Begins is True if the next statement is the first of a
-   --  transaction.
+   --  transaction, since the server cannot release statements until the end of the transaction.
+   --  Streams_In_Work is True if the current stream began in a transaction. Begins is True if the
+   --  next statement is the first statement of a transaction.
 
    type Connection is new SQL.Connection with record
       Handle          : PostgreSQL_Library.Connection_Handle := PostgreSQL_Library.No_Connection;
@@ -205,9 +206,9 @@ private
       Current        : not null access Integer_64);
    --  Inserts rows with COPY FROM STDIN
 
-   --  The bound values of a statement. Lengths and Formats are for blobs, which are sent in binary
-   --  format, and for COPY. Each parameter has a buffer, which is reused and grows as needed, so
-   --  binding a number allocates no memory.
+   --  The bound values of a statement. Lengths and Formats are used for blobs, which are sent in
+   --  binary format, and for COPY. Each parameter has a buffer. Later values reuse the buffer,
+   --  which grows as needed, so binding a number allocates no memory.
 
    type Buffer_Reference is access String;
    type Buffer_List is array (Positive range <>) of Buffer_Reference;
@@ -221,12 +222,13 @@ private
 
    type Parameters_Reference is access Parameter_List;
 
-   --  A statement. Number: the number of a prepared statement; 0 for a statement that is sent as
-   --  text. Command: the name of a prepared statement, or the text to send. Text: the text of a
-   --  prepared statement. Is_Unknown: the server has dropped the statement. Sends_Blobs: a blob is
-   --  bound. Format: the format of the rows. All_Integers: rows are binary and all columns are
-   --  integers. Has_Blobs: rows are binary and include a bytea. Copies: the statement is a COPY.
-   --  Result: not null while rows are read. Awaits: the server still has rows to send.
+   --  A statement. Number is the number of a prepared statement; 0 for a statement that is sent as
+   --  text. Command is the name of a prepared statement, or the text to send. Text is the text of a
+   --  prepared statement. Is_Unknown is True if the server has dropped the statement. Sends_Blobs
+   --  is True if a blob is bound. Format is the format of the rows. All_Integers is True if rows
+   --  are binary and all columns are integers. Has_Blobs is True if rows are binary and include a
+   --  bytea. Copies is True if the statement is a COPY. Result is not null while rows are read.
+   --  Awaits is True if the server still has rows to send.
 
    type Statement is new SQL.Statement with record
       Number       : Statement_Number := 0;
@@ -251,6 +253,6 @@ private
         (To : in out SQL.Statement'Class; Element : Positive);
       Counts  : out Count_List;
       Current : not null access Integer_64);
-   --  Executes a statement multiple times, in libpq's pipeline mode except for COPY
+   --  Executes a statement multiple times. Uses libpq's pipeline mode, except for COPY.
 
 end Appserver.SQL.PostgreSQL;

@@ -32,7 +32,8 @@ private package Appserver.SQL.PostgreSQL_Library is
    function connectStartParams
      (Keywords, Values : Word_List; Expand_Name : int) return Connection_Handle
      with Import, Convention => C, External_Name => "PQconnectStartParams";
-   --  Begins to connect without waiting. A null terminates each list.
+   --  Begins to connect, and returns without waiting. Keywords and Values must each end with a
+   --  null.
 
    type Option is record
       Keyword, Variable, Compiled, Value, Label, Display : Strings.chars_ptr;
@@ -41,7 +42,7 @@ private package Appserver.SQL.PostgreSQL_Library is
 
    type Option_Array is array (size_t range 0 .. 255) of Option with Convention => C;
    type Options_Access is access all Option_Array with Convention => C;
-   --  A list of connection options. The Keyword of the last option is null.
+   --  A list of connection options, terminated by an element whose Keyword is null
 
    function conninfo (DB : Connection_Handle) return Options_Access
      with Import, Convention => C, External_Name => "PQconninfo";
@@ -119,7 +120,8 @@ private package Appserver.SQL.PostgreSQL_Library is
    type Value_List is array (Positive range <>) of System.Address with Convention => C;
 
    type Length_List is array (Positive range <>) of int with Convention => C;
-   --  The lengths of values in binary format, in bytes; or the formats of values
+   --  The lengths in bytes of values in binary format, or the formats of values (0 for text, 1 for
+   --  binary)
 
    function exec (DB : Connection_Handle; Text : char_array) return Result_Handle
      with Import, Convention => C, External_Name => "PQexec";
@@ -162,8 +164,8 @@ private package Appserver.SQL.PostgreSQL_Library is
       Result_Format : int            := In_Text) return Result_Handle
      with Import, Convention => C, External_Name => "PQexecParams";
 
-   --  Functions that send a statement without waiting, and return 0 if it cannot be sent.
-   --  Afterwards, getResult returns one row at a time, and then a result without rows.
+   --  Functions that send a statement without waiting for its results, and return 0 on failure.
+   --  Afterwards, each result of getResult has one row, except the last result, which has no rows.
 
    function sendQueryPrepared
      (DB            : Connection_Handle;
@@ -192,8 +194,8 @@ private package Appserver.SQL.PostgreSQL_Library is
    function getResult (DB : Connection_Handle) return Result_Handle
      with Import, Convention => C, External_Name => "PQgetResult";
 
-   --  Pipeline mode, in which multiple executions are sent before their results are read. A sync
-   --  ends a group of executions. Each function returns 0 on failure.
+   --  Functions for the pipeline mode, in which a program sends multiple executions before it reads
+   --  their results. A sync ends a group of executions. Each function returns 0 on failure.
 
    function enterPipelineMode (DB : Connection_Handle) return int
      with Import, Convention => C, External_Name => "PQenterPipelineMode";
@@ -204,8 +206,8 @@ private package Appserver.SQL.PostgreSQL_Library is
    function pipelineSync (DB : Connection_Handle) return int
      with Import, Convention => C, External_Name => "PQpipelineSync";
 
-   --  Functions that send rows for COPY FROM STDIN, and return 1 on success. Failure is null, or
-   --  the reason for aborting the COPY.
+   --  Functions that send rows for COPY FROM STDIN, and return 1 on success. If Failure is not
+   --  null, it is the reason for aborting the COPY.
 
    function putCopyData (DB : Connection_Handle; Bytes : String; Length : int) return int
      with Import, Convention => C, External_Name => "PQputCopyData";
@@ -276,8 +278,8 @@ private package Appserver.SQL.PostgreSQL_Library is
 
    function unescapeBytea (Text : System.Address; Length : out size_t) return System.Address
      with Import, Convention => C, External_Name => "PQunescapeBytea";
-   --  Decodes a bytea from its text format. Returns memory that the caller must free with freemem;
-   --  null on failure.
+   --  Decodes a bytea from its text format. Returns the bytes, which the caller must free with
+   --  freemem; null on failure.
 
    procedure freemem (Memory : System.Address)
      with Import, Convention => C, External_Name => "PQfreemem";
@@ -290,7 +292,7 @@ private package Appserver.SQL.PostgreSQL_Library is
    function cmdTuples (Result : Result_Handle) return Strings.chars_ptr
      with Import, Convention => C, External_Name => "PQcmdTuples";
 
-   --  The system call poll(2), to wait while connecting
+   --  The system call poll(2), which waits for a socket while connecting
 
    type Poll_Descriptor is record
       File     : int;

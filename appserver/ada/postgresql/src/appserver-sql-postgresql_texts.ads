@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Finds the parameters in a statement's text, and checks whether it is a COPY.
+--  Finds the parameters in the text of a statement, and checks whether the statement is a COPY.
 
 pragma Ada_2022;
 
@@ -16,13 +16,14 @@ private package Appserver.SQL.PostgreSQL_Texts is
    end record;
 
    function Native (Text : String) return Native_Text;
-   --  Translates a text to PostgreSQL's syntax. A text with $n is not changed; the largest n is the
-   --  number of parameters, at most Max_Parameters. In any other text, each ? becomes $n, starting
-   --  at $1, and each ?? becomes ?, for operators. Quoted strings, quoted names and comments
+   --  Translates the parameters of an SQL text to PostgreSQL's syntax. A text with parameters such
+   --  as $1 is not changed, and its number of parameters is the largest number after a $, at most
+   --  Max_Parameters. In any other text, each ? becomes $1, $2 and so on, and each ?? becomes ?,
+   --  for operators that contain a question mark. Quoted strings, quoted names and comments
    --  (chapter 4.1 of PostgreSQL's manual) are not changed.
 
    function Is_Copy (Text : String) return Boolean;
-   --  Returns True if the text may start a transfer of rows, after which libpq accepts no other
-   --  commands in pipeline mode
+   --  Returns True if the text may be a COPY, which transfers rows. In pipeline mode, libpq accepts
+   --  no other commands after a COPY.
 
 end Appserver.SQL.PostgreSQL_Texts;

@@ -7,12 +7,12 @@ pragma Ada_2022;
 
 private package Appserver.Processes.Linux is
 
-   --  The following subprograms raise Pipe_Error with the reason if a system call fails, unless
+   --  If a system call fails, the following subprograms raise Pipe_Error with the reason, unless
    --  their comment names another exception
 
    procedure Open_Pipe (Reading, Writing : out Descriptor);
-   --  Opens a pipe whose ends are closed on exec. Neither descriptor is one of the standard
-   --  streams.
+   --  Opens a pipe. Both descriptors are closed on exec, and are greater than 2, the last standard
+   --  stream.
 
    procedure Never_Block (File : Descriptor);
 
@@ -25,10 +25,11 @@ private package Appserver.Processes.Linux is
 
    procedure Write (File : Descriptor; Bytes : String; Count : out Integer);
    --  Writes bytes to a pipe. Sets Count to 0 if the pipe is full. Raises Pipe_Error if the other
-   --  end of the pipe is closed. The process never receives SIGPIPE.
+   --  end of the pipe is closed. Does not cause a SIGPIPE.
 
    type Stream_List is array (0 .. 2) of Descriptor;
-   --  The streams of the new program. None means that the program inherits this process's stream.
+   --  The standard input, output and error of the new program. For None, the program inherits the
+   --  stream of this process.
 
    function Environment return String_List;
    --  Returns a copy of this process's environment, with each variable as NAME=value
@@ -52,9 +53,9 @@ private package Appserver.Processes.Linux is
    --  Waits for the process to exit, reaps it, and returns its status
 
    procedure Kill (Id : Positive; Signal : Signal_Number; Is_Sent : out Boolean);
-   --  Sends the signal to the process group in which the process was started, and to the process
-   --  itself, which may have left that group. Sets Is_Sent to False if this process has no
-   --  permission to send the signal, because the other process runs as another user.
+   --  Sends the signal to the process group of the started process, and to the started process
+   --  itself, in case it has left that group. Sets Is_Sent to False if the started process runs as
+   --  another user, so that this process has no permission to send the signal.
 
    function Has_Group (Id : Positive) return Boolean;
    --  Returns True if the process group of an exited process still has members
@@ -64,18 +65,20 @@ private package Appserver.Processes.Linux is
    --  Exit_Events for the process.
 
    procedure Abandon (Id : Positive);
-   --  Stops waiting for a process that could not be killed
+   --  Stops waiting for a process that could not be killed. Reap_Abandoned reaps this process
+   --  later.
 
    procedure Reap_Abandoned;
-   --  Reaps abandoned processes that have exited, and frees the memory of process starts that hung
+   --  Reaps abandoned processes that have exited, and frees the memory of starts that were
+   --  abandoned because they hung
 
    type Poll_Kind is (Input, Output, Error, Exits);
    type Poll_List is array (Poll_Kind) of Descriptor;
    type Ready_List is array (Poll_Kind) of Boolean;
 
    procedure Poll (Files : Poll_List; Milliseconds : Natural; Ready : out Ready_List);
-   --  Waits for at most Milliseconds until a file is ready. Sets Ready to True for the files that
-   --  can be written to (Input) or read from (all others). Ignores files that are None. May return
-   --  early even if no file is ready.
+   --  Waits for at most Milliseconds until a file is ready. Sets Ready to True for Input if bytes
+   --  can be written to it, and for any other file if bytes can be read from it. Ignores files that
+   --  are None. May return early even if no file is ready.
 
 end Appserver.Processes.Linux;

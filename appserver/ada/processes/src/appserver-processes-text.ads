@@ -17,7 +17,7 @@ package Appserver.Processes.Text is
    type Encoding is (UTF_8, Latin_1);
 
    Encoding_Error : exception renames Ada.Strings.UTF_Encoding.Encoding_Error;
-   --  The bytes are not valid in the encoding, or the text cannot be encoded
+   --  Bytes are not valid in the encoding, or a text cannot be encoded
 
    procedure Put
      (To      : in out Process;
@@ -65,7 +65,7 @@ package Appserver.Processes.Text is
    function Decoded (Bytes : String; From : Encoding) return Wide_Wide_String;
    --  Decodes bytes.
    --  @param Bytes the bytes
-   --  @param From their encoding
+   --  @param From the encoding of the bytes
    --  @return the text
    --  @exception Encoding_Error the bytes are not valid in the encoding
 
@@ -92,8 +92,8 @@ package Appserver.Processes.Text is
      with Constant_Indexing => Line,
           Default_Iterator  => Iterate,
           Iterator_Element  => String;
-   --  The lines that a program writes, in order and as bytes. A loop over the sequence waits for
-   --  each line and consumes it.
+   --  The lines that a program writes, as bytes. A loop over the sequence waits for each line and
+   --  consumes it.
 
    function Lines
      (Child   : in out Process;

@@ -16,16 +16,17 @@
 --     Child.Close_Input;
 --     Child.Wait (Status);
 --
---  A started program has its three standard streams and inherits no other open file of this
---  process. It has no blocked or ignored signals. It runs in a new process group, which its
---  children join. It inherits CPU affinity, scheduling policy, nice value, credentials, namespaces
---  and cgroup from the task that starts it. No shell is involved.
+--  A started program has three standard streams, and inherits no other open file of this process.
+--  It has no blocked or ignored signals. It runs in a new process group, which its own child
+--  processes join. It inherits CPU affinity, scheduling policy, nice value, credentials, namespaces
+--  and cgroup from the task that starts it. It does not run in a shell.
 --
---  Only one task at a time may use a process object. While this process writes or waits, it reads
---  the program's output into memory, so the two cannot deadlock. If a task is aborted while it
---  waits, both the task and the program end within a second.
+--  Only one task at a time may use a process object. While this process writes to the program or
+--  waits for it, this package also reads the program's output into memory, so the two processes
+--  cannot deadlock. If a task is aborted while it waits, both the task and the program end within a
+--  second.
 --
---  Strings contain bytes here. For text with an encoding, see Appserver.Processes.Text.
+--  Strings in this package contain bytes. For text with an encoding, see Appserver.Processes.Text.
 
 pragma Ada_2022;
 
@@ -42,13 +43,14 @@ package Appserver.Processes is
    use Ada.Strings.Unbounded;
 
    Start_Error   : exception;
-   --  The program cannot be started. The message contains the program's name and the system's
-   --  reason.
+   --  The program cannot be started. The exception's message contains the program's name and the
+   --  system's reason.
    Timeout_Error : exception;
    Output_Error  : exception;
    --  The program wrote more than Max_Output bytes to a stream
    Pipe_Error    : exception;
-   --  The program has closed its input, or a system call failed. The message contains the reason.
+   --  The program has closed its input, or a system call failed. The exception's message contains
+   --  the reason.
    End_Error     : exception;
    --  The stream has no more lines
 
@@ -71,18 +73,18 @@ package Appserver.Processes is
       --  The input of the program. Discarded means that the input is empty.
       Output              : Plain_Use  := Piped;
       Error               : Stream_Use := Inherited;
-      --  The error output of the program. As_Output merges it into the output.
+      --  The error output of the program. As_Output merges the error output into the output.
       Directory           : Unbounded_String;
       --  The working directory. If empty, the program starts in this process's working directory. A
-      --  program name that contains "/" is relative to this directory.
+      --  program name that contains "/" but does not begin with "/" is relative to this directory.
       Inherit_Environment : Boolean := True;
       Environment         : String_Map;
-      --  Variables to add to the environment of this process. If Inherit_Environment is False,
-      --  these variables are the whole environment. A program name without "/" is always searched
-      --  for in the PATH of this process.
+      --  Variables of the program's environment, in addition to the environment of this process. If
+      --  Inherit_Environment is False, these variables are the whole environment. A program name
+      --  without "/" is always searched for in the PATH of this process.
       Max_Output          : Positive := 67_108_864;
-      --  The maximum number of bytes of each stream that are buffered in memory until they are
-      --  read, or that Run returns. If a stream exceeds it, Output_Error is raised.
+      --  The maximum number of bytes of each stream that are buffered in memory until the caller
+      --  reads them, or that Run returns. If a stream exceeds this maximum, Output_Error is raised.
    end record;
 
    -----------------
@@ -119,11 +121,11 @@ package Appserver.Processes is
 
    type Process is tagged limited private;
    --  A program that this process runs. Initially, no program has been started. At the end of the
-   --  object's scope, the program is killed if it is still running. Programs that it started and
-   --  that are still in its process group are also killed, even if the program itself has exited.
-   --  No zombie and no open file remain. If a program cannot be killed, for example because it runs
-   --  as another user, finalization stops waiting for it after at most one second. A later call to
-   --  this package reaps that program.
+   --  object's scope, the program is killed if it is still running. Other programs in its process
+   --  group are also killed, even if the program itself has exited. Neither a zombie process nor an
+   --  open file remains. If a program cannot be killed, for example because it runs as another
+   --  user, finalization stops waiting for it after at most one second. A later call to a
+   --  subprogram of this package reaps that program.
 
    procedure Start
      (Self      : in out Process;
@@ -135,7 +137,7 @@ package Appserver.Processes is
                   or else raise Misuse_Error with "the process is already running",
           Post => Self.Is_Running;
    --  Starts a program. The memory of this process is not copied, so the cost does not depend on
-   --  its size. An abort of the task takes effect after the call.
+   --  the size of this process. An abort of the task takes effect after the call.
    --  @param Self the process
    --  @param Program a path, or a name to search for in PATH
    --  @param Arguments the arguments after the program's name
@@ -148,8 +150,8 @@ package Appserver.Processes is
 
    function Is_Running (Self : Process) return Boolean;
    --  @param Self the process
-   --  @return True if the program was started and Wait has not returned its status yet. The program
-   --  may already have exited.
+   --  @return True if the program was started and Wait has not returned its exit status yet. The
+   --  program itself may already have exited.
 
    function Process_Id (Self : Process) return Positive
      with Pre => Self.Is_Running or else raise Misuse_Error with "the process is not running";
@@ -170,7 +172,8 @@ package Appserver.Processes is
    --  @exception Timeout_Error the program did not read all bytes within Timeout; some may have
    --  been written
    --  @exception Pipe_Error the program has closed its input
-   --  @exception Output_Error the program wrote more than Max_Output in the meantime
+   --  @exception Output_Error during the call, the program wrote more than Max_Output bytes to a
+   --  stream
 
    procedure Close_Input (Self : in out Process)
      with Post => not Self.Has_Input;
@@ -200,7 +203,7 @@ package Appserver.Processes is
      (Self    : in out Process;
       From    : Source := Output;
       Timeout : Duration := Forever) return String;
-   --  Reads to the end of a stream.
+   --  Reads all bytes up to the end of a stream.
    --  @param Self the process
    --  @param From the stream
    --  @param Timeout the maximum time in seconds
@@ -236,7 +239,8 @@ package Appserver.Processes is
                   or else raise Misuse_Error with
                     "the process is not running, or the status is constrained",
           Post => not Self.Is_Running;
-   --  Closes the program's input and waits for the program to exit. Its output can still be read.
+   --  Closes the program's input and waits for the program to exit. Afterwards, the output of the
+   --  program can still be read.
    --  @param Self the process
    --  @param Status the exit status
    --  @param Timeout the maximum time in seconds
@@ -278,7 +282,7 @@ package Appserver.Processes is
    --  @exception Start_Error the program cannot be started
    --  @exception Timeout_Error the whole call took longer than Timeout, or the start took longer
    --  than Start_Timeout. The program and its process group were killed.
-   --  @exception Output_Error the program wrote more than Max_Output
+   --  @exception Output_Error the program wrote more than Max_Output bytes to a stream
 
 private
 
@@ -287,7 +291,7 @@ private
 
    type String_Access is access String;
 
-   --  Bytes that this package has read from a pipe, and that the caller has not read yet
+   --  The bytes that this package has read from a pipe, and that the caller has not read yet
 
    type Buffer is limited record
       Max_Length  : Positive := Positive'Last;
@@ -305,8 +309,8 @@ private
    type Process is new Ada.Finalization.Limited_Controlled with record
       Id      : Natural := 0;
       Rest_Id : Natural := 0;
-      --  The process ID of a program that exited before other members of its process group; 0 if
-      --  there is none
+      --  The process ID of a program that has exited while other members of its process group are
+      --  still running; 0 if there is no such program
       Exits   : Descriptor := None;
       --  A pidfd, which becomes readable when the process exits. Open while Id or Rest_Id is set.
       Input   : Descriptor := None;

@@ -24,16 +24,16 @@
 
 /* A request to start a program. It has the same layout as Request in Appserver.Processes.Linux. */
 struct request {
-    char *const *paths; /* of the program, NULL-terminated: the first path that exists is used */
+    char *const *paths; /* The paths to try, NULL-terminated: the first path that exists is executed */
     char *const *arguments;
     char *const *environment;
-    const char *directory; /* or NULL */
-    int streams[3];        /* of the program; -1 to inherit this process's stream */
+    const char *directory; /* NULL for this process's directory */
+    int streams[3];        /* The program's streams; -1 to inherit this process's stream */
 
     int code;              /* 0, or the errno of the failed call */
-    pid_t id;              /* of the child, which writes it; 0 if there is none */
-    int is_abandoned;      /* Set with the lock held: the caller no longer waits */
-    int has_ended;         /* Guarded by the lock: the starter does not use it after this */
+    pid_t id;              /* The child's ID, which the child sets; 0 if there is no child */
+    int is_abandoned;      /* True if the caller no longer waits; set with the lock held */
+    int has_ended;         /* True if the starter does not use the request any more; guarded by the lock */
 };
 
 _Static_assert(sizeof(struct request) == 64, "Appserver.Processes.Linux has another layout");
@@ -81,7 +81,8 @@ static int prepare(const struct request *request)
     for (int stream = 0; stream < 3; ++stream)
         if (request->streams[stream] >= 0 && dup2(request->streams[stream], stream) < 0)
             return errno;
-    /* Before calls that may hang: an open copy of a pipe's end would keep another program from seeing the end of its input */
+    /* Must precede calls that may hang: as long as this child has a copy of a pipe open for writing, the program that reads
+     * the pipe does not see the end of its input */
     closefrom(3);
     if (request->directory != NULL && chdir(request->directory) != 0)
         return errno;
@@ -134,7 +135,7 @@ static int make_child(struct request *request)
     return clone(be_child, stack + CHILD_STACK_SIZE, CLONE_VM | CLONE_VFORK | SIGCHLD, request);
 }
 
-/* Returns the process ID of the started program, or 0 */
+/* Returns the process ID of the started program, or 0 on failure */
 static pid_t serve_request(struct request *request)
 {
     pid_t id = 0;
@@ -171,7 +172,8 @@ static void *be_starter(void *argument)
     return NULL;
 }
 
-/* Starters handle no signals, which are left to the program's own threads */
+/* Creates a starter, which is a thread that starts one program. The thread blocks all signals, so only the program's own
+ * threads handle signals. */
 static int new_starter(struct request *request)
 {
     sigset_t all, old;
@@ -204,7 +206,7 @@ static struct timespec after(long milliseconds)
     return time;
 }
 
-/* Waits for the end of the request. Returns true if it ended in time. The lock must be held. */
+/* Waits for the end of the request. Returns true if the request ended in time. The caller must hold the lock. */
 static int await_end(struct request *request, long milliseconds)
 {
     struct timespec limit = after(milliseconds);
@@ -229,9 +231,9 @@ static void abandon(struct request *request)
 
 enum { START_ENDED = 0, START_KILLED = 1, START_HANGS = 2 };
 
-/* Starts a program. After START_ENDED, the request's code and id are the result. Otherwise the start took longer than
- * the limit in milliseconds (-1: no limit), and the child was killed. After START_HANGS the request stays in use until
- * appserver_processes_has_ended. */
+/* Starts a program. After START_ENDED, the request's code and id are the result. Otherwise, the start took longer than
+ * the limit in milliseconds (-1: no limit), and the child was killed. After START_HANGS, the request stays in use until
+ * appserver_processes_has_ended returns true. */
 int appserver_processes_start(struct request *request, long milliseconds, long kill_milliseconds)
 {
     int result = START_ENDED;

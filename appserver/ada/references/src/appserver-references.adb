@@ -139,7 +139,7 @@ package body Appserver.References is
 
       function State_Of (Cell : Cell_Access) return State_Word is
         (if Cell = null then 0 else State_Word (Low_Address'(To_Integer (Cell.all'Address))));
-      --  Raises Constraint_Error for an address with more bits
+      --  Raises Constraint_Error for an address with more than Address_Bits bits
 
       --  Adds the references that were handed out to the count of the cell. The caller has a
       --  reference to the cell, so the cell is not freed. If the cell is set again in the meantime,

@@ -13,7 +13,7 @@
 --
 --  Elements are freed exactly once, even when exceptions or task aborts end the scopes of
 --  references. Only the abort of a task inside a function that returns a reference can leak an
---  element. If tasks may be aborted, use the procedures instead.
+--  element. If tasks may be aborted, use procedures such as Set and Get instead of these functions.
 --
 --  Cycles of references are never freed. The finalization of an element must not raise exceptions.
 
@@ -40,7 +40,7 @@ package Appserver.References is
    ---------------
 
    type Reference is tagged private;
-   --  A reference to an element, or null, which is the initial value. Only one task at a time may
+   --  A reference to an element, or null. The initial value is null. Only one task at a time may
    --  use a reference object, but tasks may use copies of it concurrently.
 
    Null_Reference : constant Reference;
@@ -90,8 +90,8 @@ package Appserver.References is
    -- Atomic reference --
    ----------------------
 
-   --  A nested package is necessary, since in Ada no subprogram can be primitive for two tagged
-   --  types
+   --  The nested package is necessary, because in Ada a subprogram cannot be a primitive operation
+   --  of two tagged types
 
    package Atomic is
 
@@ -99,7 +99,7 @@ package Appserver.References is
       --  A reference that tasks can replace atomically, initially null. Any number of tasks may
       --  call the subprograms concurrently. The calls are lock-free, and take effect in one order
       --  that is the same for all tasks. Get is one atomic addition. A task that gets an element
-      --  sees everything that was written to the element before Set.
+      --  sees all memory writes to the element made before Set.
 
       function Get (Self : in out Atomic_Reference) return Reference;
       --  @param Self the atomic reference
@@ -120,7 +120,7 @@ package Appserver.References is
          Expected : Reference;
          To       : Reference;
          Is_Set   : out Boolean);
-      --  Sets the current element if the current element is the expected element.
+      --  Sets the current element if the current element is the expected element (compare and set).
       --  @param Self the atomic reference
       --  @param Expected a reference to the expected element
       --  @param To a reference to the new element
@@ -129,9 +129,9 @@ package Appserver.References is
       procedure Update
         (Self   : in out Atomic_Reference;
          Change : not null access function (Old : Reference) return Element_Access);
-      --  Replaces the current element with an element computed from it. If another task sets Self
-      --  in the meantime, Change is called again with the new element, so no change is lost. If
-      --  Change raises an exception, Self does not change.
+      --  Replaces the current element with an element that Change computes from it. If another task
+      --  sets Self in the meantime, calls Change again with the new element, so no change is lost.
+      --  If Change raises an exception, Self does not change.
       --  @param Self the atomic reference
       --  @param Change returns a new element, or null to leave Self unchanged. The task cannot be
       --  aborted during Change.
@@ -144,7 +144,8 @@ package Appserver.References is
          Word : aliased State_Word := 0;
       end record
         with Alignment => 128;
-      --  The record is aligned to a pair of cache lines, since each Get writes to its word
+      --  The record is aligned to a pair of cache lines to avoid false sharing, since each Get
+      --  writes to the record's word
 
       type Atomic_Reference is new Ada.Finalization.Limited_Controlled with record
          State : Padded_Word;

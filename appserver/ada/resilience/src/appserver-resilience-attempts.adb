@@ -54,8 +54,8 @@ package body Appserver.Resilience.Attempts is
       when others => null;
    end Succeed;
 
-   --  Pauses before a retry. Goes_On is False, and the pause is omitted or cut short, if no attempt
-   --  can follow.
+   --  Pauses before a retry. If no further attempt is possible, sets Goes_On to False, and omits or
+   --  ends the pause.
 
    procedure Pause_Before_Retry
      (Self    : Attempt_Sequence;

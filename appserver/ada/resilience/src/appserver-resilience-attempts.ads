@@ -2,8 +2,8 @@
 --  Copyright 2026 The benchlab authors
 --
 --  The attempts of one call: their number, the pauses between them, and the limits of the call. All
---  retries are made of this package: Retries, and those with other classes of faults, such as those
---  of database transactions.
+--  packages that retry calls use this package: Retries, and packages with their own classes of
+--  faults, such as Appserver.Retry for database transactions.
 
 pragma Ada_2022;
 
@@ -12,14 +12,14 @@ with Ada.Real_Time;
 
 generic
    type Fault is (<>);
-   --  The classes of failures
+   --  The classes of failures, an enumeration type
 
    with function Clock return Ada.Real_Time.Time is Resilience.Clock;
    with procedure Wait (Time : Pause; Stop : access Cancellation) is Resilience.Wait;
-   --  Waits for a time, or until Stop is cancelled
+   --  Waits for Time seconds, or until Stop is cancelled
 
    with function Random return Float is Resilience.Random;
-   --  Returns a number in the range 0.0 .. 1.0, excluding 1.0
+   --  Returns a random number of at least 0.0 and less than 1.0
 
 package Appserver.Resilience.Attempts is
 
@@ -28,22 +28,22 @@ package Appserver.Resilience.Attempts is
    type Attempt_Sequence
      (Budget   : access Resilience.Budget;
       Listener : access Retry_Listener'Class) is tagged limited private;
-   --  The attempts of one call, which one task makes
+   --  The attempts of one call. Only the calling task may use this object.
 
    procedure Start
      (Self : in out Attempt_Sequence; Deadline : Pause; Timeout : Pause := No_Timeout);
-   --  Begins the call. Each call adds a fraction of a retry to the budget.
+   --  Begins the call, and adds a fraction of a retry to the budget.
    --  @param Self the attempts
-   --  @param Deadline the time in seconds from now after which no other attempt begins
+   --  @param Deadline the time in seconds from now after which no further attempt begins
    --  @param Timeout the time in seconds from now by which the call must have ended
 
    function Start_Time (Self : Attempt_Sequence) return Ada.Real_Time.Time with Inline;
    --  @param Self the attempts
-   --  @return the time of Start
+   --  @return the time at which the call began
 
    function Number (Self : Attempt_Sequence) return Positive with Inline;
    --  @param Self the attempts
-   --  @return the number of the current attempt
+   --  @return the number of the current attempt, starting with 1
 
    procedure Next
      (Self      : in out Attempt_Sequence;
@@ -54,8 +54,8 @@ package Appserver.Resilience.Attempts is
       Stop      : access Cancellation;
       Goes_On   : out Boolean;
       Min_Delay : Pause := 0.0);
-   --  Decides after a failed attempt whether to make another attempt, and if so, waits for the
-   --  pause before it.
+   --  Decides after a failed attempt whether to make another attempt. If so, waits for the pause
+   --  before the next attempt.
    --  @param Self the attempts
    --  @param Error the exception of the attempt
    --  @param Kind the class of the failure, for the listener

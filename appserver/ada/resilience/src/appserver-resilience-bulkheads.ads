@@ -17,8 +17,8 @@ package Appserver.Resilience.Bulkheads is
      (Self      : aliased in out Bulkhead;
       Operation : not null access procedure;
       Max_Wait  : Pause := 0.0);
-   --  Runs an operation as soon as a permit is free. An abort of the task ends the wait, or returns
-   --  the permit.
+   --  Runs an operation as soon as a permit is free. If the task is aborted, the wait ends, or the
+   --  permit is returned.
    --  @param Self the bulkhead
    --  @param Operation the operation
    --  @param Max_Wait the maximum time in seconds to wait for a permit
@@ -36,8 +36,8 @@ private
 
    protected type Permits (Max_Calls : Positive) is
       entry Enter (Is_Held : not null access Boolean);
-      --  Takes a permit. Sets Is_Held in the same protected action, so that an abort cannot
-      --  separate the two.
+      --  Acquires a permit. Sets Is_Held in the same protected action, so an abort cannot occur
+      --  between these two steps.
       procedure Leave;
       function Running return Natural;
       function Waiting return Natural;

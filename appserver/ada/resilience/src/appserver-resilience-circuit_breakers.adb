@@ -172,8 +172,8 @@ package body Appserver.Resilience.Circuit_Breakers is
       Tell (Self, Change);
    end Reset;
 
-   --  An admitted call. If it ends by an abort, or by an exception of Is_Recorded, it has no
-   --  result, so that it does not use up a trial.
+   --  An admitted call. If the call ends with an abort, or if Is_Recorded raises an exception, the
+   --  call has no result, and does not count as a trial.
 
    type Admitted_Call (Breaker : not null access Circuit_Breaker'Class) is
      new Ada.Finalization.Limited_Controlled with record

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Circuit breakers, which stop calls to a failing service, so that callers fail immediately, and
+--  Circuit breakers, which stop calls to a failing service. The callers then fail immediately, and
 --  the service can recover.
 --
 --     state      calls                       leaves the state when
@@ -13,8 +13,8 @@
 --                others raise the same       succeeded: Closed, without results
 --
 --  Results of calls that began before the last change of state are ignored, since they do not
---  describe the current state of the service. If trials have no result for Open_Time, they are
---  replaced by new trials, so that a hanging call does not keep the circuit breaker half open.
+--  describe the current state of the service. If trials have no result for Open_Time, new trials
+--  replace them, so a hanging call does not keep the circuit breaker half open.
 --
 --  The states and the window correspond to Resilience4j's circuit breaker with a count-based
 --  window, with one difference: in Resilience4j, the half-open state ends only after all trials,
@@ -37,13 +37,14 @@ package Appserver.Resilience.Circuit_Breakers is
 
    type Breaker_Statistics is record
       State    : Breaker_State;
-      --  The current state. An open circuit breaker stays open until a call is admitted as a trial.
+      --  The current state. An open circuit breaker stays in the state Open until it admits a call
+      --  as a trial.
       Results  : Natural;
-      --  Results in the window
+      --  The number of results in the window
       Failures : Natural;
-      --  Failures in the window
+      --  The number of failures in the window
       Rejected : Counters.Integer_64;
-      --  Calls that were rejected
+      --  The number of rejected calls
       Opened   : Counters.Integer_64;
       --  The number of times that the circuit breaker opened
    end record;
@@ -52,14 +53,14 @@ package Appserver.Resilience.Circuit_Breakers is
 
    type Circuit_Breaker (Window : Window_Size := 20) is tagged limited record
       Min_Calls       : Window_Size         := 20;
-      --  The minimum number of results in the window before the circuit breaker may open. A number
-      --  above Window counts as Window.
+      --  The minimum number of results in the window before the circuit breaker may open. The value
+      --  is limited to Window.
       Failure_Percent : Positive_Percentage := 50;
-      --  The percentage of failures at which the circuit breaker opens
+      --  The percentage of failures in the window at which the circuit breaker opens
       Open_Time       : Pause               := 5.0;
-      --  The time in seconds for which calls are rejected
+      --  The time in seconds for which an open circuit breaker rejects all calls
       Trials          : Positive            := 1;
-      --  The number of calls that must succeed to close the circuit breaker
+      --  The number of trial calls that must succeed to close the circuit breaker
       Shared          : Shared_State (Window);
    end record;
    --  A circuit breaker for calls from any number of tasks. The settings must not be changed while
@@ -87,15 +88,15 @@ package Appserver.Resilience.Circuit_Breakers is
    function Is_Recorded
      (Self : Circuit_Breaker; Error : Ada.Exceptions.Exception_Occurrence) return Boolean;
    --  Returns True if an exception counts as a failure of the service. Other exceptions count
-   --  neither as failures nor as successes; if a trial ends with one, another call becomes the
-   --  trial.
+   --  neither as failures nor as successes. If a trial ends with such an exception, another call
+   --  becomes the trial.
    --  @param Self the circuit breaker
    --  @param Error the exception of an operation
    --  @return by default, False only for rejections by other guards
 
    procedure On_Transition (Self : in out Circuit_Breaker; From, To : Breaker_State) is null;
-   --  Observes a change of state. The task of the call that caused the change calls this procedure
-   --  afterwards. An exception does not affect the call.
+   --  Observes a change of state. The task whose call caused the change calls this procedure after
+   --  the change. An exception of this procedure does not affect the call.
    --  @param Self the circuit breaker
    --  @param From the earlier state
    --  @param To the new state
@@ -111,7 +112,7 @@ private
    type Call_Result is (Success, Failure, None);
 
    type Generation_Number is mod 2 ** 64;
-   --  The number of changes of state
+   --  The number of changes of state so far
 
    type Transition is record
       From, To : Breaker_State := Closed;
@@ -155,7 +156,7 @@ private
       Results   : Natural  := 0;
       Failed    : Natural  := 0;
       Running   : Natural  := 0;
-      --  Trials that are running or have succeeded
+      --  The number of trials that are running or have succeeded
       Succeeded : Natural  := 0;
       Since     : Ada.Real_Time.Time := Ada.Real_Time.Time_First;
       --  The time of the last change of state, or of the last admitted trial

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Replaces an operation that fails.
+--  Runs a replacement for an operation that fails.
 
 pragma Ada_2022;
 
@@ -13,10 +13,10 @@ package Appserver.Resilience.Fallbacks is
      (Operation   : not null access procedure;
       Replacement : not null access procedure
         (Error : Ada.Exceptions.Exception_Occurrence));
-   --  Runs an operation, and if it fails, a replacement. This is an exception handler in the form
-   --  of the other guards. Use it as the outermost guard.
+   --  Runs an operation, and if the operation fails, a replacement. This is an exception handler in
+   --  the form of the other guards. Use it as the outermost guard.
    --  @param Operation the operation
-   --  @param Replacement called with the exception of the operation. It should not call the failed
-   --  service, and can raise the exception again.
+   --  @param Replacement called with the exception of the operation. The replacement should not
+   --  call the failed service, and can raise the exception again.
 
 end Appserver.Resilience.Fallbacks;

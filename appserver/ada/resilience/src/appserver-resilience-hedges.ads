@@ -12,8 +12,8 @@ generic
    type Result is private;
 
    with function Call return Result;
-   --  An idempotent call: if it takes effect twice, the effect is the same as if it had taken
-   --  effect once. Multiple tasks call it at the same time.
+   --  Makes the call. The call must be idempotent: taking effect twice must have the same result as
+   --  taking effect once. Multiple tasks call this function at the same time.
 
 package Appserver.Resilience.Hedges is
 
@@ -25,13 +25,13 @@ package Appserver.Resilience.Hedges is
       Shared    : access Budget := null) return Result;
    --  Makes a call, and makes another call each time that After has passed without a result. A
    --  failed call does not end the wait for the running calls. After the first result, the function
-   --  aborts the other calls and waits for their end. A call that is in a C library cannot be
-   --  aborted, so the function waits until it returns.
+   --  aborts the other calls and waits for their end. A call that is running in a C library cannot
+   --  be aborted, so the function waits until the library returns.
    --  @param After the time in seconds until another call is made, such as the 95th percentile of
    --  the response time
    --  @param Max_Calls the maximum number of calls that run at the same time
    --  @param Shared a budget, from which each call after the first spends a retry; may be null.
-   --  Without it, a slow service gets Max_Calls times its load.
+   --  Without a budget, the load of a slow service increases up to Max_Calls times.
    --  @return the first result
    --  @exception others the exception of the last call, if all calls failed
 

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Retries of calls of any kind, whose exceptions Classify classifies. For example, for an HTTP
---  client:
+--  Retries calls of any kind. The function Classify decides whether a call may be retried after an
+--  exception. For example, for an HTTP client:
 --
 --     function Verdict_Of (Error : Exception_Occurrence) return Verdict is
 --       (if Exception_Identity (Error) = Refused_Error'Identity then (Transient, others => <>)
@@ -14,7 +14,8 @@
 --     …
 --     Client_Retries.Run ((Attempts => 4, others => <>), Fetch'Access);
 --
---  Nested policies multiply their attempts. A common Budget limits them.
+--  The numbers of attempts of nested policies multiply. A common Budget limits the total number of
+--  retries.
 
 pragma Ada_2022;
 
@@ -23,10 +24,10 @@ with Ada.Real_Time;
 
 generic
    with function Classify (Error : Ada.Exceptions.Exception_Occurrence) return Verdict;
-   --  Classifies the exceptions of calls. Not called for the exceptions of other guards, which have
-   --  their own verdicts. Multiple tasks may call it at the same time.
+   --  Classifies the exceptions of calls. Not called for the exceptions of other guards, whose
+   --  classification is fixed. Multiple tasks may call this function at the same time.
 
-   --  Tests can replace the clock and the random numbers
+   --  The clock and the source of random numbers, which tests can replace
 
    with function Clock return Ada.Real_Time.Time is Resilience.Clock;
    with procedure Wait (Time : Pause; Stop : access Cancellation) is Resilience.Wait;
@@ -41,12 +42,12 @@ package Appserver.Resilience.Retries is
       Attempts   : Positive           := 3;
       --  The maximum number of attempts per call, including the first: n attempts are n - 1 retries
       Deadline   : Pause              := 30.0;
-      --  The time in seconds since the start of the call after which no retry starts. A running
-      --  attempt is not stopped.
+      --  The time in seconds since the start of the call after which no retry starts. An attempt
+      --  that is running at this time continues.
       Bounds     : Resilience.Backoff := (Initial => 0.050, Max => 1.0);
       Idempotent : Boolean            := False;
-      --  True if running an operation twice has the same effect as running it once. Other
-      --  operations are never repeated when their outcome is unknown.
+      --  True if running an operation twice has the same effect as running it once. If False, an
+      --  operation whose outcome is unknown is not repeated.
    end record;
 
    procedure Run

@@ -10,7 +10,8 @@
 --     Appserver.Resilience.Hedges            makes a second call if the first one is slow
 --     Appserver.Resilience.Fallbacks         replaces a failure
 --
---  Each guard runs a procedure, so guards are combined by nesting.
+--  Each guard runs a procedure. To combine guards, nest them: let the procedure of one guard call
+--  another guard.
 
 pragma Ada_2022;
 
@@ -57,11 +58,12 @@ package Appserver.Resilience is
 
    function Is_Of_Guard (Error : Ada.Exceptions.Exception_Occurrence) return Boolean;
    --  @param Error an exception
-   --  @return True for the three exceptions above
+   --  @return True for Circuit_Open_Error, Bulkhead_Full_Error and Time_Limit_Error
 
    function Is_Rejection (Error : Ada.Exceptions.Exception_Occurrence) return Boolean;
    --  @param Error an exception
-   --  @return True if a guard raised the exception instead of making the call
+   --  @return True for Circuit_Open_Error and Bulkhead_Full_Error, which mean that the guard did
+   --  not make the call
 
    function Verdict_Of_Guard (Error : Ada.Exceptions.Exception_Occurrence) return Verdict
      with Pre => Is_Of_Guard (Error);
@@ -76,10 +78,9 @@ package Appserver.Resilience is
       Initial : Pause;
       Max     : Pause;
    end record;
-   --  Exponential backoff, in seconds. The upper bound of the pause is Initial before the first
-   --  retry, and doubles with each further retry, up to Max. Each pause is a random time below this
-   --  bound ("full jitter": M. Brooker, Exponential Backoff and Jitter, AWS Architecture Blog,
-   --  2015).
+   --  Exponential backoff, in seconds. The upper bound of the first pause is Initial. The bound
+   --  doubles for each further pause, up to Max. Each pause is a random time below its bound ("full
+   --  jitter": M. Brooker, Exponential Backoff and Jitter, AWS Architecture Blog, 2015).
 
    function Delay_Before
      (Retry : Positive; Bounds : Backoff; Random : Float) return Pause
@@ -92,7 +93,7 @@ package Appserver.Resilience is
    protected type Cancellation is
 
       procedure Cancel;
-      --  Stops the retries of all calls that use this object, and ends the pauses between them
+      --  Stops the retries of all calls that use this object, and ends their current pauses
 
       function Is_Cancelled return Boolean;
       entry Wait;
@@ -102,12 +103,13 @@ package Appserver.Resilience is
       Cancelled : Boolean := False;
    end Cancellation;
 
-   --  The default clock of guards. Tests replace it, so that they do not have to wait.
+   --  The defaults of guards for time and random numbers. Tests replace them, so that they do not
+   --  have to wait.
 
    function Clock return Ada.Real_Time.Time renames Ada.Real_Time.Clock;
 
    procedure Wait (Time : Pause; Stop : access Cancellation);
-   --  Waits for a time, or until Stop is cancelled.
+   --  Waits for Time seconds, or until Stop is cancelled.
    --  @param Time the time in seconds
    --  @param Stop may be null
 
@@ -124,7 +126,7 @@ package Appserver.Resilience is
 
    type Budget (Percent : Percentage; Reserve : Reserve_Count) is tagged limited private;
    --  A limit on retries as a percentage of calls, so that retries do not multiply the load on a
-   --  failing service. Unused retries accumulate up to Reserve, and the budget starts with Reserve
+   --  failing service. Unused retries accumulate up to Reserve. Initially, the budget has Reserve
    --  retries. Multiple tasks and policies may use the same budget.
 
    function Available (Self : Budget) return Natural
@@ -144,8 +146,9 @@ package Appserver.Resilience is
    end record;
 
    type Retry_Listener is limited interface;
-   --  Observes retried calls, for logs and metrics. The procedures run in the task of the call, and
-   --  multiple tasks may call them at the same time. Their exceptions do not affect the call.
+   --  Observes calls that may be retried, for logs and metrics. The procedures run in the task of
+   --  the call, and multiple tasks may call them at the same time. Exceptions of these procedures
+   --  do not affect the call.
 
    procedure On_Retry
      (Self    : in out Retry_Listener;
@@ -168,7 +171,7 @@ package Appserver.Resilience is
    --  Observes a failed call.
    --  @param Self the listener
    --  @param Attempt the last attempt
-   --  @param Kind the class of its failure
+   --  @param Kind the class of the last attempt's failure
    --  @param Error the exception of the attempt
 
    procedure On_Success (Self : in out Retry_Listener; Attempts : Positive) is null;
@@ -180,11 +183,13 @@ private
 
    type Budget (Percent : Percentage; Reserve : Reserve_Count) is tagged limited record
       Spent : Counters.Atomic.Counter;
-      --  The number of retries that have been spent and not earned back, in hundredths of a retry
+      --  The number of retries that have been spent and that later calls have not earned back, in
+      --  hundredths of a retry
    end record;
 
    procedure Earn (Self : in out Budget);
-   --  Credits the budget for one call. While no retries have been spent, this only reads memory.
+   --  Credits the budget for one call. While no retries have been spent, this procedure only reads
+   --  memory.
 
    procedure Spend (Self : in out Budget; Is_Spent : out Boolean);
    --  Spends one retry, if one is available

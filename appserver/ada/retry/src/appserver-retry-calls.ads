@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The state of a task's outermost call.
+--  The state of a task's outermost retried call.
 
 pragma Ada_2022;
 
@@ -13,7 +13,7 @@ private with Ada.Finalization;
 private package Appserver.Retry.Calls is
 
    subtype Connection_Id is System.Storage_Elements.Integer_Address;
-   --  The address of a connection, which identifies it
+   --  The address of a connection object, which identifies the connection
 
    type Attempt_Scope;
    type Scope_Access is access all Attempt_Scope;
@@ -25,19 +25,20 @@ private package Appserver.Retry.Calls is
       --  The number of connections that the attempt lost inside transactions that were not
       --  committed
       Is_Spread   : Boolean := False;
-      --  True if a transaction without a key was or may have been committed inside a transaction on
-      --  another connection, so that the work must not be run again. Transactions that are
-      --  committed one after the other do not count, since the earlier transactions may only read.
+      --  True if a transaction without a key was committed, or may have been committed, inside a
+      --  transaction on another connection. The work must then not be run again. Transactions that
+      --  are committed one after the other do not count, since the earlier transactions may only
+      --  read.
       Is_Unknown  : Boolean := False;
       --  True if it is unknown whether the latest attempt took effect. In a call with a key, True
-      --  if it is unknown whether any attempt took effect before the attempt that inserts the key.
+      --  if it is unknown whether an attempt before the attempt that inserts the key took effect.
       Was_Spread  : Boolean := False;
       --  The value of Is_Spread when the attempt began
       Is_Over     : Boolean := False;
       --  True if no further attempt may be made
       Innermost   : Scope_Access := null;
       Deadline    : Ada.Real_Time.Time := Ada.Real_Time.Time_Last;
-      --  The time at which the call's timeout expires
+      --  The time at which the timeout of the call expires
    end record;
 
    type Call_Access is access all Call;
@@ -50,18 +51,19 @@ private package Appserver.Retry.Calls is
    procedure Begin_Attempt (Self : in out Call);
 
    function Is_Surely_Uncommitted (Self : Call; Is_Lost : Boolean) return Boolean;
-   --  Returns True if none of the connections that the attempt lost can have been in a commit. An
+   --  Returns True if none of the connections that the attempt lost can have been committing. An
    --  exception does not show where it was first raised, so each connection lost outside of known
    --  transactions counts, even if the program handled the exception. Is_Lost is True if the
    --  attempt failed because a connection was lost; the result can then be True only if at least
    --  one connection was lost in a transaction that was not committed.
 
    procedure Note_Key_Taken (Repeatable : Boolean; May_Run : out Boolean);
-   --  Records that the key was new, so no earlier attempt stored it together with its work. Sets
-   --  May_Run to False if an earlier attempt committed another transaction and the work is not
-   --  Repeatable: to run the work again would repeat that transaction.
+   --  Records that the key was new, so no earlier attempt has committed the key and its work. Sets
+   --  May_Run to False if the work is not Repeatable and an earlier attempt committed another
+   --  transaction, which the work would repeat.
 
-   --  A transaction of the current call, from its beginning to its end
+   --  A transaction of the current call. The object exists from the beginning to the end of the
+   --  transaction.
 
    type Attempt_Scope (Connection : Connection_Id; Has_Key : Boolean) is
      tagged limited private;
@@ -73,8 +75,8 @@ private package Appserver.Retry.Calls is
    --  Records that the transaction was committed or, if Is_Known is False, may have been committed
 
    procedure Check_Parts (Self : Attempt_Scope);
-   --  Raises the first fault of a nested call in the transaction again, if there is one, since the
-   --  database may have ended the transaction
+   --  If a nested call in the transaction has failed, raises the exception of its first fault
+   --  again, since the database may have ended the transaction
 
    procedure Note_Part
      (Connection : Connection_Id; Error : Ada.Exceptions.Exception_Occurrence);

@@ -7,7 +7,7 @@ package body Appserver.Retry.Key_Purges is
 
    use type SQL.Integer_64;
 
-   --  The connection is not kept: a server may close it while it is idle
+   --  Opens a new connection for each purge, since a server may close an idle connection
 
    procedure Purge
      (Expiry : Key_Tables.Age; Stop : not null access Cancellation; Deleted : out SQL.Integer_64)

@@ -19,7 +19,7 @@ generic
    type Connection is limited new SQL.Connection with private;
 
    with procedure Open (DB : in out Connection);
-   --  Connects to the database. DB is closed before the call.
+   --  Connects to the database. DB is not open before the call.
 
    Key_Table : String := "retry_key";
 
@@ -27,7 +27,7 @@ generic
    --  The maximum number of keys that one transaction locks and deletes
 
    with procedure Wait (Time : Pause; Stop : access Cancellation) is Resilience.Wait;
-   --  Waits for a time, or until Stop is cancelled. Tests can replace this procedure.
+   --  Waits for Time seconds, or until Stop is cancelled. Tests can replace this procedure.
 
 package Appserver.Retry.Key_Purges is
 
@@ -38,14 +38,14 @@ package Appserver.Retry.Key_Purges is
       On_Purge   : access procedure (Deleted : SQL.Integer_64)                     := null;
       On_Failure : access procedure (Error : Ada.Exceptions.Exception_Occurrence) := null);
    --  Deletes expired keys now, and again after each interval, until Stop is cancelled. A key stays
-   --  valid until the first purge after Expiry. A call that is repeated after that takes effect
-   --  again, so Expiry must be longer than the time for which any client repeats its calls.
-   --  Multiple processes may purge the same table.
+   --  valid until the first purge after Expiry. If a client repeats a call after that, the call
+   --  takes effect again. So Expiry must be longer than the time for which clients repeat their
+   --  calls. Multiple processes may purge the same table.
    --  @param Expiry the minimum age in seconds of the keys to delete
-   --  @param Interval the time in seconds from the end of a purge to the next one
+   --  @param Interval the time in seconds from the end of a purge to the start of the next purge
    --  @param Stop ends the procedure when it is cancelled, even between two transactions
    --  @param On_Purge called after each purge; may be null
-   --  @param On_Failure called after a failed purge, after which the procedure continues; may be
-   --  null
+   --  @param On_Failure called after a failed purge; may be null. The procedure continues after a
+   --  failed purge.
 
 end Appserver.Retry.Key_Purges;

@@ -1,19 +1,20 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A table of idempotency keys of committed calls, with their results, in the database that the
---  calls change.
+--  A table of the idempotency keys and the results of committed calls. The table is in the same
+--  database as the data that the calls change.
 --
 --     CREATE TABLE retry_key (id varchar(255) PRIMARY KEY, result text, request varchar(64),
 --                             created timestamp DEFAULT CURRENT_TIMESTAMP)
 --
 --  The database must treat two keys as equal only if all their characters are equal. In MariaDB,
 --  this requires that id is varchar(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin, and a
---  strict sql_mode (the default), which does not truncate keys. The column request is for calls
---  that pass their request. The column created is for Delete_Older; an index on it makes deletion
---  fast. In PostgreSQL, the type of created must be timestamptz. A timestamp is in the time zone of
---  the session that wrote it, so a session in another time zone, such as that of a Java program,
---  would delete keys hours early.
+--  strict sql_mode (the default), which does not truncate keys. The column request contains the
+--  fingerprint of the request, for calls that pass their request. Delete_Older uses the column
+--  created; an index on this column makes the deletion fast. In PostgreSQL, the type of created
+--  must be timestamptz. A value of type timestamp would be in the time zone of the session that
+--  wrote it, and a session in another time zone, such as a Java program's session, would delete
+--  keys hours early.
 
 pragma Ada_2022;
 
@@ -21,8 +22,8 @@ package Appserver.Retry.Key_Tables is
 
    pragma Assertion_Policy (Pre => Check);
 
-   --  The following subprograms are steps of a transaction that is open on DB. The package
-   --  Transactions calls them.
+   --  Subprograms that are steps of a transaction, which must be open on DB. The package
+   --  Transactions calls these subprograms.
 
    procedure Take
      (Table  : String;
@@ -52,8 +53,8 @@ package Appserver.Retry.Key_Tables is
    --  @param Id the key
    --  @param Print the fingerprint of the request; may be empty
    --  @return the result; empty if the key has no result
-   --  @exception Key_Taken_Error this transaction cannot see the key, because the transaction's
-   --  snapshot is older than the key, or because the row was deleted
+   --  @exception Key_Taken_Error this transaction cannot see the key, because the key is newer than
+   --  the transaction's snapshot, or because its row was deleted
    --  @exception Key_Reused_Error the table contains the key with another fingerprint
 
    function Fingerprint (Request : SQL.UTF_8_String) return SQL.UTF_8_String;
@@ -83,11 +84,11 @@ package Appserver.Retry.Key_Tables is
       Max_Rows : Positive := 1_000)
      with Pre => SQL.Can_Use (DB);
    --  Deletes old keys. Call this periodically, and repeat the call until Deleted is less than
-   --  Max_Rows. A client's call that is repeated after its key was deleted takes effect again.
-   --  Outside a transaction, the deletion is its own transaction.
+   --  Max_Rows. If a client repeats a call after its key was deleted, the call takes effect again.
+   --  If no transaction is open, the deletion is its own transaction.
    --  @param Table the name of the table
    --  @param DB the connection
-   --  @param Than the minimum age of the keys to delete, in seconds by the database's clock,
+   --  @param Than the minimum age of the keys to delete, in seconds of the database's clock;
    --  rounded to whole seconds
    --  @param Deleted the number of deleted keys
    --  @param Max_Rows the maximum number of keys to delete

@@ -66,7 +66,7 @@ package body Appserver.Retry.Loops is
          else Found);
    end Fault_In;
 
-   --  If the outcome is unknown, only another attempt can find out
+   --  If the outcome is unknown, only another attempt can determine the outcome
 
    function Max_Attempts (Self : Retried_Call) return Long_Long_Integer is
      (Long_Long_Integer (Self.By.Attempts)

@@ -11,10 +11,10 @@ generic
    with function Clock return Ada.Real_Time.Time;
 
    with procedure Wait (Time : Pause; Stop : access Cancellation);
-   --  Waits for a time, or until Stop is cancelled
+   --  Waits for Time seconds, or until Stop is cancelled
 
    with function Random return Float;
-   --  Returns a number in the range 0.0 .. 1.0, excluding 1.0
+   --  Returns a random number of at least 0.0 and less than 1.0
 
 package Appserver.Retry.Loops is
 

@@ -18,8 +18,8 @@ package Appserver.Retry.Prometheus is
    type Statistics_List is array (Positive range <>) of Named_Statistics;
 
    function Text (List : Statistics_List) return SQL.UTF_8_String;
-   --  Formats all statistics as one text, since each metric may occur only once in a page of
-   --  metrics.
+   --  Formats statistics in Prometheus's text format. Pass all statistics of a page to one call,
+   --  since each metric may occur only once on a page.
    --  @param List the statistics and their names
    --  @return the text
 

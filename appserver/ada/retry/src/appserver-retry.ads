@@ -10,7 +10,7 @@
 --  In the crate appserver_testing, Appserver.Retry.Fault_Injection injects faults at a commit.
 --
 --  If calls are nested in one task, only the outermost call is retried. Without a fault, a call
---  allocates no heap memory beyond that of its statements, except for a result of Run_Once that is
+--  allocates no heap memory in addition to its statements, except for a result of Run_Once that is
 --  longer than 1_000 bytes.
 
 pragma Ada_2022;
@@ -36,10 +36,10 @@ package Appserver.Retry is
       --  Another transaction has changed the record since this transaction read it (an optimistic
       --  lock)
       Serialization_Failure,
-      --  The database could not serialize the transaction with others, or a table that a prepared
-      --  statement uses has changed since the statement was prepared
+      --  The database could not serialize the transaction with other transactions, or a table that
+      --  a prepared statement uses has changed since the statement was prepared
       Deadlock,
-      --  Transactions waited for each other, and the database ended this one
+      --  Transactions waited for each other, and the database ended this transaction
       Lock_Timeout,
       --  A lock could not be acquired in time
       Busy,
@@ -47,7 +47,7 @@ package Appserver.Retry is
       Connection_Lost,
       --  The connection was lost, or could not be established. Nothing was committed.
       Outcome_Unknown,
-      --  The connection was lost during the commit, which the database may have completed
+      --  The connection was lost during the commit. The database may have completed the commit.
       Permanent);
       --  Any other failure, which is never retried
 
@@ -64,8 +64,8 @@ package Appserver.Retry is
 
    function Fault_Of (Error : Ada.Exceptions.Exception_Occurrence) return Fault;
    --  Classifies an exception by the kind of its SQL_Error. A lost connection is classified as
-   --  Connection_Lost, even if the connection was lost during a commit: only Transactions can
-   --  detect that, and raises Outcome_Unknown_Error.
+   --  Connection_Lost, even if it was lost during a commit. Only the package Transactions can
+   --  detect this case, and raises Outcome_Unknown_Error.
    --  @param Error the exception
    --  @return the fault
 
@@ -75,8 +75,8 @@ package Appserver.Retry is
    --  @return True if a connection was lost, or could not be established
 
    type Outage_Breaker is new Resilience.Circuit_Breakers.Circuit_Breaker with null record;
-   --  A circuit breaker that counts only outages of the database as failures, so that deadlocks do
-   --  not open it
+   --  A circuit breaker that counts only outages of the database as failures, so deadlocks do not
+   --  open the circuit breaker
 
    overriding function Is_Recorded
      (Self : Outage_Breaker; Error : Ada.Exceptions.Exception_Occurrence) return Boolean is
@@ -84,8 +84,8 @@ package Appserver.Retry is
 
    procedure Check_Version (DB : SQL.Connection'Class)
      with Pre => SQL.Can_Use (DB);
-   --  Checks an optimistic lock. Call it after an UPDATE or DELETE of one record whose condition
-   --  includes the version that was read.
+   --  Checks an optimistic lock. Call this procedure after an UPDATE or DELETE of one record, if
+   --  the condition of the statement includes the version that the program has read.
    --  @param DB the connection
    --  @exception Stale_Version_Error the statement changed no row
    --  @exception Misuse_Error the statement changed multiple rows, so its condition is not unique
@@ -120,28 +120,29 @@ package Appserver.Retry is
      (Budget   : access Retry.Budget                                      := null;
       Metrics  : access Retry.Metrics                                     := null;
       Breaker  : access Resilience.Circuit_Breakers.Circuit_Breaker'Class := null;
-      --  A circuit breaker that runs each attempt. If it rejects an attempt, the call fails
-      --  immediately. Use an Outage_Breaker.
+      --  A circuit breaker that runs each attempt; may be null. If the circuit breaker rejects an
+      --  attempt, the call fails immediately. Use an Outage_Breaker.
       Listener : access Resilience.Retry_Listener'Class                   := null) is tagged limited
-      --  A listener, which receives the image of a Fault as the kind of a failure
+      --  A listener, which observes the calls; may be null. The listener receives the image of a
+      --  Fault as the kind of a failure.
    record
       Attempts   : Positive     := 3;
       --  The maximum number of attempts per call, including the first: n attempts are n - 1
-      --  retries. A call with a key can make the same number of additional attempts while it is
-      --  unknown whether an attempt took effect.
+      --  retries. A call with a key can make the same number of additional attempts, as long as it
+      --  is unknown whether an attempt took effect.
       Deadline   : Pause        := 30.0;
-      --  The time in seconds since the start of the call after which no retry starts. A running
-      --  attempt is not stopped.
+      --  The time in seconds since the start of the call after which no retry starts. An attempt
+      --  that is running at this time continues.
       Backoffs   : Backoff_List := Default_Backoffs;
       Retried    : Fault_Set    := [others => True];
       --  The faults that are retried
       Repeatable : Boolean      := False;
-      --  True if the operation may take effect twice, for example because it only reads. Such an
-      --  operation is retried even when its outcome is unknown.
+      --  True if the operation may take effect more than once, for example because it only reads.
+      --  Such an operation is retried even when its outcome is unknown.
       Timeout    : Pause        := No_Timeout;
       --  The timeout of the whole call, in seconds, including opening a connection, statements and
-      --  the commit. When it expires, the connections of the call's Transactions are shut down. So
-      --  an unresponsive server causes SQL_Error 08006 (08001 while connecting), or
+      --  the commit. When the timeout expires, the connections of the call's Transactions are shut
+      --  down. So an unresponsive server causes SQL_Error 08006 (08001 while connecting), or
       --  Outcome_Unknown_Error during the commit. The timeout does not apply to SQLite, which has a
       --  busy timeout.
    end record;
@@ -156,20 +157,20 @@ package Appserver.Retry is
 
    type Retry_Statistics is record
       Calls                   : Count := 0;
-      --  Calls, without calls that are nested in other calls
+      --  The number of calls, without calls that are nested in other calls
       Faults                  : Fault_Counts := [others => 0];
-      --  Failed attempts, by their fault
+      --  The number of failed attempts, for each fault
       Retries                 : Count := 0;
       Given_Up                : Count := 0;
-      --  Calls that failed with a transient error
+      --  The number of calls that failed with a transient error
       Time_In_Failed_Attempts : Duration := 0.0;
-      --  The time in seconds that successful calls took before their last attempt, plus the whole
+      --  The time in seconds that successful calls spent before their last attempt, plus the total
       --  time of failed calls
    end record;
 
    function Statistics (Self : Metrics) return Retry_Statistics;
-   --  Returns statistics. Each value was exact at some moment during the call, but not necessarily
-   --  all at the same moment.
+   --  Returns statistics. Each value was exact at some moment during the call, but different values
+   --  may be from different moments.
    --  @param Self the metrics
    --  @return the statistics
 
@@ -190,8 +191,8 @@ package Appserver.Retry is
    --  that a rollback does not undo.
    --  @param Stop ends the retries when it is cancelled; may be null
    --  @exception Outcome_Unknown_Error a connection was lost, possibly during a commit. Not raised
-   --  if Operation uses Transactions and the connection was not lost during a commit, or if the
-   --  connection could not be established.
+   --  if Operation uses Transactions and no connection was lost during a commit, or if a connection
+   --  could not be established.
 
 private
 
@@ -206,8 +207,8 @@ private
       --  The time of failed attempts, in nanoseconds
    end record;
 
-   --  A procedure for child packages. If Has_Key is True, an attempt can detect whether earlier
-   --  attempts took effect.
+   --  Runs an operation like Run, for child packages. If Has_Key is True, an attempt can detect
+   --  whether earlier attempts took effect.
 
    procedure Run
      (By        : Policy;

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Applies the timeout of a retried call to the connections that it uses.
+--  Applies the timeout of a retried call to the connections that the call uses.
 
 pragma Ada_2022;
 
@@ -17,9 +17,9 @@ package Appserver.SQL.Call_Limits is
    procedure Start
      (Self : in out Call_Limit; On : Connection'Class; Deadline : Ada.Real_Time.Time)
      with Pre => On.Is_Open or else raise Misuse_Error with "the connection is closed";
-   --  Sets a deadline for a connection, until Self leaves scope. At Deadline the connection is shut
-   --  down, so that operations waiting for its server raise SQL_Error 08006. A database without a
-   --  server has no deadline.
+   --  Sets a deadline for a connection, until Self leaves scope. At Deadline, the connection is
+   --  shut down, so operations that wait for the server raise SQL_Error 08006. Has no effect for a
+   --  database without a server.
 
    procedure Begin_Opening (On : in out Connection'Class; Deadline : Ada.Real_Time.Time);
    procedure End_Opening (On : in out Connection'Class);

@@ -7,7 +7,7 @@
 --  open, and in its own transaction otherwise. In MariaDB, this requires tables that support
 --  transactions, such as InnoDB tables. After an SQL_Error, the component Element of its
 --  Error_Record, and its message, contain the number of the execution or row that failed. Element
---  is 0 for an error of the whole call, such as the violation of a deferred constraint.
+--  is 0 if the error concerns the whole call, such as the violation of a deferred constraint.
 
 pragma Ada_2022;
 
@@ -29,8 +29,8 @@ package Appserver.SQL.Batches is
    --  executions are combined into one text if the statement is an INSERT, UPDATE, DELETE or
    --  REPLACE without a semicolon; any other statement takes one round trip per execution.
    --  @param Self the statement
-   --  @param Bind binds the values of one execution. It must not do anything else with the
-   --  statement, and must not use any other statement or the connection.
+   --  @param Bind binds the values of one execution. Bind must not do anything else with the
+   --  statement, and must use neither another statement nor the connection.
    --  @param Counts set to the number of rows that each execution changed
    --  @exception SQL_Error an execution failed
    --  @exception Misuse_Error the statement is closed or has a row, or Counts does not begin with 1
@@ -48,8 +48,8 @@ package Appserver.SQL.Batches is
    --  @param Table the table name, as SQL text. Never pass user input.
    --  @param Columns the column names, as SQL text, such as "name, stock". Never pass user input.
    --  @param Next binds the values of a row and returns True, or returns False after the last row.
-   --  A parameter that is not bound keeps the value of the previous row. Next must not use On in
-   --  any other way.
+   --  A parameter that Next does not bind keeps the value of the previous row. Next must not use On
+   --  in any other way.
    --  @param Rows set to the number of inserted rows
    --  @exception SQL_Error a row could not be inserted
    --  @exception Misuse_Error the connection is closed

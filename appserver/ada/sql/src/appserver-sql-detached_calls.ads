@@ -1,9 +1,9 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Adds a timeout to calls of C libraries that have none, such as getaddrinfo(3). Each call runs in
---  its own thread, which is abandoned after the timeout. An Ada task could not be abandoned, since
---  the program would wait for the task before it exits.
+--  Adds a timeout to C functions without a timeout, such as getaddrinfo(3). Each call runs in its
+--  own thread, which is abandoned after the timeout. The thread is not an Ada task, since a program
+--  waits for all its tasks before it exits.
 
 pragma Ada_2022;
 
@@ -14,14 +14,14 @@ private with Ada.Finalization;
 private package Appserver.SQL.Detached_Calls is
 
    type C_Procedure is access procedure (Argument : System.Address) with Convention => C;
-   --  A procedure that runs on a thread that the Ada run-time system does not manage. It may call C
-   --  functions, and must not raise exceptions.
+   --  A procedure for a thread that the Ada run-time system does not manage. The procedure may call
+   --  C functions, and must not raise exceptions.
 
    type Detached_Call (Work, Drop : not null C_Procedure) is tagged limited private;
 
    procedure Own (Self : in out Detached_Call; Argument : System.Address);
-   --  Transfers ownership of Argument to Self. Drop is called once with Argument when Self leaves
-   --  scope, or, if Work is still running then, when Work returns.
+   --  Transfers ownership of Argument to Self. When Self leaves its scope, Drop is called once with
+   --  Argument. If Work is still running at that time, Drop is called when Work returns.
 
    procedure Run (Self : in out Detached_Call; Timeout : Duration; Is_Done : out Boolean);
    --  Calls Work once, with the Argument that Self owns. If Work takes longer than Timeout seconds,

@@ -1,14 +1,14 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Intervals of time, with the three components that PostgreSQL stores separately. They are
---  separate because months have different numbers of days, and in a time zone, days have different
---  numbers of hours.
+--  Intervals of time, with months, days and microseconds as separate components, as in PostgreSQL.
+--  They are separate because months have different numbers of days, and in a time zone, days can
+--  have different numbers of hours.
 --
 --  PostgreSQL's type interval stores these intervals without loss. A text column of MariaDB or
 --  SQLite stores them as ISO 8601 text, which cannot be compared or added. An interval without
---  months and days also fits MariaDB's type time(6); the type time without decimals truncates the
---  microseconds.
+--  months and days also fits into MariaDB's type time(6). The type time without decimals truncates
+--  the microseconds.
 
 pragma Ada_2022;
 
@@ -30,8 +30,8 @@ package Appserver.SQL.Intervals is
 
    function Image (Value : Interval) return String;
    --  @param Value the interval
-   --  @return the interval as ISO 8601 text, such as "P14M-3DT26H-0.000500S"; "PT0S" for an empty
-   --  interval
+   --  @return the interval as ISO 8601 text, such as "P14M-3DT26H-0.000500S"; "PT0S" if all
+   --  components are zero
 
    Max_Span : constant Microsecond_Count := 3_020_399_999_999;
    --  The maximum of MariaDB's type time, 838:59:59.999999, in microseconds
@@ -48,8 +48,8 @@ package Appserver.SQL.Intervals is
    procedure Bind_Span
      (Self : in out Statement'Class; Parameter : Parameter_Number; Value : Interval)
      with Pre => Can_Bind (Self, Parameter);
-   --  Binds a text such as "-26:04:05.000500", which MariaDB's type time, PostgreSQL's type
-   --  interval and text columns accept.
+   --  Binds a text such as "-26:04:05.000500". Columns of MariaDB's type time and of PostgreSQL's
+   --  type interval accept this format, and so do text columns.
    --  @param Self the statement
    --  @param Parameter the number of the parameter, from 1
    --  @param Value the interval
@@ -57,8 +57,8 @@ package Appserver.SQL.Intervals is
 
    function As_Interval (Self : Statement'Class; Column : Column_Number) return Interval
      with Pre => Can_Read (Self, Column);
-   --  Reads an interval, in the formats of Bind and Bind_Span, and in PostgreSQL's intervalstyle
-   --  postgres, the default of servers.
+   --  Reads an interval, in the formats that Bind and Bind_Span write, or in PostgreSQL's
+   --  intervalstyle postgres, the default of PostgreSQL servers.
    --  @param Self the statement
    --  @param Column the number of the column, from 1
    --  @return the interval

@@ -119,7 +119,7 @@ package body Appserver.SQL.Text_Values is
       return Integer_64 (Scaled);
    end Rounded;
 
-   --  Texts that are returned to programs begin at index 1
+   --  Returns the text with the first index 1, for results that programs receive
 
    function From_1 (Text : String) return String is
       Result : constant String (1 .. Text'Length) := Text;

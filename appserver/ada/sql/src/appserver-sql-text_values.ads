@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Converts between values and the text formats of databases.
+--  Converts values to and from the text formats of databases.
 
 pragma Ada_2022;
 
@@ -23,8 +23,8 @@ private package Appserver.SQL.Text_Values is
 
    function Is_Exact_Float (Value : Integer_64) return Boolean is
      (abs Long_Float (Value) < 1.0e15);
-   --  Returns True if the value, as a decimal with any scale, survives conversion to floating
-   --  point: 53 bits preserve 15 decimal digits
+   --  Returns True if a decimal with the digits of Value and any scale can be converted to floating
+   --  point and back without a change: 53 bits preserve 15 decimal digits
 
    function To_Float (Text : String; Column : Column_Number) return Long_Float;
 
@@ -33,13 +33,12 @@ private package Appserver.SQL.Text_Values is
    --  "2026-11-21T09:15:00+01:30"
 
    function To_Date (Text : String; Column : Column_Number) return Date;
-   --  Parses a date in the format "2026-11-21" only
+   --  Parses a date in the format "2026-11-21". Raises SQL_Error 22007 for other formats.
 
    function To_Time_Of_Day (Text : String; Column : Column_Number) return Time_Of_Day;
    --  Parses a time of day, such as "09:15" or "09:15:00.123". Decimals beyond six are truncated.
 
-   --  A timestamp in UTC as separate components, the form in which some databases exchange
-   --  timestamps
+   --  A timestamp in UTC as separate components. Some databases exchange timestamps in this form.
 
    type Moment is record
       Year, Month, Day     : Natural;
@@ -65,7 +64,7 @@ private package Appserver.SQL.Text_Values is
    --  Formats the decimal Value / 10 ** Scale, such as "-0.0500"
 
    function Image (Value : Long_Float) return String;
-   --  Formats a value with enough digits to be read back as the same value
+   --  Formats a value with enough digits to convert the text back to the same value
 
    subtype Second_Decimals is Natural range 0 .. 9;
 
@@ -74,6 +73,6 @@ private package Appserver.SQL.Text_Values is
 
    function Image (Value : Date) return String;
    function Image (Value : Time_Of_Day) return String;
-   --  Formats a time with six decimals, which are omitted if all are zeros
+   --  Formats a time with six decimals, or without decimals if all of them are zero
 
 end Appserver.SQL.Text_Values;

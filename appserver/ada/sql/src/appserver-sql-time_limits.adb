@@ -171,7 +171,7 @@ package body Appserver.SQL.Time_Limits is
    procedure Refuse_Start with No_Return;
    procedure Refuse_Start is
    begin
-      Raise_Error ("53000", 0, "no file descriptor available for a timeout");
+      Raise_Error ("53000", 0, "no file descriptor is available for a timeout");
    end Refuse_Start;
 
    procedure Start
@@ -270,8 +270,8 @@ package body Appserver.SQL.Time_Limits is
       end loop;
    end Await_Cancels;
 
-   --  The flags are sequentially consistent. So an operation that begins and sees no Cancel, and a
-   --  Cancel that begins and sees no operation, cannot miss each other.
+   --  The flags are sequentially consistent. So if an operation and a Cancel begin at the same
+   --  time, at least one of them sees the other one.
 
    procedure Begin_Operation (Self : in out Operation'Class; May_Fail : Boolean) is
       Gate       : Cancel_Gate renames Self.On.Gate.all;
@@ -368,8 +368,8 @@ package body Appserver.SQL.Time_Limits is
       Arithmetic.Atomic_Add (Self.Gate.Cancels, 1);
    end Initialize;
 
-   --  A Cancel that begins after the replacement does not find the old gate. Waits for those that
-   --  have found the old gate, since they may still read the connection.
+   --  A Cancel that begins after the replacement does not find the old gate. Waits for each Cancel
+   --  that has found the old gate, since it may still read the connection.
 
    procedure Replace_Gate (On : in out Connection'Class; By : Gate_Access) is
       Old : Gate_Access := On.Gate;

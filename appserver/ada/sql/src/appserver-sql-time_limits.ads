@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Timeouts for calls that wait for a server. At the deadline the connection is shut down, so that
---  the waiting call fails, wherever in the database's library it waits.
+--  Timeouts for calls that wait for a server. At the deadline, the socket of the connection is shut
+--  down. So the call fails, even if the database's library is waiting without a timeout.
 --
 --     declare
 --        Limit : Time_Limit;
@@ -24,71 +24,72 @@ private package Appserver.SQL.Time_Limits is
      (Self     : in out Time_Limit;
       On       : SQL.Connection'Class;
       Deadline : Ada.Real_Time.Time);
-   --  Sets a deadline for the connection, until Self leaves scope. At Deadline the connection is
-   --  lost: a call that waits for it raises SQL_Error 08006. Has no effect for a database without a
-   --  server. Raises SQL_Error 53000 if no file descriptor is available to duplicate the socket.
+   --  Sets a deadline for the connection, until Self leaves its scope. At Deadline, the connection
+   --  is shut down, and a call that waits for the server raises SQL_Error 08006. Has no effect for
+   --  a database without a server. Raises SQL_Error 53000 if no file descriptor is available to
+   --  duplicate the socket.
 
    procedure Start_Or_Cut_Off
      (Self     : in out Time_Limit;
       On       : SQL.Connection'Class;
       Deadline : Ada.Real_Time.Time);
-   --  Sets a deadline like Start, but if no file descriptor is available, shuts down the connection
-   --  immediately. Used to close a connection.
+   --  Sets a deadline like Start, for closing a connection. If no file descriptor is available,
+   --  shuts down the connection immediately.
 
    type Operation (On : not null access Connection'Class) is limited private;
-   --  An operation in progress. From the declaration to the end of its scope, the connection's
-   --  Wait_Limit applies, and Cancel can stop the operation. The declaration waits for a Cancel in
-   --  progress, and raises SQL_Error 08006 if the outcome of a Cancel is unknown. An Operation
-   --  nested in another Operation of the same connection has no effect.
+   --  An operation in progress. From the declaration of this object to the end of its scope, the
+   --  connection's Wait_Limit applies, and Cancel can stop the operation. The declaration waits for
+   --  a Cancel in progress, and raises SQL_Error 08006 if the outcome of a Cancel is unknown. An
+   --  Operation nested in another Operation of the same connection has no effect.
 
    type Cleanup (On : not null access Connection'Class) is limited private;
-   --  An Operation for cleanup, which must not fail. If no file descriptor is available, the
-   --  cleanup has no time limit. The declaration waits until a Cancel in progress ends, and ignores
-   --  the outcome. If a Cancel is still in progress when a time limit of the connection expires,
-   --  the connection is lost.
+   --  An Operation for cleanup, whose declaration does not raise exceptions. If no file descriptor
+   --  is available, the cleanup has no time limit. The declaration waits for a Cancel in progress,
+   --  and ignores the outcome. If a Cancel is still in progress when a time limit of the connection
+   --  expires, the connection is lost.
 
    type Suspension (Of_Work : not null access Operation) is limited private;
-   --  Suspends the operation's time limit until the end of the scope, where the time limit starts
-   --  again. Used for application code that runs during an operation.
+   --  Suspends the operation's time limit while application code runs during an operation. At the
+   --  end of the scope, the time limit starts again.
 
    function Limit_Of (On : Connection'Class) return Duration;
-   --  Returns the connection's Wait_Limit, or the remaining time of a retried call if that is less.
-   --  0.0 means no limit.
+   --  Returns the connection's Wait_Limit, or the remaining time of the task's retried call if this
+   --  time is less. 0.0 means no limit.
 
    function Overdue return String;
-   --  Returns a text such as "no response within 1.000 s: " if this task's operation was cut off,
-   --  otherwise ""
+   --  Returns a prefix for error messages, such as "no response within 1.000 s: ", if a time limit
+   --  has ended this task's operation, otherwise ""
 
    type Cancellation (On : not null access constant Connection'Class) is limited private;
-   --  A Cancel in progress. No operation of the session begins before the end of its scope.
+   --  A Cancel in progress. No operation of the session begins before the end of this object's
+   --  scope.
 
    function Has_Target (Self : Cancellation) return Boolean;
    --  Returns True if an operation of an open session is in progress
 
    procedure Begin_Request (Self : in out Cancellation);
    procedure End_Request (Self : in out Cancellation);
-   --  Begin and end the period in which the server may act on the cancel request. After
-   --  End_Request, the server can no longer act on it. If Self leaves its scope in between, the
-   --  connection is lost.
+   --  Begin and end the period in which the server may process the cancel request. If Self leaves
+   --  its scope during this period, the connection is lost.
 
    procedure End_Reading (Self : in out Cancellation);
-   --  Ends the access to the connection object, for which Close waits. After this call, the
-   --  connection may be closed, opened again or finalized.
+   --  Ends the access of Cancel to the connection object. Close waits for this call, after which
+   --  the connection may be closed, opened again or finalized.
 
    procedure Await_Cancels (On : Connection'Class; Deadline : Ada.Real_Time.Time);
    --  Waits until no Cancel is in progress. If a Cancel is still in progress at Deadline, the
    --  connection is lost, and SQL_Error 08006 is raised.
 
    procedure Begin_Session (On : in out Connection'Class);
-   --  Begins a session; called at the end of Open. After this call, Cancel can stop operations.
+   --  Begins a session, in which Cancel can stop operations. Called at the end of Open.
 
    procedure End_Session (On : in out Connection'Class);
-   --  Ends a session; called by Close. A Cancel in progress does not affect the next session, and a
+   --  Ends a session. Called by Close. A Cancel in progress does not affect the next session, and a
    --  Cancel that begins before the next session has no effect.
 
    procedure Leave_Gate (On : in out Connection'Class)
      with Post => On.Gate = null;
-   --  Releases the connection's gate; called when the connection is finalized
+   --  Releases the connection's gate. Called when the connection is finalized.
 
    function Cancel_Timeout (On : Connection'Class) return Duration is
      (if On.Wait_Limit > 0.0 then On.Wait_Limit else 10.0);
@@ -105,7 +106,7 @@ private
       --  descriptor at any time
       Next     : Limit_Access;
       Is_Over  : Boolean := False with Atomic;
-      --  True if the connection was cut off
+      --  True if a time limit has shut down the connection
    end record;
 
    overriding procedure Finalize (Self : in out Time_Limit);
@@ -137,7 +138,7 @@ private
      limited new Ada.Finalization.Limited_Controlled with record
       Gate          : Gate_Access;
       Readers       : Count_Access;
-      --  The connection's Readers, until End_Reading
+      --  A reference to the connection's component Readers; null after End_Reading
       Is_Unfinished : Boolean := False;
    end record;
 

@@ -1,12 +1,12 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A portable SQL API: connections, prepared statements, transactions, errors.
+--  A portable SQL API: connections, prepared statements, transactions, and errors.
 --
---  The types here are common to all databases. Each child package for a database derives its own
---  types from them. A program that uses the types of a child package is bound to that database at
---  compile time, and its calls are inlined. A program that uses Connection'Class runs on any
---  database, at the cost of dispatching calls.
+--  The types of this package are common to all databases. The child package for each database
+--  derives its own types from them. A program that uses the types of a child package is bound to
+--  that database at compile time, and its calls are inlined. A program that uses Connection'Class
+--  runs on any database, at the cost of dispatching calls.
 --
 --  Resources are released at the end of their scope. Closing a connection closes its statements.
 --  Only one task at a time may use a connection and its statements.
@@ -100,11 +100,11 @@ package Appserver.SQL is
    ------------
 
    SQL_Error : exception;
-   --  The database reported an error, or a value does not have the requested type. Error_Of returns
-   --  the details.
+   --  The database has reported an error, or a value does not have the requested type. Error_Of
+   --  returns the details.
 
    subtype SQL_State is String (1 .. 5);
-   --  An SQLSTATE, which ISO/IEC 9075-2, clause 24, or the database defines
+   --  An SQLSTATE, as defined by ISO/IEC 9075-2, clause 24, or by the database
 
    type Error_Origin is (From_Appserver, From_SQLite, From_PostgreSQL, From_MariaDB);
    --  The component that reported an error. From_Appserver means that this library rejected the
@@ -116,13 +116,13 @@ package Appserver.SQL is
       Not_Null_Violation,
       Check_Violation,
       Other_Violation,
-      --  A violation of any other kind of constraint, or of a constraint whose kind the database
-      --  does not report
+      --  A violation of another kind of constraint, or of a constraint whose kind the database does
+      --  not report
       Serialization_Failure,
       --  The transaction could not be serialized with concurrent transactions
       Deadlock,
       Lock_Timeout,
-      --  A lock was not available, or did not become available in time
+      --  A lock was not available, or was not released in time
       Database_Busy,
       --  SQLite only: the database is locked, or has changed since the transaction read it
       Cancelled,
@@ -131,7 +131,7 @@ package Appserver.SQL is
       --  No connection could be established, so nothing was executed
       Connection_Lost,
       Outcome_Unknown,
-      --  The database itself does not know whether the transaction was committed
+      --  The database has reported that it does not know whether the transaction was committed
       Stale_Statement,
       --  The server has dropped the prepared statement, or its columns have changed. The statement
       --  had no effect. The next execution prepares it again.
@@ -140,7 +140,7 @@ package Appserver.SQL is
       Wrong_Statement,
       --  A syntax error, an unknown name or missing privileges (class 42)
       Other_Error);
-   --  Kinds of errors that a program can react to. They are the same for all databases.
+   --  The kinds of errors that a program can react to, which are the same for all databases
 
    type Error_Record (Message_Length, Detail_Length, Constraint_Length : Natural) is tagged record
       Origin     : Error_Origin;
@@ -151,7 +151,7 @@ package Appserver.SQL is
       --  The number of the failed execution of a batch or the failed row of a load, from 1; 0 for
       --  other errors
       Message    : UTF_8_String (1 .. Message_Length);
-      --  The message of the database library
+      --  The error message of the database library
       Detail     : UTF_8_String (1 .. Detail_Length);
       --  PostgreSQL's detail message, such as "Key (name)=(Ada) already exists."; empty for other
       --  databases
@@ -162,9 +162,9 @@ package Appserver.SQL is
 
    function Error_Of (Occurrence : Ada.Exceptions.Exception_Occurrence) return Error_Record;
    --  Returns the details of an SQL_Error. For the latest SQL_Error of the current task, the
-   --  message has up to 2,000 bytes, and detail and constraint have up to 500. For other
-   --  occurrences, only the data that GNAT stores in an exception is available: origin, state,
-   --  code, and the first 200 bytes of the message.
+   --  message has up to 2,000 bytes, and detail and constraint have up to 500 bytes. For any other
+   --  SQL_Error, only the data that GNAT stores in an exception is available: origin, state, code,
+   --  and the first 200 bytes of the message.
    --  @param Occurrence the exception
    --  @return the details; the state is HY000 if the exception is not an SQL_Error raised by this
    --  library
@@ -183,12 +183,13 @@ package Appserver.SQL is
    function Is_Connection_Failure (Error : Error_Record) return Boolean is
      (Error.Kind in Unable_To_Connect .. Outcome_Unknown);
    --  @param Error the error
-   --  @return True if the error is of the kind that the function's name states
+   --  @return True if the error's kind is the kind in the function's name, or a special case of it
 
    function Is_Retryable (Error : Error_Record) return Boolean;
    --  Checks whether the transaction was certainly not committed, and can succeed when it is
    --  retried from the beginning. Returns False for Connection_Lost, since the connection may have
-   --  been lost during the commit. Appserver.Retry.Transactions can distinguish that case.
+   --  been lost during the commit. Appserver.Retry.Transactions can detect whether this was the
+   --  case.
    --  @param Error the error
    --  @return True if the transaction can be retried
 
@@ -196,12 +197,12 @@ package Appserver.SQL is
    function Code_Of (Error : Ada.Exceptions.Exception_Occurrence) return Integer;
    function Message_Of (Error : Ada.Exceptions.Exception_Occurrence) return UTF_8_String;
    --  @param Error the exception
-   --  @return the component of Error_Of with that name
+   --  @return the component State, Code or Message of Error_Of (Error)
 
    function Lost_Connections return Integer_64;
    --  Counts this task's errors of the kinds Connection_Lost and Outcome_Unknown, after which a
-   --  commit may have completed. If the count changes, such an error has occurred in the meantime,
-   --  even if the program handled it.
+   --  commit may have completed. A program can compare two counts to detect whether such an error
+   --  occurred in the meantime, even if another part of the program handled the exception.
    --  @return the number of errors
 
    ----------------
@@ -229,13 +230,13 @@ package Appserver.SQL is
    --  @return the number of columns of the current row; 0 if there is no row
 
    function Parameter_Count (Self : Statement'Class) return Natural;
-   --  Returns the number of parameters. Portable SQL has a ? for each parameter; PostgreSQL also
-   --  accepts $1 and so on. Parameters that have not been bound are null.
+   --  Returns the number of parameters. Portable SQL has a "?" for each parameter; PostgreSQL also
+   --  accepts "$1", "$2" and so on. Parameters that have not been bound are null.
    --  @param Self the statement
    --  @return the number of parameters
 
-   --  Functions for preconditions, each of which returns True or raises Misuse_Error with the
-   --  reason
+   --  Functions for preconditions. Each function returns True, or raises Misuse_Error with the
+   --  reason.
 
    function Can_Run (Self : Statement'Class) return Boolean;
    function Can_Bind (Self : Statement'Class; Parameter : Parameter_Number) return Boolean;
@@ -269,12 +270,13 @@ package Appserver.SQL is
      with Pre'Class => Can_Bind (Self, Parameter);
    procedure Bind_Null (Self : in out Statement; Parameter : Parameter_Number) is abstract
      with Pre'Class => Can_Bind (Self, Parameter);
-   --  Bind a value to a parameter. The value is copied, and stays bound until the parameter is
-   --  bound again. A time is bound as a timestamp without a time zone, in UTC, with microsecond
-   --  precision. In SQLite and MariaDB, a Boolean is bound as 0 or 1, like their type boolean.
+   --  Bind a value to a parameter. The statement stores a copy of the value, until another value is
+   --  bound to the parameter. A time is bound as a timestamp without a time zone, in UTC, with
+   --  microsecond precision. In SQLite and MariaDB, a Boolean is bound as 0 or 1, like their type
+   --  boolean.
    --  @param Self the statement
    --  @param Parameter the number of the parameter, from 1
-   --  @param Value the value. Bind_Scaled binds the decimal Value / 10 ** Scale.
+   --  @param Value the value; for Bind_Scaled, the decimal times 10 ** Scale
    --  @param Scale the number of decimals
    --  @exception Misuse_Error the statement has no such parameter, or has a row
 
@@ -287,8 +289,8 @@ package Appserver.SQL is
      with Pre => Can_Bind (Self, Parameter);
    procedure Bind (Self : in out Statement'Class; Parameter : Parameter_Number; Value : UUID)
      with Pre => Can_Bind (Self, Parameter);
-   --  Bind a value as text, which columns of the corresponding types accept. SQLite stores the
-   --  text.
+   --  Bind a value as text. Columns of the corresponding types accept this text. SQLite stores it
+   --  as text.
    --  @param Self the statement
    --  @param Parameter the number of the parameter, from 1
    --  @param Value the value
@@ -299,7 +301,7 @@ package Appserver.SQL is
    procedure Bind_Decimal
      (Self : in out Statement'Class; Parameter : Parameter_Number; Value : Decimal)
      with Pre => Can_Bind (Self, Parameter);
-   --  Binds a decimal of a type with up to 18 digits.
+   --  Binds a decimal. The decimal type must have at most 18 digits.
    --  @param Self the statement
    --  @param Parameter the number of the parameter, from 1
    --  @param Value the value
@@ -312,17 +314,18 @@ package Appserver.SQL is
    procedure Set_Streamed (Self : in out Statement'Class; To : Boolean := True)
      with Pre  => Can_Stream (Self),
           Post => Self.Is_Streamed = To;
-   --  Sets whether rows are streamed from the server while they are read, so that at most one row
-   --  is in memory. No other statement of the connection can run until the last row has been read
-   --  or the statement has been reset, which reads the remaining rows. Until then, other statements
-   --  raise SQL_Error with state HY010 or MariaDB's code 2014. SQLite always streams.
+   --  Sets whether rows are streamed from the server while the program reads them, so that at most
+   --  one row is in memory. No other statement of the connection can run until the last row has
+   --  been read, or until Reset has read and discarded the remaining rows. Until then, other
+   --  statements raise SQL_Error with state HY010 or MariaDB's code 2014. SQLite always streams.
    --  @param Self the statement
    --  @param To True to stream
 
    function Step (Self : in out Statement) return Boolean is abstract
      with Pre'Class => Can_Run (Self);
    --  Runs the statement up to its next row. When there are no more rows, the statement holds no
-   --  locks, its parameters can be bound again, and the next Step runs it again.
+   --  locks, its parameters can be bound again, and the next Step runs the statement from the
+   --  beginning.
    --  @param Self the statement
    --  @return True if there is a row
    --  @exception SQL_Error the database reported an error
@@ -352,13 +355,14 @@ package Appserver.SQL is
 
    procedure Close (Self : in out Statement) is abstract
      with Post'Class => not Self.Is_Open;
-   --  Releases the statement, if it is open. The object can be used to prepare another statement.
+   --  Releases the statement, if it is open. The object can then be used to prepare another
+   --  statement.
    --  @param Self the statement
 
    --  Functions that return values of the current row. Reading a null raises SQL_Error 22002, since
-   --  a null is neither zero nor an empty text. The database converts values of other types. If a
-   --  value cannot be converted, SQL_Error 22018 is raised, or 22007 for a time. If the column does
-   --  not exist, or the statement has no row, Misuse_Error is raised.
+   --  a null is neither zero nor an empty text. If a value has another type, the database converts
+   --  it. If it cannot be converted, the functions raise SQL_Error 22018, or 22007 for a time. If
+   --  the column does not exist, or the statement has no row, they raise Misuse_Error.
 
    function Is_Null (Self : Statement; Column : Column_Number) return Boolean is abstract
      with Pre'Class => Can_Read (Self, Column);
@@ -420,32 +424,32 @@ package Appserver.SQL is
    --  @param Self the statement
    --  @param Column the number of the column, from 1
    --  @return the value
-   --  @exception SQL_Error 22007 or 22008 for other values, such as a timestamp, or an interval
-   --  longer than a day
+   --  @exception SQL_Error 22007 or 22008 for a value that is not a time of day, such as a
+   --  timestamp, or an interval longer than a day
 
    function As_UUID (Self : Statement'Class; Column : Column_Number) return UUID
      with Pre => Can_Read (Self, Column);
    --  @param Self the statement
    --  @param Column the number of the column, from 1
-   --  @return the UUID, from a text or 16 bytes
+   --  @return the UUID; the column contains its text or its 16 bytes
 
    function As_Scaled
      (Self : Statement; Column : Column_Number; Scale : Decimal_Scale) return Integer_64 is abstract
      with Pre'Class => Can_Read (Self, Column);
-   --  Reads a decimal as a scaled integer. A floating-point value, which has 15 significant digits,
-   --  is rounded.
+   --  Reads a decimal as a scaled integer. A floating-point value is rounded, since only 15 digits
+   --  are significant.
    --  @param Self the statement
    --  @param Column the number of the column, from 1
    --  @param Scale the number of decimals
    --  @return the value times 10 ** Scale
-   --  @exception SQL_Error 22003 if the value does not fit, if an exact value has more decimals, or
-   --  if the result of a floating-point value has more than 15 digits
+   --  @exception SQL_Error 22003 if the value does not fit, if an exact value has more than Scale
+   --  decimals, or if the result of a floating-point value has more than 15 digits
 
    generic
       type Decimal is delta <> digits <>;
    function As_Decimal (Self : Statement'Class; Column : Column_Number) return Decimal
      with Pre => Can_Read (Self, Column);
-   --  Reads a decimal of a type with up to 18 digits, like As_Scaled.
+   --  Reads a decimal, like As_Scaled. The decimal type must have at most 18 digits.
    --  @param Self the statement
    --  @param Column the number of the column, from 1
    --  @return the value
@@ -457,7 +461,7 @@ package Appserver.SQL is
    --  @param Column the number of the column, from 1
    --  @return the name of the column
 
-   --  Types for Appserver.SQL.Batches
+   --  Types that Appserver.SQL.Batches uses
 
    type Count_List is array (Positive range <>) of Integer_64;
    --  The number of rows that each execution inserted, changed or deleted
@@ -472,8 +476,8 @@ package Appserver.SQL is
 
    function Is_Connected (Self : Connection) return Boolean is abstract
      with Pre'Class => Can_Use (Self);
-   --  Checks whether an earlier call lost the connection, without contacting the server. To test
-   --  the connection itself, execute SELECT 1.
+   --  Checks whether an earlier call has lost the connection, without contacting the server. To
+   --  test the connection, execute SELECT 1.
    --  @param Self the connection
    --  @return False after a call that lost the connection to the server
 
@@ -497,8 +501,8 @@ package Appserver.SQL is
      (Self : in out Connection; Text : UTF_8_String) return Statement'Class is abstract
      with Pre'Class => Can_Use (Self);
    --  Prepares a statement that runs once or rarely. The server does not store a prepared
-   --  statement, but receives and parses the text at each execution. Errors in the text are raised
-   --  at execution.
+   --  statement, but receives and parses the text at each execution. Errors in the text are
+   --  reported at execution.
    --  @param Self the connection
    --  @param Text one SQL statement
    --  @return the statement
@@ -521,10 +525,10 @@ package Appserver.SQL is
 
    function Last_Insert_Id (Self : in out Connection) return Integer_64 is abstract
      with Pre'Class => Can_Use (Self);
-   --  Returns the key that the latest INSERT generated, if no other statement has been executed
-   --  since: SQLite's rowid, MariaDB's AUTO_INCREMENT value (for the first of multiple rows), or
-   --  the value of PostgreSQL's sequence, which takes a round trip. INSERT … RETURNING id works in
-   --  all three databases, and returns all keys.
+   --  Returns the key that the latest INSERT generated, provided that no other statement has been
+   --  executed since: SQLite's rowid, MariaDB's AUTO_INCREMENT value (for the first of multiple
+   --  rows), or the value of PostgreSQL's sequence, which takes a round trip. Alternatively, INSERT
+   --  … RETURNING id works in all three databases, and returns all keys.
    --  @param Self the connection
    --  @return the key
 
@@ -538,13 +542,13 @@ package Appserver.SQL is
    --  PostgreSQL, a transaction can only be rolled back after an error, unless the statement ran
    --  inside a Savepoint.
    --  @param Self the connection
-   --  @return True if the transaction can continue after an error
+   --  @return True if the transaction can continue after a constraint violation
 
    procedure Cancel (Self : Connection) is abstract;
    --  Stops the running statement, which raises SQL_Error 57014. A statement that begins later is
    --  not stopped, but waits for the end of this call. Any task may call this procedure while the
-   --  connection is open. If the request was sent, but was not confirmed in time, the server may
-   --  still act on it. In that case, the current operation continues, but all later operations
+   --  connection is open. If the server does not confirm the request in time, it may still process
+   --  the request later. In that case, the current operation continues, but all later operations
    --  raise SQL_Error 08006, since the connection is lost. Close does not wait for Cancel to
    --  return, and Cancel does not affect the next session of the connection.
    --  @param Self the connection
@@ -556,11 +560,11 @@ package Appserver.SQL is
 
    procedure Set_Wait_Limit (Self : in out Connection'Class; Limit : Wait_Duration);
    --  Limits the time that each operation of the connection and its statements may wait for the
-   --  server, including name resolution, connecting, and all round trips of a statement. If an
-   --  operation takes longer, SQL_Error 08006 is raised (08001 in Open), and the connection is
-   --  lost. For batches and loads, the limit applies to each chunk that they send; for streams, to
-   --  each row. The time that the program's own code takes between operations does not count. The
-   --  limit can be set before Open. It applies only to database servers: SQLite has
+   --  server, including name resolution, connecting, and all round trips of a statement. An
+   --  operation that takes longer raises SQL_Error 08006 (08001 in Open), and the connection is
+   --  lost. The limit applies to each chunk that a batch or a load sends, and to each row of a
+   --  stream. The time that the program's own code takes between operations does not count. The
+   --  limit can be set before Open. The limit applies only to database servers: SQLite has
    --  Set_Statement_Limit and Set_Busy_Timeout instead.
    --  @param Self the connection
    --  @param Limit the limit in seconds; 0.0 for no limit
@@ -576,12 +580,12 @@ package Appserver.SQL is
    --  back. Statements stay open; if the server has dropped them, their next execution prepares
    --  them again. In SQLite, statements are closed, since the database is opened again.
    --  @param Self the connection
-   --  @exception SQL_Error 0A000 for an in-memory SQLite database, which would be lost
+   --  @exception SQL_Error 0A000 for an in-memory SQLite database, whose contents would be lost
 
    procedure Close (Self : in out Connection) is abstract
      with Post'Class => not Is_Open (Self);
    --  Closes the connection's statements, rolls back an open transaction, and releases the
-   --  connection. Has no effect if the connection is already closed.
+   --  connection. Has no effect if the connection is closed.
    --  @param Self the connection
 
    ------------------
@@ -589,9 +593,9 @@ package Appserver.SQL is
    ------------------
 
    type Transaction (On : not null access Connection'Class) is tagged limited private;
-   --  A transaction that begins at its declaration. If it has not been committed by the end of its
-   --  scope, it is rolled back, even after an exception. The declaration raises SQL_Error 25001 if
-   --  On already has an open transaction.
+   --  A transaction, which begins at its declaration. If the transaction has not been committed by
+   --  the end of its scope, it is rolled back, even after an exception. The declaration raises
+   --  SQL_Error 25001 if On already has an open transaction.
 
    function Is_Pending (Self : Transaction) return Boolean;
    --  @param Self the transaction
@@ -623,11 +627,11 @@ package Appserver.SQL is
      limited new Transaction with private;
    --  A transaction that acquires SQLite's write lock at the beginning (BEGIN IMMEDIATE), so that
    --  none of its statements fails because another connection has written. On database servers,
-   --  which lock rows, this is the same as Transaction.
+   --  which lock rows, this type is the same as Transaction.
 
    type Isolation_Level is (Default_Isolation, Read_Committed, Repeatable_Read, Serializable);
-   --  The isolation level of a transaction. Default_Isolation is the session's level. A database
-   --  may provide stronger isolation than requested: SQLite serializes all transactions.
+   --  The isolation level of a transaction. Default_Isolation is the default level of the session.
+   --  A database may provide stronger isolation than requested: SQLite serializes all transactions.
 
    type Access_Mode is (Read_Write, Read_Only);
 
@@ -646,10 +650,10 @@ package Appserver.SQL is
           Post => not Self.Is_Pending;
 
    type Savepoint (On : not null access Connection'Class) is tagged limited private;
-   --  A savepoint in the open transaction. If it has not been released by the end of its scope,
-   --  even after an exception, all changes since its declaration are undone, and the transaction
-   --  continues. The end of a savepoint also ends all savepoints that began after it. The
-   --  declaration raises SQL_Error 25P01 if no transaction is open.
+   --  A savepoint in the open transaction. If the savepoint has not been released by the end of its
+   --  scope, even after an exception, all changes since its declaration are undone, and the
+   --  transaction continues. The end of a savepoint also ends all later savepoints. The declaration
+   --  raises SQL_Error 25P01 if no transaction is open.
 
    function Is_Pending (Self : Savepoint) return Boolean;
    --  @param Self the savepoint
@@ -683,18 +687,18 @@ private
    type Statement_Reference is access all Statement'Class;
    type Savepoint_Reference is access all Savepoint;
 
-   --  Synchronizes the task that uses a session with the tasks that call Cancel. Is_Under_Way: an
-   --  operation is waiting for the server. Has_Stream: the server may still be sending rows between
-   --  operations. Is_Lost: no more operations may begin, because the server may still act on a
-   --  cancel request. Cancels: the number of tasks in Cancel; no operation may begin while it is
-   --  positive. Holders: the number of tasks in Cancel, plus 1 for the connection; the last holder
-   --  frees the gate.
+   --  Synchronizes the task that uses a session with the tasks that call Cancel. Is_Under_Way is
+   --  True while an operation waits for the server. Has_Stream is True while the server may send
+   --  rows between operations. Is_Lost is True if no more operations may begin, because the server
+   --  may still process a cancel request. Cancels is the number of tasks in Cancel; no operation
+   --  may begin while it is positive. Holders is the number of tasks in Cancel, plus 1 for the
+   --  connection; the last holder frees the gate.
 
    type Cancel_Count is mod 2 ** 32 with Atomic;
 
    type Cancel_Gate is limited record
       Is_Closed    : Boolean := True with Atomic;
-      --  True before the end of Open and after Close
+      --  True until the end of Open, and again after Close
       Is_Under_Way : Boolean := False with Atomic;
       Has_Stream   : Boolean := False with Atomic;
       Is_Lost      : Boolean := False with Atomic;
@@ -713,19 +717,19 @@ private
       Gate       : Gate_Access;
       --  The gate of the current session; each session has its own gate
       Readers    : aliased Cancel_Count := 0;
-      --  The number of tasks in Cancel that read the connection object
+      --  The number of tasks in Cancel that are reading the connection object
       Call_Deadline : Ada.Real_Time.Time := Ada.Real_Time.Time_Last;
-      --  The deadline of a retried call while that call opens the connection
+      --  The deadline of the retried call that is opening the connection
    end record;
 
    overriding procedure Initialize (Self : in out Connection);
    overriding procedure Finalize (Self : in out Connection);
 
    --  A statement. Columns is 0 if there is no current row, and therefore also if there is no
-   --  connection, so that a single comparison checks whether a column can be read.
+   --  connection. So a single comparison checks whether a column can be read.
 
-   --  Is_Stale is True if the server has dropped the statement, or does not run it again, so that
-   --  it must be prepared again.
+   --  Is_Stale is True if the server has dropped the statement, or cannot execute it again. The
+   --  statement must then be prepared again.
 
    type Statement is abstract limited new Ada.Finalization.Limited_Controlled with record
       Columns    : Natural := 0;
@@ -760,8 +764,8 @@ private
    overriding procedure Initialize (Self : in out Isolated_Transaction);
    overriding procedure Finalize (Self : in out Isolated_Transaction);
 
-   --  A savepoint. The pending savepoints of a connection are linked, starting with the innermost.
-   --  The name of a savepoint contains Number.
+   --  A savepoint. The pending savepoints of a connection form a linked list, starting with the
+   --  innermost savepoint. The name of a savepoint contains Number.
 
    type Savepoint (On : not null access Connection'Class) is
      limited new Ada.Finalization.Limited_Controlled with record
@@ -773,14 +777,14 @@ private
    overriding procedure Initialize (Self : in out Savepoint);
    overriding procedure Finalize (Self : in out Savepoint);
 
-   --  Operations for child packages, common to the connections and statements of all databases
+   --  Operations for child packages, which the connections and statements of all databases share
 
    procedure Attach (Self : in out Statement'Class; Owner : in out Connection'Class)
      with Pre => Self.Owner = null, Post => Self.Owner /= null;
-   --  Adds Self to Owner's open statements; called after Self was prepared
+   --  Adds Self to Owner's open statements. Called after Self has been prepared.
 
    procedure Detach (Self : in out Statement'Class);
-   --  Removes Self from its owner's open statements; called when Self is closed
+   --  Removes Self from its owner's open statements. Called when Self is closed.
 
    procedure Close_Statements (Self : in out Connection'Class)
      with Post => Self.First = null;
@@ -788,8 +792,8 @@ private
    function Socket (Self : Connection) return Integer is (-1);
    --  Returns the file descriptor of the connection to the server; negative if there is none
 
-   --  Procedures that run the SQL statement of the same name by default, and that a database may
-   --  override
+   --  Procedures that by default run the SQL statement of the same name. A database may override
+   --  them.
 
    procedure Begin_Transaction (Self : in out Connection);
    procedure Commit (Self : in out Connection);
@@ -800,10 +804,11 @@ private
    procedure Begin_Isolated
      (Self : in out Connection; Level : Isolation_Level; Mode : Access_Mode);
    procedure End_Isolated (Self : in out Connection) is null;
-   --  Cleans up after the commit or rollback; called even if the database itself rolled back
+   --  Cleans up after the commit or rollback. Called even if the database itself has rolled back
+   --  the transaction.
 
    --  Procedures that Appserver.SQL.Batches runs in a transaction or a savepoint. Current is the
-   --  number of the element in progress, which is reported with errors.
+   --  number of the element in progress, for error messages.
 
    procedure Run_Each
      (Self    : in out Statement;
@@ -816,7 +821,7 @@ private
       Table, Columns : UTF_8_String;
       Next           : not null access function (Row : in out Statement'Class) return Boolean;
       Current        : not null access Integer_64);
-   --  Loads rows into a table. At the end, Current is the total number of rows.
+   --  Inserts rows into a table. At the end, Current is the total number of rows.
 
    function Column_Placeholders (Columns : UTF_8_String) return UTF_8_String;
    --  Returns the placeholders for a list of columns, such as "(?, ?)" for "name, stock"
@@ -831,7 +836,7 @@ private
       Element    : Integer_64 := 0)
      with No_Return;
 
-   --  Procedures that raise errors which this library detects
+   --  Procedures that raise SQL_Error for errors that this library detects
 
    procedure Refuse_Null (Column : Column_Number) with No_Return;
    procedure Refuse_Range (Column : Column_Number; Into : String) with No_Return;
@@ -842,8 +847,8 @@ private
    function Narrowed (Value : Integer_64; Column : Column_Number) return Integer_32 with Inline;
    --  Converts an integer to 32 bits. Raises SQL_Error 22003 if Value does not fit.
 
-   --  Functions that raise the exceptions of preconditions. They are separate, so that the inlined
-   --  checks stay small.
+   --  Functions that raise the exceptions of preconditions. They are separate functions to keep the
+   --  inlined checks small.
 
    function Refuse_Run return Boolean with No_Inline;
    function Refuse_Bind

@@ -12,9 +12,9 @@
 --     package Shops is new Appserver.SQL.Pools
 --       (Databases.Connection, Databases.Statement, Open_Shop, Databases.Prepare_Counted);
 --
---  The time of an execution is the time that the program waits for the database. If a result is
---  read row by row, this is the sum of all steps. Commits and rollbacks of transactions are
---  recorded as the queries COMMIT and ROLLBACK.
+--  The time of an execution is the time that the program waits for the database. If the program
+--  reads a result row by row, this time is the sum over all steps. Commits and rollbacks of
+--  transactions are recorded as the queries COMMIT and ROLLBACK.
 
 pragma Ada_2022;
 
@@ -51,9 +51,9 @@ package Appserver.SQL.Monitored is
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String);
    procedure Prepare_Client_Side_Counted
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String);
-   --  Prepare a statement whose executions are recorded. The procedures Prepare and
-   --  Prepare_Client_Side are inherited from the driver, but the monitor has no name for statements
-   --  that they prepare.
+   --  Prepare a statement whose executions are recorded. The inherited procedures Prepare and
+   --  Prepare_Client_Side of the driver also prepare statements, but the monitor has no name for
+   --  them.
    --  @param Self the statement
    --  @param On the connection
    --  @param Text one SQL statement
@@ -68,7 +68,8 @@ private
 
    type Connection is limited new Database_Connection with record
       Is_Counting : Boolean := False;
-      --  True while a command is being recorded. Nested commands are part of that command.
+      --  True while a command is being recorded. A nested command is recorded as part of the outer
+      --  command.
    end record;
 
    overriding procedure Commit (Self : in out Connection);

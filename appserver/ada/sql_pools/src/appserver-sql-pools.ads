@@ -34,10 +34,10 @@ generic
    type Statement is limited new SQL.Statement with private;
 
    with procedure Open (DB : in out Connection);
-   --  Connects to the database. DB is closed before the call. The timeout of Get covers this call,
-   --  but the call continues in the background after the timeout, so set a timeout in Open as well.
-   --  If Resets_Sessions is True, the pool undoes the settings that Open makes: make them in Set_Up
-   --  instead.
+   --  Connects to the database. DB is not open before the call. The timeout of Get covers this
+   --  call, but the call continues in the background after the timeout. So set a timeout in Open as
+   --  well. If Resets_Sessions is True, the pool resets the session settings that Open makes: make
+   --  these settings in Set_Up instead.
 
    with procedure Prepare
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String);
@@ -48,23 +48,24 @@ generic
    --  statement replaces the least recently used statement.
 
    Validate_After : Duration := 10.0;
-   --  The idle time in seconds after which a connection is validated with a statement before it is
-   --  leased. A validation ends the idle time. If Keep_Alive is shorter, its checks send no
-   --  statement.
+   --  The idle time in seconds after which a connection is validated with a statement before its
+   --  next lease. A validation ends the idle time. If Keep_Alive is shorter than this time, the
+   --  checks for Keep_Alive send no statement.
 
    Validation_Timeout : Duration := 5.0;
-   --  The maximum time in seconds for a validation, which is further limited to half of the time
-   --  that Get has left. The rollback and the reset after a lease have the same limit. If the
-   --  server does not respond in time, or a Cancel does not end in time, the connection is closed.
+   --  The maximum time in seconds for a validation. If Get has a timeout, a validation also takes
+   --  at most half of the remaining time. The rollback and the reset after a lease are limited to
+   --  Validation_Timeout, too. If the server does not respond in time, or a Cancel does not end in
+   --  time, the connection is closed.
 
    Resets_Sessions : Boolean := False;
-   --  True to start each lease with the session state that Open and Set_Up created: at the end of a
-   --  lease, the pool calls the connection's Reset_Session, which takes a round trip, and then
+   --  True to start each lease with the session state of a new connection after Set_Up: at the end
+   --  of a lease, the pool calls the connection's Reset_Session, which takes a round trip, and then
    --  Set_Up. If False, the settings, temporary tables and named locks of one lease are visible to
    --  the next lease.
 
    with procedure Set_Up (DB : in out Connection) is null;
-   --  Makes the settings of a session. Called after Open and after each Reset_Session.
+   --  Sets up the settings of a session. Called after Open and after each Reset_Session.
 
 package Appserver.SQL.Pools is
 
@@ -75,7 +76,7 @@ package Appserver.SQL.Pools is
 
    subtype Prepared_Statement is Statement_Caches.Prepared_Statement;
 
-   --  The resources of the pool and their hooks
+   --  The resources of the pool, and the hooks of the pool
 
    type Pooled_Session is limited record
       Session  : aliased Statement_Caches.Statement_Cache;
@@ -106,7 +107,7 @@ package Appserver.SQL.Pools is
 
    function Can_Use (Self : Lease'Class) return Boolean is
      (Self.Is_Held or else raise Misuse_Error with "the lease holds no connection");
-   --  Checks that the lease holds a connection, for use in preconditions.
+   --  Checks that the lease holds a connection. For use in preconditions.
    --  @param Self the lease
    --  @return True
    --  @exception Misuse_Error the lease holds no connection
@@ -114,7 +115,7 @@ package Appserver.SQL.Pools is
    function DB (Self : Lease) return Statement_Caches.Connection_View is
      (Statement_Caches.DB (Self.Item.Element.Session))
      with Pre => Can_Use (Self);
-   --  Returns the connection. The view must not outlive the lease.
+   --  Returns a view of the connection. The view must not outlive the lease.
    --  @param Self the lease
    --  @return the connection
    --  @exception Misuse_Error the lease holds no connection
@@ -123,7 +124,7 @@ package Appserver.SQL.Pools is
      (Statement_Caches.Prepared (Self.Item.Element.Session, Text))
      with Pre => Can_Use (Self);
    --  Returns the cached statement for the SQL text, or prepares a new one. If the cached statement
-   --  is in use, prepares a separate one, and closes it at the end of the scope.
+   --  is in use, prepares a separate statement, which is closed at the end of the view's scope.
    --  @param Self the lease
    --  @param Text the SQL statement
    --  @return the statement, with all parameters set to null

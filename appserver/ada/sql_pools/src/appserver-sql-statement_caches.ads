@@ -56,7 +56,7 @@ package Appserver.SQL.Statement_Caches is
      with Pre  => Can_Use (Self.DB.Element.all),
           Post => Prepared'Result.Element.Is_Open;
    --  Returns the cached statement for the SQL text, or prepares a new one. If the cached statement
-   --  is in use, prepares a separate one, and closes it at the end of the scope.
+   --  is in use, prepares a separate statement, which is closed at the end of the view's scope.
    --  @param Self the cache
    --  @param Text the SQL statement
    --  @return the statement, with all parameters set to null
@@ -82,8 +82,9 @@ private
 
    subtype Slot_Count is Natural range 0 .. Max_Statements;
 
-   --  A statement in the cache. Visit changes when the session is closed. Last_Use is the session's
-   --  use count at the statement's latest use. Next is the next slot in the chain.
+   --  A statement in the cache. Visit is a number that changes when the session is closed. Last_Use
+   --  is the cache's use count at the latest use of the statement. Next is the next slot in the
+   --  chain.
 
    type Cached_Statement is limited record
       Query     : aliased Statement;
@@ -115,8 +116,8 @@ private
 
    type Cache_Access is access all Statement_Cache;
 
-   --  A statement in use. Cached refers to the statement if it is in the cache. Otherwise, Cached
-   --  is null, and Other is the statement.
+   --  A statement in use. Cached refers to a statement in the cache. If the statement is not in the
+   --  cache, Cached is null, and Other is the statement.
 
    type Hold is limited new Ada.Finalization.Limited_Controlled with record
       Cache  : Cache_Access;

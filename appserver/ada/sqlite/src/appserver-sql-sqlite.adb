@@ -333,7 +333,8 @@ package body Appserver.SQL.SQLite is
    overriding function Is_Null (Self : Statement; Column : Column_Number) return Boolean is
      (column_type (Self.Handle, int (Column) - 1) = Null_Type);
 
-   --  SQLite itself would read a null, or a text that is not a number, as zero
+   --  Raises an error for a null. SQLite itself would read a null, or a text that is not a number,
+   --  as zero.
 
    procedure Check_Null (Self : Statement; Column : Column_Number) with No_Inline;
    procedure Check_Null (Self : Statement; Column : Column_Number) is

@@ -17,7 +17,7 @@ package Appserver.SQL.SQLite is
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    function Library_Version return String;
-   --  @return the version of the SQLite library that the program is running with, such as "3.40.1"
+   --  @return the version of the SQLite library that the program has loaded, such as "3.40.1"
 
    type Connection is new SQL.Connection with private;
    type Statement is new SQL.Statement with private;
@@ -29,8 +29,7 @@ package Appserver.SQL.SQLite is
    function Threading (Self : Connection) return Threading_Mode
      with Pre => Self.Is_Open or else raise Misuse_Error with "the connection is closed";
    --  @param Self the connection
-   --  @return the threading mode for which the library was built and in which the connection was
-   --  opened
+   --  @return the threading mode in which the library was built and the connection was opened
 
    --  The following operations are specified in Appserver.SQL
 
@@ -70,8 +69,8 @@ package Appserver.SQL.SQLite is
       Value     : Integer_64;
       Scale     : Decimal_Scale);
    --  Binds the nearest floating-point value, since SQLite has no decimal type. Values with up to
-   --  15 digits are read back exactly; values with more digits raise SQL_Error 22003. To store more
-   --  digits, bind a text to a text column: As_Decimal reads the text exactly.
+   --  15 digits are read back exactly. Values with more digits raise SQL_Error 22003. To store more
+   --  digits, bind a text to a text column: As_Decimal reads such a text exactly.
 
    overriding procedure Bind_Null (Self : in out Statement; Parameter : Parameter_Number);
    overriding function Step (Self : in out Statement) return Boolean with Inline;
@@ -100,15 +99,15 @@ package Appserver.SQL.SQLite is
    --  Operations specific to SQLite
 
    type Open_Mode is (Read_Only, Read_Write, Create);
-   --  The access to the file. Create opens the file for reading and writing, and creates it if it
-   --  does not exist.
+   --  The access to the file. Create opens the file for reading and writing, and creates the file
+   --  if it does not exist.
 
    procedure Open
      (Self : in out Connection; Name : UTF_8_String; Mode : Open_Mode := Create)
      with Pre  => not Self.Is_Open or else raise Misuse_Error with "the connection is open",
           Post => Self.Is_Open;
-   --  Opens a database. SQLite does not read the file before the first statement: if the file is
-   --  not a database, that statement raises SQL_Error XX001.
+   --  Opens a database. SQLite does not read the file before the first statement. If the file is
+   --  not a database, the first statement raises SQL_Error XX001.
    --  @param Self the connection
    --  @param Name the name of a file, or ":memory:"
    --  @param Mode the access to the file
@@ -127,10 +126,10 @@ package Appserver.SQL.SQLite is
 
    procedure Set_Statement_Limit (Self : in out Connection; Limit : Wait_Duration)
      with Pre => Can_Use (Self);
-   --  Limits the time of each Step, and of every other call that runs statements. A call that takes
-   --  longer raises SQL_Error 57014. Set_Busy_Timeout limits the time to wait for locks.
+   --  Limits the execution time of each Step, and of every other call that runs statements. A call
+   --  that takes longer raises SQL_Error 57014. Set_Busy_Timeout limits the time to wait for locks.
    --  @param Self the connection
-   --  @param Limit the limit in seconds; 0.0, the default, means no limit
+   --  @param Limit the limit in seconds; 0.0 for no limit, the default
    --  @exception Misuse_Error the connection is closed
 
    procedure Prepare
@@ -153,9 +152,9 @@ private
 
    use Ada.Strings.Unbounded;
 
-   --  A connection to a database file. BEGIN, COMMIT and ROLLBACK stay prepared after their first
-   --  use. Is_Query_Only is True during a read-only transaction. Deadline is the deadline of the
-   --  step in progress.
+   --  A connection to a database file. The statements BEGIN, COMMIT and ROLLBACK stay prepared
+   --  after their first use. Is_Query_Only is True during a read-only transaction. Deadline is the
+   --  deadline of the step in progress.
 
    type Transaction_Command is (Begin_Work, Begin_Immediate_Work, Commit_Work, Roll_Back_Work);
 

@@ -89,8 +89,8 @@ private package Appserver.SQL.SQLite_Library is
       Callback     : Progress_Callback;
       Argument     : System.Address)
      with Import, Convention => C, External_Name => "sqlite3_progress_handler";
-   --  Sets a callback, which SQLite calls after each Instructions instructions of its virtual
-   --  machine. A nonzero result of the callback interrupts the statement.
+   --  Sets a callback, which SQLite calls each time that its virtual machine has executed
+   --  Instructions instructions. A nonzero result of the callback interrupts the statement.
 
    procedure interrupt (DB : Database_Handle)
      with Import, Convention => C, External_Name => "sqlite3_interrupt";

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Tests handlers without a server, by computing the bytes that a server would send.
+--  Calls handlers in tests without a server, and returns the bytes that a server would send.
 
 pragma Ada_2022;
 
@@ -13,11 +13,11 @@ package Appserver.HTTP.Trials is
      (Handle : Handler;
       Bytes  : String;
       Client : IP_Addresses.Address := IP_Addresses.No_Address) return String;
-   --  Returns the responses to requests, with a server's default limits. The Date header is always
-   --  the beginning of 1970.
+   --  Returns the responses to requests, with a server's default limits. The header field Date is
+   --  always the beginning of 1970.
    --  @param Handle the handler
-   --  @param Bytes the requests. An incomplete request at the end gets no response. A receiver gets
-   --  the content in one call.
+   --  @param Bytes the requests. An incomplete request at the end gets no response. A content
+   --  receiver gets the whole content in one call.
    --  @param Client the address of the client
    --  @return the bytes of all responses
 

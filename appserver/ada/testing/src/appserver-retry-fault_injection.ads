@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Runs an action in tests, such as another transaction, just before or just after the first
+--  Runs an action of a test, such as another transaction, just before or just after the first
 --  commit. So a test can deterministically cause a stale version, a serialization failure, a
 --  deadlock or a lost connection:
 --
@@ -10,10 +10,10 @@
 --     …
 --     Stopped.Transactions.Run (By, DB, Change_The_Record'Access);
 --
---  The actions run in the task that commits. They must not wait for a lock that the transaction
---  holds: they would wait forever, or until the database's timeout. To cause a deadlock, let
---  another task use the transaction's connection to request a row that another transaction has
---  locked.
+--  An action runs in the task that commits the transaction. So it must not wait for a lock that
+--  this transaction holds, since the wait would last until the database's timeout, or forever. To
+--  cause a deadlock, let another task use the transaction's connection to request a row that
+--  another transaction has locked.
 
 pragma Ada_2022;
 
@@ -27,19 +27,19 @@ generic
 
    with procedure Before_First_Commit is null;
    --  Called before the first commit. If this procedure raises an exception, the commit propagates
-   --  it and has no effect.
+   --  the exception and has no effect.
 
    with procedure After_First_Commit is null;
    --  Called after the first commit. If this procedure raises an exception, the commit propagates
-   --  it, although the database has committed. Appserver.SQL.Injected_Errors.Drop_Connection
-   --  simulates a lost reply to the COMMIT.
+   --  the exception, although the database has committed the transaction.
+   --  Appserver.SQL.Injected_Errors.Drop_Connection simulates a lost reply to the COMMIT.
 
    Key_Table           : String  := "retry_key";
    Session_Per_Attempt : Boolean := False;
 
 package Appserver.Retry.Fault_Injection is
 
-   --  Procedures that Transactions calls before and after each commit
+   --  Procedures that the package Transactions calls before and after each commit
 
    procedure Before_Commit;
    procedure After_Commit;

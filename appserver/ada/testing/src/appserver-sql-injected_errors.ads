@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Raises errors in tests, like the errors of databases.
+--  Raises SQL_Error in tests, as the database drivers do.
 
 pragma Ada_2022;
 

@@ -18,8 +18,8 @@ package Cache_Hooks is
    procedure Advance (Time : Milliseconds);
 
    procedure Set_Back (Time : Milliseconds);
-   --  Makes the next operation read an earlier time, as if its task had been delayed after it read
-   --  the clock
+   --  Sets back the time that the next operation reads, as if the task had been delayed after it
+   --  read the clock
 
    function Now return Natural;
    --  Returns the time of the clock in milliseconds
@@ -27,10 +27,11 @@ package Cache_Hooks is
    function Clock return Ada.Real_Time.Time;
 
    function Weight_Of (Key : Integer; Element : Tracked.Item) return Natural;
-   --  Returns the number of the element modulo 100
+   --  Returns the number of the element modulo 100 as its weight
 
    function Time_Of (Key : Integer; Element : Tracked.Item) return Milliseconds;
-   --  Returns the number of the element in milliseconds; Forever if the number is 0
+   --  Returns the number of the element as its time to live in milliseconds; Forever if the number
+   --  is 0
 
    type Removal is record
       Key, Number : Integer;
@@ -51,9 +52,9 @@ package Cache_Hooks is
 
    function Count return Natural;
    function Sum return Natural;
-   --  Return the number of calls of Sum_Up since Reset, and the sum of their elements' numbers
+   --  Return the number of calls of Sum_Up since Reset, and the sum of the numbers of the elements
 
    function Removals return Removal_List;
-   --  Returns the removals since the last call
+   --  Returns the removals that were recorded since the last call of this function
 
 end Cache_Hooks;

@@ -16,7 +16,7 @@ package Item_Caches is
    No_Compare      : constant := -2_000;
    Slow_Compare    : constant := -3_000;
    Blocked_Compare : constant := -4_000;
-   --  Special keys, each of which has the same hash as the next lower key
+   --  Special keys. Each special key has the same hash as the next lower key.
 
    function Hash (Key : Integer) return Ada.Containers.Hash_Type is
      (if Key = No_Hash then raise Failed else Ada.Containers.Hash_Type'Mod (Key / 4));
@@ -29,7 +29,7 @@ package Item_Caches is
    --  True while Equal blocks
 
    Goes_On : Boolean := False with Atomic;
-   --  Set to True to end the wait in Equal
+   --  Set this variable to True to end the wait in Equal
 
    package Caches is new Appserver.Caches (Integer, Tracked.Item, Hash, Equal);
 

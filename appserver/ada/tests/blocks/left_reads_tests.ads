@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Reads of the wait-free cache that are ended by an exception, by an abort, or by the end of their
---  task, and nested reads: replaced elements are still freed, but not too early.
+--  Tests reads of the wait-free cache that end with an exception, an abort, or the end of their
+--  task, and nested reads. Replaced elements must still be freed, but not too early.
 
 with AUnit.Test_Suites;
 

@@ -53,7 +53,7 @@ package body Pool_Tests is
    private
       Watched : Pool_Tests.Hook := In_Open;
       Calls   : Natural := 0;
-      --  The number of calls before the one to block
+      --  The number of calls before the call that blocks
       Caught  : Boolean := False;
    end Trap;
 
@@ -731,7 +731,7 @@ package body Pool_Tests is
       Assert (False, "not within a minute: " & Message);
    end Await;
 
-   --  Leases resources at once, and returns them
+   --  Leases Count resources at the same time, and returns them
 
    procedure Lease_At_Once (Pool : in out Devices.Pool; Count : Positive) is
       Held : array (1 .. Count) of Lease (Pool'Unchecked_Access);

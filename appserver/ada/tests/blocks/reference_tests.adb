@@ -217,7 +217,7 @@ package body Reference_Tests is
       Stress_Time.Repeat (Round'Access);
    end Stress;
 
-   --  Tasks are aborted at any point of using references
+   --  Tasks are aborted at any point while they use references
 
    procedure Aborted (T : in out Fixture) is
       pragma Unreferenced (T);

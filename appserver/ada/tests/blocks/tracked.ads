@@ -15,7 +15,7 @@ package Tracked is
    --  Returns the number of an item. Raises Program_Error if the item has been finalized.
 
    Uncopyable : constant Integer := Integer'First;
-   --  The number of an item that cannot be copied: copying it raises an exception
+   --  The number of an item that cannot be copied, because its Adjust raises an exception
 
    function Live return Integer;
 

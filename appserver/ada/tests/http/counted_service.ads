@@ -26,7 +26,8 @@ package Counted_Service is
      (Self : in out Counted; Request : HTTP.Request) return HTTP.Response;
 
    Service : aliased Counted;
-   --  A service that responds like Respond, and includes Stream_Services
+   --  A service that responds like the function Respond, and also handles the paths of
+   --  Stream_Services
 
    Compressed : aliased HTTP.Compression.Gzip_Filter (Service'Access, Compressors => 1);
 

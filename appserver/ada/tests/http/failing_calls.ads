@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  System calls that fail on request of a test. The program must be linked with the shared C
+--  System calls that fail when a test requests it. The program must be linked with the shared C
 --  library, and with
 --
 --     -Wl,--wrap=epoll_ctl
@@ -11,7 +11,7 @@ with Interfaces.C;
 package Failing_Calls is
 
    procedure Allow_Threads (Count : Natural);
-   --  Makes the creation of threads fail after Count more threads
+   --  Lets the program create Count more threads. After that, the creation of a thread fails.
 
    procedure Allow_All_Threads;
 

@@ -54,7 +54,8 @@ package Filter_Services is
 
    type Router (Next : not null HTTP.Services.Service_Reference) is
      limited new HTTP.Services.Content_Service with null record;
-   --  A service that calls the next service for responses, but not for policies
+   --  A service that passes requests to the next service, but buffers all content without calling
+   --  the policy of the next service
 
    overriding function Policy_For
      (Self : in out Router; Request : HTTP.Request) return HTTP.Services.Content_Policy is

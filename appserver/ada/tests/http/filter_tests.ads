@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Tests the calls of filters: each filter is called once, before content is read, and never after
---  a filter that has rejected the request
+--  Tests that the server calls each filter once, before it reads content, and calls no further
+--  filter after a filter has rejected the request
 
 with AUnit.Test_Suites;
 

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Tests the server when the system lacks resources, and the errors that it reports.
+--  Tests the server when the system lacks resources, and tests the errors that the server reports.
 
 with AUnit.Test_Suites;
 

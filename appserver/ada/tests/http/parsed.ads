@@ -2,7 +2,7 @@
 --  Copyright 2026 The benchlab authors
 --
 --  The parser's results as text, for comparison: a line such as "POST /a?b|host|content" for each
---  request, and then the outcome of the rest.
+--  request, and then the outcome for the remaining bytes.
 
 with Appserver.HTTP.Parsing;
 
@@ -16,7 +16,8 @@ package Parsed is
    Small : constant Parsing.Limits := (Request_Line => 200, Header => 600, Content => 300);
 
    type Cutting is access function (Left : Positive) return Positive;
-   --  Returns the number of bytes that arrive next, if Left bytes have not arrived yet
+   --  Returns the number of bytes that arrive next. Left is the number of bytes that have not
+   --  arrived yet.
 
    function Uncut (Left : Positive) return Positive is (Left);
    function Byte_By_Byte (Left : Positive) return Positive is (Positive'Min (Left, 1));
@@ -30,6 +31,7 @@ package Parsed is
      (Bytes  : String;
       Limits : Parsing.Limits := (others => <>);
       Cut    : not null Cutting := Uncut'Access) return String;
-   --  Like Outcome, but removes the content as it arrives
+   --  Returns the outcome like Outcome, but streams the content: removes it from the request as it
+   --  arrives
 
 end Parsed;

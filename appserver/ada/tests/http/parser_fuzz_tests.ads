@@ -1,9 +1,9 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Tests the parser with randomly damaged requests, with a constant seed. For any input, split in
---  any way, the parser must raise no exception, its outcome must be the same, and its requests must
---  be equal to those of the reference reader.
+--  Tests the parser with randomly damaged requests, from a constant seed. For any input, the parser
+--  must not raise an exception, the outcome must not depend on how the input is split, and the
+--  requests must be equal to the requests of the reference reader.
 
 with AUnit.Test_Suites;
 

@@ -404,7 +404,8 @@ package body Parser_Tests is
       Refused ("GET / HTTP/1.1\r\n" & 600 * 'x', 431);
       Has (Filled (600), "GET /?|h|\nall");
       Refused (Filled (601), 431);
-      --  A malformed line is rejected as such if it comes before the limit is exceeded
+      --  If a malformed line precedes the line that exceeds the limit, the malformed line is
+      --  rejected
       Refused ("GET / HTTP/1.1\r\n:\r\n" & 600 * 'x', 400);
       Assert
         (Parsed.Outcome

@@ -1,7 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Handlers that respond with the client that a proxy reports: "ADDRESS SCHEME HOST".
+--  Handlers that respond with the client's address, scheme and host, as reported by a proxy:
+--  "ADDRESS SCHEME HOST".
 
 with Appserver.HTTP;
 with Appserver.IP_Addresses;

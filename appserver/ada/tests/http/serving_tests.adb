@@ -408,8 +408,8 @@ package body Serving_Tests is
       Assert (Open_Files <= Before, "files that are open:" & Open_Files'Image & Before'Image);
    end Nothing_Left_Open;
 
-   --  The waiting memory is full while a response waits for its client. To store what this client
-   --  sends after it, connections that have used more memory for longer are evicted.
+   --  The waiting memory is full while a response waits for its client. To store further requests
+   --  of this client, the server evicts connections that have used more memory for a longer time.
 
    procedure Room_Behind_A_Response (T : in out Fixture) is
       Before : constant Natural := Open_Files;

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Tests a server with well-behaved, misbehaving, slow, and many clients.
+--  Tests a server with well-behaved, misbehaving, slow, and large numbers of clients.
 
 with AUnit.Test_Suites;
 with Tested_Servers;
@@ -11,6 +11,6 @@ generic
 package Serving_Tests is
 
    function Suite (Folder : String) return AUnit.Test_Suites.Access_Test_Suite;
-   --  Returns the tests. They write files to the directory Folder.
+   --  Returns the tests, which write files to the directory Folder
 
 end Serving_Tests;

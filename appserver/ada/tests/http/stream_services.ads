@@ -16,21 +16,24 @@ package Stream_Services is
    --  Returns True for /upload/…, /stream, /open and /text
 
    function Policy_For (Request : HTTP.Request) return HTTP.Services.Content_Policy;
-   --  Returns the policy for a path. /upload/count: at most 4 GiB; the response is "LENGTH CRC-32".
-   --  /upload/short: the same with at most 1,000 bytes. /upload/enough: stops after 10 bytes.
-   --  /upload/raise: the receiver raises an exception at a "!". /upload/slow: each piece takes 0.01
-   --  s. /upload/buffered: at most 100 bytes, buffered. /upload/refused: 401. /upload/plan: raises
-   --  an exception. At most 16 of the first five run concurrently; others get 503. /upload/form:
-   --  multipart/form-data with at most 20 parts, whose headers have at most 500 bytes; the response
-   --  is a line "NAME|FILE|TYPE|LENGTH|CRC-32" for each part. At most 4 of these run concurrently.
+   --  Returns the policy for a path. /upload/count: a receiver for at most 4 GiB; the response is
+   --  "LENGTH CRC-32". /upload/short: a receiver for at most 1,000 bytes, with the same response.
+   --  /upload/enough: a receiver that stops after 10 bytes. /upload/raise: a receiver that raises
+   --  an exception at a "!". /upload/slow: a receiver that takes 0.01 s for each piece. At most 16
+   --  of these receivers run concurrently; further requests get 503. /upload/buffered: at most 100
+   --  bytes, buffered. /upload/refused: 401. /upload/plan: an exception. /upload/form: a receiver
+   --  for multipart/form-data with at most 20 parts, whose headers have at most 500 bytes; the
+   --  response has a line "NAME|FILE|TYPE|LENGTH|CRC-32" for each part. At most 4 requests for
+   --  /upload/form run concurrently.
 
    function Respond (Request : HTTP.Request) return HTTP.Response;
    --  Responds to a request by its path. /upload/buffered: the content. /stream?size=N&piece=N: N
-   --  bytes of Byte, in pieces; with &counted=N, has a Content-Length; with &raise=N, raises an
-   --  exception after N bytes. At most 16 run concurrently; others get 503. /open: the number of
-   --  open receivers and sources of all kinds. /text?size=N: N bytes of text; with &type=T, the
-   --  media type T; with &FIELD=VALUE, one of the fields ETag, Content-Encoding, Cache-Control and
-   --  Vary; with &fixed, the same as constant text.
+   --  bytes of Byte, in pieces; with &counted=N, the response has a Content-Length; with &raise=N,
+   --  the source raises an exception after N bytes. At most 16 streams run concurrently; further
+   --  requests get 503. /open: the number of open receivers and sources of all kinds. /text?size=N:
+   --  N bytes of text. With &type=T, the media type is T. With &FIELD=VALUE, the response has the
+   --  field ETag, Content-Encoding, Cache-Control or Vary. With &fixed, the content is a constant
+   --  text.
 
    function Byte (Offset : HTTP.Byte_Count) return Character;
 

@@ -17,8 +17,8 @@ package Test_Clients is
    type Client is tagged limited private;
 
    procedure Connect (Self : in out Client; Port : Natural; Receive_Buffer : Natural := 0);
-   --  Connects to the server. With a small Receive_Buffer, a client that does not read soon blocks
-   --  the server.
+   --  Connects to the server. With a small Receive_Buffer, the server soon cannot send any more if
+   --  the client does not read.
 
    procedure Send (Self : in out Client; Bytes : String);
 
@@ -29,8 +29,8 @@ package Test_Clients is
    --  an empty text after the last response.
 
    function Received (Self : in out Client) return Natural;
-   --  Receives the available bytes, at most 65,536, which Response and Rest return later. Returns
-   --  the number of bytes. Waits for the first byte.
+   --  Receives the available bytes, at most 65,536, and returns their number. Waits for the first
+   --  byte. Response and Rest return these bytes later.
 
    function Rest (Self : in out Client) return String;
    --  Returns all bytes until the server closes the connection

@@ -9,7 +9,7 @@ package Test_Service is
 
    use Appserver;
 
-   --  A gate at which handlers of /wait block until a test opens it
+   --  A gate, at which handlers of /wait block until a test opens the gate
 
    protected Gate is
       procedure Shut;
@@ -27,8 +27,8 @@ package Test_Service is
 
    function Respond (Request : HTTP.Request) return HTTP.Response;
    --  Responds to the paths /fixed, /long (256 KiB), /written?size=N, /echo,
-   --  /file?first=N&length=N, /fields, /wait, /slow, /deep?levels=N (10 KB of stack each),
-   --  /unprobed, /raise, /full, /missing, /document, /folder/NAME?levels=N (1 KB of stack each);
-   --  else 404
+   --  /file?first=N&length=N, /fields, /wait, /slow, /deep?levels=N (10 KB of stack for each
+   --  level), /unprobed, /raise, /full, /missing, /document and /folder/NAME?levels=N (1 KB of
+   --  stack for each level). Responds to other paths with 404.
 
 end Test_Service;

@@ -15,7 +15,7 @@ package Tested_Servers is
    generic
       Name  : String;
       Spare : Natural;
-      --  The number of handlers that can block before other requests must wait for them
+      --  The number of handlers that can block before other requests have to wait
       with procedure Start (Times : HTTP.Time_Limits);
       with procedure Stop;
       with function Port return Natural;
@@ -29,7 +29,7 @@ package Tested_Servers is
    package Embedded is new Tested_Server
      ("embedded", 0, Start_Embedded, Stop_Embedded, Embedded_Port);
 
-   --  Servers with one loop, so that blocking handlers affect each other, and servers with two
+   --  Servers with one loop, in which blocking handlers affect other requests, and servers with two
    --  loops
 
    procedure Start_With_One (Times : HTTP.Time_Limits);

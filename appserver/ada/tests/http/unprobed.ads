@@ -7,7 +7,6 @@ package Unprobed is
 
    function Sum (Place : Positive) return Natural
      with Pre => Place <= 100;
-   --  A procedure with a stack frame of 1,000,000 bytes, of which it touches only one byte near the
-   --  end
+   --  Uses a stack frame of 1,000,000 bytes, but accesses only one byte, near the end of the frame
 
 end Unprobed;

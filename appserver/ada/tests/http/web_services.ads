@@ -28,10 +28,10 @@ package Web_Services is
    overriding function Respond
      (Self : in out Web_Service; Request : HTTP.Request) return HTTP.Response;
    --  Responds to a request by its path. /address: the address of the connection. /forwarded,
-   --  /x-forwarded: like Proxy_Service. /count: the number of such requests to this service.
-   --  /cookies, /form: a line "NAME=VALUE" in hexadecimal for each cookie or field.
-   --  /set-cookie?name=N&value=V sets a cookie. /site/: files, if there are any. Other paths:
-   --  Stream_Services
+   --  /x-forwarded: the response of Proxy_Service. /count: the number of requests for /count to
+   --  this service. /cookies, /form: a line "NAME=VALUE" in hexadecimal for each cookie or field.
+   --  /set-cookie?name=N&value=V: a response that sets a cookie. /site/: files, if a site is open.
+   --  Other paths: the response of Stream_Services.
 
    Shared_Service : aliased Web_Service;
    --  The service that tests of the embedded profile use
@@ -39,7 +39,8 @@ package Web_Services is
    Compressed : aliased HTTP.Compression.Gzip_Filter (Shared_Service'Access, Compressors => 2);
 
    procedure Open_Site (Path : String);
-   --  Opens a site with index files, precompressed files, and "public, max-age=60"
+   --  Opens a site with index files, precompressed files, and the Cache-Control "public,
+   --  max-age=60"
 
    Log : aliased HTTP.Access_Logs.Access_Log (Lines => 32);
 

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Tests the monitor, its filter, its wrapper for databases, and its output.
+--  Tests the monitor, its filter for HTTP servers, its wrapper for databases, and its output.
 
 with AUnit.Test_Suites;
 

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Counts heap allocations, including those of the Ada library: the program's own malloc replaces
---  that of glibc.
+--  Counts heap allocations, including the allocations of the Ada library: the program's own malloc
+--  replaces the malloc of glibc.
 
 package Counted_Memory is
 

@@ -4,7 +4,7 @@
 package Parallel is
 
    procedure Run (Tasks : Positive; Work : not null access procedure (Number : Positive));
-   --  Calls Work in concurrent tasks, which start together. Raises the first exception of a task
-   --  again after all tasks have ended.
+   --  Calls Work in concurrent tasks, which start together. If tasks raise exceptions, raises the
+   --  first of these exceptions again after all tasks have ended.
 
 end Parallel;

@@ -6,6 +6,6 @@
 package Stress_Time is
 
    procedure Repeat (Round : not null access procedure);
-   --  Calls Round once, and repeats the call until the stress time has passed
+   --  Calls Round, at least once, and repeats the call until the stress time has passed
 
 end Stress_Time;

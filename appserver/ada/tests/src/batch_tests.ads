@@ -13,6 +13,6 @@ package Batch_Tests is
    function Suite return AUnit.Test_Suites.Access_Test_Suite;
 
    function Server_Suite return AUnit.Test_Suites.Access_Test_Suite;
-   --  Tests that need a database server: lost connections
+   --  Returns the tests that need a database server, which lose connections
 
 end Batch_Tests;

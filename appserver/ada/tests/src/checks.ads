@@ -13,7 +13,7 @@ package Checks is
 
    procedure Is_Refused
      (Act : not null access procedure; State : SQL.SQL_State; Words : String := "");
-   --  Checks that Act raises SQL_Error with this state and a message that contains Words
+   --  Checks that Act raises SQL_Error with the SQLSTATE State and a message that contains Words
 
    procedure Is_Misuse (Act : not null access procedure; Words : String);
    --  Checks that Act raises Misuse_Error with a message that contains Words

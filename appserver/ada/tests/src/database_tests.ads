@@ -12,15 +12,15 @@ generic
 package Database_Tests is
 
    function Suite return AUnit.Test_Suites.Access_Test_Suite;
-   --  Tests for all databases
+   --  Returns the tests for all databases
 
    function Server_Suite return AUnit.Test_Suites.Access_Test_Suite;
-   --  Tests that need a database server
+   --  Returns the tests that need a database server
 
 private
 
-   --  The package is declared here and not in the body, because it derives a type from the
-   --  database's type
+   --  This package is declared in the specification and not in the body, because it derives a type
+   --  from the database's type
 
    package Faults is new Retried_Fault_Tests
      (Database, Schedules => (if Database.Dialect.Name.all = "SQLite" then 10_000 else 3_000));

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Tests that mistakes in the program raise an exception with a clear message, and that lifetimes
---  may end in any order.
+--  Tests that mistakes in a program raise an exception with a clear message, and that the lifetimes
+--  of objects may end in any order.
 
 with AUnit.Test_Suites;
 with Test_Databases;

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Connections that record their commands, except for those that begin and end transactions.
+--  Connections that record their commands, except for commands that begin or end transactions.
 
 with Ada.Strings.Unbounded;
 with Appserver.SQL;

@@ -207,9 +207,9 @@ package body Retried_Fault_Tests is
    ----------------
 
    --  The letters of a program are steps of its transaction. "a" is a statement of this
-   --  transaction. The others are nested transactions: "p" on the same connection, so that it is a
-   --  part; "b" on another connection; "k" with a key. After an upper-case letter, the program
-   --  handles all exceptions.
+   --  transaction. The others are nested transactions: "p" on the same connection, as a part of the
+   --  outer transaction; "b" on another connection; "k" with a key. After an upper-case letter, the
+   --  program handles all exceptions.
 
    type Mode is (Plain, Keyed, By_Hand);
    --  By_Hand means that the operation itself begins and ends its transaction
@@ -385,7 +385,7 @@ package body Retried_Fault_Tests is
       end if;
    end Check_Balance;
 
-   --  A call that is repeated with the same key determines the outcome of the first
+   --  A call that is repeated with the same key determines the outcome of the first call
 
    procedure Check_Again (T : in out Fixture; Program : String; Words : String) is
    begin

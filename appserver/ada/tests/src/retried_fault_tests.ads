@@ -1,9 +1,9 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Fault injection: a call with nested transactions, on the same connection and on another, fails
---  at each of its points. tests/shared/retry_situations.txt contains the outcomes. Java's
---  DatabaseTest expects the same ones.
+--  Fault injection: a call with nested transactions, on the same connection and on another
+--  connection, fails at each of its steps. tests/shared/retry_situations.txt contains the expected
+--  outcomes. DatabaseTest, a test of the Java library, expects the same outcomes.
 
 with Ada.Strings.Unbounded;
 with AUnit.Test_Suites;
@@ -13,15 +13,16 @@ generic
    with package Database is new Test_Databases.Database (<>);
 
    Schedules : Positive;
-   --  The default number of random schedules; the environment variable LAB_SCHEDULES overrides it
+   --  The default number of random schedules; the environment variable LAB_SCHEDULES overrides this
+   --  number
 package Retried_Fault_Tests is
 
    function Suite return AUnit.Test_Suites.Access_Test_Suite;
 
 private
 
-   --  A connection whose Close usually only rolls back and keeps the session, since logging in
-   --  costs a server more than all operations of a schedule
+   --  A connection whose Close usually rolls back, but keeps the session open. To log in again
+   --  would take a server longer than all operations of a schedule.
 
    type Kept_Connection is new Database.Connection with record
       Is_Shut  : Boolean := False;

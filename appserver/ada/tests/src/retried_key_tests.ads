@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Tests that calls with the same key take effect once, even concurrently, and cost one more round
---  trip.
+--  Tests that calls with the same key take effect once, even if they are concurrent, and that a key
+--  costs one additional round trip.
 
 with AUnit.Test_Suites;
 with Test_Databases;

@@ -13,6 +13,6 @@ package Retried_Transaction_Tests is
    function Suite return AUnit.Test_Suites.Access_Test_Suite;
 
    function Server_Suite return AUnit.Test_Suites.Access_Test_Suite;
-   --  Tests that need a database server: sessions that end, and row locks
+   --  Returns the tests that need a database server: tests of sessions that end, and of row locks
 
 end Retried_Transaction_Tests;

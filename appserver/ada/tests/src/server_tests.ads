@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Tests of database servers: connections that are counted, rejected, cancelled and lost, and
---  prepared statements on the server.
+--  Tests of database servers: the number of connections, connections that are rejected, cancelled
+--  or lost, and prepared statements on the server.
 
 with AUnit.Test_Suites;
 with Test_Databases;

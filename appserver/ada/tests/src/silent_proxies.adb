@@ -18,7 +18,7 @@ package body Silent_Proxies is
          Silences_New := New_Ones;
       end Silence;
 
-      --  Nothing is forwarded after this order was taken
+      --  After this entry call, the proxy forwards nothing
 
       entry Await_Silence when not Silences or else Stops is
       begin
@@ -183,8 +183,8 @@ package body Silent_Proxies is
       Stops        : Boolean;
       Bytes        : Stream_Element_Array (1 .. 65_536);
 
-      --  A peer that does not read must not delay an order: the remaining bytes are dropped, and
-      --  the pair is closed
+      --  A peer that does not read must not delay a call of Silence or Stop: the remaining bytes
+      --  are dropped, and both connections are closed
 
       Small : constant := 2_048;
       --  The number of bytes that a writable socket accepts

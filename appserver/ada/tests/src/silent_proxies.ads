@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Forwards connections to a server, and can simulate that the server has stopped: the connections
---  stay open, but no more data arrives. It can also hold back a request.
+--  Forwards connections to a server. A proxy can simulate that the server has stopped: the
+--  connections stay open, but no more data arrives. It can also hold back a request.
 
 with Ada.Streams;
 with GNAT.Sockets;
@@ -16,7 +16,7 @@ package Silent_Proxies is
    --  postgresql://USER:PASSWORD@127.0.0.1:5432/shop
 
    function Target (Self : Proxy) return String;
-   --  Returns the URI of the target through the proxy
+   --  Returns the URI of the target with the proxy's host and port
 
    procedure Silence (Self : in out Proxy; New_Ones : Boolean);
    --  Stops forwarding data on the existing connections and, if New_Ones is True, also on later
@@ -36,7 +36,8 @@ package Silent_Proxies is
 
    procedure With_Proxy
      (Variable : String; Act : not null access procedure (Through : in out Proxy));
-   --  Calls Act while the target in the environment variable Variable leads through a proxy
+   --  Calls Act with a proxy for the target in the environment variable Variable. During the call,
+   --  the variable contains the URI of the proxy.
 
 private
 

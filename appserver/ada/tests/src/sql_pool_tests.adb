@@ -104,7 +104,7 @@ package body SQL_Pool_Tests is
       Assert (Pool.Statistics.Open = 1, "one connection");
    end Keeps_Statements;
 
-   --  Values that one request bound are not visible to the next
+   --  Values that one lease has bound are not visible to the next lease
 
    procedure Unbound (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -129,7 +129,7 @@ package body SQL_Pool_Tests is
       end loop;
    end Unbound;
 
-   --  A text whose statement is in use gets another statement
+   --  If the cached statement of a text is in use, the text gets another statement
 
    procedure Nested (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -197,7 +197,7 @@ package body SQL_Pool_Tests is
       Reads (Held, 1, 10);
    end Bounded;
 
-   --  A text that cannot be prepared at first, and later can
+   --  A text cannot be prepared at first, but can be prepared later
 
    procedure Refused (T : in out Fixture) is
       Pool : aliased Pools.Pool (1);

@@ -13,6 +13,7 @@ package SQL_Pool_Tests is
    function Suite return AUnit.Test_Suites.Access_Test_Suite;
 
    function Server_Suite return AUnit.Test_Suites.Access_Test_Suite;
-   --  Tests that need a database server: prepared statements on the server, and sessions that end
+   --  Returns the tests that need a database server: tests of prepared statements on the server,
+   --  and of sessions that end
 
 end SQL_Pool_Tests;

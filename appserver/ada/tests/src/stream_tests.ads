@@ -13,6 +13,7 @@ package Stream_Tests is
    function Suite return AUnit.Test_Suites.Access_Test_Suite;
 
    function Server_Suite return AUnit.Test_Suites.Access_Test_Suite;
-   --  Tests that need a database server: a connection that is busy with a stream
+   --  Returns the tests that need a database server: tests of a connection that is busy with a
+   --  stream
 
 end Stream_Tests;

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The properties of a database that the common tests need.
+--  The properties of a database that the tests for all databases use.
 
 with Appserver.SQL;
 
@@ -13,12 +13,12 @@ package Test_Databases is
 
    function "+" (Text : String) return Text_Reference is (new String'(Text));
 
-   --  The properties of a database: the states of common errors; True if a text can contain a NUL;
-   --  the function that counts the characters of a text; the types of blobs and of generated keys.
-   --  For database servers, also the queries that count the tests' connections and their prepared
-   --  statements; the query for a connection's ID, and the text before and after the ID in the
-   --  statement that ends a connection; the type of long texts; a statement that runs for half a
-   --  minute; and the environment variable that contains the target.
+   --  The properties of a database: the SQLSTATEs of common errors, whether a text can contain a
+   --  NUL, the name of the function that counts the characters of a text, and the types of blobs
+   --  and of generated keys. A database server has more properties: the queries that count the
+   --  tests' connections and their prepared statements, the query for a connection's ID, the text
+   --  before and after this ID in the statement that ends a connection, the type of long texts, a
+   --  statement that runs for half a minute, and the environment variable that contains the target.
 
    type Traits is record
       Name       : Text_Reference;
@@ -41,7 +41,7 @@ package Test_Databases is
       Variable   : Text_Reference := +"";
    end record;
 
-   --  The parameters of this package, for the tests
+   --  Only the tests use some of the generic parameters
 
    pragma Warnings (Off, "*is not referenced");
 

@@ -13,6 +13,6 @@ package Transaction_Tests is
    function Suite return AUnit.Test_Suites.Access_Test_Suite;
 
    function Server_Suite return AUnit.Test_Suites.Access_Test_Suite;
-   --  Tests that need a database server: transactions that write concurrently
+   --  Returns the tests that need a database server: tests of transactions that write concurrently
 
 end Transaction_Tests;

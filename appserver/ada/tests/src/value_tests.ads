@@ -1,7 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Tests that values are read back unchanged, and that a null is never treated as a value.
+--  Tests that a program reads back the values that it has written, and that a null is never treated
+--  as a value.
 
 with AUnit.Test_Suites;
 with Test_Databases;

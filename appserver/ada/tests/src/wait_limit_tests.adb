@@ -749,7 +749,8 @@ package body Wait_Limit_Tests is
       end if;
    end Stopped_Server;
 
-   --  A late Cancel does not stop statements that began after the statement that it was meant for
+   --  A late Cancel does not stop statements that began after the statement that it was intended to
+   --  stop
 
    procedure Late_Cancel (T : in out Fixture) is
 

@@ -5,7 +5,7 @@ package body Orders is
    use GNATCOLL.JSON;
 
    function Member (Of_Value : JSON_Value; Name : String; Kind : JSON_Value_Type) return JSON_Value;
-   --  Returns a member. Raises Not_An_Order if it is missing or has another kind.
+   --  Returns a member. Raises Not_An_Order if the member is missing or has another kind.
 
    -------------
    -- Members --

@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The REST experiment's server on the Ada Web Server.
+--  The subject with the Ada Web Server (AWS).
 
 with AWS;
 with Benchlab.Subjects;

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The embedded profile, with room for 1,100 connections. The task that waits for commands also
---  serves.
+--  The case with the embedded profile of the server, with room for 1,100 connections. The task that
+--  waits for commands also serves the connections.
 
 with Benchlab.Cases;
 with Benchlab.Fields;

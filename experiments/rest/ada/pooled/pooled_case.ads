@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The server profile, whose tasks serve from Open to Close.
+--  The case with the server profile, whose tasks serve connections from Open to Close.
 
 with Appserver.HTTP.Server;
 with Benchlab.Cases;

@@ -128,8 +128,8 @@ package body Orders_Tests is
       Refuses (Smallest (Item_With ("""quantity"":1,""price"":0,""tags"":[1]")));
    end Refuses_Others;
 
-   --  The maximum number of items and tags in a text of its length fits; an order that does not fit
-   --  is rejected completely
+   --  An order with the maximum number of items and tags for the length of its text fits. An order
+   --  that does not fit is rejected completely.
 
    procedure Has_Room (T : in out Fixture) is
       pragma Unreferenced (T);

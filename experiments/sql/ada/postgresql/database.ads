@@ -16,10 +16,10 @@ package Database is
 
    Parameter : constant array (Parameter_Number range 1 .. 2) of String (1 .. 2) :=
      ["$1", "$2"];
-   --  The placeholders of parameters in the text of a statement
+   --  The placeholders of the first two parameters in the text of a statement
 
    Nothing : constant String := "nothing";
-   --  The name of the column nothing of test_mixed
+   --  The name of the column "nothing" in the table test_mixed
 
    Has_Do : constant Boolean := False;
    --  True if the database supports the statement DO 1

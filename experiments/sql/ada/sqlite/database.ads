@@ -15,10 +15,11 @@ package Database is
    function Library return String is ("SQLite " & SQLite.Library_Version);
 
    Parameter : constant array (Parameter_Number range 1 .. 2) of String (1 .. 1) := ["?", "?"];
-   --  The placeholders of parameters in the text of a statement
+   --  The placeholders of the first two parameters in the text of a statement
 
    Nothing : constant String := """nothing""";
-   --  The name of the column nothing of test_mixed, which is quoted since it is a keyword in SQLite
+   --  The name of the column "nothing" in the table test_mixed. The name is quoted, since it is a
+   --  keyword in SQLite.
 
    Has_Do : constant Boolean := False;
    --  True if the database supports the statement DO 1

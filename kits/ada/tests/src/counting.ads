@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  A case with concurrent operations: each worker adds up the numbers of its operations, or reports
---  that they failed.
+--  A case with concurrent operations. Each worker adds up the numbers of its operations, or reports
+--  that the operations have failed.
 
 with Ada.Finalization;
 with Benchlab.Cases;
@@ -47,8 +47,9 @@ package Counting is
       Arguments : Fields.Field_List;
       Inputs    : Seeded_Sequences.Sequence;
       Settings  : in out Fields.Field_List);
-   --  Opens the case. The argument "failing" is the number of a worker that fails, and "refusing"
-   --  is the number of a worker whose operations all fail. 0 or no argument means no worker.
+   --  Opens the case. The argument "failing" is the number of a worker that raises an exception,
+   --  and "refusing" is the number of a worker whose operations all fail. 0 or no argument means no
+   --  worker.
 
    overriding procedure Perform
      (Self       : in out Counting_Case;

@@ -12,7 +12,8 @@ package Serving is
 
    Waits    : Natural := 0;
    Commands : Natural := 0;
-   --  The number of calls of Wait, and the descriptor that the latest call received
+   --  The number of calls of Wait (Waits), and the descriptor that was passed to the latest call
+   --  (Commands)
 
    type Server_Case is limited new Cases.Serving_Case with null record;
 

@@ -66,8 +66,8 @@ package body Session_Tests is
       Assert (Session.Is_Over, "over");
    end In_Order;
 
-   --  The reported interval is within the one that the test measures, and does not end before it
-   --  starts
+   --  The reported interval is within the interval that the test measures, and does not end before
+   --  it starts
 
    procedure Timing (T : in out Fixture) is
       use Kernel;

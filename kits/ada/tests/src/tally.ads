@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  A case that can fail in each of its operations on request, and that counts its live objects.
+--  A case whose operations fail on request, and which counts its live objects.
 
 with Ada.Finalization;
 with Benchlab.Cases;
