@@ -73,10 +73,7 @@ level of 95 %, up to 5 % may. {winners} of the intervals lay entirely outside 1 
 
 {table}
 
-The goal for the half width is 1 % for C and Ada, and 2 % for Java and Python. The scatter is the standard deviation over
-blocks of the log ratio of the two copies.
-
-## How it was measured
+The scatter is the standard deviation over blocks of the log ratio of the two copies.
 
 ```sh
 {command}

@@ -138,12 +138,10 @@ times in {false_theirs}. With {more:.2f} % more time, benchlab found the differe
 {table}
 
 hyperfine prints the ratio of two means and names the faster command without a test; its documentation recommends the
-t-test in `scripts/welch_ttest.py`. benchlab's interval holds at 95 % or above, whenever the run stops.
+t-test in `scripts/welch_ttest.py`.
 
 To start a process, benchlab takes {added} µs longer than a bare `posix_spawn` and `waitid`, in mirrored turns on the same
 core (medians of 400 turns on each core).
-
-## How it was measured
 
 ```sh
 cargo build --profile local && {command}

@@ -155,17 +155,13 @@ benchlab measured programs and servers that differ by a known amount: {held} of 
 
 {table}
 
-- **work**: a program that does 2 % more steps, in processes of about 25 ms. The truth is slightly below 1.02 because
-  starting the process takes the same time for both.
+- **work**: a program that does 2 % more steps, in processes of about 25 ms, of which the start takes the same time for both.
 - **delay**: responses that take 20 µs longer, at 500 requests/s; p50.
 - **tail**: the slowest seventh of the responses, 1.25 to 3.75 ms, takes 5 % longer, at 100 requests/s; p90.
 - **stall**: a server that stalls for 1 s in every 10 s, at 500 requests/s; p99 in ms, as [derived here](load.md#a-server-that-stalls).
 
 The intervals imply more scatter than there is, because they hold jointly over a run, and because the p99's interval allows for
-stalls at random times.
-
-`benches/truth.py --output docs/results/truth.md` made {runs} runs of each on {host}, with no
-other load. Ten runs of `tail` and of `stall` ran at the same time.
+stalls at random times. `benches/truth.py --output docs/results/truth.md` made {runs} runs of each on {host}, with no other load.
 """
 
 
