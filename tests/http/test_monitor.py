@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The monitor in a server, as described in appserver/ada/monitor/README.md: its metrics, read by other parsers."""
+"""The monitor in appserver/ada/tests/monitor/watched_server.adb: its metrics, read by other parsers."""
 
 import json
 import socket

@@ -504,7 +504,7 @@ def test_an_answer_that_is_read_slowly(impatient: Program) -> None:
 
 
 def test_the_example() -> None:
-    """The example in http/README.md, which allocates receivers and sources on the heap."""
+    """appserver/ada/tests/http/upload_server.adb, which allocates receivers and sources on the heap."""
     process = subprocess.Popen([PROGRAMS / "upload_server", "0"], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
         host, port = process.stdout.readline().strip().removeprefix("http://").split(":")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The example in appserver/ada/http/README.md that ends on SIGTERM, and reopens its log on SIGHUP."""
+"""appserver/ada/tests/http/graceful_server.adb, which ends on SIGTERM, and reopens its log on SIGHUP."""
 
 import signal
 import subprocess
