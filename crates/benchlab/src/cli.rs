@@ -120,7 +120,7 @@ pub struct AgentArgs {
     /// Print the program's hash
     #[arg(long)]
     pub hash: bool,
-    /// Delete the program, which was copied for this agent
+    /// Delete the program file, which the coordinator copied to this host
     #[arg(long)]
     pub copied: bool,
 }
@@ -193,9 +193,10 @@ pub struct RunArgs {
     /// Values for a sweep or a factor; `all` selects all of its values
     #[arg(long, value_name = "NAME=VALUE,…")]
     pub set: Vec<String>,
-    /// Hosts that measure blocks in parallel: ssh:HOST,HOST, slurm:8, k8s:8, local:2 or netns:NAME,NAME. For
-    /// experiments about disks: the directories for subjects to work in, or devices, each of which stands for a
-    /// filesystem on it [default: every writable filesystem on a separate disk, and one in memory]
+    /// Hosts that measure blocks in parallel: ssh:HOST,HOST, slurm:8, k8s:8, local:2 or
+    /// netns:NAME,NAME. For experiments about disks: directories for subjects to work in, or block
+    /// devices with a mounted filesystem [default: every writable filesystem on a separate disk,
+    /// and one in memory]
     #[arg(long, value_name = "WHERE|DIR|DEVICE,…", value_parser = run_on)]
     pub on: Vec<RunOn>,
     #[command(flatten)]
@@ -409,9 +410,10 @@ pub struct CompareArgs {
     /// is inconclusive: short for --fail-if 'any>+MARGIN'
     #[arg(long)]
     pub gate: bool,
-    /// The metric that --gate judges: time; CPU time, which other processes on a shared machine disturb less; or
-    /// instructions, counted by Valgrind in each build of --builds, or in environments of different sizes, and judged
-    /// by the range, so that a different layout alone does not fail the gate
+    /// The metric that --gate judges. Other processes on a shared machine disturb CPU time less
+    /// than time. Valgrind counts instructions in each build of --builds, or in environments of
+    /// different sizes, and the gate judges the range of the counts, so a different layout alone
+    /// does not fail it
     #[arg(long, value_name = "METRIC", default_value = "wall", requires = "gate")]
     pub gate_on: GateOn,
     /// Exit with code 3 if this condition holds. A condition is about a change from the baseline,
@@ -474,7 +476,7 @@ pub struct BisectArgs {
     #[arg(long, default_value = "wall", value_name = "METRIC")]
     pub metric: MetricName,
     /// Ignore changes by less than this percentage. If the two ends differ by less than three times
-    /// this, the search finds changes down to a third of their difference
+    /// this percentage, the search finds changes down to a third of their difference
     #[arg(long, default_value = "2%", value_name = "PERCENT", value_parser = fraction)]
     pub margin: f64,
     /// Time limit for measuring each commit, such as 5m; most commits need far less

@@ -17,7 +17,7 @@ const HABITS: &[Habit] = &[
     Habit {
         verb: "compare",
         options: &["-w", "--warmup"],
-        instead: "leave it out: before it measures, benchlab runs each command until its files are in memory",
+        instead: "leave it out: before measuring a command, benchlab runs it until its files are in memory",
     },
     Habit {
         verb: "compare",

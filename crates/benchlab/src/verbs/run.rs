@@ -68,7 +68,7 @@ const PROCESS_SETS: u32 = 12;
 /// The number of mirrored pairs of passes over the servers in a block.
 const SERVER_PAIRS: u32 = 1;
 
-/// The maximum number of blocks that a process set serves.
+/// The maximum number of blocks that one set of server processes serves.
 const MAX_BLOCKS_OF_SET: u32 = lab_stats::nesting::MAX_BLOCKS;
 
 /// Measures an experiment.

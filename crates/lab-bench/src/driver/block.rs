@@ -32,8 +32,8 @@ pub struct BlockRun<'a, 'b> {
     pace: BlockPace,
     machine: &'a dyn Machine,
     passes_ns: u64,
-    /// The monitor of the host and the usual duration of a block in ns, if a disturbed block would
-    /// be repeated.
+    /// The monitor of the host, and the usual duration of a block in ns. `None` if a disturbed
+    /// block is not repeated.
     host: Option<(&'a dyn HostWatch, u64)>,
     began_ns: u64,
     is_given_up: bool,

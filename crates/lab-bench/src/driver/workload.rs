@@ -17,7 +17,7 @@ use lab_store::StoreError;
 ///   refresh_opened                the same again, after all subjects are warm
 ///   begin_point, warm_up          each point; its subjects in a random order
 ///     before_pass                 each pass; its subjects in the pass's order
-///     begin_turn, take_turn, end_turn     take_turn again if others disturbed it
+///     begin_turn, take_turn, end_turn     take_turn again if other processes disturbed it
 ///   close                         the subjects that remain at the point
 ///   quit                          all subjects
 /// end_block
@@ -82,7 +82,8 @@ pub trait Workload {
     /// Called after all turns of a block.
     fn end_block(&mut self, _block: &mut BlockContext) {}
 
-    /// Returns true if a run can be resumed after the user stops it. If false, the run ends.
+    /// Returns true if a run can be resumed after the user stops it. If false, stopping the run
+    /// ends it.
     fn can_resume(&self) -> bool {
         true
     }

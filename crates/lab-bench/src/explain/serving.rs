@@ -131,7 +131,7 @@ impl<'a> ServerExplainer<'a> {
         Ok(proven)
     }
 
-    /// Counts the system calls of each period, by the time at which they started.
+    /// Counts the system calls of each period. A call belongs to the period in which it started.
     fn count_calls(
         &self,
         counted: &mut Counted,

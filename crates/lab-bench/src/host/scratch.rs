@@ -110,7 +110,8 @@ fn create(parent: &Path) -> io::Result<(PathBuf, Flock<File>)> {
     unreachable!("there are infinitely many numbers")
 }
 
-/// Removes the scratch directories of killed runs. These are the ones that no process has locked.
+/// Removes the scratch directories of killed runs. The directories of killed runs are those that no
+/// process has locked.
 fn clear_abandoned(parent: &Path) {
     let entries = fs::read_dir(parent).into_iter().flatten().flatten();
     for folder in entries.map(|e| e.path()).filter(|f| is_ours(f)) {

@@ -38,7 +38,8 @@ use std::path::Path;
 use std::time::Duration;
 use usage::with_server;
 
-/// The unrecorded load before a visit takes 1 / `LEAD_IN` of the visit's length.
+/// The divisor for the length of the lead-in. Before a turn, the server is loaded for 1 / `LEAD_IN`
+/// of the turn's length, and this load is not recorded.
 const LEAD_IN: u32 = 10;
 
 /// The servers of a run.
@@ -549,7 +550,7 @@ impl Workload for ServerWorkload<'_> {
         }
     }
 
-    /// Returns true unless the point's load is a fraction of the server's peak, and the server has no
+    /// Returns false if the point's load is a fraction of the server's peak, but the server has no
     /// peak or its peak is unknown.
     fn has_turns(&self, subject: SubjectId, point: PointId) -> bool {
         let plan = self.setup.plan;

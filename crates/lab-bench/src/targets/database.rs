@@ -153,7 +153,7 @@ impl Server {
         Ok(())
     }
 
-    /// Returns the schema of a variant, which all visits that only read share.
+    /// Returns the schema of a variant. All visits that only read share this schema.
     fn shared_schema(&self, plan: &Plan, point: PointId) -> String {
         let variant = plan.points[point].param(VARIANT);
         let setup = self.target.setup.as_ref();

@@ -59,7 +59,7 @@ impl<'a> ExpectedStatements<'a> {
     }
 }
 
-/// Compares the server's counts with the expected ones. Returns a fault if they differ.
+/// Compares the server's counts with the expected counts. Returns a fault if they differ.
 pub fn compare(expected: &ExpectedStatements, counted: &Counters) -> SubjectResult<()> {
     if expected.reported.operations == 0 {
         return Ok(());

@@ -74,8 +74,9 @@ pub struct Auditing {
     /// the findings of one rule, such as 'bad(net-ports)>0'
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<AuditCondition>,
-    /// Accept the findings of a rule, or of a rule on one thing such as disk-scheduler:sda; they are shown as
-    /// accepted and do not count until the day after --until. Give --reason and --until for each, or once for all
+    /// Accept the findings of a rule, or of a rule on one thing such as disk-scheduler:sda; they
+    /// are shown as accepted and do not count until the day after --until. Give --reason and
+    /// --until once for each --waive, or once for all
     #[arg(
         long,
         value_name = "RULE[:THING]",

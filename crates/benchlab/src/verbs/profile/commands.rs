@@ -30,7 +30,7 @@ const SETUP_LIMIT: Duration = Duration::from_secs(3600);
 pub fn profile_commands(cli: &Cli, args: &ProfileArgs) -> Result<Document, Exit> {
     let compared = Cli::try_parse_from(compare_command_line(args)).map_err(Exit::invalid)?;
     let Verb::Compare(compare) = &compared.verb else {
-        unreachable!("the command line is one of `compare`")
+        unreachable!("the command line runs `compare`")
     };
     interrupt::watch().map_err(Exit::failed)?;
     if args.rev.len() > 2 {
