@@ -411,8 +411,8 @@ pub struct CompareArgs {
     #[arg(long)]
     pub gate: bool,
     /// The metric that --gate judges. Other processes on a shared machine disturb CPU time less
-    /// than time. Valgrind counts instructions in each build of --builds, or in environments of
-    /// different sizes, and the gate judges the range of the counts, so a different layout alone
+    /// than wall time. Valgrind counts instructions in each build of --builds, or in environments
+    /// of different sizes, and the gate judges the range of the counts, so a different layout alone
     /// does not fail it
     #[arg(long, value_name = "METRIC", default_value = "wall", requires = "gate")]
     pub gate_on: GateOn,

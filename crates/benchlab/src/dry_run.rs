@@ -197,7 +197,9 @@ fn estimate_without_budget(plan: &Plan, runs: &Path) -> String {
             say::time(ns)
         ),
         None => {
-            format!("for as long as {max_blocks} take; --plan measures a pilot and forecasts the time")
+            format!(
+                "for as long as {max_blocks} take; --plan measures a pilot and forecasts the time"
+            )
         }
     }
 }

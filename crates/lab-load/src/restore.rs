@@ -86,7 +86,7 @@ impl Restorer<'_> {
                 let header = given.remove(position);
                 if value.is_some() && header.planned().value != *value {
                     return Err(JobError::new(format!(
-                        "the header {} differs from the one that the load began with; leave it out, because its \
+                        "the header {} differs from the header that the load began with; leave it out, because its \
                          value is stored",
                         quoted(name)
                     )));
@@ -319,7 +319,10 @@ mod tests {
         let unknown = headers(&planned, &["Cookie: d", "X-Other: secret"]).unwrap_err();
         assert!(unknown.contains("no header `X-Other`") && !unknown.contains("secret"));
         let other = headers(&planned, &["Cookie: d", "Accept: c/d"]).unwrap_err();
-        assert!(other.contains("`Accept` differs from the one"), "{other}");
+        assert!(
+            other.contains("`Accept` differs from the header"),
+            "{other}"
+        );
         assert!(headers(&planned, &["Cookie: d", "Accept: a/b"]).is_ok());
     }
 

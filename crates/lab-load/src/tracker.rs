@@ -187,7 +187,8 @@ impl RequestTracker {
         queue.map_or(Wait::ForResponses(u64::MAX), |queue| queue.wait(now_ns))
     }
 
-    /// Returns the next request if one is to be sent now. The request becomes pending.
+    /// Returns the next request, or `None` if no request must be sent now. The request becomes
+    /// pending.
     pub fn take(&mut self, now_ns: u64) -> Option<PendingRequest> {
         let past_end = self.is_past_end(now_ns);
         let due_ns = match &mut self.queue {
@@ -208,7 +209,7 @@ impl RequestTracker {
         })
     }
 
-    /// Counts a response, whether it is the expected one or not.
+    /// Counts a response, whether expected or unexpected.
     pub fn count_response(
         &mut self,
         request: PendingRequest,

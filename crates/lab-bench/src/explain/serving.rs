@@ -72,8 +72,8 @@ impl<'a> ServerExplainer<'a> {
         tracer: Option<&Path>,
     ) -> SubjectResult<Counted> {
         if self.plan.fraction_of_peak(point).is_some() {
-            let reason = "the peak is known only during a run, so a fraction of it cannot be offered; use \
-                 load=closed";
+            let reason = "the server's peak is known only during a run, so load at a fraction of the peak cannot be \
+                 explained; use load=closed";
             return Err(Fault::Failed("load", reason.into()));
         }
         let mut counted = Counted {

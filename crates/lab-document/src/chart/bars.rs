@@ -156,8 +156,8 @@ impl BarPanel<'_> {
         Ok(())
     }
 
-    /// Draws a bar with its interval. Returns the right end of whichever extends further, as a
-    /// horizontal position in pixels.
+    /// Draws a bar with its interval. Returns the right end of the bar or of the interval,
+    /// whichever extends further, as a horizontal position in pixels.
     fn bar(&self, canvas: &Canvas, row: &BarRow, (left, right): Pixel, y: f64) -> DrawResult<f64> {
         let across = |value: f64| left + self.span.clamped(value) * (right - left);
         let scale = self.bars.axis.scale;

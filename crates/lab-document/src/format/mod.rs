@@ -36,7 +36,7 @@ use crate::document::{Document, Finding, Table, Tone};
 
 /// The top of a document.
 struct Top {
-    /// The result. If there is none, the question or the title.
+    /// The result. If the document has no result, the question or the title.
     headline: String,
     /// The question, the title and the date, unless the headline already contains them.
     about: String,

@@ -94,7 +94,8 @@ fn subjects(scope: &Scope) -> Table {
     table.without_empty_columns()
 }
 
-/// Returns the table of settings in which subjects differ, and a list of those in which all agree.
+/// Returns the table of settings in which subjects differ, and a list of the settings in which all
+/// subjects agree.
 fn settings(scope: &Scope) -> (Table, Vec<String>) {
     let settings = &scope.run.settings;
     let has = |s: &SubjectId| settings.iter().any(|setting| setting.subject == *s);

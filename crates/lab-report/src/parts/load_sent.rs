@@ -180,7 +180,7 @@ pub fn peak_fractions(scope: &Scope) -> Vec<f64> {
     distinct_values(scope, |p| scope.plan.fraction_of_peak(p))
 }
 
-/// Returns the fixed rates, which all servers are offered, in ascending order.
+/// Returns the fixed rates, which are the same for all servers, in ascending order.
 fn rates(scope: &Scope) -> Vec<f64> {
     distinct_values(scope, |p| scope.plan.rate(p))
 }

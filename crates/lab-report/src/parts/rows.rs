@@ -44,7 +44,7 @@ pub fn rows(measured: &Measured) -> Vec<Row> {
     rows
 }
 
-/// Returns the time of an operation in each block. Empty for other metrics.
+/// Returns the time of an operation in each block. Empty for metrics other than the time.
 fn samples(table: &BatchTable, cell: &Cell) -> Vec<f64> {
     match cell.key.point {
         Some(point) if cell.key.metric == Metric::WALL => {

@@ -32,9 +32,9 @@ fn slices<'a>(scope: &Scope<'a>, (subject, point): SubjectScope) -> Vec<&'a Slic
 
 /// Selects the subjects and points to chart, with their colors and names.
 ///
-/// Subjects without served requests at a point are omitted. If there are too many, an evenly spaced
-/// selection is returned. If the points differ, each pair of a subject and a point has its own
-/// color.
+/// Subjects without served requests at a point are omitted. If too many pairs of a subject and a
+/// point remain, an evenly spaced selection is returned. If the points differ, each pair has its
+/// own color.
 fn charted_scopes(
     scope: &Scope,
     subject_scopes: &[SubjectScope],

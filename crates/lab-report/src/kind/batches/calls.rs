@@ -90,7 +90,7 @@ pub fn section(scope: &Scope) -> Section {
     section
 }
 
-/// Returns a count, or 0 if there is none.
+/// Returns the value of a metric that is a count, or 0 if the metric has no value.
 fn count(scope: &Scope, subject_scope: SubjectScope, metric: &Metric) -> f64 {
     match scope.cell(subject_scope, metric).map(|cell| &cell.value) {
         Some(Value::Reading(value)) => *value,
@@ -304,8 +304,8 @@ fn outages<'s>(scope: &'s Scope<'s>) -> Vec<(&'s str, Outage)> {
     of_each.collect()
 }
 
-/// Returns the longest survived outage that is shorter than every outage that was not survived, in
-/// seconds. Returns `None` if there is no such outage.
+/// Returns the longest survived outage, in seconds. Counts only outages that are shorter than every
+/// outage that was not survived. Returns `None` if there is no such outage.
 fn max_survived_outage(outages: &[Outage]) -> Option<f64> {
     let failed = outages.iter().filter(|outage| !outage.is_survived);
     let limit = failed
@@ -321,8 +321,9 @@ fn seconds(length_s: f64) -> String {
     say::reading(length_s * 1e9, &Unit::Nanoseconds)
 }
 
-/// Compares the load after an outage with the load before: `Load in the busiest second after an outage: less
-/// than twice the normal load with ada and java; more than twice the load before with classic.`
+/// Compares the load after an outage with the load before: `Load in the busiest second after an
+/// outage: less than twice the normal load with ada and java; more than twice the normal load with
+/// classic.`
 fn load(scopes: &[Scope]) -> Option<String> {
     let at = scopes.iter().flat_map(|scope| {
         let loads = call_points(scope).into_iter().flat_map(move |point| {
@@ -355,8 +356,7 @@ fn load(scopes: &[Scope]) -> Option<String> {
     ))
 }
 
-/// Returns the subjects that made calls at all points, and had no error of these kinds at any of
-/// them.
+/// Returns the subjects that made calls at all points without any error of these kinds.
 fn subjects_without<'s>(
     kinds: &[Metric],
     scoped_points: &[(&'s Scope<'s>, PointId)],
