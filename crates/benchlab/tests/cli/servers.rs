@@ -246,7 +246,7 @@ fn exclusions(run: &Run) -> Vec<String> {
 
 /// Measures a case with cheating subjects on both databases.
 ///
-/// Asserts that each of them is caught, and that the honest subjects run to the end.
+/// Asserts that each cheating subject is caught, and that the honest subjects run to the end.
 #[track_caller]
 fn assert_caught(
     case: &str,

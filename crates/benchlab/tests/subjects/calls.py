@@ -104,7 +104,7 @@ def secretive(client: Client, batch: int, call: int) -> bool:
 
 
 def deadly(client: Client, batch: int, call: int) -> bool:
-    """Kills the server if that is due, and then makes one attempt."""
+    """Kills the server if the time for its outage has come, and then makes one attempt."""
     with suppress(*Errors):
         client.kill_server()
     return hopeless(client, batch, call)

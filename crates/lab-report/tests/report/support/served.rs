@@ -11,7 +11,7 @@ use lab_stats::normal;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// The length of a visit.
+/// The length of a server's turn, in ns.
 const VISIT_NS: u64 = 50_000_000;
 
 /// The generator's CPU time for a request, and for opening a connection, in ns.
