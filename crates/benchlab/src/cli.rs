@@ -201,7 +201,7 @@ pub struct RunArgs {
     pub on: Vec<RunOn>,
     #[command(flatten)]
     pub lost: AgentLoss,
-    /// The subject that the others are compared with [default: the experiment's]
+    /// The subject that the other subjects are compared with [default: the experiment's]
     #[arg(long, short, value_name = "NAME", add = ArgValueCandidates::new(completion::subjects))]
     pub baseline: Option<String>,
     /// Do not measure a second copy of the baseline
@@ -211,7 +211,8 @@ pub struct RunArgs {
     /// selects for quick runs
     #[arg(long, short)]
     pub quick: bool,
-    /// Measure all cases with all values, not only those that answer the experiment's main question
+    /// Measure all cases with all values, not only the cases and values that answer the
+    /// experiment's main question
     #[arg(long, conflicts_with = "quick")]
     pub thorough: bool,
     /// Time limit for measuring, such as 90s or 10m; `none` measures until every comparison is decided
@@ -340,7 +341,7 @@ pub struct CompareArgs {
     /// A name for each command, in order [default: A, B, …]
     #[arg(long, short, value_name = "NAME")]
     pub name: Vec<String>,
-    /// The name of the command that the others are compared with [default: the first one]
+    /// The name of the command that the other commands are compared with [default: the first one]
     #[arg(long, short, value_name = "NAME")]
     pub baseline: Option<String>,
     /// Values for {NAME} in the commands: for numbers, benchlab measures each command at each
@@ -643,7 +644,7 @@ pub struct LoadArgs {
     /// Use HTTP/2
     #[arg(long)]
     pub http2: bool,
-    /// Use only IPv4 or only IPv6 addresses; 4,6 compares both
+    /// Use only IPv4 or only IPv6 addresses; 4,6 compares IPv4 with IPv6
     #[arg(long, value_name = "4|6|4,6", value_parser = families)]
     pub family: Option<Families>,
     /// The method [default: GET, or POST with a body]
@@ -836,7 +837,7 @@ pub struct ExplainArgs {
     /// last value]
     #[arg(long, value_name = "NAME=VALUE,…")]
     pub set: Vec<String>,
-    /// The subject that the others are compared with [default: the experiment's]
+    /// The subject that the other subjects are compared with [default: the experiment's]
     #[arg(long, short, value_name = "NAME", add = ArgValueCandidates::new(completion::subjects))]
     pub baseline: Option<String>,
     /// Operations in the smaller batch; the larger batch has twice as many [default: as many as take about 50
@@ -1117,7 +1118,8 @@ pub struct ListArgs {
     /// packages
     #[arg(long, requires = "experiment")]
     pub full: bool,
-    /// List runs instead: those of the project, or those in ~/.local/share/benchlab/runs outside of a project
+    /// List runs instead: the runs of the project or, outside of a project, the runs in
+    /// ~/.local/share/benchlab/runs
     #[arg(long)]
     pub runs: bool,
     #[command(flatten)]

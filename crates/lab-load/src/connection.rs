@@ -174,7 +174,8 @@ impl Connection {
         Ok((used, end))
     }
 
-    /// Returns the response that is completed by the end of the connection, if any.
+    /// Returns the response that the end of the connection completes, or `None` if it completes no
+    /// response.
     pub fn end(&mut self) -> Result<Option<ResponseEnd>, Malformed> {
         let ended = self.reader.end()?;
         Ok(ended.filter(|_| self.pending.len() == 1))

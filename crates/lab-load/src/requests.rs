@@ -186,7 +186,7 @@ struct SharedRequests {
 pub struct RenderedRequest {
     /// The head and body for HTTP/1.1 (RFC 9112).
     pub bytes: Bytes,
-    /// True for a HEAD request, whose response has no body whatever its headers say.
+    /// True for a HEAD request, whose response has no body regardless of its headers.
     pub head: bool,
     /// The head for HTTP/2 (RFC 9113).
     pub parts: http::Request<()>,

@@ -22,8 +22,8 @@ pub struct Secrets<'a> {
     pub headers: Vec<Header>,
     /// The body of every request.
     pub body: Option<Vec<u8>>,
-    /// The users as `NAME:PASSWORD`. There is one for all URLs that contain a user name, or one for
-    /// each of these URLs, in order.
+    /// The users as `NAME:PASSWORD`. The list contains one user for all URLs with a user name, or
+    /// one user for each of these URLs, in order.
     pub users: Vec<String>,
     /// A function that reads an environment variable. It is used for secrets that are not in the
     /// other fields.
@@ -227,8 +227,8 @@ impl Restorer<'_> {
         }
     }
 
-    /// Returns an error unless there is one user for all URLs with a user name, or one for each of
-    /// them.
+    /// Returns an error unless the user passed one user for all URLs with a user name, or one user
+    /// for each of these URLs.
     fn check_users(&self) -> Result<(), JobError> {
         match (self.secrets.users.len(), self.users) {
             (0, _) | (1, 1..) => Ok(()),

@@ -58,7 +58,7 @@ fn as_json(host: &Host, toolchains: Option<&Toolchains>) -> Value {
     })
 }
 
-/// Returns a toolchain and how to install it as JSON.
+/// Formats a toolchain and its installation instructions as JSON.
 pub fn toolchain_json(toolchain: &Toolchain) -> Value {
     json!({
         "title": toolchain.title,

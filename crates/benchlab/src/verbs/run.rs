@@ -233,8 +233,8 @@ fn fail_if(args: &RunArgs, plan: &Plan) -> Vec<String> {
         .collect()
 }
 
-/// Sets the duration of a plan and the number of measurements. Both depend on the plan's targets
-/// and servers.
+/// Sets the duration of a plan and the number of measurements. The duration and the number depend
+/// on the plan's targets and servers.
 fn set_measure(plan: &mut Plan, args: &RunArgs, quick_s: Option<u32>) {
     let turn_ns = visit_ns(plan, 2 * args.pairs.unwrap_or(SERVER_PAIRS), args.quick);
     match plan.load_mut() {

@@ -446,8 +446,8 @@ impl<'a> BatchWorkload<'a> {
         min.min(max)..=all.min(max)
     }
 
-    /// Returns the number of warm-up batches that a fresh process needs. Used for pilots that ran
-    /// in a process that other points had already warmed up.
+    /// Returns the number of warm-up batches that a fresh process needs. This number is necessary
+    /// for a pilot whose process was already warm from other points.
     ///
     /// The number is the longest warm-up of the subject's pilots in fresh processes, preferably for
     /// the same case.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Executes a run's blocks, in this process or in others.
+//! Executes a run's blocks, in this process or in other processes.
 //!
 //! The session decides which blocks are missing and when the run is over.
 

@@ -155,7 +155,7 @@ pub trait Workload {
     fn passes(&self, point: PointId, subjects: &[SubjectId]) -> u32;
 
     /// Called before a pass, for the turn of each subject in the pass. `remaining` is the number of
-    /// passes to go, including this one.
+    /// passes to go, including this pass.
     fn before_pass(&mut self, _block: &mut BlockContext, _turn: Turn, _remaining: u32) -> Done<()> {
         Ok(())
     }

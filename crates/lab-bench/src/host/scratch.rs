@@ -62,7 +62,7 @@ impl Scratch {
     }
 
     /// Returns true if a path is in a scratch directory that no longer exists. Checks only scratch
-    /// directories with the same parent as this one.
+    /// directories in the parent of this directory.
     pub fn is_abandoned(&self, path: &Path) -> bool {
         let is_sibling = |folder: &&Path| folder.parent() == self.folder.parent();
         let folder = path.ancestors().find(is_sibling);

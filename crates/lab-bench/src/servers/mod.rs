@@ -417,8 +417,8 @@ impl ServerWorkload<'_> {
             .generator(server, point, proven, rate, block.block.number)
     }
 
-    /// Runs `work` with a running server and the baseline's server. The latter is `None` if the
-    /// server is the baseline itself.
+    /// Runs `work` with a running server and the baseline's server. If the running server is the
+    /// baseline, `work` gets `None` as the baseline's server.
     fn with_baseline(
         &mut self,
         subject: SubjectId,
@@ -703,7 +703,7 @@ pub(crate) fn pin_lab(split: &Split) {
     let _ = sys::pin(nix::unistd::Pid::from_raw(0), &split.generator);
 }
 
-/// Returns settings for the run file: those that a server reports, the number of verified
+/// Returns settings for the run file: the settings that a server reports, the number of verified
 /// responses, and the server's cores.
 fn settings(
     subject: SubjectId,

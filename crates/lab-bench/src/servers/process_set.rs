@@ -196,8 +196,8 @@ impl SetCosts {
     }
 
     /// Lets a set serve another block if the time after its last block is too short for another
-    /// set. If there are enough sets, also does so if that time is too short for a set with at
-    /// least half as many blocks.
+    /// set. If there are enough sets, the set also serves another block if that time is too short
+    /// for a set with at least half as many blocks.
     ///
     /// A set with one block would have the same weight as the earlier sets with many blocks.
     pub fn extend(&self, set: &mut ProcessSet, plan: &Plan, context: &RunContext) {

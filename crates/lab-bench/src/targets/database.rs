@@ -56,7 +56,7 @@ pub struct Server {
     is_current: Cell<bool>,
     /// True if every operation opens and closes connections, so that benchlab must wait until they are closed.
     closes_connections: Cell<bool>,
-    /// The core that the server's processes must not use, if any.
+    /// The core that the server's processes must not use, or `None` if they may use all cores.
     kept_off: Cell<Option<usize>>,
     /// True if the round trips of subsequent visits are counted.
     counts_round_trips: Cell<bool>,

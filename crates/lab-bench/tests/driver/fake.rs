@@ -120,7 +120,7 @@ pub struct Fake<'a> {
     pub journal: Journal,
     pub opening: Opening,
     pub pairs: u32,
-    /// The point that must come after the others.
+    /// The point that must come after all other points.
     pub last: Option<PointId>,
     pub restorable: bool,
     pub redoes_blocks: bool,

@@ -85,7 +85,7 @@ pub fn draw(id: &str, bars: &Bars, room: f64) -> Result<String, Error> {
     })
 }
 
-/// Returns the panels, one per heading, and whether they need separate scales.
+/// Returns the panels, one per heading, and true if the panels need separate scales.
 fn panels(bars: &Bars) -> (Vec<&[BarRow]>, bool) {
     let same = |a: &BarRow, b: &BarRow| b.group.is_empty() || a.group == b.group;
     let panels: Vec<&[BarRow]> = bars.rows.chunk_by(same).collect();

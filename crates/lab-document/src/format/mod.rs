@@ -117,7 +117,7 @@ fn warnings(document: &Document) -> Warnings {
 
 impl Warnings {
     /// Formats the number of warnings that are only in the details, such as `3 other warnings`. The
-    /// text is empty if there are none.
+    /// text is empty if there are no such warnings.
     fn others(&self) -> String {
         let other = if self.shown.is_empty() { "" } else { "other " };
         match self.others {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The subjects, the services, the settings that both report, and the run's own noise.
+//! The subjects, the services, the settings that subjects and services report, and the run's own
+//! noise.
 
 use super::cell::NONE;
 use super::measured::Measured;

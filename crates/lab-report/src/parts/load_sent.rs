@@ -392,7 +392,7 @@ fn turns(scope: &Scope, load: &LoadSpec) -> String {
     )
 }
 
-/// Describes the number of repeated turns, if any.
+/// Describes the number of repeated turns. Returns `None` if no turn was repeated.
 fn redone(scope: &Scope) -> Option<String> {
     let blocks = || scope.run.complete_blocks();
     let redone: u32 = blocks().map(|b| b.redone_visits()).sum();

@@ -255,8 +255,8 @@ fn over_points<'s>(scope: &'s Scope) -> Maps<'s> {
     Box::new(each.enumerate().map(map))
 }
 
-/// Builds the chart of served requests per second over slices. It also shows the offered requests of an open loop, and
-/// errors if there are any.
+/// Builds the chart of served requests per second over slices. It also shows the offered requests
+/// of an open loop, and the errors if requests failed.
 pub fn over_time(scope: &Scope, subject_scopes: &[SubjectScope], open: bool) -> Option<Chart> {
     if scope.points().len() > 1 {
         return None;

@@ -725,7 +725,7 @@ fn gates() {
     insta::assert_snapshot!(lines.join("\n"));
 }
 
-/// The sentences at the top of a report, and what would resolve the inconclusive comparisons.
+/// The sentences at the top of a report, and the advice on resolving inconclusive comparisons.
 #[test]
 fn answers() {
     let names = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();

@@ -49,7 +49,8 @@ pub struct NewSubjectArgs {
     /// The subject's language
     #[arg(long, short, value_parser = language())]
     pub language: String,
-    /// The experiment: a name, or a directory such as ./bench/parse [default: the one in the current directory]
+    /// The experiment: a name, or a directory such as ./bench/parse [default: the experiment in the
+    /// current directory]
     #[arg(long, short, default_value = ".", hide_default_value = true,
           add = ArgValueCandidates::new(completion::experiments))]
     pub experiment: String,

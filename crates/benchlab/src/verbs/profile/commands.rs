@@ -119,7 +119,7 @@ struct Layout {
     variables: Vec<(&'static str, String)>,
 }
 
-/// Returns the layouts: the first build of each program, then the others.
+/// Returns the layouts: the first build of each program, then the other builds.
 fn layouts(plan: &Plan, ids: &[SubjectId], folders: &[PathBuf]) -> Vec<Layout> {
     let builds = plan.builds();
     let layout = |(at, build): (usize, usize)| {

@@ -79,8 +79,8 @@ impl Networks {
         Ok(())
     }
 
-    /// Returns the devices of each link: the one in the current namespace and the one in the other
-    /// namespace.
+    /// Returns the devices of each link: the device in the current namespace and the device in the
+    /// other namespace.
     fn devices(&self) -> [[String; 2]; 2] {
         let of = |name: &String| ["0", "1"].map(|end| format!("{name}{end}"));
         [of(&self.names[0]), of(&self.names[1])]

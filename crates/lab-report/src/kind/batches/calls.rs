@@ -53,8 +53,9 @@ pub fn chart(scopes: &[Scope]) -> Option<Chart> {
 
 /// Summarizes correctness first, then speed.
 ///
-/// The findings are the subjects that make each call exactly once, the errors of the others, the
-/// longest survived outages, the load after an outage, and the best policy for each fault.
+/// The findings are the subjects that make each call exactly once, the errors of the other
+/// subjects, the longest survived outages, the load after an outage, and the best policy for each
+/// fault.
 pub fn findings(scopes: &[Scope]) -> Vec<Finding> {
     let faults = by_fault(scopes);
     let all = [

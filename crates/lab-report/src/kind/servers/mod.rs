@@ -207,7 +207,8 @@ impl<'a> View<'a> {
     }
 
     /// Returns the closed-loop point that represents the costs of a case. Its number of connections
-    /// is the nearest to that of the open-loop points, or to 64 if there are none.
+    /// is nearest to the number of connections of the open-loop points, or to 64 if there are no
+    /// open-loop points.
     fn representative_point(&self, case: CaseId) -> Option<PointId> {
         let plan = self.scope.plan;
         let mut points = self.scope.points().into_iter();
