@@ -237,8 +237,8 @@ pub struct RunArgs {
     /// Stop when every ratio is known to within ± PERCENT
     #[arg(long, value_name = "PERCENT", value_parser = fraction)]
     pub precision: Option<f64>,
-    /// Exit with code 3 if a subject is slower than the baseline by more than the margin, and with code 4 if that
-    /// is inconclusive: short for --fail-if 'any>+MARGIN'
+    /// Exit with code 3 if a subject is slower than the baseline by more than the margin, and with
+    /// code 4 if the comparison is inconclusive: short for --fail-if 'any>+MARGIN'
     #[arg(long)]
     pub gate: bool,
     /// Exit with code 3 if this condition holds. A condition is about a change from the baseline,
@@ -321,8 +321,8 @@ pub struct Measuring {
 \nA command with shell syntax (| > * $ …) is run with sh, any other command directly.\nExit codes with --gate or --fail-if: 3 a command is slower or a condition holds, 4 inconclusive.\nThe run is saved; `benchlab history NAME` shows it with earlier ones."
 )]
 pub struct CompareArgs {
-    /// The commands, as you would type them into a shell; the first one is the baseline. Or the name of a comparison in
-    /// benchlab.toml
+    /// The commands, as you would type them into a shell; the first command is the baseline. Or the
+    /// name of a comparison in benchlab.toml
     #[arg(value_name = "COMMAND", add = ArgValueCompleter::new(completion::comparisons))]
     pub commands: Vec<String>,
     /// The words of a single command, which is run without a shell
@@ -341,7 +341,8 @@ pub struct CompareArgs {
     /// A name for each command, in order [default: A, B, …]
     #[arg(long, short, value_name = "NAME")]
     pub name: Vec<String>,
-    /// The name of the command that the other commands are compared with [default: the first one]
+    /// The name of the command that the other commands are compared with [default: the first
+    /// command]
     #[arg(long, short, value_name = "NAME")]
     pub baseline: Option<String>,
     /// Values for {NAME} in the commands: for numbers, benchlab measures each command at each
@@ -407,8 +408,8 @@ pub struct CompareArgs {
     /// strace, a counting allocator, and Callgrind if there are no hardware counters
     #[arg(long, conflicts_with = "plan")]
     pub explain: bool,
-    /// Exit with code 3 if a command is slower than the baseline by more than the margin, and with code 4 if that
-    /// is inconclusive: short for --fail-if 'any>+MARGIN'
+    /// Exit with code 3 if a command is slower than the baseline by more than the margin, and with
+    /// code 4 if the comparison is inconclusive: short for --fail-if 'any>+MARGIN'
     #[arg(long)]
     pub gate: bool,
     /// The metric that --gate judges. Other processes on a shared machine disturb CPU time less
@@ -539,8 +540,8 @@ pub struct DiffArgs {
     #[arg(value_name = "RUN", add = ArgValueCompleter::new(completion::runs))]
     pub second: PathBuf,
     /// Exit with code 3 if the second run is worse (by more than the margin for measured runs, by
-    /// more than 2 % for a page of logs, with a worse finding for audits), and with code 4 if that
-    /// is inconclusive
+    /// more than 2 % for a page of logs, with a worse finding for audits), and with code 4 if the
+    /// comparison is inconclusive
     #[arg(long)]
     pub gate: bool,
     /// Exit with code 3 if this condition on the change holds: 'time>+5%' or 'p99>+10%' for measured runs,
@@ -605,8 +606,8 @@ pub struct LoadArgs {
     pub fail_if: Vec<String>,
     #[command(flatten)]
     pub inconclusive: InconclusiveArg,
-    /// Exit with code 3 if a server is slower than the baseline by more than the margin, and with code 4 if that is
-    /// inconclusive: short for --fail-if 'any>+MARGIN'
+    /// Exit with code 3 if a server is slower than the baseline by more than the margin, and with
+    /// code 4 if the comparison is inconclusive: short for --fail-if 'any>+MARGIN'
     #[arg(long)]
     pub gate: bool,
     /// Treat ratios of servers within ± PERCENT of 1 as equivalent
@@ -744,9 +745,10 @@ pub struct ProfileArgs {
     /// it twice for before and after
     #[arg(long, value_name = "REVISION", conflicts_with_all = ["massif", "cachegrind", "callgrind", "dhat"])]
     pub rev: Vec<String>,
-    /// Make this many builds of each revision, in directories with names of random length, and count each build's
-    /// events. A condition on a change such as 'Ir>+1%' then holds only if it holds for all builds, so that a different
-    /// layout alone does not fail it. --setup gets a seed in BENCHLAB_BUILD_SEED
+    /// Make this many builds of each revision, in directories with names of random length, and
+    /// count each build's events. A condition on a change such as 'Ir>+1%' then holds only if it
+    /// holds for all builds, so that a different layout alone does not fail the gate. --setup gets
+    /// a seed in BENCHLAB_BUILD_SEED
     #[arg(long, value_name = "N", requires = "rev", value_parser = clap::value_parser!(u32).range(2..=100))]
     pub builds: Option<u32>,
     /// Run this once before each command, for example to build it. Specify it once for all commands, or once
@@ -950,7 +952,7 @@ pub struct ReportArgs {
     /// In a terminal, show all tables and warnings rather than only the result
     #[arg(long)]
     pub full: bool,
-    /// Imported values to show next to the measured ones, without intervals
+    /// Imported values to show next to the measured values, without intervals
     #[arg(long, value_name = "FILE")]
     pub with: Vec<PathBuf>,
     /// When to use colors

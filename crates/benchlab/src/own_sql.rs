@@ -51,7 +51,8 @@ pub fn restore(experiment: Experiment, plan: &mut Plan) -> Result<Experiment, Ex
     Ok(with_workload(experiment, &workload)?)
 }
 
-/// Has the databases describe the statements of the plan's workload, if it has one.
+/// Has the databases describe the statements of the plan's workload. Does nothing for a plan
+/// without a workload.
 ///
 /// # Errors
 /// Returns an error with the statement that a database rejects.

@@ -121,7 +121,8 @@ fn holder() {
     }
 }
 
-/// Reads the holder's lines up to the first one that begins with `word`. Returns the rest of that line.
+/// Reads the holder's lines up to the first line that begins with `word`. Returns the rest of that
+/// line.
 fn line_after(holder: &mut Child, word: &str) -> String {
     let lines = BufReader::new(holder.stdout.as_mut().unwrap()).lines();
     let mut lines = lines.map_while(Result::ok);

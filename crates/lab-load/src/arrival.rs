@@ -23,7 +23,7 @@ pub fn enable_timestamps(socket: &impl AsFd) -> io::Result<()> {
 const STEP_NS: u64 = 20_000;
 
 /// The duration in ns up to which a comparison of the clocks is accurate enough. If [`COMPARISONS`]
-/// attempts all take longer, the shortest one is used.
+/// attempts all take longer, the shortest comparison is used.
 const GOOD_COMPARISON_NS: u64 = 1_000;
 const COMPARISONS: u32 = 4;
 

@@ -66,7 +66,7 @@ impl Connection {
         &self.pending
     }
 
-    /// Puts a connection that is being opened into the slot, and closes the previous one.
+    /// Puts a connection that is being opened into the slot, and closes the previous connection.
     pub fn begin(&mut self, stream: Stream) {
         self.close();
         self.stream = Some(stream);

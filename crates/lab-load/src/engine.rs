@@ -68,8 +68,8 @@ struct Thread {
 impl Engine {
     /// Starts the threads and opens the connections.
     ///
-    /// This takes at most the job's timeout. Connections that cannot be opened are retried during
-    /// the load.
+    /// The start takes at most the job's timeout. Connections that cannot be opened are retried
+    /// during the load.
     ///
     /// # Errors
     /// Returns an error if the number of connections exceeds the limit on open files, or if a

@@ -190,7 +190,7 @@ pub fn screen(output: &str) -> Vec<String> {
 }
 
 trait TakeWhileInclusive: Iterator<Item = char> + Sized {
-    /// Returns the characters up to and including the first one that satisfies `last`.
+    /// Returns the characters up to and including the first character that satisfies `last`.
     fn take_while_inclusive(self, last: impl Fn(&char) -> bool) -> String {
         let mut text = String::new();
         for c in self {

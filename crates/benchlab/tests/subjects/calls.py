@@ -38,7 +38,7 @@ class Client:
         session.run("COMMIT")
 
     def kill_server(self) -> None:
-        """Kills MariaDB once, as soon as another client has connected later."""
+        """Kills MariaDB once, as soon as another client has connected after this client."""
         struck = Path("struck")  # in the project's folder
         session = self._session
         if session is None or struck.exists():

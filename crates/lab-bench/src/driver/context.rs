@@ -319,7 +319,7 @@ impl TurnRecord {
     /// Returns true if the result of a disturbed turn can be recorded without counting it, so that
     /// the turn can be repeated.
     ///
-    /// Workloads with other kinds of results run many turns, and tolerate a few disturbed ones.
+    /// Workloads with other kinds of results run many turns, and tolerate a few disturbed turns.
     pub fn is_repeatable(&self) -> bool {
         matches!(self, TurnRecord::Slice(_) | TurnRecord::Readings(_))
     }

@@ -167,7 +167,7 @@ mod tests {
         assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0);
     }
 
-    /// Creates directories in multiple threads while other threads remove abandoned ones.
+    /// Creates directories in multiple threads while other threads remove abandoned directories.
     #[test]
     fn labs_that_start_at_once_do_not_take_each_others_folders() {
         let parent = tempfile::tempdir().unwrap();

@@ -50,7 +50,7 @@ impl ProcessSet {
         self.warm
     }
 
-    /// Returns true if the next block is the last one of the set.
+    /// Returns true if the next block is the last block of the set.
     fn is_before_last_block(&self) -> bool {
         self.goes_on() && self.served + 1 == self.blocks
     }

@@ -300,8 +300,8 @@ impl Server {
         lab_host::cores_except(self.kept_off.get())
     }
 
-    /// Returns the CPU time of the server's processes in ns, including exited ones. It keeps
-    /// growing after a restart.
+    /// Returns the CPU time of the server's processes in ns, including exited processes. The time
+    /// keeps growing after a restart.
     pub fn cpu_ns(&self) -> Option<u64> {
         let now = self.service.borrow().cpu_ns();
         now.map(|now| self.replaced_cpu_ns.get() + now)

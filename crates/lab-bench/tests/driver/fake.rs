@@ -333,7 +333,8 @@ impl Workload for Fake<'_> {
     }
 }
 
-/// Returns a plan with two points of one case and `subjects` subjects. The first one is the baseline.
+/// Returns a plan with two points of one case and `subjects` subjects. The first subject is the
+/// baseline.
 pub fn plan(subjects: usize, max_blocks: u32) -> Plan {
     let subject = |i| Subject {
         name: format!("s{i}"),

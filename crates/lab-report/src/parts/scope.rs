@@ -130,7 +130,8 @@ impl<'a> Scope<'a> {
 
     /// Groups the points of cases that run on the given cores, in the plan's order.
     ///
-    /// [`Cores::One`] selects sequential operations, and [`Cores::All`] concurrent ones. Loads are always concurrent.
+    /// [`Cores::One`] selects sequential operations, and [`Cores::All`] selects concurrent
+    /// operations. Loads are always concurrent.
     pub fn groups(&self, cores: Cores) -> Vec<PointGroup> {
         let mut groups: Vec<PointGroup> = Vec::new();
         for id in self.points() {

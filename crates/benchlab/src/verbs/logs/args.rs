@@ -50,7 +50,7 @@ pub struct LogsArgs {
     /// UTC]
     #[arg(long, value_name = "ZONE")]
     pub zone: Option<String>,
-    /// A file with routes, bots and health checks, which take precedence over detected ones.
+    /// A file with routes, bots and health checks, which take precedence over automatic detection.
     /// Examples of lines: /users/{id}, bot NAME, health /up
     #[arg(long, value_name = "FILE")]
     pub rules: Option<PathBuf>,

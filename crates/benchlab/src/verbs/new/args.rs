@@ -36,7 +36,7 @@ pub enum New {
 pub struct NewExperimentArgs {
     /// The experiment's name, or the directory to create, such as ./bench/parse
     pub name: String,
-    /// The languages of the subjects; the first one is the baseline
+    /// The languages of the subjects; the first language is the baseline
     #[arg(long, short, value_delimiter = ',', required = true, value_name = "LANGUAGE,…", value_parser = language())]
     pub language: Vec<String>,
 }

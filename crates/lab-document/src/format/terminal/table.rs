@@ -2,7 +2,7 @@
 //! Lays out tables within a line width.
 //!
 //! A table that is too wide is transposed if it then fits. Otherwise, its remaining columns
-//! continue below the first ones.
+//! continue below the first columns.
 
 use super::pen::Pen;
 use crate::document::Tone;

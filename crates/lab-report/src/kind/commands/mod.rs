@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Commands, each of which starts a new process for every run.
+//! Runs of commands. Every run starts a new process.
 
 mod commit_steps;
 mod estimate;
