@@ -69,7 +69,8 @@ const MAX_REFRESHING: usize = 20;
 const MAX_LAST_REFRESHING: usize = 10;
 
 /// The maximum number of requests and the maximum time before a server reaches its level, as a
-/// multiple of what the pilot's process needed. It always has as much time as the whole pilot took.
+/// multiple of the requests and the time that the pilot's process needed. A server always has as
+/// much time as the whole pilot took.
 ///
 /// After that, the process is measured anyway, and its turns show whether it is steady.
 const MAX_FACTOR: u32 = 2;

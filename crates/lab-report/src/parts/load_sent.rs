@@ -142,7 +142,7 @@ fn arrivals(scope: &Scope, load: &LoadSpec) -> String {
     };
     let Arrivals::Open { poisson, stages } = &load.arrivals else {
         return format!(
-            "closed loop: each connection sends its next request when the response to the last is complete{of_peak}"
+            "closed loop: each connection sends its next request when the response to the previous request is complete{of_peak}"
         );
     };
     let distances = if *poisson {
@@ -383,9 +383,9 @@ pub fn method(scope: &Scope, load: &LoadSpec, serving: Option<&Serving>) -> Vec<
 fn turns(scope: &Scope, load: &LoadSpec) -> String {
     format!(
         "In each of {}, fresh processes of all servers were started and warmed up, and the points came in random \
-         order. At each, all servers took turns of {}, in a random order and back again, {} for each server, each \
-         after an additional tenth that was not counted. A server that was still computing after its turn was \
-         suspended until the next.",
+         order. At each point, all servers took turns of {} in a random order and back again, {} for each server. Each \
+         turn began with an additional tenth that was not counted. A server that was still computing after its turn \
+         was suspended until its next turn.",
         count(scope.results.blocks as usize, "block"),
         say::time(load.stretch_ns),
         count(2 * scope.plan.measure.pairs.max(1) as usize, "turn"),
