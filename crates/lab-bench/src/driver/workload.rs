@@ -71,15 +71,15 @@ pub trait Workload {
         false
     }
 
-    /// Called at the end of a block. Returns true if the processes are kept for the next block.
+    /// Handles the end of a block. Returns true if the processes are kept for the next block.
     fn keeps_processes(&mut self, _state: BlockState) -> bool {
         false
     }
 
-    /// Called at the start of a block.
+    /// Handles the start of a block.
     fn begin_block(&mut self, _number: u32, _core: usize) {}
 
-    /// Called after all turns of a block.
+    /// Processes the results of a block after all of its turns.
     fn end_block(&mut self, _block: &mut BlockContext) {}
 
     /// Returns true if a run can be resumed after the user stops it. If false, stopping the run
@@ -138,7 +138,8 @@ pub trait Workload {
         Ok(())
     }
 
-    /// Called before the subjects are warmed up for a point, and before the turns at the point.
+    /// Prepares for a point. Called before the subjects are warmed up for the point, and before the
+    /// turns at the point.
     fn begin_point(&mut self, _block: &mut BlockContext, _point: PointId) {}
 
     /// Brings a subject to its steady state at a point.
@@ -154,8 +155,8 @@ pub trait Workload {
     /// Returns the number of passes at a point. Passes 2k and 2k+1 are a mirrored pair.
     fn passes(&self, point: PointId, subjects: &[SubjectId]) -> u32;
 
-    /// Called before a pass, for the turn of each subject in the pass. `remaining` is the number of
-    /// passes to go, including this pass.
+    /// Prepares for a pass. Called before the pass, for the turn of each subject in the pass.
+    /// `remaining` is the number of passes to go, including this pass.
     fn before_pass(&mut self, _block: &mut BlockContext, _turn: Turn, _remaining: u32) -> Done<()> {
         Ok(())
     }

@@ -199,7 +199,8 @@ impl SetCosts {
     /// set. If there are enough sets, the set also serves another block if that time is too short
     /// for a set with at least half as many blocks.
     ///
-    /// A set with one block would have the same weight as the earlier sets with many blocks.
+    /// Otherwise, a last set with one block would have the same weight as the earlier sets with
+    /// many blocks.
     pub fn extend(&self, set: &mut ProcessSet, plan: &Plan, context: &RunContext) {
         let is_last = plan
             .measure

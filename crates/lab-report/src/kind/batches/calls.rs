@@ -18,8 +18,8 @@ use std::cmp::Ordering;
 /// The cell for an inconclusive winner or load.
 const UNDECIDED: &str = "inconclusive";
 
-/// The multiple of the load before an outage above which the load exceeds the capacity that a
-/// server is usually sized for.
+/// The maximum load after an outage for which a server is usually sized, as a multiple of the load
+/// before the outage.
 const DOUBLE: f64 = 2.0;
 
 /// Metrics that are reported once for the whole run.
@@ -193,7 +193,7 @@ fn fault(scope: &Scope, point: PointId) -> String {
 /// A fault and the points that inject it.
 type Fault<'s> = (String, Vec<(&'s Scope<'s>, PointId)>);
 
-/// Groups, by fault, the points at which more than one subject makes calls.
+/// Groups the points at which more than one subject makes calls by their fault.
 fn by_fault<'s>(scopes: &'s [Scope<'s>]) -> Vec<Fault<'s>> {
     let compared_scopes = scopes.iter().filter(|scope| scope.compared().len() > 1);
     let at = compared_scopes.flat_map(|scope| {
