@@ -250,7 +250,7 @@ fn what_is_no_repository() {
     assert!(matches!(error, Err(WorktreeError::Parent(..))));
 }
 
-/// A commit message can contain control characters from anyone. They do not reach the terminal.
+/// A commit message can contain control characters, which must not reach the terminal.
 #[test]
 fn words_of_commits_are_clean() {
     let place = Repository::new();

@@ -34,8 +34,8 @@ pub struct Engine {
     stops: fn() -> bool,
     total: SliceRecord,
     loads: u64,
-    /// The number of connections that were opened before the first load. They count in its first
-    /// slice.
+    /// The number of connections that were opened before the first load. These connections count in
+    /// the first slice of that load.
     opened: u64,
 }
 

@@ -22,7 +22,8 @@ use std::time::Duration;
 /// The duration of load before the first counted period.
 const WARM_UP: Duration = Duration::from_secs(2);
 
-/// The length of a counted period of load. Its events are divided by the number of requests.
+/// The length of a counted period of load. The events of the period are divided by the number of
+/// requests.
 const STRETCH: Duration = Duration::from_millis(300);
 
 /// Counts the events of a plan's servers.

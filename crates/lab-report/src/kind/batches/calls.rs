@@ -193,7 +193,7 @@ fn fault(scope: &Scope, point: PointId) -> String {
 /// A fault and the points that inject it.
 type Fault<'s> = (String, Vec<(&'s Scope<'s>, PointId)>);
 
-/// Groups the points at which more than one subject makes calls by their fault.
+/// Groups points by fault. Includes only points at which more than one subject makes calls.
 fn by_fault<'s>(scopes: &'s [Scope<'s>]) -> Vec<Fault<'s>> {
     let compared_scopes = scopes.iter().filter(|scope| scope.compared().len() > 1);
     let at = compared_scopes.flat_map(|scope| {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Runs of servers that benchlab starts, as in the experiment `rest`.
 //!
-//! A simple model of each server, and of the generator on its own core, generates them slice by
-//! slice. They are analyzed like any other run.
+//! A simple model of each server, and of the generator on its own core, generates the runs slice by
+//! slice. The runs are analyzed like any other run.
 
 use super::load::bucket;
 use super::{Noise, host};
