@@ -10,7 +10,7 @@ fn main() {
     compile("src/explain/allocations.c", "allocations.so", &["-shared"]);
 }
 
-/// Compiles one file. Tries the linker options in order and uses the first ones that work.
+/// Compiles one file. Tries the linker options in order and uses the first options that work.
 fn compile(source: &str, name: &str, linkings: &[&str]) {
     println!("cargo::rerun-if-changed={source}");
     let variable = |name| std::env::var(name).expect("cargo sets it");

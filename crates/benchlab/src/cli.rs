@@ -120,7 +120,7 @@ pub struct AgentArgs {
     /// Print the program's hash
     #[arg(long)]
     pub hash: bool,
-    /// Delete the program, which was copied for this agent
+    /// Delete the program file, which the coordinator copied to this host
     #[arg(long)]
     pub copied: bool,
 }
@@ -193,14 +193,15 @@ pub struct RunArgs {
     /// Values for a sweep or a factor; `all` selects all of its values
     #[arg(long, value_name = "NAME=VALUE,…")]
     pub set: Vec<String>,
-    /// Hosts that measure blocks in parallel: ssh:HOST,HOST, slurm:8, k8s:8, local:2 or netns:NAME,NAME. For
-    /// experiments about disks: the directories for subjects to work in, or devices, each of which stands for a
-    /// filesystem on it [default: every writable filesystem on a separate disk, and one in memory]
+    /// Hosts that measure blocks in parallel: ssh:HOST,HOST, slurm:8, k8s:8, local:2 or
+    /// netns:NAME,NAME. For experiments about disks: directories for subjects to work in, or block
+    /// devices with a mounted filesystem [default: every writable filesystem on a separate disk,
+    /// and one in memory]
     #[arg(long, value_name = "WHERE|DIR|DEVICE,…", value_parser = run_on)]
     pub on: Vec<RunOn>,
     #[command(flatten)]
     pub lost: AgentLoss,
-    /// The subject that the others are compared with [default: the experiment's]
+    /// The subject that the other subjects are compared with [default: the experiment's]
     #[arg(long, short, value_name = "NAME", add = ArgValueCandidates::new(completion::subjects))]
     pub baseline: Option<String>,
     /// Do not measure a second copy of the baseline
@@ -210,7 +211,8 @@ pub struct RunArgs {
     /// selects for quick runs
     #[arg(long, short)]
     pub quick: bool,
-    /// Measure all cases with all values, not only those that answer the experiment's main question
+    /// Measure all cases with all values, not only the cases and values that answer the
+    /// experiment's main question
     #[arg(long, conflicts_with = "quick")]
     pub thorough: bool,
     /// Time limit for measuring, such as 90s or 10m; `none` measures until every comparison is decided
@@ -235,8 +237,8 @@ pub struct RunArgs {
     /// Stop when every ratio is known to within ± PERCENT
     #[arg(long, value_name = "PERCENT", value_parser = fraction)]
     pub precision: Option<f64>,
-    /// Exit with code 3 if a subject is slower than the baseline by more than the margin, and with code 4 if that
-    /// is inconclusive: short for --fail-if 'any>+MARGIN'
+    /// Exit with code 3 if a subject is slower than the baseline by more than the margin, and with
+    /// code 4 if the comparison is inconclusive: short for --fail-if 'any>+MARGIN'
     #[arg(long)]
     pub gate: bool,
     /// Exit with code 3 if this condition holds. A condition is about a change from the baseline,
@@ -319,8 +321,8 @@ pub struct Measuring {
 \nA command with shell syntax (| > * $ …) is run with sh, any other command directly.\nExit codes with --gate or --fail-if: 3 a command is slower or a condition holds, 4 inconclusive.\nThe run is saved; `benchlab history NAME` shows it with earlier ones."
 )]
 pub struct CompareArgs {
-    /// The commands, as you would type them into a shell; the first one is the baseline. Or the name of a comparison in
-    /// benchlab.toml
+    /// The commands, as you would type them into a shell; the first command is the baseline. Or the
+    /// name of a comparison in benchlab.toml
     #[arg(value_name = "COMMAND", add = ArgValueCompleter::new(completion::comparisons))]
     pub commands: Vec<String>,
     /// The words of a single command, which is run without a shell
@@ -339,7 +341,8 @@ pub struct CompareArgs {
     /// A name for each command, in order [default: A, B, …]
     #[arg(long, short, value_name = "NAME")]
     pub name: Vec<String>,
-    /// The name of the command that the others are compared with [default: the first one]
+    /// The name of the command that the other commands are compared with [default: the first
+    /// command]
     #[arg(long, short, value_name = "NAME")]
     pub baseline: Option<String>,
     /// Values for {NAME} in the commands: for numbers, benchlab measures each command at each
@@ -405,13 +408,14 @@ pub struct CompareArgs {
     /// strace, a counting allocator, and Callgrind if there are no hardware counters
     #[arg(long, conflicts_with = "plan")]
     pub explain: bool,
-    /// Exit with code 3 if a command is slower than the baseline by more than the margin, and with code 4 if that
-    /// is inconclusive: short for --fail-if 'any>+MARGIN'
+    /// Exit with code 3 if a command is slower than the baseline by more than the margin, and with
+    /// code 4 if the comparison is inconclusive: short for --fail-if 'any>+MARGIN'
     #[arg(long)]
     pub gate: bool,
-    /// The metric that --gate judges: time; CPU time, which other processes on a shared machine disturb less; or
-    /// instructions, counted by Valgrind in each build of --builds, or in environments of different sizes, and judged
-    /// by the range, so that a different layout alone does not fail the gate
+    /// The metric that --gate judges. Other processes on a shared machine disturb CPU time less
+    /// than wall time. Valgrind counts instructions in each build of --builds, or in environments
+    /// of different sizes, and the gate judges the range of the counts, so a different layout alone
+    /// does not fail it
     #[arg(long, value_name = "METRIC", default_value = "wall", requires = "gate")]
     pub gate_on: GateOn,
     /// Exit with code 3 if this condition holds. A condition is about a change from the baseline,
@@ -474,7 +478,7 @@ pub struct BisectArgs {
     #[arg(long, default_value = "wall", value_name = "METRIC")]
     pub metric: MetricName,
     /// Ignore changes by less than this percentage. If the two ends differ by less than three times
-    /// this, the search finds changes down to a third of their difference
+    /// this percentage, the search finds changes down to a third of their difference
     #[arg(long, default_value = "2%", value_name = "PERCENT", value_parser = fraction)]
     pub margin: f64,
     /// Time limit for measuring each commit, such as 5m; most commits need far less
@@ -536,8 +540,8 @@ pub struct DiffArgs {
     #[arg(value_name = "RUN", add = ArgValueCompleter::new(completion::runs))]
     pub second: PathBuf,
     /// Exit with code 3 if the second run is worse (by more than the margin for measured runs, by
-    /// more than 2 % for a page of logs, with a worse finding for audits), and with code 4 if that
-    /// is inconclusive
+    /// more than 2 % for a page of logs, with a worse finding for audits), and with code 4 if the
+    /// comparison is inconclusive
     #[arg(long)]
     pub gate: bool,
     /// Exit with code 3 if this condition on the change holds: 'time>+5%' or 'p99>+10%' for measured runs,
@@ -602,8 +606,8 @@ pub struct LoadArgs {
     pub fail_if: Vec<String>,
     #[command(flatten)]
     pub inconclusive: InconclusiveArg,
-    /// Exit with code 3 if a server is slower than the baseline by more than the margin, and with code 4 if that is
-    /// inconclusive: short for --fail-if 'any>+MARGIN'
+    /// Exit with code 3 if a server is slower than the baseline by more than the margin, and with
+    /// code 4 if the comparison is inconclusive: short for --fail-if 'any>+MARGIN'
     #[arg(long)]
     pub gate: bool,
     /// Treat ratios of servers within ± PERCENT of 1 as equivalent
@@ -641,7 +645,7 @@ pub struct LoadArgs {
     /// Use HTTP/2
     #[arg(long)]
     pub http2: bool,
-    /// Use only IPv4 or only IPv6 addresses; 4,6 compares both
+    /// Use only IPv4 or only IPv6 addresses; 4,6 compares IPv4 with IPv6
     #[arg(long, value_name = "4|6|4,6", value_parser = families)]
     pub family: Option<Families>,
     /// The method [default: GET, or POST with a body]
@@ -741,9 +745,10 @@ pub struct ProfileArgs {
     /// it twice for before and after
     #[arg(long, value_name = "REVISION", conflicts_with_all = ["massif", "cachegrind", "callgrind", "dhat"])]
     pub rev: Vec<String>,
-    /// Make this many builds of each revision, in directories with names of random length, and count each build's
-    /// events. A condition on a change such as 'Ir>+1%' then holds only if it holds for all builds, so that a different
-    /// layout alone does not fail it. --setup gets a seed in BENCHLAB_BUILD_SEED
+    /// Make this many builds of each revision, in directories with names of random length, and
+    /// count each build's events. A condition on a change such as 'Ir>+1%' then holds only if it
+    /// holds for all builds, so that a different layout alone does not fail the gate. --setup gets
+    /// a seed in BENCHLAB_BUILD_SEED
     #[arg(long, value_name = "N", requires = "rev", value_parser = clap::value_parser!(u32).range(2..=100))]
     pub builds: Option<u32>,
     /// Run this once before each command, for example to build it. Specify it once for all commands, or once
@@ -834,7 +839,7 @@ pub struct ExplainArgs {
     /// last value]
     #[arg(long, value_name = "NAME=VALUE,…")]
     pub set: Vec<String>,
-    /// The subject that the others are compared with [default: the experiment's]
+    /// The subject that the other subjects are compared with [default: the experiment's]
     #[arg(long, short, value_name = "NAME", add = ArgValueCandidates::new(completion::subjects))]
     pub baseline: Option<String>,
     /// Operations in the smaller batch; the larger batch has twice as many [default: as many as take about 50
@@ -947,7 +952,7 @@ pub struct ReportArgs {
     /// In a terminal, show all tables and warnings rather than only the result
     #[arg(long)]
     pub full: bool,
-    /// Imported values to show next to the measured ones, without intervals
+    /// Imported values to show next to the measured values, without intervals
     #[arg(long, value_name = "FILE")]
     pub with: Vec<PathBuf>,
     /// When to use colors
@@ -1115,7 +1120,8 @@ pub struct ListArgs {
     /// packages
     #[arg(long, requires = "experiment")]
     pub full: bool,
-    /// List runs instead: those of the project, or those in ~/.local/share/benchlab/runs outside of a project
+    /// List runs instead: the runs of the project or, outside of a project, the runs in
+    /// ~/.local/share/benchlab/runs
     #[arg(long)]
     pub runs: bool,
     #[command(flatten)]

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// The environment variable that a shell's completion script sets to request candidates.
 pub const VARIABLE: &str = "BENCHLAB_COMPLETE";
 
-/// The maximum number of run files to read. The newest ones are read.
+/// The maximum number of run files to read. benchlab reads the newest files.
 const MAX_RUNS: usize = 200;
 
 /// Returns the experiments of the project, with their questions.

@@ -173,7 +173,7 @@ fn time(plan: &Plan, runs: &Path) -> PlanTime {
 fn budget_note(measure: &Measure) -> &'static str {
     match measure.at_least_level {
         true => {
-            " after set-up and a pilot, longer only if fewer blocks than an interval needs fit into it"
+            " after set-up and a pilot, longer only if the blocks that an interval needs do not fit into it"
         }
         false => " after set-up and a pilot",
     }
@@ -197,7 +197,9 @@ fn estimate_without_budget(plan: &Plan, runs: &Path) -> String {
             say::time(ns)
         ),
         None => {
-            format!("for as long as {max_blocks} take; --plan measures a pilot and forecasts it")
+            format!(
+                "for as long as {max_blocks} take; --plan measures a pilot and forecasts the time"
+            )
         }
     }
 }

@@ -114,8 +114,8 @@ pub fn enter(cli: &mut Cli, folder: &Path) -> Result<(), Exit> {
         .map_err(|e| Exit::invalid(format!("{}: {e}", folder.display())))
 }
 
-/// Returns the argument that may be the name of an entry: the only one, or the first one after
-/// `audit`.
+/// Returns the argument that may be the name of an entry: the only argument, or the first argument
+/// after `audit`.
 fn entry_name(cli: &Cli) -> Option<String> {
     let only = |words: &[String]| match words {
         [word] => Some(word.clone()),

@@ -9,7 +9,7 @@ struct Habit {
     verb: &'static str,
     /// The spellings of the option.
     options: &'static [&'static str],
-    /// Advice: the equivalent option of benchlab, or the reason why none is needed.
+    /// Advice: the equivalent option of benchlab, or the reason why no option is needed.
     instead: &'static str,
 }
 
@@ -17,7 +17,7 @@ const HABITS: &[Habit] = &[
     Habit {
         verb: "compare",
         options: &["-w", "--warmup"],
-        instead: "leave it out: before it measures, benchlab runs each command until its files are in memory",
+        instead: "leave it out: before measuring a command, benchlab runs it until its files are in memory",
     },
     Habit {
         verb: "compare",

@@ -51,7 +51,8 @@ pub fn restore(experiment: Experiment, plan: &mut Plan) -> Result<Experiment, Ex
     Ok(with_workload(experiment, &workload)?)
 }
 
-/// Has the databases describe the statements of the plan's workload, if it has one.
+/// Has the databases describe the statements of the plan's workload. Does nothing for a plan
+/// without a workload.
 ///
 /// # Errors
 /// Returns an error with the statement that a database rejects.
@@ -59,8 +60,8 @@ pub fn study(plan: &mut Plan, servers: &Servers) -> Result<(), Exit> {
     lab_bench::study(plan, servers).map_err(Exit::invalid)
 }
 
-/// Returns the base name of a run's file: the name of the experiment and, if there is one, of the
-/// workload. Characters that a shell might interpret are replaced.
+/// Returns the base name of a run's file: the name of the experiment, followed by the name of the
+/// workload if the run has a workload. Characters that a shell might interpret are replaced.
 pub fn run_name(plan: &Plan) -> String {
     let Some(workload) = &plan.workload else {
         return plan.experiment.clone();

@@ -73,7 +73,7 @@ fn report_unready(failed: &[(String, &Unready)], experiment: &str) {
     }
 }
 
-/// Returns the title of a toolchain, with advice if there is any.
+/// Returns the title of a toolchain and, if the toolchain has advice, the advice.
 fn title(toolchain: &Toolchain) -> String {
     match &toolchain.advice {
         Some(advice) => format!("{} ({advice})", toolchain.title),

@@ -2,7 +2,7 @@
 //! Executes a plan: builds subjects, exchanges messages with them, freezes and wakes them, and
 //! verifies that they do the same work.
 //!
-//! Every sample is written to the run file before the next one is measured. A [`Session`]
+//! Every sample is written to the run file before the next sample is measured. A [`Session`]
 //! determines the missing blocks, an [`Executor`] measures them, and a [`Workload`] defines the
 //! contents of a block. This crate computes no confidence intervals. At an interim analysis,
 //! `lab_stats::stop` decides whether the run may end.

@@ -121,7 +121,8 @@ fn holder() {
     }
 }
 
-/// Reads the holder's lines up to the first one that begins with `word`. Returns the rest of that line.
+/// Reads the holder's lines up to the first line that begins with `word`. Returns the rest of that
+/// line.
 fn line_after(holder: &mut Child, word: &str) -> String {
     let lines = BufReader::new(holder.stdout.as_mut().unwrap()).lines();
     let mut lines = lines.map_while(Result::ok);
@@ -249,7 +250,7 @@ fn what_is_no_repository() {
     assert!(matches!(error, Err(WorktreeError::Parent(..))));
 }
 
-/// A commit message can contain control characters from anyone. They do not reach the terminal.
+/// A commit message can contain control characters, which must not reach the terminal.
 #[test]
 fn words_of_commits_are_clean() {
     let place = Repository::new();

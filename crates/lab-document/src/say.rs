@@ -120,13 +120,13 @@ pub fn list<S: AsRef<str>>(items: &[S]) -> String {
     }
 }
 
-/// Joins texts. Returns `None` if there are none.
+/// Joins texts. Returns `None` if there are no texts.
 pub fn joined(texts: impl IntoIterator<Item = String>, separator: &str) -> Option<String> {
     let texts: Vec<String> = texts.into_iter().collect();
     (!texts.is_empty()).then(|| texts.join(separator))
 }
 
-/// Joins sentences with spaces. Returns `None` if there are none.
+/// Joins sentences with spaces. Returns `None` if there are no sentences.
 pub fn paragraph(sentences: impl IntoIterator<Item = String>) -> Option<String> {
     joined(sentences, " ")
 }

@@ -18,12 +18,12 @@ pub fn enable_timestamps(socket: &impl AsFd) -> io::Result<()> {
     Ok(setsockopt(socket, sockopt::ReceiveTimestampns, &true)?)
 }
 
-/// The change of the offset between the clocks, in ns, above which the time of day counts as having
-/// been set. Otherwise, the kernel adjusts the rate of both clocks equally.
+/// The minimum change of the offset between the clocks, in ns, that counts as a step of the time of
+/// day. Without a step, the kernel adjusts the rate of both clocks equally.
 const STEP_NS: u64 = 20_000;
 
 /// The duration in ns up to which a comparison of the clocks is accurate enough. If [`COMPARISONS`]
-/// attempts all take longer, the shortest one is used.
+/// attempts all take longer, the shortest comparison is used.
 const GOOD_COMPARISON_NS: u64 = 1_000;
 const COMPARISONS: u32 = 4;
 

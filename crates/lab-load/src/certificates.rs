@@ -16,8 +16,7 @@ use x509_parser::prelude::{ASN1Time, FromDer, GeneralName, X509Certificate};
 
 /// Loads the certificate authorities that this system trusts.
 ///
-/// # Errors
-/// Returns an error if the system has none.
+/// # Errors Returns an error if the system has no certificate authorities.
 pub fn system_roots() -> Result<RootCertStore, String> {
     let loaded = rustls_native_certs::load_native_certs();
     let mut roots = RootCertStore::empty();
@@ -176,8 +175,8 @@ fn is_self_signed(certificate: &X509Certificate) -> bool {
 
 /// Verifies server certificates against trusted authorities.
 ///
-/// If a server's own certificate is among the trusted ones, only its names and its validity period
-/// are checked, as in curl and OpenSSL. `openssl req -x509` creates such certificates.
+/// If a server's own certificate is itself trusted, only its names and its validity period are
+/// checked, as in curl and OpenSSL. `openssl req -x509` creates such certificates.
 pub struct Authorities {
     verifier: Arc<WebPkiServerVerifier>,
     certificates: Vec<CertificateDer<'static>>,

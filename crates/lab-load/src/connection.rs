@@ -19,8 +19,8 @@ pub struct Connection {
     /// The stored part of the body of the response that is being read.
     body: Vec<u8>,
     pending: VecDeque<PendingRequest>,
-    /// The number of pending requests that were sent completely, and the number of bytes sent of
-    /// the one after them.
+    /// The number of pending requests that were sent completely, and the number of bytes that were
+    /// sent of the next request.
     sent: usize,
     sent_bytes: usize,
     /// A counter that changes whenever the slot is closed, so that events of an earlier connection
@@ -66,7 +66,7 @@ impl Connection {
         &self.pending
     }
 
-    /// Puts a connection that is being opened into the slot, and closes the previous one.
+    /// Puts a connection that is being opened into the slot, and closes the previous connection.
     pub fn begin(&mut self, stream: Stream) {
         self.close();
         self.stream = Some(stream);
@@ -97,7 +97,7 @@ impl Connection {
         }
     }
 
-    /// Adds a request to the pending ones, and sends as much of it as the socket accepts.
+    /// Adds a request to the pending requests, and sends as much of it as the socket accepts.
     pub fn enqueue(&mut self, request: PendingRequest, requests: &Requests) -> io::Result<()> {
         self.pending.push_back(request);
         self.send(requests)
@@ -174,7 +174,8 @@ impl Connection {
         Ok((used, end))
     }
 
-    /// Returns the response that is completed by the end of the connection, if any.
+    /// Returns the response that the end of the connection completes, or `None` if it completes no
+    /// response.
     pub fn end(&mut self) -> Result<Option<ResponseEnd>, Malformed> {
         let ended = self.reader.end()?;
         Ok(ended.filter(|_| self.pending.len() == 1))

@@ -34,8 +34,8 @@ pub struct Engine {
     stops: fn() -> bool,
     total: SliceRecord,
     loads: u64,
-    /// The number of connections that were opened before the first load. They count in its first
-    /// slice.
+    /// The number of connections that were opened before the first load. These connections count in
+    /// the first slice of that load.
     opened: u64,
 }
 
@@ -68,8 +68,8 @@ struct Thread {
 impl Engine {
     /// Starts the threads and opens the connections.
     ///
-    /// This takes at most the job's timeout. Connections that cannot be opened are retried during
-    /// the load.
+    /// The start takes at most the job's timeout. Connections that cannot be opened are retried
+    /// during the load.
     ///
     /// # Errors
     /// Returns an error if the number of connections exceeds the limit on open files, or if a

@@ -55,14 +55,14 @@ impl Expect {
         ))
     }
 
-    /// Returns true if the status is an expected one.
+    /// Returns true if the status is expected.
     pub fn status(&self, status: u16) -> bool {
         self.shared.statuses.has(status)
     }
 
     /// Returns the number of bytes that [`Expect::body`] needs of a body.
     ///
-    /// It exceeds the length of the expected body in any coding, so that longer bodies are
+    /// The number exceeds the length of the expected body in any coding, so that longer bodies are
     /// detected. It is 0 if bodies are not checked.
     pub fn body_capacity(&self) -> usize {
         match &self.shared.body {
@@ -75,7 +75,7 @@ impl Expect {
     /// Checks a body, which may have a content coding.
     ///
     /// `body` is the whole body, or at least its first [`Expect::body_capacity`] bytes. Returns an
-    /// error with a description of the body if it differs from the expected one.
+    /// error with a description of the body if the body differs from the expected body.
     pub fn body(&self, coding: ContentCoding, body: &[u8]) -> Result<(), String> {
         let room = self.body_capacity();
         if room == 0 {

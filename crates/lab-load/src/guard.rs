@@ -28,9 +28,8 @@ impl LoadGuard {
 
     /// Checks every address of a host. `name` is the host in the URL, a name or an address.
     ///
-    /// # Errors
-    /// Returns an error if an address is neither on this host nor in a private network, unless the
-    /// host is the allowed one.
+    /// # Errors Returns an error if an address is neither on this host nor in a private network,
+    /// unless the user has allowed the host.
     pub fn check(
         &self,
         name: &str,
@@ -84,8 +83,8 @@ fn host(text: &str) -> Result<Host, JobError> {
     })
 }
 
-/// Returns the addresses of this host. If they cannot be read, returns none, so that the guard
-/// rejects more hosts than necessary.
+/// Returns the addresses of this host. If they cannot be read, returns an empty list, so that the
+/// guard rejects more hosts than necessary.
 fn own_addresses() -> Vec<IpAddr> {
     let interfaces = nix::ifaddrs::getifaddrs().into_iter().flatten();
     let addresses = interfaces.filter_map(|interface| {

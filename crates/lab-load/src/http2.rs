@@ -93,7 +93,7 @@ impl ThreadLoad {
         }
     }
 
-    /// Opens all connections. Those that cannot be opened are retried during the load.
+    /// Opens all connections. Connections that cannot be opened are retried during the load.
     ///
     /// Each of the concurrent tasks stops after its first failure. This function therefore takes at
     /// most the timeout, even if the server does not respond.
@@ -196,7 +196,7 @@ impl ThreadLoad {
         }
     }
 
-    /// Returns the next request if one is to be sent now.
+    /// Returns the next request, or `None` if no request must be sent now.
     fn take(&self) -> Option<PendingRequest> {
         self.tracker.borrow_mut().take(now_ns())
     }

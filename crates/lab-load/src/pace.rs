@@ -67,7 +67,7 @@ impl ArrivalSchedule {
     }
 }
 
-/// Converts a number of requests to the time at which that many are due.
+/// Converts a number of requests to the time at which that many requests are due.
 ///
 /// If time is rescaled to the expected number of events, a process with a varying rate becomes a
 /// process with rate 1 (time-rescaling theorem; Brown et al., *The Time-Rescaling Theorem and Its

@@ -131,8 +131,8 @@ impl Ports {
                  which is necessary for reusing ports")),
             reuse.map(str::to_owned),
             wider.map(str::to_owned),
-            Some("all local ports are available for each address and port of the server; keep-alive uses up none of \
-                 them".to_owned()),
+            Some("all local ports are available for each address and port of the server; with keep-alive, a load \
+                 uses up no ports".to_owned()),
         ];
         words.into_iter().flatten().collect()
     }

@@ -10,8 +10,8 @@ use crate::record::SliceRecord;
 use lab_model::Arrivals;
 
 /// The time before a due request, in ns, during which the thread only sleeps until it can send the
-/// request, and does not read responses. This does not distort response times, because the kernel
-/// records when responses arrive.
+/// request, and does not read responses. The sleep does not distort response times, because the
+/// kernel records when responses arrive.
 const CLOSE_NS: u64 = 200_000;
 
 /// The queue of one thread.

@@ -13,7 +13,7 @@ pub type Times = Histogram<u32>;
 pub(crate) struct CompleteResponse {
     pub status: u16,
     pub coding: ContentCoding,
-    /// The body, or the part that is checked.
+    /// The body, or the part of the body that is checked.
     pub body: Vec<u8>,
 }
 
@@ -89,7 +89,7 @@ impl SliceRecord {
         self.words[kind as usize].get_or_insert_with(words);
     }
 
-    /// Counts a response. It counts as served if it is the expected one.
+    /// Counts a response. The request counts as served if its response is expected.
     pub(crate) fn judge(
         &mut self,
         expect: &Expect,

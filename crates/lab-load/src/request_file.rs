@@ -2,7 +2,7 @@
 //! Request files, similar to the `.http` files that editors support.
 //!
 //! ```text
-//! # Comments begin with # or //. A path is taken from the server of the command's URL.
+//! # Comments begin with # or //. A path refers to the server of the command's URL.
 //! # @weight 3
 //! GET /items?page=1
 //! Accept: application/json

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The requests of a job. They are validated and rendered before the load starts. Their weights
-//! determine how often each of them is sent.
+//! determine how often each request is sent.
 
 use crate::error::{JobError, quoted};
 use crate::target::LoadUrl;
@@ -31,7 +31,7 @@ pub struct Request {
     /// The headers, in the order in which they are sent. They replace the generator's own
     /// `User-Agent`, `Accept`, `Host` and `Authorization`.
     pub headers: Vec<Header>,
-    /// The body. Empty if the request has none.
+    /// The body. Empty if the request has no body.
     pub body: Bytes,
     /// The relative frequency of the request, at least 1.
     pub weight: u32,
@@ -186,7 +186,7 @@ struct SharedRequests {
 pub struct RenderedRequest {
     /// The head and body for HTTP/1.1 (RFC 9112).
     pub bytes: Bytes,
-    /// True for a HEAD request, whose response has no body whatever its headers say.
+    /// True for a HEAD request, whose response has no body regardless of its headers.
     pub head: bool,
     /// The head for HTTP/2 (RFC 9113).
     pub parts: http::Request<()>,
@@ -288,7 +288,7 @@ fn order(weights: &[u32], seed: u64) -> Result<Vec<u32>, JobError> {
     let length: u64 = turns().map(u64::from).sum();
     if length > MAX_ORDER {
         return Err(JobError::new(format!(
-            "the weights add up to {length}, but the maximum is {MAX_ORDER}; use smaller ones"
+            "the weights add up to {length}, but the maximum is {MAX_ORDER}; use smaller weights"
         )));
     }
     let mut random = SmallRng::seed_from_u64(seed);

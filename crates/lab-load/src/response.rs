@@ -168,10 +168,9 @@ impl ResponseReader {
     /// Returns the response that is completed by the end, or `None` if there was no response or it
     /// was truncated.
     ///
-    /// # Errors
-    /// Returns an error if the last chunk of a body has arrived, but the empty line after it is
-    /// missing. A server that ends its responses this way is at fault. It was not merely
-    /// interrupted.
+    /// # Errors Returns an error if the last chunk of a body has arrived, but the empty line after
+    /// it is missing. A server that ends its responses this way violates HTTP, so this is not a
+    /// mere interruption.
     pub fn end(&mut self) -> Result<Option<ResponseEnd>> {
         let ended = match self.stage {
             HeadStage::UntilClose => Ok(Some(self.complete())),
@@ -335,7 +334,8 @@ impl ResponseHead {
         Ok(())
     }
 
-    /// Records a content coding. If there are multiple, they were applied one after another.
+    /// Records a content coding. If there are multiple codings, the server applied them one after
+    /// another.
     fn content_coding(&mut self, value: &[u8]) {
         self.coding = match self.coding {
             ContentCoding::Identity => ContentCoding::parse(value),

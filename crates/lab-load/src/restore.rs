@@ -22,8 +22,8 @@ pub struct Secrets<'a> {
     pub headers: Vec<Header>,
     /// The body of every request.
     pub body: Option<Vec<u8>>,
-    /// The users as `NAME:PASSWORD`. There is one for all URLs that contain a user name, or one for
-    /// each of these URLs, in order.
+    /// The users as `NAME:PASSWORD`. The list contains one user for all URLs with a user name, or
+    /// one user for each of these URLs, in order.
     pub users: Vec<String>,
     /// A function that reads an environment variable. It is used for secrets that are not in the
     /// other fields.
@@ -86,7 +86,7 @@ impl Restorer<'_> {
                 let header = given.remove(position);
                 if value.is_some() && header.planned().value != *value {
                     return Err(JobError::new(format!(
-                        "the header {} differs from the one that the load began with; leave it out, because its \
+                        "the header {} differs from the header that the load began with; leave it out, because its \
                          value is stored",
                         quoted(name)
                     )));
@@ -227,8 +227,8 @@ impl Restorer<'_> {
         }
     }
 
-    /// Returns an error unless there is one user for all URLs with a user name, or one for each of
-    /// them.
+    /// Returns an error unless the user passed one user for all URLs with a user name, or one user
+    /// for each of these URLs.
     fn check_users(&self) -> Result<(), JobError> {
         match (self.secrets.users.len(), self.users) {
             (0, _) | (1, 1..) => Ok(()),
@@ -319,7 +319,10 @@ mod tests {
         let unknown = headers(&planned, &["Cookie: d", "X-Other: secret"]).unwrap_err();
         assert!(unknown.contains("no header `X-Other`") && !unknown.contains("secret"));
         let other = headers(&planned, &["Cookie: d", "Accept: c/d"]).unwrap_err();
-        assert!(other.contains("`Accept` differs from the one"), "{other}");
+        assert!(
+            other.contains("`Accept` differs from the header"),
+            "{other}"
+        );
         assert!(headers(&planned, &["Cookie: d", "Accept: a/b"]).is_ok());
     }
 

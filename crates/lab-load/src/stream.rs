@@ -101,8 +101,8 @@ impl Stream {
         }
     }
 
-    /// Returns true if no more bytes were available than the `received` ones. The buffer had `room`
-    /// bytes.
+    /// Returns true if no more bytes are available after `received` bytes were read into a buffer
+    /// of `room` bytes.
     pub fn is_drained_by(&self, received: usize, room: usize) -> bool {
         !matches!(self, Stream::Tls(_)) && received < room
     }

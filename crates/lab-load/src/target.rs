@@ -173,8 +173,9 @@ impl Origin {
 
     /// Resolves the host once, and chooses the address to connect to.
     ///
-    /// If multiple addresses belong to the requested family, chooses the first one that accepts a
-    /// connection. `localhost` often has two addresses, and a server may listen on only one.
+    /// If multiple addresses belong to the requested family, chooses the first address that accepts
+    /// a connection. `localhost` often has two addresses, and a server may listen on only one of
+    /// them.
     ///
     /// # Errors
     /// Returns an error if the host is unknown or has no address of this family, or if the guard

@@ -107,7 +107,7 @@ fn handshake_words(error: &rustls::Error) -> String {
                     "pass --ca FILE with the certificate or its authority, or --insecure to skip verification"
                 }
                 Some(CertificateFault::OtherName { .. }) => {
-                    "use a name that it is valid for, or --insecure"
+                    "use a name for which the certificate is valid, or --insecure"
                 }
                 _ => "--insecure skips verification",
             };

@@ -24,7 +24,7 @@ const RETRY_NS: u64 = 10_000_000;
 const MAX_DOUBLINGS: u32 = 7;
 
 /// Returns the delay before a connection is retried, in ns. `failures` is the number of consecutive
-/// failures before the last one.
+/// failures before the last failure.
 pub fn retry_after_ns(failures: u32) -> u64 {
     RETRY_NS << failures.min(MAX_DOUBLINGS)
 }
@@ -155,8 +155,8 @@ impl RequestTracker {
         }
     }
 
-    /// Sends the records of all completed slices except the last one. Returns `None` if the engine
-    /// has exited.
+    /// Sends the records of all completed slices except the last slice. Returns `None` if the
+    /// engine has exited.
     pub fn cut(&mut self, now_ns: u64) -> Option<()> {
         let LoadPeriod {
             end_ns, slice_ns, ..
@@ -187,7 +187,8 @@ impl RequestTracker {
         queue.map_or(Wait::ForResponses(u64::MAX), |queue| queue.wait(now_ns))
     }
 
-    /// Returns the next request if one is to be sent now. The request becomes pending.
+    /// Returns the next request, or `None` if no request must be sent now. The request becomes
+    /// pending.
     pub fn take(&mut self, now_ns: u64) -> Option<PendingRequest> {
         let past_end = self.is_past_end(now_ns);
         let due_ns = match &mut self.queue {
@@ -208,7 +209,7 @@ impl RequestTracker {
         })
     }
 
-    /// Counts a response, whether it is the expected one or not.
+    /// Counts a response, whether expected or unexpected.
     pub fn count_response(
         &mut self,
         request: PendingRequest,

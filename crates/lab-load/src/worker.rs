@@ -26,7 +26,7 @@ const BUFFER_BYTES: usize = 64 * 1024;
 /// The time when bytes arrived.
 #[derive(Clone, Copy)]
 struct Arrival {
-    /// The kernel's timestamp, in ns since 1970, if there is one.
+    /// The kernel's timestamp, in ns since 1970, or `None` if the kernel recorded no timestamp.
     noted_ns: Option<u64>,
     /// The time when the bytes were read, in ns of CLOCK_MONOTONIC.
     read_ns: u64,
@@ -83,7 +83,7 @@ impl Worker {
         }
     }
 
-    /// Opens all connections. Those that cannot be opened are retried during the load.
+    /// Opens all connections. Connections that cannot be opened are retried during the load.
     fn open_all(&mut self) {
         let mut coming = 0..self.connections.len();
         let deadline = |now: u64, job: &LoadJob| now + job.timeout.as_nanos() as u64;

@@ -13,8 +13,8 @@ pub struct Report<'a> {
     pub run: &'a Run,
     /// The analysis of the run's samples.
     pub results: Results,
-    /// Other runs. Reports show their imported values next to this run's, marked as having no
-    /// intervals, but not their own measurements.
+    /// Other runs. Reports show the imported values of these runs, marked as having no intervals,
+    /// but not their measurements.
     pub others: &'a [Run],
     /// The path of the run file as users should see it, or the run's name if the caller has no path.
     pub file: &'a str,

@@ -24,8 +24,8 @@ struct Entry {
     is_change: bool,
 }
 
-/// Measures and judges the entries, one after the other. If an entry fails, the others are still
-/// measured.
+/// Measures and judges the entries, one after the other. If an entry fails, the other entries are
+/// still measured.
 pub fn ci(cli: &Cli, args: &CiArgs) -> Result<ExitCode, Exit> {
     let file = named::config()?.ok_or_else(|| {
         Exit::invalid(format!(

@@ -58,7 +58,7 @@ fn as_json(host: &Host, toolchains: Option<&Toolchains>) -> Value {
     })
 }
 
-/// Returns a toolchain and how to install it as JSON.
+/// Formats a toolchain and its installation instructions as JSON.
 pub fn toolchain_json(toolchain: &Toolchain) -> Value {
     json!({
         "title": toolchain.title,
@@ -93,8 +93,8 @@ fn print(host: &Host, toolchains: Option<&Toolchains>) -> Result<(), Exit> {
     Ok(())
 }
 
-/// Lists the installed toolchains, the commands that install missing ones, and a single command for
-/// all packages.
+/// Lists the installed toolchains, the commands that install missing toolchains, and a single
+/// command for all packages.
 fn print_toolchains(toolchains: &Toolchains) -> Result<(), Exit> {
     let all = toolchains.names().filter_map(|name| toolchains.get(name));
     let (installed, missing): (Vec<_>, Vec<_>) = all.partition(|t| present(t));

@@ -79,8 +79,8 @@ pub fn project_of_run(cli: &Cli, file: &Path) -> Result<Project, Exit> {
     }
 }
 
-/// Returns the directory in which an installed package keeps the experiments. They must be copied
-/// before they can be built.
+/// Returns the directory in which an installed package keeps the experiments. Users must copy the
+/// experiments before benchlab can build them.
 fn packaged_experiments() -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?;
     let folder = program.parent()?.parent()?.join("share/benchlab");

@@ -119,7 +119,7 @@ pub fn show(document: &Document, path: &Path) -> Result<(), Exit> {
     show_unless_quiet(document, path, false)
 }
 
-/// Like [`show`], but prints the result only if `is_quiet` is false.
+/// Writes the HTML page like [`show`], but prints the result only if `is_quiet` is false.
 pub fn show_unless_quiet(document: &Document, path: &Path, is_quiet: bool) -> Result<(), Exit> {
     let page = path.with_extension("html");
     write(

@@ -68,7 +68,7 @@ const PROCESS_SETS: u32 = 12;
 /// The number of mirrored pairs of passes over the servers in a block.
 const SERVER_PAIRS: u32 = 1;
 
-/// The maximum number of blocks that a process set serves.
+/// The maximum number of blocks that one set of server processes serves.
 const MAX_BLOCKS_OF_SET: u32 = lab_stats::nesting::MAX_BLOCKS;
 
 /// Measures an experiment.
@@ -233,8 +233,8 @@ fn fail_if(args: &RunArgs, plan: &Plan) -> Vec<String> {
         .collect()
 }
 
-/// Sets the duration of a plan and the number of measurements. Both depend on the plan's targets
-/// and servers.
+/// Sets the duration of a plan and the number of measurements. The duration and the number depend
+/// on the plan's targets and servers.
 fn set_measure(plan: &mut Plan, args: &RunArgs, quick_s: Option<u32>) {
     let turn_ns = visit_ns(plan, 2 * args.pairs.unwrap_or(SERVER_PAIRS), args.quick);
     match plan.load_mut() {

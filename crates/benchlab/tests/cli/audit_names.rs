@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `benchlab audit net` in a private network.
 //!
-//! Some names have addresses of one family, some of both, some have none. Some addresses have no
-//! name, and some resolvers support only one family.
+//! Some names have addresses of one family, some names have addresses of both families, and some
+//! names have no address. Some addresses have no name, and some resolvers support only one family.
 
 use lab_host::namespace::{NamespacePair, ip};
 use serde_json::Value;

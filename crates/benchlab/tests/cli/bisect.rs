@@ -76,7 +76,7 @@ impl Repository {
         outcome(self.command(args).output().expect("benchlab starts"))
     }
 
-    /// Returns the arguments for a bisection from the first commit to the last one.
+    /// Returns the arguments for a bisection from the first commit to the last commit.
     fn bisect<'a>(&'a self, more: &[&'a str]) -> Vec<&'a str> {
         let ends = [
             "bisect",

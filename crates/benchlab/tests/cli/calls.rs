@@ -14,7 +14,7 @@ use std::sync::LazyLock;
 
 const EFFECT: &str = "effects = \"CREATE TABLE effect (batch bigint, `call` bigint)\"\n";
 
-/// One insert in four fails.
+/// The faults of a case on PostgreSQL: one insert in four fails.
 const POSTGRESQL: &str = r#"
 [target.postgresql.fault]
 refused = [
@@ -33,8 +33,9 @@ refused = [
     IF rand() < 0.25 THEN SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213; END IF""",
 ]
 "#;
-/// One in five responses to COMMIT is lost. A connection is cut every 50 ms on average, so that calls
-/// succeed even on a busy machine, where one may take as long as that.
+/// The faults of cases on servers. One in five responses to COMMIT is lost. A connection is cut
+/// every 50 ms on average, so that calls succeed even on a busy machine, where a call may take 50
+/// ms.
 const ON_SERVERS: &str = "cut = { cuts_per_s = 20 }\nanswer_lost = { lost_responses = 0.2 }\n";
 const KILLED: &str = "killed = { outage_s = 0.3 }\n";
 const CALL: &str = r#"

@@ -11,8 +11,8 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// Two blocks of two pairs. The run is too short for a useful measurement, but has all of its
-/// steps. Disturbed blocks are not repeated.
+/// Options for two blocks of two pairs. The run is too short for a useful measurement, but has all
+/// of its steps. Disturbed blocks are not repeated.
 const SHORT: [&str; 8] = [
     "--blocks", "2", "--pairs", "2", "--redo", "0", "--seed", "7",
 ];

@@ -30,8 +30,8 @@ fn shown(file: &str, start: &str) -> Shown {
     }
 }
 
-/// Returns the headings and the labels of rows, in order. Left out are values, charts, sentences, and
-/// what is said about the host.
+/// Returns the headings and the labels of rows, in order. Omits values, charts, sentences, and
+/// statements about the host.
 fn labels<'l>(lines: impl IntoIterator<Item = &'l str>) -> Vec<String> {
     let mut before = "";
     let mut labels = Vec::new();
@@ -79,7 +79,7 @@ impl Shown {
         }
     }
 
-    /// Asserts that the answer is the documented one, apart from its numbers.
+    /// Asserts that the answer equals the documented answer, apart from the numbers.
     fn assert_answer(&self, printed: &Outcome) {
         let without_numbers = |line: &str| line.replace(|c: char| c.is_ascii_digit(), "0");
         let answer = printed.stdout.lines().next().unwrap_or_default();
@@ -120,7 +120,8 @@ fn the_comparison_on_the_front_page_is_what_compare_prints() {
     assert_eq!(in_tutorial.output[0], shown.output[0]);
 }
 
-/// The form of its answer depends on the width of the intervals, and thus on the machine.
+/// Runs the command with `--dry-run`, because the form of the answer depends on the width of the
+/// intervals, and thus on the machine.
 #[test]
 fn the_run_in_the_tutorial_is_accepted() {
     let folder = folder();

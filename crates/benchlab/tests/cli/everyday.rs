@@ -17,7 +17,7 @@ fn outside(folder: &Path, args: &[&str]) -> Outcome {
     outcome(command.output().expect("benchlab starts"))
 }
 
-/// Two short blocks without repetitions.
+/// Options for two short blocks without repetitions.
 const SHORT: [&str; 9] = [
     "compare", "--blocks", "2", "--pairs", "1", "--redo", "0", "--runs", "runs",
 ];

@@ -359,9 +359,9 @@ driver"#;
     }
 }
 
-/// Builds of different languages run concurrently; builds with shared files run in sequence.
+/// Builds of different languages run concurrently. Builds with shared files run one after another.
 ///
-/// Each of the first two builds finishes only after the other one has started. The other builds
+/// Each of the first two builds finishes only after the other build has started. The other builds
 /// have the same language or the same command. If they ran concurrently, they would find each
 /// other's directory.
 #[test]

@@ -67,8 +67,8 @@ impl Fixtures {
         }
     }
 
-    /// Creates three subjects: `other` selects a changed state, `one` the current state, and
-    /// `plain` none. `plain` has the shortest latencies.
+    /// Creates three subjects: `other` selects a changed state, `one` selects the current state,
+    /// and `plain` selects no state. `plain` has the shortest latencies.
     fn by_subject(faults: &[&str]) -> Fixtures {
         let fixtures = Fixtures::new();
         let subjects = [("other", "9"), ("one", "5"), ("plain", "3")].map(|(name, latency)| {

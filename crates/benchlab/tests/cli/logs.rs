@@ -448,7 +448,8 @@ fn a_comparison_says_what_is_assumed_of_each_log() {
     judged.expect(4).says(&["--duration-unit"]);
 }
 
-/// If two logs or machines lead to the same advice, it is shown once, with the sum of the counts.
+/// If two logs or machines lead to the same advice, the advice is shown once, with the sum of the
+/// counts.
 #[test]
 fn counts_of_several_logs_are_one_sentence() {
     const REQUEST: &str = "method=GET path=/a format=html controller=A action=b status=200 duration=58.33 view=40.43 db=15.26\n";

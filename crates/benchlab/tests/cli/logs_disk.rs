@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Disks that fill up while `benchlab logs` is running. It reports the files that could not be
-//! written, and the others are complete.
+//! Disks that fill up while `benchlab logs` is running. benchlab reports the files that could not
+//! be written, and all other files are complete.
 
 use crate::full_disk::{cannot_mount, in_a_namespace};
 use crate::project::Project;

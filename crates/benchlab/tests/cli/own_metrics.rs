@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Metrics that an experiment defines in addition to the built-in ones. They are requested, stored
-//! and shown, and invalid ones are rejected.
+//! Metrics that an experiment defines in addition to the built-in metrics. They are requested,
+//! stored and shown, and invalid metrics are rejected.
 
 use crate::project::{Project, assert_failures, subject};
 use lab_model::PointId;

@@ -4,7 +4,7 @@
 use crate::project::{BENCHLAB, Outcome, Project, outcome};
 use std::process::{Command, Stdio};
 
-/// Four blocks of two pairs.
+/// Options for a pilot with four blocks of two pairs.
 const SHORT: [&str; 4] = ["--plan=4", "--pairs", "2", "--seed"];
 
 fn compare(project: &Project, args: &[&str]) -> Outcome {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Progress output. On a terminal, it is a line below the result so far. Both are redrawn, and
-//! cleared at the end.
+//! Progress output. On a terminal, it consists of the result so far and a progress line below it,
+//! which are redrawn, and cleared at the end.
 //!
 //! Otherwise, it consists of notes, a line per block, and a line every ten seconds within a block.
 
@@ -190,7 +190,7 @@ pub fn screen(output: &str) -> Vec<String> {
 }
 
 trait TakeWhileInclusive: Iterator<Item = char> + Sized {
-    /// Returns the characters up to and including the first one that satisfies `last`.
+    /// Returns the characters up to and including the first character that satisfies `last`.
     fn take_while_inclusive(self, last: impl Fn(&char) -> bool) -> String {
         let mut text = String::new();
         for c in self {

@@ -325,7 +325,7 @@ pub fn blocks_of<'a>(blocks: &'a str, pairs: &'a str) -> [&'a str; 12] {
     words
 }
 
-/// Two short blocks with a fixed seed; disturbed blocks are not repeated.
+/// Options for two short blocks with a fixed seed. Disturbed blocks are not repeated.
 pub const SHORT_RUN: [&str; 12] = [
     "run",
     "t",

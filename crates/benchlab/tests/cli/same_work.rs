@@ -32,7 +32,7 @@ fn inserts_that_are_not_the_inserts_asked_for_are_caught() {
             (
                 "fewer-rows",
                 "writes",
-                "1 operations must add 1 rows; it added 0",
+                "1 operations must add 1 rows; the subject added 0",
             ),
             ("wrong-values", "writes", "the added rows have a sum of"),
             (

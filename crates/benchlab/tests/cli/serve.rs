@@ -112,7 +112,7 @@ impl Drop for Served {
 }
 
 /// Creates a project with two runs of six blocks. Returns the project and the names of the runs,
-/// the earlier one first.
+/// the earlier run first.
 fn project_with_two_runs() -> (Project, [String; 2]) {
     let project = Project::noop(&[]);
     for seed in ["7", "8"] {

@@ -120,11 +120,11 @@ fn inserts_that_are_not_the_inserts_asked_for_are_caught() {
             "must execute 0 × BEGIN; the server counted ",
         ),
         ("wrong-values", "writes", "the added rows have a sum of"),
-        ("shadow", "writes", " rows; it added 0"),
+        ("shadow", "writes", " rows; the subject added 0"),
     ];
     let postgresql = [("no-rows", "statements", "rows; the server counted 0")];
     // A row that already existed counts as written.
-    let mariadb = [("no-rows", "writes", "rows; it added 0")];
+    let mariadb = [("no-rows", "writes", "rows; the subject added 0")];
     assert_caught(
         INSERT,
         &["--set", "statement=text"],
@@ -246,7 +246,7 @@ fn exclusions(run: &Run) -> Vec<String> {
 
 /// Measures a case with cheating subjects on both databases.
 ///
-/// Asserts that each of them is caught, and that the honest subjects run to the end.
+/// Asserts that each cheating subject is caught, and that the honest subjects run to the end.
 #[track_caller]
 fn assert_caught(
     case: &str,

@@ -6,7 +6,7 @@ use rusqlite::Connection;
 use std::fs;
 use std::path::PathBuf;
 
-/// Creates a project with two runs of six blocks, the earlier one first.
+/// Creates a project with two runs of six blocks, the earlier run first.
 fn project_with_two_runs() -> (Project, [PathBuf; 2]) {
     let project = Project::noop(&[]);
     for seed in ["7", "8"] {

@@ -179,7 +179,7 @@ fn a_server_with_different_work_is_not_measured() {
         ),
         (
             "raw-echo",
-            "the body is identical to the request's, so it was not parsed",
+            "the body is identical to the request's body, so the server did not parse it",
         ),
         ("takes-all", "POST /api/echo: status 200 instead of 400"),
         ("other-file", "the body is not the file some.bin"),

@@ -38,7 +38,7 @@ class Client:
         session.run("COMMIT")
 
     def kill_server(self) -> None:
-        """Kills MariaDB once, as soon as another client has connected later."""
+        """Kills MariaDB once, as soon as another client has connected after this client."""
         struck = Path("struck")  # in the project's folder
         session = self._session
         if session is None or struck.exists():
@@ -104,7 +104,7 @@ def secretive(client: Client, batch: int, call: int) -> bool:
 
 
 def deadly(client: Client, batch: int, call: int) -> bool:
-    """Kills the server if that is due, and then makes one attempt."""
+    """Kills the server if the time for its outage has come, and then makes one attempt."""
     with suppress(*Errors):
         client.kill_server()
     return hopeless(client, batch, call)

@@ -15,7 +15,8 @@ from lab_kit import Opening, Perform, Work, serve  # noqa: E402
 
 Rows = list[tuple[object, int]]
 Batch = Callable[[int, int], tuple[Rows, list[int]]]
-"""A function from a batch's number and its number of calls to the rows to insert and the calls to report as failed."""
+"""A function that takes a batch's number and its number of calls, and returns the rows to insert and the calls to
+report as failed."""
 
 
 def careless(batch: int, calls: int) -> tuple[Rows, list[int]]:

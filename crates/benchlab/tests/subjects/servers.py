@@ -114,7 +114,7 @@ def cached(session: Session, opening: Opening) -> Perform:
 
 
 def half_cached(session: Session, opening: Opening) -> Perform:
-    """Queries the server only for rows that it does not know yet."""
+    """Queries the server only for rows that the subject has not read before."""
     honest = session.statement(POINT, _prepared(opening))
     rows: dict[int, list[tuple[int]]] = {}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A server of a small REST experiment: `web.py VARIANT`. Some variants are wrong on purpose. It does not use a kit."""
+"""A server of a small REST experiment: `web.py VARIANT`. Some variants are wrong on purpose. The server does not use a kit."""
 
 import email.utils
 import json

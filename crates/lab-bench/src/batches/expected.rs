@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Checks that all subjects do the same work, by the check value and the number of units that each
-//! point must produce.
+//! Checks that all subjects do the same work: each point must produce the same check value and the
+//! same number of units.
 
 use crate::subject::fault::{Fault, SubjectResult};
 use crate::subject::process::BatchResult;
@@ -48,7 +48,8 @@ impl Expected {
         outcomes.collect()
     }
 
-    /// Compares the outcome of a subject's first operation on a fresh target with the expected one.
+    /// Compares the outcome of a subject's first operation on a fresh target with the expected
+    /// outcome.
     pub fn compare_first(&self, point: PointId, found: Checked) -> SubjectResult<()> {
         let expected = self.firsts.get(&point);
         expected.map_or(Ok(()), |&expected| compare(expected, found, 1))
@@ -75,7 +76,7 @@ impl Expected {
     }
 }
 
-/// Returns a fault if an outcome differs from the expected one.
+/// Returns a fault if an outcome differs from the expected outcome.
 pub fn compare(expected: Checked, found: Checked, operations: u64) -> SubjectResult<()> {
     let differ = |key: &str, expected: u64, found: u64| {
         Err(Fault::Failed(

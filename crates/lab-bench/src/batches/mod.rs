@@ -55,7 +55,7 @@ const WARM_UP_AGAIN: u32 = 4;
 /// processes averages this effect out.
 const PAIRS_OF_A_PROCESS: u32 = 10;
 
-/// The maximum time for start and warm-up at which a subject counts as cheap to start, in ns.
+/// The maximum time in ns for the start and warm-up of a subject that counts as cheap to start.
 const CHEAP_NS: u64 = 20_000_000;
 
 /// The outcome for each number of operations.
@@ -104,7 +104,7 @@ impl<'a> BatchWorkload<'a> {
         })
     }
 
-    /// Blames the target's server for a fault if the server no longer responds.
+    /// Attributes a fault to the target's server if the server no longer responds.
     fn attribute(&self, fault: Fault, point: PointId) -> Fault {
         let target = self
             .surroundings
@@ -446,8 +446,8 @@ impl<'a> BatchWorkload<'a> {
         min.min(max)..=all.min(max)
     }
 
-    /// Returns the number of warm-up batches that a fresh process needs. Used for pilots that ran
-    /// in a process that other points had already warmed up.
+    /// Returns the number of warm-up batches that a fresh process needs. This number is necessary
+    /// for a pilot whose process was already warm from other points.
     ///
     /// The number is the longest warm-up of the subject's pilots in fresh processes, preferably for
     /// the same case.

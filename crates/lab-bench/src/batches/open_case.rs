@@ -14,15 +14,15 @@ use crate::targets::reported::Reported;
 use lab_model::{Check, Cores, Plan, PointId, SubjectId};
 use std::time::Duration;
 
-/// The lead-in is 1 / `LEAD_IN` of a turn's operations. A subject runs it after waking, without
-/// recording it.
+/// The divisor for the length of the lead-in. A subject first runs 1 / `LEAD_IN` of a turn's
+/// operations after it wakes, and these operations are not recorded.
 pub const LEAD_IN: u64 = 10;
 
 /// A subject with an open case.
 pub struct OpenCase {
     point: PointId,
-    /// The visit in which fixtures take part. Declared first, so that it ends before the target is
-    /// removed.
+    /// The visit of the subject's process to the point, for the fixtures. This field comes first,
+    /// so that the visit ends before the target is removed.
     fixtures: Visit,
     database: Option<VisitTarget>,
     reported: Reported,
@@ -154,8 +154,8 @@ impl OpenCase {
         Ok(result)
     }
 
-    /// Runs a batch. `expected` is the approximate duration of a measured batch, and `None`
-    /// otherwise.
+    /// Runs a batch. `expected` is the approximate duration of a measured batch, or `None` if the
+    /// batch is not measured.
     fn run_expected(
         &mut self,
         process: &mut SubjectProcess,
@@ -215,7 +215,7 @@ impl OpenCase {
         self.database.as_ref().map_or(0, VisitTarget::round_trips)
     }
 
-    /// Returns the metrics of the last measured batch that the subject does not report itself: the
+    /// Returns the metrics that the subject does not report for the last measured batch: the
     /// effects of calls that may fail, and the observations of fixtures.
     pub fn lab_metrics(&self) -> Vec<f64> {
         let effects = self.effects.iter().flat_map(|effects| effects.counts());

@@ -21,7 +21,7 @@ const FIRST_CHECK: usize = 30;
 /// its batches came before its steady state.
 const UNSTEADY_DIVISOR: usize = 2;
 
-/// Like [`UNSTEADY_DIVISOR`], for a subject whose helper threads compile.
+/// The counterpart of [`UNSTEADY_DIVISOR`] for a subject whose helper threads compile.
 const UNSTEADY_DIVISOR_WITH_HELPERS: usize = 3;
 
 /// The maximum CPU time of helper threads that do not compile, as a fraction of the process's CPU time.
@@ -60,8 +60,8 @@ const MAX_FITTINGS: u32 = 8;
 /// took.
 const MIN_REPEAT_FACTOR: u32 = 2;
 
-/// Returns a note if the pilots exceeded their fraction of the budget although each was as short as
-/// possible.
+/// Returns a note if the pilots exceeded their fraction of the budget although each pilot was as
+/// short as possible.
 pub fn overrun(plan: &Plan, pilots: usize, took: Duration) -> Option<String> {
     let budget = Duration::from_nanos(plan.measure.budget_ns?);
     let part = part_of_budget(budget, pilots);
@@ -263,7 +263,7 @@ pub fn still_compiles(pilot: &Pilot, warm_up: &[Batch]) -> bool {
 #[derive(Clone, Copy, Debug)]
 struct ThreadTimes {
     all: u64,
-    /// The CPU time of the helper threads: all except the working ones.
+    /// The CPU time of the helper threads: all threads except the working threads.
     helpers: u64,
 }
 

@@ -56,8 +56,8 @@ pub fn round_trips(
 
 /// Returns true if the experiment requests round trips and they can be counted.
 ///
-/// They are not counted at points with faults, which cause additional round trips, or over a Unix
-/// socket, which the proxy does not support.
+/// Round trips are not counted at points with faults, which cause additional round trips, or over a
+/// Unix socket, which the proxy does not support.
 fn is_counted(plan: &Plan, point: PointId) -> bool {
     let target = plan.targets.get(plan.points[point].target);
     let proofs = target

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The baseline during the pilot of another subject.
 //!
-//! The two subjects alternate as in a block, so that the subject's level can be expressed as a
-//! multiple of the baseline's level at the same speed of the machine.
+//! The two subjects alternate as in a block, so that the subject's level (its steady time per
+//! operation) can be expressed as a multiple of the baseline's level at the same speed of the
+//! machine.
 
 use crate::batches::open_case::{LEAD_IN, OpenCase};
 use crate::subject::fault::{Fault, SubjectResult};

@@ -24,7 +24,7 @@ pub enum BaseError {
     /// The two histories have no common commit.
     #[error("HEAD and `{0}` have no common commit: name another base with --base")]
     Unrelated(String),
-    /// HEAD is its own base.
+    /// HEAD is already part of the base, and has no parent to compare with.
     #[error("HEAD is the first commit, so there is nothing to compare with")]
     FirstCommit,
 }

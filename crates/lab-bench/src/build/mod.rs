@@ -394,8 +394,8 @@ pub fn in_path(program: &str) -> Option<PathBuf> {
         .find(|p| p.is_file())
 }
 
-/// Returns the content of a stamp: the key, and the digest of the compilers' settings in the
-/// environment, with which the program was built.
+/// Returns the content of a program's stamp file: the key, and a digest of the environment
+/// variables with which the compilers are configured.
 fn stamp(key: &str) -> String {
     let mut hash = Sha256::new();
     for (name, value) in compiler_settings() {
@@ -426,7 +426,8 @@ const COMPILER_VARIABLES: [&str; 18] = [
     "RUSTUP_TOOLCHAIN",
 ];
 
-/// The beginnings of the names of further such variables, such as `CARGO_PROFILE_RELEASE_LTO`.
+/// Prefixes of the names of further environment variables that change what compilers produce, such
+/// as `CARGO_PROFILE_RELEASE_LTO`.
 const COMPILER_PREFIXES: [&str; 2] = ["CARGO_PROFILE_", "CGO_"];
 
 /// Returns the variables that change what compilers produce, sorted by name.

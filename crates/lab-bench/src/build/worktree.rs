@@ -149,7 +149,7 @@ impl Worktrees {
         Ok(worktrees)
     }
 
-    /// Like [`Worktrees::new`], under a different parent directory.
+    /// Checks out revisions like [`Worktrees::new`], but in the directory `parent`.
     pub fn new_in(
         parent: &Path,
         folder: &Path,

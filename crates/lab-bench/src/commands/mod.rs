@@ -25,8 +25,8 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The maximum number of pilot processes per command and point. No more are started once they have
-/// taken [`PILOT_NS`] in total.
+/// The maximum number of pilot processes per command and point. No further process is started once
+/// the processes have taken [`PILOT_NS`] in total.
 const PILOT_RUNS: usize = 3;
 const PILOT_NS: u64 = 300_000_000;
 
@@ -39,8 +39,8 @@ const PARALLEL: f64 = 1.1;
 /// exit on other cores.
 const MIN_CPU_NS: u64 = 5_000_000;
 
-/// The upper bound, exclusive, of the padding in the environment with multiple builds: one page, in
-/// bytes.
+/// The upper bound, exclusive, of the padding in a command's environment if there are multiple
+/// builds, in bytes: one page.
 const MAX_PADDING: u64 = 4096;
 
 /// The maximum number of lines and bytes stored from the end of a failed command's standard error.

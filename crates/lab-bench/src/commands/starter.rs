@@ -2,9 +2,9 @@
 //! A small process that starts commands, waits for them, and reads their resource usage.
 //!
 //! A child inherits its parent's peak memory: the `ru_maxrss` of wait4(2) is never below the
-//! parent's memory. Commands are therefore not started by benchlab, but by a process that uses half
-//! a megabyte (`starter.c`). If benchlab is killed, the starter first kills all processes that the
-//! commands left running.
+//! parent's memory. Therefore, a separate process that uses half a megabyte (`starter.c`) starts
+//! the commands. If benchlab is killed, the starter first kills all processes that the commands
+//! left running.
 
 use crate::host::{interrupt, sys};
 use crate::subject::fault::{Fault, SubjectResult};

@@ -32,8 +32,8 @@ pub struct BlockRun<'a, 'b> {
     pace: BlockPace,
     machine: &'a dyn Machine,
     passes_ns: u64,
-    /// The monitor of the host and the usual duration of a block in ns, if a disturbed block would
-    /// be repeated.
+    /// The monitor of the host, and the usual duration of a block in ns. `None` if a disturbed
+    /// block is not repeated.
     host: Option<(&'a dyn HostWatch, u64)>,
     began_ns: u64,
     is_given_up: bool,
@@ -65,7 +65,7 @@ impl<'a, 'b> BlockRun<'a, 'b> {
 
     /// Abandons the block as soon as it is too disturbed to count.
     ///
-    /// `typical_ns` is the usual duration of such a block, in ns.
+    /// `typical_ns` is the usual duration of a block, in ns.
     pub fn watching(self, host: &'a dyn HostWatch, typical_ns: u64) -> BlockRun<'a, 'b> {
         BlockRun {
             host: Some((host, typical_ns)),

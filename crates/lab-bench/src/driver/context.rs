@@ -148,7 +148,7 @@ impl<'a> RunContext<'a> {
         Ok(())
     }
 
-    /// Returns true if a compared subject still takes part anywhere.
+    /// Returns true if a compared subject still takes part at any point.
     pub fn has_participants(&self) -> bool {
         let takes_part = |subject: SubjectId| {
             let mut points = self.plan.points.ids();
@@ -184,7 +184,7 @@ pub enum TurnRecord {
         sample: Sample,
         /// The exit data that the operating system reports.
         exit: ProcessExit,
-        /// The check value of its output.
+        /// The check value of the process's output.
         check: u64,
         /// The processor's event counts, if counters are available.
         readings: Vec<Reading>,
@@ -207,7 +207,7 @@ pub struct BlockContext<'a> {
     pub participants: &'a mut Participants,
     /// Failures of this block.
     pub failures: &'a mut Vec<Failure>,
-    /// Called with every step.
+    /// The callback that receives every step.
     pub progress: &'a mut dyn FnMut(Progress),
 }
 
@@ -319,7 +319,7 @@ impl TurnRecord {
     /// Returns true if the result of a disturbed turn can be recorded without counting it, so that
     /// the turn can be repeated.
     ///
-    /// Workloads with other kinds of results run many turns, and tolerate a few disturbed ones.
+    /// Workloads with other kinds of results run many turns, and tolerate a few disturbed turns.
     pub fn is_repeatable(&self) -> bool {
         matches!(self, TurnRecord::Slice(_) | TurnRecord::Readings(_))
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Executes a run's blocks, in this process or in others.
+//! Executes a run's blocks, in this process or in other processes.
 //!
 //! The session decides which blocks are missing and when the run is over.
 
@@ -15,7 +15,7 @@ use std::time::Duration;
 /// The maximum number of server losses per run.
 const MAX_LOSSES: u32 = 3;
 
-/// Called with every step.
+/// A callback that receives every step.
 pub type OnProgress<'t> = &'t mut dyn FnMut(Progress);
 
 /// Measures the blocks of a run.
@@ -45,7 +45,8 @@ pub trait Executor {
     /// Cleans up after the last block, even if the run was stopped.
     fn finish(&mut self, run: &mut RunContext) -> Result<(), Stop>;
 
-    /// Returns true if a run can be resumed after the user stops it. If false, the run ends.
+    /// Returns true if a run can be resumed after the user stops it. If false, stopping the run
+    /// ends it.
     fn can_resume(&self) -> bool {
         true
     }
@@ -229,7 +230,7 @@ impl<'a> LocalExecutor<'a> {
         self.losses += 1;
         if self.losses > MAX_LOSSES {
             let reason = format!(
-                "{reason}; the server was gone {} times in this run",
+                "{reason}; the server was lost {} times in this run",
                 self.losses
             );
             return Err(Stop::ServerLost(reason));

@@ -3,9 +3,9 @@
 //! time of a run.
 //!
 //! A plan counts only the turns of a block. Starts, warm-up and verification take additional time.
-//! With three databases, this is more than twice the time of the turns. The first block is
-//! therefore short, and its duration is measured. The following blocks are as long as the remaining
-//! time allows. Their length depends only on elapsed time, never on measured results.
+//! With three databases, the additional time is more than twice the time of the turns. The first
+//! block is therefore short, and its duration is measured. The following blocks are as long as the
+//! remaining time allows. Their length depends only on elapsed time, never on measured results.
 
 use lab_model::Plan;
 

@@ -99,7 +99,8 @@ impl<'a> Session<'a> {
         self
     }
 
-    /// Measures until the run is conclusive or is stopped. The run file is complete when this returns.
+    /// Measures until the run is conclusive or is stopped. The run file is complete when this
+    /// function returns.
     pub fn measure(mut self, on_progress: OnProgress) -> Result<Ending, BenchError> {
         let outcome = self.run_steps(on_progress);
         let cleanup = self.executor.finish(&mut self.context);
@@ -154,7 +155,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Returns the reason for ending the run now, or `None` to continue. Records an interim analysis if one is due.
+    /// Returns the reason for ending the run now, or `None` to continue. Records an interim
+    /// analysis if an analysis is due.
     fn ending(&mut self, spent_ns: u64) -> Result<Option<Ending>, StoreError> {
         let (plan, run) = (self.plan, &mut self.context.run);
         let complete = run.complete_blocks().count() as u32;

@@ -17,7 +17,7 @@ use lab_store::StoreError;
 ///   rehearse                      a number of passes; see Workload::rehearsed_passes
 ///   begin_point, warm_up          each point; its subjects in a random order
 ///     before_pass                 each pass; its subjects in the pass's order
-///     begin_turn, take_turn, end_turn     take_turn again if others disturbed it
+///     begin_turn, take_turn, end_turn     take_turn again if other processes disturbed it
 ///   close                         the subjects that remain at the point
 ///   quit                          all subjects
 /// end_block
@@ -71,18 +71,19 @@ pub trait Workload {
         false
     }
 
-    /// Called at the end of a block. Returns true if the processes are kept for the next block.
+    /// Handles the end of a block. Returns true if the processes are kept for the next block.
     fn keeps_processes(&mut self, _state: BlockState) -> bool {
         false
     }
 
-    /// Called at the start of a block.
+    /// Handles the start of a block.
     fn begin_block(&mut self, _number: u32, _core: usize) {}
 
-    /// Called after all turns of a block.
+    /// Processes the results of a block after all of its turns.
     fn end_block(&mut self, _block: &mut BlockContext) {}
 
-    /// Returns true if a run can be resumed after the user stops it. If false, the run ends.
+    /// Returns true if a run can be resumed after the user stops it. If false, stopping the run
+    /// ends it.
     fn can_resume(&self) -> bool {
         true
     }
@@ -142,7 +143,8 @@ pub trait Workload {
         Ok(())
     }
 
-    /// Called before the subjects are warmed up for a point, and before the turns at the point.
+    /// Prepares for a point. Called before the subjects are warmed up for the point, and before the
+    /// turns at the point.
     fn begin_point(&mut self, _block: &mut BlockContext, _point: PointId) {}
 
     /// Brings a subject to its steady state at a point.
@@ -158,8 +160,8 @@ pub trait Workload {
     /// Returns the number of passes at a point. Passes 2k and 2k+1 are a mirrored pair.
     fn passes(&self, point: PointId, subjects: &[SubjectId]) -> u32;
 
-    /// Called before a pass, for the turn of each subject in the pass. `remaining` is the number of
-    /// passes to go, including this one.
+    /// Prepares for a pass. Called before the pass, for the turn of each subject in the pass.
+    /// `remaining` is the number of passes to go, including this pass.
     fn before_pass(&mut self, _block: &mut BlockContext, _turn: Turn, _remaining: u32) -> Done<()> {
         Ok(())
     }

@@ -102,8 +102,8 @@ impl<'a> Explainer<'a> {
         Ok(counted)
     }
 
-    /// Counts CPU time, context switches, page faults and processor events. Runs without a tracer,
-    /// because its cost would dominate.
+    /// Counts CPU time, context switches, page faults and processor events. The subject runs
+    /// without a tracer, because the cost of a tracer would dominate.
     fn count_usage(
         &self,
         counted: &mut Counted,

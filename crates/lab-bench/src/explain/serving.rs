@@ -22,7 +22,8 @@ use std::time::Duration;
 /// The duration of load before the first counted period.
 const WARM_UP: Duration = Duration::from_secs(2);
 
-/// The length of a counted period of load. Its events are divided by the number of requests.
+/// The length of a counted period of load. The events of the period are divided by the number of
+/// requests.
 const STRETCH: Duration = Duration::from_millis(300);
 
 /// Counts the events of a plan's servers.
@@ -72,8 +73,8 @@ impl<'a> ServerExplainer<'a> {
         tracer: Option<&Path>,
     ) -> SubjectResult<Counted> {
         if self.plan.fraction_of_peak(point).is_some() {
-            let reason = "the peak is known only during a run, so a fraction of it cannot be offered; use \
-                 load=closed";
+            let reason = "the server's peak is known only during a run, so load at a fraction of the peak cannot be \
+                 explained; use load=closed";
             return Err(Fault::Failed("load", reason.into()));
         }
         let mut counted = Counted {
@@ -131,7 +132,7 @@ impl<'a> ServerExplainer<'a> {
         Ok(proven)
     }
 
-    /// Counts the system calls of each period, by the time at which they started.
+    /// Counts the system calls of each period. A call belongs to the period in which it started.
     fn count_calls(
         &self,
         counted: &mut Counted,

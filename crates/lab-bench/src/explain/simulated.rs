@@ -30,8 +30,8 @@ pub(super) static SIMULATED_METRICS: [(Metric, &str); 3] = [
 ];
 
 impl Explainer<'_> {
-    /// Counts instructions in two processes. The second one runs twice as many operations. Returns
-    /// a fault if Valgrind cannot run the subject.
+    /// Counts instructions in two processes. The second process runs twice as many operations.
+    /// Returns a fault if Valgrind cannot run the subject.
     pub(super) fn count_instructions(
         &self,
         counted: &mut Counted,

@@ -7,8 +7,8 @@ use std::os::raw::c_void;
 use std::ptr::NonNull;
 use std::time::Instant;
 
-/// The number of repetitions. Only the fastest one counts, because the others may have been
-/// interrupted.
+/// The number of repetitions. Only the fastest repetition counts, because the other repetitions may
+/// have been interrupted.
 const REPEATS: usize = 7;
 
 /// The number of system calls in a repetition.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Reads the processor's counters (perf_event_open(2)). They count the instructions, cycles and
-//! misses of a process's own code, without the kernel's.
+//! Reads the processor's counters (perf_event_open(2)). The counters cover the instructions, cycles
+//! and misses of a process's own code, but not of the kernel.
 
 use lab_model::Metric;
 use nix::unistd::Pid;

@@ -62,7 +62,7 @@ impl Scratch {
     }
 
     /// Returns true if a path is in a scratch directory that no longer exists. Checks only scratch
-    /// directories with the same parent as this one.
+    /// directories in the parent of this directory.
     pub fn is_abandoned(&self, path: &Path) -> bool {
         let is_sibling = |folder: &&Path| folder.parent() == self.folder.parent();
         let folder = path.ancestors().find(is_sibling);
@@ -110,7 +110,8 @@ fn create(parent: &Path) -> io::Result<(PathBuf, Flock<File>)> {
     unreachable!("there are infinitely many numbers")
 }
 
-/// Removes the scratch directories of killed runs. These are the ones that no process has locked.
+/// Removes the scratch directories of killed runs. The directories of killed runs are those that no
+/// process has locked.
 fn clear_abandoned(parent: &Path) {
     let entries = fs::read_dir(parent).into_iter().flatten().flatten();
     for folder in entries.map(|e| e.path()).filter(|f| is_ours(f)) {
@@ -166,7 +167,7 @@ mod tests {
         assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0);
     }
 
-    /// Creates directories in multiple threads while other threads remove abandoned ones.
+    /// Creates directories in multiple threads while other threads remove abandoned directories.
     #[test]
     fn labs_that_start_at_once_do_not_take_each_others_folders() {
         let parent = tempfile::tempdir().unwrap();

@@ -55,8 +55,8 @@ fn part_of(cores: usize, part: usize, parts: usize) -> std::ops::Range<usize> {
     part * cores / parts..(part + 1) * cores / parts
 }
 
-/// Returns a function that lets a new process use all cores again. It is called between fork and
-/// exec.
+/// Returns a function that lets a new process use all cores again. The function is called between
+/// fork and exec.
 ///
 /// Without it, a subject's helper threads would inherit benchlab's pinning.
 pub fn all_cores() -> io::Result<impl Fn() -> io::Result<()> + Send + Sync + use<>> {

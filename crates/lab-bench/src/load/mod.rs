@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Measures load on running servers.
 //!
-//! Each slice is written to the run file before the next one is handled. Multiple servers or points
-//! take turns. A single server at a single point is loaded without pauses, and each of its slices
-//! counts as a block.
+//! Each slice is written to the run file before the next slice is handled. Multiple servers or
+//! points take turns. A single server at a single point is loaded without pauses, and each of its
+//! slices counts as a block.
 
 mod generator;
 mod running_load;

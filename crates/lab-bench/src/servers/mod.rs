@@ -38,7 +38,8 @@ use std::path::Path;
 use std::time::Duration;
 use usage::with_server;
 
-/// The unrecorded load before a visit takes 1 / `LEAD_IN` of the visit's length.
+/// The divisor for the length of the lead-in. Before a turn, the server is loaded for 1 / `LEAD_IN`
+/// of the turn's length, and this load is not recorded.
 const LEAD_IN: u32 = 10;
 
 /// The number of turns that each server of a new set completes before the first recorded turn.
@@ -419,8 +420,8 @@ impl ServerWorkload<'_> {
             .generator(server, point, proven, rate, block.block.number)
     }
 
-    /// Runs `work` with a running server and the baseline's server. The latter is `None` if the
-    /// server is the baseline itself.
+    /// Runs `work` with a running server and the baseline's server. If the running server is the
+    /// baseline, `work` gets `None` as the baseline's server.
     fn with_baseline(
         &mut self,
         subject: SubjectId,
@@ -552,7 +553,7 @@ impl Workload for ServerWorkload<'_> {
         }
     }
 
-    /// Returns true unless the point's load is a fraction of the server's peak, and the server has no
+    /// Returns false if the point's load is a fraction of the server's peak, but the server has no
     /// peak or its peak is unknown.
     fn has_turns(&self, subject: SubjectId, point: PointId) -> bool {
         let plan = self.setup.plan;
@@ -713,7 +714,7 @@ pub(crate) fn pin_lab(split: &Split) {
     let _ = sys::pin(nix::unistd::Pid::from_raw(0), &split.generator);
 }
 
-/// Returns settings for the run file: those that a server reports, the number of verified
+/// Returns settings for the run file: the settings that a server reports, the number of verified
 /// responses, and the server's cores.
 fn settings(
     subject: SubjectId,

@@ -64,7 +64,8 @@ const TOLERANCE: f64 = 0.05;
 const MACHINE_FACTOR: f64 = 1.3;
 
 /// The maximum number of requests and the maximum time before a server reaches its level, as a
-/// multiple of what the pilot's process needed. It always has as much time as the whole pilot took.
+/// multiple of the requests and the time that the pilot's process needed. A server always has as
+/// much time as the whole pilot took.
 ///
 /// After that, the process is measured anyway, and its turns show whether it is steady.
 const MAX_FACTOR: u32 = 2;

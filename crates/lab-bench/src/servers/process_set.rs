@@ -14,7 +14,7 @@ use std::time::Instant;
 /// this are excluded.
 const MIN_SETS_IN_BUDGET: f64 = 4.0;
 
-/// The assumed time from the start of a process until it listens, in seconds, if it is unknown.
+/// The time in seconds from the start of a process until it listens, if no start was measured.
 const START_S: f64 = 0.5;
 /// The minimum duration of a warm-up in seconds.
 const MIN_WARM_UP_S: f64 = 0.6;
@@ -50,7 +50,7 @@ impl ProcessSet {
         self.warm
     }
 
-    /// Returns true if the next block is the last one of the set.
+    /// Returns true if the next block is the last block of the set.
     fn is_before_last_block(&self) -> bool {
         self.goes_on() && self.served + 1 == self.blocks
     }
@@ -195,11 +195,12 @@ impl SetCosts {
         }
     }
 
-    /// Lets a set serve another block if the time after its last block is too short for another set,
-    /// or, if there are enough sets, for one with at least half as many blocks.
+    /// Lets a set serve another block if the time after its last block is too short for another
+    /// set. If there are enough sets, the set also serves another block if that time is too short
+    /// for a set with at least half as many blocks.
     ///
-    /// A set with one block after sets with many blocks would count as much as they do. A set is not
-    /// extended beyond the time of the run.
+    /// Otherwise, a last set with one block would have the same weight as the earlier sets with
+    /// many blocks. No set is extended beyond the time of the run.
     pub fn extend(&self, set: &mut ProcessSet, plan: &Plan, context: &RunContext) {
         let is_last = plan
             .measure
@@ -219,8 +220,8 @@ impl SetCosts {
         }
     }
 
-    /// Returns the number of blocks of the next set, or `None` if there is no time for it. It
-    /// begins after `used_s` seconds.
+    /// Returns the number of blocks of the next set, or `None` if there is no time for it. The next
+    /// set begins after `used_s` more seconds.
     fn blocks_of_next(&self, plan: &Plan, context: &RunContext, used_s: f64) -> Option<u32> {
         let remaining_s = remaining_s(plan, context)? - used_s;
         let subjects = plan.subjects.ids().filter(|&subject| {

@@ -326,8 +326,8 @@ impl Prover<'_> {
 
     /// Sends a request and checks the response.
     ///
-    /// The server must keep the connection open. Only after an error response may it close the
-    /// connection, which is then reopened.
+    /// The server must keep the connection open, unless the response is an error. In that case, the
+    /// connection is reopened.
     fn exchange(
         &mut self,
         connection: &mut ProofConnection,
@@ -430,7 +430,7 @@ fn same_json(expected: &str, body: &[u8], sent: Option<&str>) -> Checked {
         return Err("the JSON value differs from the expected one".into());
     }
     if sent.is_some_and(|sent| sent.as_bytes() == body) {
-        Err("the body is identical to the request's, so it was not parsed".into())
+        Err("the body is identical to the request's body, so the server did not parse it".into())
     } else {
         Ok(())
     }

@@ -158,8 +158,8 @@ impl ProofConnection {
         Ok(())
     }
 
-    /// Reads the next response. `head` is true for a response to HEAD, which has no body whatever
-    /// its headers say.
+    /// Reads the next response. `head` is true for a response to HEAD, which has no body regardless
+    /// of its headers.
     pub fn read_response(&mut self, head: bool) -> Result<ProofResponse, String> {
         if interrupt::requested() {
             return Err("benchlab was stopped".into());

@@ -26,8 +26,8 @@ use std::time::Duration;
 /// core.
 const BUSY: f64 = 0.2;
 
-/// The interval between checks of whether a server has become idle after its turn. It may still be
-/// closing connections.
+/// The interval between checks of whether a server has become idle after its turn. The server may
+/// still be closing connections.
 const IDLE_CHECK_INTERVAL: Duration = Duration::from_millis(1);
 const MAX_IDLE_CHECKS: usize = 10;
 
@@ -129,7 +129,8 @@ impl ServerSetup<'_> {
         begin(self.job(server, point, proven, rate)?.of_block(block))
     }
 
-    /// Like [`ServerSetup::generator`], but with a single connection in a closed loop.
+    /// Creates a load generator like [`ServerSetup::generator`], but with a single connection in a
+    /// closed loop.
     pub fn lone_connection(
         &self,
         server: &RunningServer,

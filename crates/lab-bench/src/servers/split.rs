@@ -8,7 +8,7 @@ use lab_plan::Schedule;
 pub struct Split {
     /// The server's cores.
     pub server: Vec<usize>,
-    /// The generator's cores. They overlap with the server's only if there is a single core.
+    /// The generator's cores. They overlap with the server's cores only if there is a single core.
     pub generator: Vec<usize>,
 }
 

@@ -24,7 +24,7 @@ pub struct Usage {
 #[derive(Clone, Copy, Debug)]
 pub struct ProcessMissing {
     pid: Pid,
-    /// True if the process existed at an earlier reading, so that it has exited since.
+    /// True if the process existed at an earlier reading and has exited since.
     has_existed: bool,
 }
 
@@ -116,7 +116,7 @@ impl fmt::Display for ProcessMissing {
         if self.has_existed {
             write!(
                 f,
-                "the server's process {pid} has exited; from here on its CPU time and memory are unknown"
+                "the server's process {pid} has exited, so its CPU time and memory are unknown from now on"
             )
         } else {
             write!(
@@ -166,7 +166,7 @@ mod tests {
         server.kill().unwrap();
         server.wait().unwrap();
         let missing = watch.read().expect_err("it has exited").to_string();
-        assert!(missing.contains("has exited; from here on"), "{missing}");
+        assert!(missing.contains("has exited, so its CPU time"), "{missing}");
     }
 
     #[test]

@@ -95,7 +95,7 @@ impl Dialog {
 
     /// Tells the process to exit, and waits until it has exited or the time limit is reached.
     ///
-    /// Does not wait for the end of its output, which another process that it started may keep
+    /// Does not wait for the end of the output, because a child of the process may keep the output
     /// open.
     pub fn quit(&mut self) -> SubjectResult<()> {
         self.send("quit\n")?;
@@ -140,7 +140,7 @@ impl Dialog {
         std::mem::take(&mut self.log)
     }
 
-    /// Returns the last log lines, including lines that were already taken.
+    /// Returns the last log lines, including lines that `take_log` has already returned.
     pub fn last_log(&self) -> Vec<String> {
         self.last_log.iter().cloned().collect()
     }
@@ -361,8 +361,8 @@ fn with_temporary(program: &[String], temporary: &Path) -> Vec<String> {
 /// Starts a program in its own process group. Returns the process and the time when the program
 /// started.
 ///
-/// With a group of its own, Ctrl-C in the terminal reaches only benchlab, and benchlab can kill
-/// everything that a subject started. A subject is killed when benchlab exits. The start time
+/// Because of the separate group, Ctrl-C in the terminal reaches only benchlab, and benchlab can
+/// kill everything that a subject started. A subject is killed when benchlab exits. The start time
 /// excludes the fork, whose duration grows with benchlab's memory.
 fn spawn(
     program: &[String],

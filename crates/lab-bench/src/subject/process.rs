@@ -349,7 +349,7 @@ impl SubjectProcess {
         self.dialog.take_log()
     }
 
-    /// Returns the last log lines, including lines that were already taken.
+    /// Returns the last log lines, including lines that `take_log` has already returned.
     pub fn last_log(&self) -> Vec<String> {
         self.dialog.last_log()
     }
@@ -410,7 +410,8 @@ fn failed(reply: &Reply, case: &Case, operations: u64) -> Result<Failed, String>
     }
 }
 
-/// Parses the histogram in `latencies=` (docs/protocol.md), if the case has one.
+/// Parses the histogram in `latencies=` (docs/protocol.md). Returns `None` if the case does not
+/// require a histogram.
 fn latencies(
     reply: &Reply,
     case: &Case,

@@ -56,7 +56,7 @@ pub struct Server {
     is_current: Cell<bool>,
     /// True if every operation opens and closes connections, so that benchlab must wait until they are closed.
     closes_connections: Cell<bool>,
-    /// The core that the server's processes must not use, if any.
+    /// The core that the server's processes must not use, or `None` if they may use all cores.
     kept_off: Cell<Option<usize>>,
     /// True if the round trips of subsequent visits are counted.
     counts_round_trips: Cell<bool>,
@@ -153,7 +153,7 @@ impl Server {
         Ok(())
     }
 
-    /// Returns the schema of a variant, which all visits that only read share.
+    /// Returns the schema of a variant. All visits that only read share this schema.
     fn shared_schema(&self, plan: &Plan, point: PointId) -> String {
         let variant = plan.points[point].param(VARIANT);
         let setup = self.target.setup.as_ref();
@@ -300,8 +300,8 @@ impl Server {
         lab_host::cores_except(self.kept_off.get())
     }
 
-    /// Returns the CPU time of the server's processes in ns, including exited ones. It keeps
-    /// growing after a restart.
+    /// Returns the CPU time of the server's processes in ns, including exited processes. The time
+    /// keeps growing after a restart.
     pub fn cpu_ns(&self) -> Option<u64> {
         let now = self.service.borrow().cpu_ns();
         now.map(|now| self.replaced_cpu_ns.get() + now)

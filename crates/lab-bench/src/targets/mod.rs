@@ -22,7 +22,8 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-/// A target of the plan, which creates a separate target for each visit.
+/// A factory for one of the plan's targets, which creates a separate copy of the target for each
+/// visit.
 pub enum TargetMaker {
     /// Database files.
     Files(Files),
@@ -131,12 +132,12 @@ impl VisitTarget {
         }
     }
 
-    /// Kills the target's server. Does nothing if it has none.
+    /// Kills the target's server. Does nothing if the target has no server.
     pub fn kill(&self) -> SubjectResult<()> {
         self.server().map_or(Ok(()), |server| server.kill())
     }
 
-    /// Starts the target's server again. Does nothing if it has none.
+    /// Starts the target's server again. Does nothing if the target has no server.
     pub fn start_again(&self) -> SubjectResult<()> {
         self.server().map_or(Ok(()), |server| server.start_again())
     }

@@ -21,7 +21,7 @@ impl Reported {
         let expected = writes.rows * self.operations;
         if rows != expected {
             return Err(wrong_writes(format!(
-                "{} operations must add {expected} rows; it added {rows}",
+                "{} operations must add {expected} rows; the subject added {rows}",
                 self.operations
             )));
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Verifies the work on a server. The server's counts must be those that the case requires.
+//! Verifies the work on a server. The server's counts must equal the counts that the case requires.
 
 use crate::subject::fault::{Fault, SubjectResult};
 use crate::targets::reported::Reported;
@@ -50,8 +50,8 @@ impl<'a> ExpectedStatements<'a> {
         per_operation.map_or(0, |(_, n)| n * self.reported.operations)
     }
 
-    /// Returns the number of statements that can be prepared: all except those that begin or end a
-    /// transaction.
+    /// Returns the number of statements that can be prepared: all except the statements that begin
+    /// or end a transaction.
     fn preparable(&self) -> u64 {
         let words = self.statements.iter().map(|(word, _)| word.as_str());
         let work = words.filter(|word| !["begin", "commit", "rollback"].contains(word));
@@ -59,7 +59,7 @@ impl<'a> ExpectedStatements<'a> {
     }
 }
 
-/// Compares the server's counts with the expected ones. Returns a fault if they differ.
+/// Compares the server's counts with the expected counts. Returns a fault if they differ.
 pub fn compare(expected: &ExpectedStatements, counted: &Counters) -> SubjectResult<()> {
     if expected.reported.operations == 0 {
         return Ok(());

@@ -121,7 +121,7 @@ pub struct Fake<'a> {
     pub journal: Journal,
     pub opening: Opening,
     pub pairs: u32,
-    /// The point that must come after the others.
+    /// The point that must come after all other points.
     pub last: Option<PointId>,
     pub restorable: bool,
     pub redoes_blocks: bool,
@@ -344,7 +344,8 @@ impl Workload for Fake<'_> {
     }
 }
 
-/// Returns a plan with two points of one case and `subjects` subjects. The first one is the baseline.
+/// Returns a plan with two points of one case and `subjects` subjects. The first subject is the
+/// baseline.
 pub fn plan(subjects: usize, max_blocks: u32) -> Plan {
     let subject = |i| Subject {
         name: format!("s{i}"),

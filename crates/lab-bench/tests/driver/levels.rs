@@ -48,7 +48,7 @@ fn measured(speed_of_pilot: f64, time_ns: impl Fn(u32, Turn) -> f64) -> Run {
     measured_as(&plan(3, BLOCKS), speed_of_pilot, |_| (), time_ns)
 }
 
-/// Like [`measured`], for a given plan. `change` modifies each pilot.
+/// Runs a simulated measurement like [`measured`], for a given plan. `change` modifies each pilot.
 fn measured_as(
     plan: &Plan,
     speed_of_pilot: f64,

@@ -13,7 +13,7 @@ use lab_plan::Loading;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// A factory for generators. One of them can be made to fail at the start.
+/// A factory for generators. One generator can be made to fail at its start.
 #[derive(Default)]
 struct Fakes {
     started: AtomicU32,

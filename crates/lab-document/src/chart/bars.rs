@@ -85,7 +85,7 @@ pub fn draw(id: &str, bars: &Bars, room: f64) -> Result<String, Error> {
     })
 }
 
-/// Returns the panels, one per heading, and whether they need separate scales.
+/// Returns the panels, one per heading, and true if the panels need separate scales.
 fn panels(bars: &Bars) -> (Vec<&[BarRow]>, bool) {
     let same = |a: &BarRow, b: &BarRow| b.group.is_empty() || a.group == b.group;
     let panels: Vec<&[BarRow]> = bars.rows.chunk_by(same).collect();
@@ -156,8 +156,8 @@ impl BarPanel<'_> {
         Ok(())
     }
 
-    /// Draws a bar with its interval. Returns the right end of whichever extends further, as a
-    /// horizontal position in pixels.
+    /// Draws a bar with its interval. Returns the right end of the bar or of the interval,
+    /// whichever extends further, as a horizontal position in pixels.
     fn bar(&self, canvas: &Canvas, row: &BarRow, (left, right): Pixel, y: f64) -> DrawResult<f64> {
         let across = |value: f64| left + self.span.clamped(value) * (right - left);
         let scale = self.bars.axis.scale;

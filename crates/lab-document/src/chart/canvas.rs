@@ -252,8 +252,8 @@ const BOLD: f64 = 8.0;
 
 /// Moves label positions so that they are at least `gap` apart.
 ///
-/// The positions stay as close as possible to the `desired` ones, and between `top` and `bottom` if
-/// there is enough room.
+/// The positions stay as close as possible to the `desired` positions, and between `top` and
+/// `bottom` if there is enough room.
 pub fn spread_out(desired: &[f64], gap: f64, (top, bottom): (f64, f64)) -> Vec<f64> {
     let mut order: Vec<usize> = (0..desired.len()).collect();
     order.sort_by(|&a, &b| desired[a].total_cmp(&desired[b]));

@@ -83,7 +83,8 @@ fn xs(lines: &Lines) -> impl Iterator<Item = f64> {
 
 /// Returns the ticks of the horizontal axis.
 ///
-/// On a logarithmic axis with few measured values, as in a sweep, the ticks are those values.
+/// On a logarithmic axis with few measured values, as in a sweep, the ticks are at the measured
+/// values.
 fn ticks(lines: &Lines, span: &Span) -> Vec<(f64, String)> {
     let measured = lines.lines.iter().filter(|l| l.stroke != Stroke::Model);
     let mut values: Vec<f64> = measured

@@ -158,7 +158,8 @@ pub struct Forest {
     pub axis: Axis,
     /// The reference value, such as 1 for a ratio.
     pub reference: f64,
-    /// The equivalence margin, if any: values within reference × (1 ± margin) are equivalent.
+    /// The equivalence margin: values within reference × (1 ± margin) are equivalent. `None` if the
+    /// plot has no margin.
     pub margin: Option<f64>,
     /// The groups, from top to bottom.
     pub groups: Vec<ForestGroup>,

@@ -19,7 +19,7 @@ pub struct Gate {
     pub decision: Decision,
     /// The effect on the exit code, which also depends on `--inconclusive`.
     pub effect: GateEffect,
-    /// The judged value, with its interval if it has one.
+    /// The judged value, with its interval if the value is an estimate.
     pub value: Option<Quantity>,
     /// The limit, in the unit of the value.
     pub limit: Option<Quantity>,

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-/// A problem that a product found, such as a violated rule of an audit.
+/// A problem that a command of benchlab found, such as a violated rule of an audit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Issue {
     /// The identifier of the rule or the kind of problem, such as `disk-scheduler`.
@@ -20,7 +20,7 @@ pub struct Issue {
     pub location: Option<Location>,
     /// The URL of a document about the rule. May be empty.
     pub source: String,
-    /// The reason why the problem is accepted, if it is.
+    /// The reason for accepting the problem, or `None` if the problem is not waived.
     pub waived: Option<String>,
 }
 

@@ -276,7 +276,7 @@ impl Section {
         }
     }
 
-    /// Adds a chart, if there is one.
+    /// Adds a chart, unless it is `None`.
     pub fn chart(&mut self, chart: Option<Chart>) {
         self.items.extend(chart.map(Item::from));
     }

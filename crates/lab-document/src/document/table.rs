@@ -25,7 +25,7 @@ pub struct Table {
 pub struct Column {
     /// The heading without the unit.
     pub title: String,
-    /// The common unit of all quantities in the column, if there is one.
+    /// The common unit of all quantities in the column, or `None` if there is no common unit.
     ///
     /// A format may use the same magnitude for the whole column.
     #[serde(serialize_with = "super::unit_name::serialize_unit_of")]
@@ -130,7 +130,7 @@ impl From<String> for Column {
 }
 
 impl CellContent {
-    /// Returns the number, if the cell contains one.
+    /// Returns the number, or `None` if the cell does not contain a number.
     pub fn quantity(&self) -> Option<&Quantity> {
         match self {
             CellContent::Quantity(quantity) => Some(quantity),

@@ -97,7 +97,7 @@ impl Grid {
     }
 }
 
-/// Returns the common unit of all quantities of a column, if there is one.
+/// Returns the common unit of all quantities of a column, or `None` if there is no common unit.
 ///
 /// If the column's definition has no unit, the column must not contain text.
 fn unit(table: &Table, i: usize) -> Option<&Unit> {
@@ -120,7 +120,8 @@ fn holds_numbers(table: &Table, i: usize) -> bool {
     !words && contents.any(|c| c.quantity().is_some())
 }
 
-/// Returns the common magnitude for all quantities of some columns, if one suits all of them.
+/// Returns the common magnitude for all quantities of some columns, or `None` if no magnitude suits
+/// all of them.
 fn common(table: &Table, unit: Option<&Unit>, columns: &[usize]) -> Option<Magnitude> {
     let cells = table
         .rows

@@ -24,7 +24,7 @@ const ROWS: usize = 40;
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
-/// Returns the page's script. Only pages with a flame graph have one.
+/// Returns the page's script. Only pages with a flame graph have a script.
 ///
 /// The policy allows the script by its hash (Content Security Policy Level 3, 2.3.1).
 fn script(document: &Document) -> Option<&'static str> {

@@ -34,8 +34,8 @@ fn open_gate(gate: &Gate) -> Option<Issue> {
     })
 }
 
-/// Returns the problems other than gates: first the problems that a product found, then the
-/// warnings about the measurement.
+/// Returns the problems other than gates: first the issues of the document, then the warnings about
+/// the measurement.
 pub fn problems(document: &Document) -> Vec<Issue> {
     let mut issues = document.issues.clone();
     let mut alike: Vec<(String, usize)> = Vec::new();

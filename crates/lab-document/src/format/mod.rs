@@ -36,7 +36,7 @@ use crate::document::{Document, Finding, Table, Tone};
 
 /// The top of a document.
 struct Top {
-    /// The result. If there is none, the question or the title.
+    /// The result. If the document has no result, the question or the title.
     headline: String,
     /// The question, the title and the date, unless the headline already contains them.
     about: String,
@@ -117,7 +117,7 @@ fn warnings(document: &Document) -> Warnings {
 
 impl Warnings {
     /// Formats the number of warnings that are only in the details, such as `3 other warnings`. The
-    /// text is empty if there are none.
+    /// text is empty if there are no such warnings.
     fn others(&self) -> String {
         let other = if self.shown.is_empty() { "" } else { "other " };
         match self.others {

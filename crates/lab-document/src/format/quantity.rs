@@ -153,7 +153,7 @@ struct Digits {
 enum ShownInterval {
     None,
     Unknown,
-    /// The state of an interval whose bounds differ by more than a factor of [`MAX_INFORMATIVE_RATIO`].
+    /// An interval whose bounds differ by more than a factor of [`MAX_INFORMATIVE_RATIO`].
     Wide,
     Known(String, String),
 }

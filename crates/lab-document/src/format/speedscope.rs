@@ -18,7 +18,8 @@ pub const FORMAT: Format = Format {
     render: |document, _| render(document).map(Rendered::Text),
 };
 
-/// Renders a sampled profile for each flame graph. Returns an error if the document has none.
+/// Renders a sampled profile for each flame graph. Returns an error if the document has no flame
+/// graph.
 pub fn render(document: &Document) -> Result<String, Error> {
     let mut frames: Vec<Value> = Vec::new();
     let mut known: HashMap<String, usize> = HashMap::new();

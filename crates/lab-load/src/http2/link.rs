@@ -94,7 +94,7 @@ impl ConnectionSlot {
         Err(refused)
     }
 
-    /// Returns the open connection. If it is closed, one task opens it while the others wait.
+    /// Returns the open connection. If it is closed, one task opens it while the other tasks wait.
     async fn link(&self, job: &LoadJob, meter: &Rc<Meter>) -> Result<OpenConnection, HttpFault> {
         let mut slot = self.link.lock().await;
         if let Some(link) = slot.as_ref().filter(|link| link.open.get()) {

@@ -77,8 +77,8 @@ fn is_moved(verdict: &Verdict) -> bool {
 
 /// Summarizes a subject's changes in one finding.
 ///
-/// The finding states every change, or one range for all of them, or the changed metrics and the
-/// number of unchanged ones.
+/// The finding states every change, or one range for all changes, or the changed metrics and the
+/// number of unchanged metrics.
 fn standing(mine: &[&ChangedFigure]) -> Finding {
     let subject = changes::with_program(mine[0].subject, mine[0].program);
     if let [only] = mine {

@@ -129,7 +129,7 @@ impl<'r, 'a> HistoryChanges<'r, 'a> {
     }
 
     /// Returns a sentence with the number of runs that are needed to detect a change. Returns
-    /// `None` if there are enough.
+    /// `None` if there are enough runs.
     pub fn open(&self) -> Option<String> {
         let needed = self.too_few.filter(|_| !self.series.is_empty())?;
         Some(format!(

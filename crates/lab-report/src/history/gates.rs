@@ -45,7 +45,7 @@ impl FromStr for HistoryCondition {
 /// Judges conditions on the history of runs, the oldest first. `subjects` selects subjects; an
 /// empty list selects all.
 ///
-/// Only the latest change of each series counts, so an earlier change that was undone does not.
+/// Only the latest change of each series counts. An earlier change that was undone does not count.
 pub fn gates(
     runs: &[RunSummary],
     subjects: &[String],

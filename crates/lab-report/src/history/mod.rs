@@ -190,7 +190,7 @@ fn line(mine: &[&HistoryRow], color: usize, all: &[HistoryRow]) -> Line {
     }
 }
 
-/// Returns the minimum and maximum ratio of all runs before the latest one.
+/// Returns the minimum and maximum ratio of all runs before the latest run.
 fn earlier_range(mine: &[&HistoryRow]) -> Option<(f64, f64)> {
     let before = mine[..mine.len().saturating_sub(1)].iter();
     say::extremes(before.filter_map(|r| Some(r.ratio?.estimate)))

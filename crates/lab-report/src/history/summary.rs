@@ -218,7 +218,8 @@ impl ProgramIdentity {
         }
     }
 
-    /// Returns true if the programs are known to differ. Hashes are compared only if both runs have one.
+    /// Returns true if the programs are known to differ. Hashes are compared only if both runs have
+    /// a hash of the program.
     pub fn differs(&self, other: &ProgramIdentity) -> bool {
         let hashes = self.sha256.as_ref().zip(other.sha256.as_ref());
         self.line != other.line

@@ -25,12 +25,12 @@ const VERDICTS: [(&str, &str); 5] = [
     ("inconclusive", "inconclusive"),
 ];
 
-/// Returns a cell with a quantity, or with a dash if there is none.
+/// Returns a cell with a quantity, or with a dash if there is no quantity.
 pub fn or_none(quantity: Option<Quantity>) -> Cell {
     quantity.map_or(NONE.into(), Cell::from)
 }
 
-/// Returns a cell with a time in nanoseconds, or an empty cell if there is none.
+/// Returns a cell with a time in nanoseconds, or an empty cell if there is no time.
 pub fn time(ns: Option<f64>) -> Cell {
     ns.map(|ns| Quantity::exact(ns, Unit::Nanoseconds)).into()
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The subjects, the services, the settings that both report, and the run's own noise.
+//! The subjects, the services, the settings that subjects and services report, and the run's own
+//! noise.
 
 use super::cell::NONE;
 use super::measured::Measured;
@@ -94,7 +95,8 @@ fn subjects(scope: &Scope) -> Table {
     table.without_empty_columns()
 }
 
-/// Returns the table of settings in which subjects differ, and a list of those in which all agree.
+/// Returns the table of settings in which subjects differ, and a list of the settings in which all
+/// subjects agree.
 fn settings(scope: &Scope) -> (Table, Vec<String>) {
     let settings = &scope.run.settings;
     let has = |s: &SubjectId| settings.iter().any(|setting| setting.subject == *s);

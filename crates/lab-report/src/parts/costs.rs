@@ -118,7 +118,7 @@ pub struct FactorValues {
     pub metric_title: String,
     /// The factor's first value.
     pub first: String,
-    /// The value that is compared with the first one.
+    /// The value that is compared with the first value.
     pub second: String,
 }
 

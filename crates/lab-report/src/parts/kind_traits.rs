@@ -14,7 +14,7 @@ pub struct KindTraits {
     pub takes_core_each: bool,
     /// True if the subjects are compared by the plan's main metric.
     pub compares_answer: bool,
-    /// True if an operation is one process. Its marginal cost is then per unit of the swept
+    /// True if an operation is one process. The marginal cost is then per unit of the swept
     /// parameter.
     pub unit_is_swept: bool,
     /// The title of the metric that is compared on each host.

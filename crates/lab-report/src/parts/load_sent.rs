@@ -142,7 +142,7 @@ fn arrivals(scope: &Scope, load: &LoadSpec) -> String {
     };
     let Arrivals::Open { poisson, stages } = &load.arrivals else {
         return format!(
-            "closed loop: each connection sends its next request when the response to the last is complete{of_peak}"
+            "closed loop: each connection sends its next request when the response to the previous request is complete{of_peak}"
         );
     };
     let distances = if *poisson {
@@ -180,7 +180,7 @@ pub fn peak_fractions(scope: &Scope) -> Vec<f64> {
     distinct_values(scope, |p| scope.plan.fraction_of_peak(p))
 }
 
-/// Returns the fixed rates, which all servers are offered, in ascending order.
+/// Returns the fixed rates, which are the same for all servers, in ascending order.
 fn rates(scope: &Scope) -> Vec<f64> {
     distinct_values(scope, |p| scope.plan.rate(p))
 }
@@ -383,16 +383,16 @@ pub fn method(scope: &Scope, load: &LoadSpec, serving: Option<&Serving>) -> Vec<
 fn turns(scope: &Scope, load: &LoadSpec) -> String {
     format!(
         "In each of {}, fresh processes of all servers were started and warmed up, and the points came in random \
-         order. At each, all servers took turns of {}, in a random order and back again, {} for each server, each \
-         after an additional tenth that was not counted. A server that was still computing after its turn was \
-         suspended until the next.",
+         order. At each point, all servers took turns of {} in a random order and back again, {} for each server. Each \
+         turn began with an additional tenth that was not counted. A server that was still computing after its turn \
+         was suspended until its next turn.",
         count(scope.results.blocks as usize, "block"),
         say::time(load.stretch_ns),
         count(2 * scope.plan.measure.pairs.max(1) as usize, "turn"),
     )
 }
 
-/// Describes the number of repeated turns, if any.
+/// Describes the number of repeated turns. Returns `None` if no turn was repeated.
 fn redone(scope: &Scope) -> Option<String> {
     let blocks = || scope.run.complete_blocks();
     let redone: u32 = blocks().map(|b| b.redone_visits()).sum();

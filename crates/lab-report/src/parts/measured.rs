@@ -25,7 +25,7 @@ pub struct Measured<'a> {
     pub plan: &'a Plan,
     /// The analysis of the run's samples.
     pub results: &'a Results,
-    /// Other runs. Reports show their imported values next to this run's.
+    /// Other runs. Reports show the imported values of these runs next to the values of this run.
     pub others: &'a [Run],
     /// The path of the run file as users should see it.
     pub file: &'a str,

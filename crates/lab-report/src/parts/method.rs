@@ -48,7 +48,8 @@ fn hardware(run: &Run) -> Option<String> {
     Some(format!("on {cpu}"))
 }
 
-/// Builds the section on the method: the sentences of the run's kind, then those that apply to all kinds.
+/// Builds the section on the method: the sentences of the run's kind, then the sentences that apply
+/// to all kinds.
 pub fn section(measured: &Measured, sentences: Vec<String>) -> Section {
     let mut section = Section::folded("How it was measured");
     sentences.into_iter().for_each(|text| section.text(text));
@@ -64,7 +65,7 @@ pub fn section(measured: &Measured, sentences: Vec<String>) -> Section {
     section
 }
 
-/// Explains ratios and their intervals, if there are any.
+/// Explains ratios and their intervals. Empty if the run has no ratios.
 fn ratios(measured: &Measured) -> String {
     if measured.results.comparisons.is_empty() {
         return String::new();
@@ -83,7 +84,7 @@ fn ratios(measured: &Measured) -> String {
     )
 }
 
-/// Describes the time that the pilots took, if there were any.
+/// Describes the time that the pilots took. Empty if the run had no pilots.
 fn pilots(run: &Run) -> String {
     let Some(pilots_ns) = run.pilots_ns.filter(|_| !run.pilots.is_empty()) else {
         return String::new();

@@ -44,7 +44,7 @@ pub fn rows(measured: &Measured) -> Vec<Row> {
     rows
 }
 
-/// Returns the time of an operation in each block. Empty for other metrics.
+/// Returns the time of an operation in each block. Empty for metrics other than the time.
 fn samples(table: &BatchTable, cell: &Cell) -> Vec<f64> {
     match cell.key.point {
         Some(point) if cell.key.metric == Metric::WALL => {
@@ -171,7 +171,7 @@ fn overall(measured: &Measured, overall: &Overall) -> Row {
 
 /// Builds the row of an effect, which is the ratio of a metric between two values of a factor.
 ///
-/// The row contains both values of the factor, the second one first, and the common parameters of
+/// The row contains both values of the factor, the second value first, and the common parameters of
 /// the pairs of points.
 fn effect(measured: &Measured, effect: &Effect) -> Row {
     let values = FactorValues::new(measured, effect);

@@ -44,7 +44,7 @@ impl<'a> Scope<'a> {
             .collect()
     }
 
-    /// Returns the target's name. Empty if it is the only one.
+    /// Returns the target's name. Empty if there is only one target.
     pub fn title(&self) -> &'static str {
         let named = self.kind().filter(|_| self.has_targets());
         named.map_or("", TargetKind::title)
@@ -56,7 +56,7 @@ impl<'a> Scope<'a> {
         named.map_or(String::new(), |kind| format!("{}-", kind.name()))
     }
 
-    /// Returns the kind of the target, if there is one.
+    /// Returns the kind of the target, or `None` for a run without targets.
     pub fn kind(&self) -> Option<TargetKind> {
         self.plan.targets.get(self.target).map(|t| t.kind)
     }
@@ -130,7 +130,8 @@ impl<'a> Scope<'a> {
 
     /// Groups the points of cases that run on the given cores, in the plan's order.
     ///
-    /// [`Cores::One`] selects sequential operations, and [`Cores::All`] concurrent ones. Loads are always concurrent.
+    /// [`Cores::One`] selects sequential operations, and [`Cores::All`] selects concurrent
+    /// operations. Loads are always concurrent.
     pub fn groups(&self, cores: Cores) -> Vec<PointGroup> {
         let mut groups: Vec<PointGroup> = Vec::new();
         for id in self.points() {
@@ -208,7 +209,7 @@ impl<'a> Scope<'a> {
         words.join(" ")
     }
 
-    /// Returns the parameters that short names omit, such as `statement=prepared`.
+    /// Returns the parameters of these points that short names omit, such as `statement=prepared`.
     pub fn unable_subjects(&self, points: &[PointId]) -> Vec<String> {
         let first_values = points.iter().flat_map(|&id| {
             let point = &self.plan.points[id];
@@ -256,7 +257,7 @@ impl<'a> Scope<'a> {
     }
 
     /// Returns the parameters of the target's points that a subject does not support, such as
-    /// `statement=prepared`. The list is empty if it supports all of them.
+    /// `statement=prepared`. The list is empty if the subject supports all parameters.
     pub fn unable(&self, subject: SubjectId) -> Vec<String> {
         let is_needed = |param: &&(String, String)| {
             let mut points = self.points().into_iter();
@@ -266,7 +267,7 @@ impl<'a> Scope<'a> {
         without.filter(is_needed).map(say::parameter).collect()
     }
 
-    /// Returns the ranking of the target's subjects by a metric, if there is one.
+    /// Returns the ranking of the target's subjects by a metric, or `None` if there is no ranking.
     pub fn ranking(&self, over: Over, metric: &Metric) -> Option<&'a Ranking> {
         let mut rankings = self.measured.results.rankings.iter();
         rankings.find(|r| (r.target, r.over, &r.metric) == (self.target, over, metric))

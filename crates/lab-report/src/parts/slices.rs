@@ -32,9 +32,9 @@ fn slices<'a>(scope: &Scope<'a>, (subject, point): SubjectScope) -> Vec<&'a Slic
 
 /// Selects the subjects and points to chart, with their colors and names.
 ///
-/// Subjects without served requests at a point are omitted. If there are too many, an evenly spaced
-/// selection is returned. If the points differ, each pair of a subject and a point has its own
-/// color.
+/// Subjects without served requests at a point are omitted. If too many pairs of a subject and a
+/// point remain, an evenly spaced selection is returned. If the points differ, each pair has its
+/// own color.
 fn charted_scopes(
     scope: &Scope,
     subject_scopes: &[SubjectScope],
@@ -255,8 +255,8 @@ fn over_points<'s>(scope: &'s Scope) -> Maps<'s> {
     Box::new(each.enumerate().map(map))
 }
 
-/// Builds the chart of served requests per second over slices. It also shows the offered requests of an open loop, and
-/// errors if there are any.
+/// Builds the chart of served requests per second over slices. It also shows the offered requests
+/// of an open loop, and the errors if requests failed.
 pub fn over_time(scope: &Scope, subject_scopes: &[SubjectScope], open: bool) -> Option<Chart> {
     if scope.points().len() > 1 {
         return None;

@@ -27,7 +27,7 @@ pub struct Standing {
     pub subject: SubjectId,
     /// The subject's ratio to the baseline. The baseline's own ratio is 1.
     pub ratio: Interval,
-    /// The verdict on the ratio, if there is one.
+    /// The verdict on the ratio, or `None` for a ratio without a verdict.
     pub verdict: Option<Verdict>,
     /// The number of points that the ratio covers.
     pub points: u32,
@@ -63,7 +63,8 @@ impl<'a> Standings<'a> {
         self
     }
 
-    /// Returns the best subject and those tied with it, among the subjects that were measured at all points.
+    /// Returns the best subject and the subjects tied with it, among the subjects that were
+    /// measured at all points.
     pub fn first(&self) -> Vec<&Standing> {
         let first = self
             .ranking
@@ -75,7 +76,8 @@ impl<'a> Standings<'a> {
             .collect()
     }
 
-    /// Returns the subject that is statistically worse than all others, if there is one.
+    /// Returns the subject that is statistically worse than all others, or `None` if there is no
+    /// such subject.
     pub fn last(&self) -> Option<&Standing> {
         self.standing(self.ranking?.last(|s| self.standing(s).is_some())?)
     }

@@ -179,7 +179,8 @@ pub fn values(scope: &Scope, at: &[PointId], metric: &Metric, title: &str) -> Ta
 ///
 /// Its columns are the mean ratio over the points of each case, the mean ratio over all points, and
 /// the number of verdicts of each kind at single points. The table has no rows if nothing is
-/// compared. `keep_alive` selects the kind of connections, where it applies.
+/// compared. `keep_alive` selects the kind of connections for servers, and is `None` for other
+/// kinds of work.
 pub fn overall(scope: &Scope, metric: &Metric, keep_alive: Option<bool>) -> Table {
     let all = scope
         .results
@@ -259,7 +260,8 @@ fn low_level(scope: &Scope, points: &[PointId]) -> Option<String> {
     level_note(scope.results.level, comparisons.map(|c| c.ratio.level))
 }
 
-/// Returns a note if a confidence level is below the requested one because there are too few blocks.
+/// Returns a note if a confidence level is below the requested level because there are too few
+/// blocks.
 pub fn level_note(asked: f64, levels: impl Iterator<Item = f64>) -> Option<String> {
     // Without an interval, the level is 0.
     let (min, max) = say::extremes(levels.filter(|level| *level > 0.0))?;

@@ -119,7 +119,7 @@ pub fn pair_over_points(pair: &PairOverPoints) -> String {
     format!("{begin}: {}.", verdicts.collect::<Vec<_>>().join(", "))
 }
 
-/// Introduces the advice on resolving comparisons by stating how many are inconclusive.
+/// Introduces the advice on resolving comparisons by stating how many comparisons are inconclusive.
 ///
 /// Returns an empty string if there is only one comparison.
 pub fn inconclusive(open: usize, all: usize) -> String {
@@ -142,7 +142,8 @@ pub enum LongerRun {
     TimeForBlocks(TimeBudget, u32),
     /// A run time, and the approximate number of sets of processes in it.
     TimeForSets(TimeBudget, u32),
-    /// A number of blocks beyond the last planned interim analysis, and the run time for it.
+    /// A number of blocks beyond the last planned interim analysis, and the run time for these
+    /// blocks.
     MoreBlocks(TimeBudget, u32),
 }
 
@@ -213,22 +214,23 @@ pub fn replicates_would_resolve(needed: Counted) -> String {
 /// The run that would resolve the inconclusive comparisons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WouldResolve {
-    /// A longer run would probably resolve all of them.
+    /// A longer run would probably resolve all inconclusive comparisons.
     All(LongerRun),
-    /// A longer run would probably resolve half of them.
+    /// A longer run would probably resolve half of the inconclusive comparisons.
     Half(LongerRun),
-    /// There are too few replicates for a prediction. A longer run would allow one.
+    /// There are too few replicates for a prediction. A longer run would allow a prediction.
     TooFew(Counted, LongerRun),
-    /// Even the longest run may not resolve them.
+    /// Even the longest run may not resolve the inconclusive comparisons.
     Perhaps(LongerRun),
-    /// Even the longest run would hardly resolve them.
+    /// Even the longest run is unlikely to resolve the inconclusive comparisons.
     Hardly(LongerRun),
 }
 
 /// Describes the run that would resolve `open` inconclusive comparisons. `resumed` is the file of a run that can
 /// continue.
 ///
-/// An example is `a run of 5 minutes would probably decide all of them (--for 5m, about 40 blocks)`.
+/// An example is `a run of 5 minutes would probably resolve all of them (--for 5m, about 40
+/// blocks)`.
 pub fn would_resolve(by: WouldResolve, open: usize, resumed: Option<&str>) -> String {
     let some = if open == 1 { "it" } else { "half of them" };
     let all = if open == 1 { "it" } else { "all of them" };
@@ -289,7 +291,8 @@ pub enum Omission {
     OtherWork,
 }
 
-/// Describes the subjects that are missing from the result, or `None` if there are none.
+/// Describes the subjects that are missing from the result. Returns `None` if no subjects are
+/// missing.
 ///
 /// `has_multiple_points` is true if the run has more than one point. In that case, subjects may be
 /// missing at only some points.

@@ -110,9 +110,9 @@ pub enum BaselineTime<'a> {
     Only(&'a Interval),
     /// The number of points at which the baseline took longer or less time.
     Many {
-        /// The number of points at which it took longer.
+        /// The number of points at which the baseline took longer.
         longer: usize,
-        /// The number of points at which it took less time.
+        /// The number of points at which the baseline took less time.
         less: usize,
         /// The number of all points.
         all: usize,
@@ -236,7 +236,8 @@ pub fn in_words(sentence: &str) -> String {
     first + letters.as_str()
 }
 
-/// Describes a change point: `b's ratio to a became 1.08 times as high (1.05 to 1.11) with the run of 2026-11-21 …`.
+/// Describes a change point: `b's ratio to a changed to 1.08 (1.05 to 1.11) of its value with the
+/// run of 2026-11-21 …`.
 pub fn changed_in_history(title: &str, change: &Interval, run: &str) -> String {
     let number = say::figure(change, &Unit::Ratio, 0.0);
     format!("{title} changed to {number} of its value with the run of {run}")

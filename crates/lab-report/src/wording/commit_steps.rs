@@ -49,7 +49,7 @@ pub fn step(scope: &Scope, step: &RangeStep, message: &str) -> String {
     let (value, range) = ratio(scope, step);
     let [before, after] = step.commits;
     format!(
-        "{} ({message}): the {} from it on take {value} times the time of the {} before it {range}.",
+        "{} ({message}): the {} starting with it take {value} times the time of the {} before it {range}.",
         scope.name(step.subject),
         say::count(after, "commit"),
         say::count(before, "commit"),

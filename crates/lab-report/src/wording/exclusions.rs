@@ -131,8 +131,8 @@ fn first_point(at: &FirstPoint) -> String {
     }
 }
 
-/// Formats a number of processes, such as ` in 3 of 12 processes`. The text is empty if it is none
-/// or all of them.
+/// Formats a number of processes, such as ` in 3 of 12 processes`. The text is empty if the number
+/// is 0 or includes all processes.
 fn some_processes(off: usize, all: usize) -> String {
     if off == 0 || off == all {
         String::new()

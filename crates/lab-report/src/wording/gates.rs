@@ -80,7 +80,7 @@ pub fn ratio(words: &GateWords, baseline: &str, ratio: &Interval, level: f64) ->
     }
 }
 
-/// Explains why the limit is higher than the requested one.
+/// Explains why the limit is higher than the requested limit.
 pub fn raised(requested: f64, baseline: &str) -> String {
     let requested = format!("{requested:.4}");
     format!(

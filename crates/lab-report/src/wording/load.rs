@@ -129,7 +129,8 @@ pub enum Bottleneck {
     },
 }
 
-/// Returns the label of a limit. Queue overflows are only a likely cause of delays.
+/// Returns the label of the cause that limited the rate. Queue overflows are only a likely cause of
+/// delays.
 pub fn bottleneck_label(bottleneck: &Bottleneck) -> &'static str {
     match bottleneck {
         Bottleneck::AcceptQueue { .. } => "Likely cause",

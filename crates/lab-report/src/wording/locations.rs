@@ -13,7 +13,8 @@ pub fn listed<S: AsRef<str>>(items: impl IntoIterator<Item = S>) -> String {
     say::list(&items.into_iter().collect::<Vec<S>>())
 }
 
-/// Joins items and counts those beyond the first three: `a`, `a and b`, `a, b and c`, `a, b, c and 4 more`.
+/// Joins items and counts the items beyond the first three: `a`, `a and b`, `a, b and c`, `a, b, c
+/// and 4 more`.
 pub fn shortened<S: AsRef<str>>(items: impl IntoIterator<Item = S>) -> String {
     let items: Vec<S> = items.into_iter().collect();
     let mut names: Vec<&str> = items.iter().map(S::as_ref).collect();

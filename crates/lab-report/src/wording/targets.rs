@@ -51,8 +51,8 @@ pub fn how_to_read_ratios(margin: &str) -> String {
     )
 }
 
-/// Formats the note for a mean over fewer points than the others, such as `6 of 11 points`. Such
-/// means are not comparable.
+/// Formats the note for a mean over fewer points than the other means, such as `6 of 11 points`.
+/// Such means are not comparable.
 pub fn fewer_points(points: u32, all: u32) -> String {
     format!("{points} of {all} points")
 }

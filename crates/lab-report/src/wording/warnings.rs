@@ -64,7 +64,7 @@ pub fn warning(fact: &WarningFact) -> String {
             format!("As requested, blocks measured by {hosts} are excluded from all results.")
         }
         F::HostsDiffer { ratios } => format!(
-            "Hosts differ by more than chance: {}. Intervals are for these hosts; others may differ as much.",
+            "Hosts differ by more than chance: {}. Intervals are for these hosts; other hosts may differ as much.",
             ratio_spreads(ratios)
         ),
         F::HostKindsDiffer { ratios } => format!(

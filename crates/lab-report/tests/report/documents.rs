@@ -98,7 +98,7 @@ fn a_run_that_decided_nothing_says_so_and_how_to_go_on() {
     }
     let document = support::document(&run);
     let (headline, _) = document.answer.split();
-    assert!(headline.contains("ndecided which"), "{headline}");
+    assert!(headline.contains("inconclusive which"), "{headline}");
     let undecided = document.answer.undecided.expect("a command");
     assert!(
         undecided.contains("`benchlab resume runs/some.lab --for "),
@@ -137,7 +137,8 @@ fn a_command_that_fails() {
     insta::assert_snapshot!(document(&support::commands::failing(4)));
 }
 
-/// Outlines the document for two runs. The second one starts two hours later, with another program for `ada`.
+/// Outlines the document for two runs. The second run starts two hours later, with another program
+/// for `ada`.
 fn between(mut runs: [Run; 2]) -> String {
     runs[1].started_unix_s += 7200.0;
     runs[1].name = "later.lab".into();
@@ -261,7 +262,7 @@ fn every_effect_of_a_factor_is_a_row_and_stands_in_a_table() {
     }
 }
 
-/// Outlines the history of runs, each of which started a day after the previous one.
+/// Outlines the history of runs. Each run started a day after the previous run.
 fn history(name: &str, runs: impl IntoIterator<Item = Run>) -> String {
     let day = |(i, mut run): (usize, Run)| {
         run.started_unix_s += 86_400.0 * i as f64;

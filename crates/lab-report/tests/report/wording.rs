@@ -37,8 +37,8 @@ fn place(subject: &str, point: &str) -> CellName {
     }
 }
 
-/// Returns four lists of subjects and points: an unspecified one, a single one, three, and a list
-/// that is long enough to be counted.
+/// Returns four lists of subjects and points: a list without names, a list with one item, a list
+/// with three, and a list that is so long that sentences only count its items.
 fn places() -> [Vec<CellName>; 4] {
     let points = |subject: &str, n: u32| -> Vec<CellName> {
         let points = (1..=n).map(|i| place(subject, &format!("json connections={i}")));
@@ -725,7 +725,7 @@ fn gates() {
     insta::assert_snapshot!(lines.join("\n"));
 }
 
-/// The sentences at the top of a report, and what would resolve the inconclusive comparisons.
+/// The sentences at the top of a report, and the advice on resolving inconclusive comparisons.
 #[test]
 fn answers() {
     let names = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();

@@ -74,8 +74,9 @@ pub struct Auditing {
     /// the findings of one rule, such as 'bad(net-ports)>0'
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<AuditCondition>,
-    /// Accept the findings of a rule, or of a rule on one thing such as disk-scheduler:sda; they are shown as
-    /// accepted and do not count until the day after --until. Give --reason and --until for each, or once for all
+    /// Accept the findings of a rule, or of a rule on one thing such as disk-scheduler:sda; the
+    /// findings are shown as accepted and do not count until the day after --until. Give --reason
+    /// and --until once for each --waive, or once for all
     #[arg(
         long,
         value_name = "RULE[:THING]",
@@ -128,7 +129,7 @@ pub struct HostArgs {
     /// Plan what to move to the filesystem of this directory
     #[arg(long, value_name = "DIR", requires = "watch")]
     pub fast: Option<PathBuf>,
-    /// Write a script that moves the directories to this file; it is not run
+    /// Write to this file a script that moves the directories; benchlab does not run the script
     #[arg(long, value_name = "FILE", requires = "fast")]
     pub script: Option<PathBuf>,
     /// Audit a copy of another machine's files: a directory with proc/, sys/ and etc/

@@ -52,7 +52,7 @@ pub fn run_audit(cli: &Cli, args: &AuditArgs) -> Result<Document, Exit> {
     }
 }
 
-/// Returns the rules of an audit: the built-in ones, and the ones in the user's directory. Also
+/// Returns the rules of an audit: the built-in rules, and the rules in the user's directory. Also
 /// checks the names of rules in options.
 fn rules(
     built_in: Result<Vec<Rule>, lab_audit::RuleError>,

@@ -66,7 +66,8 @@ pub fn compare_in_turns(
     Ok(Some(document))
 }
 
-/// Builds the plan that compares `commands`, or the commands on the command line if it is `None`.
+/// Builds the plan that compares `commands`, or the commands on the command line if `commands` is
+/// `None`.
 pub fn plan(args: &CompareArgs, commands: Option<Vec<GivenCommand>>) -> Result<Plan, Exit> {
     let commands = commands.map_or_else(|| given_commands(args), Ok)?;
     Ok(comparison(args, commands)?.plan()?)

@@ -15,8 +15,8 @@ use lab_stats::gate::GateCondition;
 use lab_store::RunWriter;
 use std::path::{Path, PathBuf};
 
-/// The number of environments, each of a different size, in which a command with a single build is
-/// counted.
+/// The number of environments of different sizes in which the instructions of a command with a
+/// single build are counted.
 const ENVIRONMENTS: usize = 5;
 
 /// A command at a point, in one build and environment.

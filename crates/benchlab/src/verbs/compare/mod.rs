@@ -71,7 +71,7 @@ fn print_plan(cli: &Cli, args: &CompareArgs) -> Result<(), Exit> {
     dry_run::print(&plan, builds.into_iter().collect(), &runs)
 }
 
-/// Returns true for an http or https URL, but false for a command that contains one.
+/// Returns true for an http or https URL, but false for a command that contains a URL.
 fn is_url(word: &str) -> bool {
     let begins = |scheme: &str| {
         word.get(..scheme.len())

@@ -107,7 +107,7 @@ fn subjects(experiment: &Experiment) -> Result<(), Exit> {
     Ok(())
 }
 
-/// Describes a subject: its name, its role, and its targets if it does not run on all of them.
+/// Describes a subject: its name, its role, and its targets if it does not run on all targets.
 fn description(experiment: &Experiment, subject: &Subject, targets: &[&str]) -> String {
     let all = experiment.subjects.iter();
     let same = all.filter(|s| s.model.name == subject.model.name);

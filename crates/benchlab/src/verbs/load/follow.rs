@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Progress of a load. On a terminal, a view that is redrawn; otherwise, lines.
+//! Shows the progress of a load: on a terminal, as a view that is redrawn, and otherwise as lines.
 //!
 //! A line is printed for each second of load, and at least every ten seconds while benchlab waits.
 

@@ -43,7 +43,8 @@ impl LoadSession<'_> {
         launcher(self.load().agents.as_deref())
     }
 
-    /// Returns the launcher of the agent on the servers' machine, if there is one.
+    /// Returns the launcher of the agent on the servers' machine, or `None` if the load has no such
+    /// agent.
     pub fn server_agent(&self) -> Result<Option<Arc<dyn Launcher>>, Exit> {
         launcher(self.load().server_agent.as_deref())
     }

@@ -271,7 +271,7 @@ impl LoadView {
         (terminal.is_term() && !dumb && fits).then_some(LoadView { terminal, drawn: 0 })
     }
 
-    /// Draws the status over the previous one.
+    /// Draws the status over the previous status.
     pub fn draw(&mut self, status: &LoadStatus) {
         // A terminal that cannot be written to does not stop the load.
         let _ = self.redraw(&status.rows());

@@ -50,12 +50,12 @@ pub struct LogsArgs {
     /// UTC]
     #[arg(long, value_name = "ZONE")]
     pub zone: Option<String>,
-    /// A file with routes, bots and health checks, which take precedence over detected ones.
+    /// A file with routes, bots and health checks, which take precedence over automatic detection.
     /// Examples of lines: /users/{id}, bot NAME, health /up
     #[arg(long, value_name = "FILE")]
     pub rules: Option<PathBuf>,
-    /// A release, for a comparison of pages before and after it, such as 2026-05-01=v12 or
-    /// 2026-05-01T14:30=v12
+    /// The time and name of a release, such as 2026-05-01=v12 or 2026-05-01T14:30=v12: compares the
+    /// pages before and after the release
     #[arg(long, value_name = "TIME=NAME")]
     pub release: Vec<String>,
     /// Use tags of this git repository as releases, if they were created during the time of the log

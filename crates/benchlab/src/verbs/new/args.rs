@@ -21,7 +21,7 @@ pub enum New {
     #[command(
         after_help = "Examples:\n  benchlab new experiment parse --language python,c\n  benchlab new experiment ./bench/parse --language go\n\n\
                       A name alone is a directory in the project's experiments/, or, outside of a project, in the current\n\
-                      directory. The kits of the languages are copied where the project has none."
+                      directory. Kits of the languages that the project lacks are copied into the project."
     )]
     Experiment(NewExperimentArgs),
     /// Add a subject to an experiment
@@ -36,7 +36,7 @@ pub enum New {
 pub struct NewExperimentArgs {
     /// The experiment's name, or the directory to create, such as ./bench/parse
     pub name: String,
-    /// The languages of the subjects; the first one is the baseline
+    /// The languages of the subjects; the first language is the baseline
     #[arg(long, short, value_delimiter = ',', required = true, value_name = "LANGUAGE,…", value_parser = language())]
     pub language: Vec<String>,
 }
@@ -49,7 +49,8 @@ pub struct NewSubjectArgs {
     /// The subject's language
     #[arg(long, short, value_parser = language())]
     pub language: String,
-    /// The experiment: a name, or a directory such as ./bench/parse [default: the one in the current directory]
+    /// The experiment: a name, or a directory such as ./bench/parse [default: the experiment in the
+    /// current directory]
     #[arg(long, short, default_value = ".", hide_default_value = true,
           add = ArgValueCandidates::new(completion::experiments))]
     pub experiment: String,

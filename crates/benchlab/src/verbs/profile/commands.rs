@@ -30,7 +30,7 @@ const SETUP_LIMIT: Duration = Duration::from_secs(3600);
 pub fn profile_commands(cli: &Cli, args: &ProfileArgs) -> Result<Document, Exit> {
     let compared = Cli::try_parse_from(compare_command_line(args)).map_err(Exit::invalid)?;
     let Verb::Compare(compare) = &compared.verb else {
-        unreachable!("the command line is one of `compare`")
+        unreachable!("the command line runs `compare`")
     };
     interrupt::watch().map_err(Exit::failed)?;
     if args.rev.len() > 2 {
@@ -119,7 +119,7 @@ struct Layout {
     variables: Vec<(&'static str, String)>,
 }
 
-/// Returns the layouts: the first build of each program, then the others.
+/// Returns the layouts: the first build of each program, then the other builds.
 fn layouts(plan: &Plan, ids: &[SubjectId], folders: &[PathBuf]) -> Vec<Layout> {
     let builds = plan.builds();
     let layout = |(at, build): (usize, usize)| {

@@ -14,7 +14,7 @@ use crate::project::{Outcome, Project};
 use lab_model::{ErrorKind, PointId, Run, Slice, SubjectId};
 use web::{Behavior, Web};
 
-/// A short load that has all steps of a long one.
+/// Options for a short load that has all steps of a long load.
 ///
 /// Disturbed blocks are not repeated, so that the number of requests does not depend on other
 /// programs.

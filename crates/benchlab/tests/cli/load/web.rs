@@ -36,7 +36,7 @@ pub enum Behavior {
     Dies,
 }
 
-/// The server. It stops when this value is dropped.
+/// A running test server. It stops when this value is dropped.
 pub struct Web {
     pub address: SocketAddr,
     shared: Arc<Shared>,

@@ -26,7 +26,7 @@ pub enum Pods {
     Fail,
 }
 
-/// The server. It stops when this value is dropped.
+/// A running API server. It stops when this value is dropped.
 pub struct ApiServer {
     folder: TempDir,
     shared: Arc<Shared>,

@@ -62,7 +62,8 @@ pub fn start(mut command: Command, key: &str, mut out: TcpStream) -> (Attached, 
 }
 
 impl Container {
-    /// Serves the container until it exits. When the connection closes, its standard input ends.
+    /// Serves the container until it exits. When the connection closes, the container's standard
+    /// input ends.
     pub fn serve(mut self, mut input: impl Read + Send + 'static) {
         let mut stdin = self.child.stdin.take();
         let out = self.out.clone();

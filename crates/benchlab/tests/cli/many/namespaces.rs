@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Two network namespaces, each with a link to the current one. They are removed when this value is
-/// dropped.
+/// Two network namespaces, each with a link to the current namespace. They are removed when this
+/// value is dropped.
 struct Networks {
     names: [String; 2],
     /// The delay of the second agent's packets, in ns. [`LOST`] drops them.
@@ -24,7 +24,7 @@ struct Networks {
 
 const LOST: u64 = u64::MAX;
 
-/// The addresses of each link's ends: in the current namespace and in the other one.
+/// The addresses of each link's ends: in the current namespace and in the other namespace.
 const ENDS: [[&str; 2]; 2] = [
     ["10.199.61.1", "10.199.61.2"],
     ["10.199.62.1", "10.199.62.2"],
@@ -40,8 +40,8 @@ impl Networks {
         }
     }
 
-    /// Creates the networks. If the user has no permission to do so, returns `None` and reports
-    /// this on standard error.
+    /// Creates the networks. If the user has no permission to create them, returns `None` and
+    /// reports this on standard error.
     fn new() -> Option<Networks> {
         let networks = Networks::named(["a", "b"]);
         let outcome = networks.create_links();
@@ -79,8 +79,8 @@ impl Networks {
         Ok(())
     }
 
-    /// Returns the devices of each link: the one in the current namespace and the one in the other
-    /// namespace.
+    /// Returns the devices of each link: the device in the current namespace and the device in the
+    /// other namespace.
     fn devices(&self) -> [[String; 2]; 2] {
         let of = |name: &String| ["0", "1"].map(|end| format!("{name}{end}"));
         [of(&self.names[0]), of(&self.names[1])]

@@ -6,7 +6,7 @@ use crate::load::web::{Behavior, Web};
 use crate::project::{outcome, send_signal};
 use nix::sys::signal::Signal;
 
-/// Monitors a server in this process. The agent finds it by its port or by its process ID.
+/// Monitors a server in this process. The agent finds the server by its port or by its process ID.
 #[test]
 fn an_agent_on_the_servers_host_reads_its_resource_usage() {
     let own_pid = std::process::id().to_string();

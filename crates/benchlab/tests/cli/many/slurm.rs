@@ -15,7 +15,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
 
-/// The cluster. It stops when this value is dropped.
+/// A running Slurm cluster. It stops when this value is dropped.
 struct Cluster {
     folder: TempDir,
     daemons: Vec<Child>,

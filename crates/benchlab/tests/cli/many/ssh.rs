@@ -212,7 +212,7 @@ fn assert_began_together(run: &Run) {
 }
 
 /// The files that existed in /dev/shm before the test because libfaketime left them behind for
-/// killed processes. Newer ones are removed when this value is dropped.
+/// killed processes. Newer files are removed when this value is dropped.
 struct FaketimeRemains(Vec<PathBuf>);
 
 impl FaketimeRemains {

@@ -10,17 +10,17 @@ use tempfile::TempDir;
 
 const SSHD: &str = "/usr/sbin/sshd";
 
-/// The server. It stops when this value is dropped.
+/// A running `sshd`. It stops when this value is dropped.
 pub struct Sshd {
     folder: TempDir,
     child: Child,
 }
 
 impl Sshd {
-    /// Starts the server with these hosts. Each has a command that runs instead of the requested
-    /// one (sshd(8), `command=`).
+    /// Starts the server with these hosts. Each host has a command that runs instead of the
+    /// requested command (sshd(8), `command=`).
     ///
-    /// A host with an empty command runs the requested one. If sshd is not installed, returns
+    /// A host with an empty command runs the requested command. If sshd is not installed, returns
     /// `None` and reports this on standard error.
     pub fn start(hosts: &[(&str, &str)]) -> Option<Sshd> {
         if !Path::new(SSHD).exists() {

@@ -49,7 +49,7 @@ const SHADES: [char; 5] = [' ', '░', '▒', '▓', '█'];
 /// The maximum numbers of columns and of rows for which a heat map is drawn cell by cell.
 const MAX_CELLS: (usize, usize) = (31, 31);
 
-/// The width of a heat map's column including the gap to the next one, in characters.
+/// The width of a heat map's column including the gap to the next column, in characters.
 const HEAT_COLUMN: usize = 4;
 
 /// The gap between two heat maps, in characters.

@@ -2,7 +2,7 @@
 //! Lays out tables within a line width.
 //!
 //! A table that is too wide is transposed if it then fits. Otherwise, its remaining columns
-//! continue below the first ones.
+//! continue below the first columns.
 
 use super::pen::Pen;
 use crate::document::Tone;
@@ -19,7 +19,7 @@ const WORDS: usize = 32;
 struct ColumnShape {
     /// The width of the whole column.
     width: usize,
-    /// The width of the text after the numbers, or 0 if there is none.
+    /// The width of the text after the numbers, or 0 if no cell has such text.
     interval: usize,
     numeric: bool,
 }
@@ -106,7 +106,7 @@ fn shapes(grid: &Grid, width: usize) -> Vec<ColumnShape> {
 
 /// Returns the number of leading text columns that identify the rows.
 ///
-/// Returns 1 if no number of columns identifies them, or if there is no room for another column
+/// Returns 1 if no number of columns identifies the rows, or if there is no room for another column
 /// next to them.
 fn names(grid: &Grid, shapes: &[ColumnShape], width: usize) -> usize {
     let words = grid.columns.iter().take_while(|column| !column.numeric);

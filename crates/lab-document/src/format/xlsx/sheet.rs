@@ -286,7 +286,7 @@ pub fn with_unit(title: &str, unit: &Unit) -> String {
     }
 }
 
-/// The format of explanatory text.
+/// Returns the format of explanatory text.
 fn muted() -> Format {
     Format::new().set_font_color("#57606A")
 }

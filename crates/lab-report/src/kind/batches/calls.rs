@@ -18,8 +18,8 @@ use std::cmp::Ordering;
 /// The cell for an inconclusive winner or load.
 const UNDECIDED: &str = "inconclusive";
 
-/// The multiple of the load before an outage above which the load exceeds the capacity that a
-/// server is usually sized for.
+/// The maximum load after an outage for which a server is usually sized, as a multiple of the load
+/// before the outage.
 const DOUBLE: f64 = 2.0;
 
 /// Metrics that are reported once for the whole run.
@@ -53,8 +53,9 @@ pub fn chart(scopes: &[Scope]) -> Option<Chart> {
 
 /// Summarizes correctness first, then speed.
 ///
-/// The findings are the subjects that make each call exactly once, the errors of the others, the
-/// longest survived outages, the load after an outage, and the best policy for each fault.
+/// The findings are the subjects that make each call exactly once, the errors of the other
+/// subjects, the longest survived outages, the load after an outage, and the best policy for each
+/// fault.
 pub fn findings(scopes: &[Scope]) -> Vec<Finding> {
     let faults = by_fault(scopes);
     let all = [
@@ -90,7 +91,7 @@ pub fn section(scope: &Scope) -> Section {
     section
 }
 
-/// Returns a count, or 0 if there is none.
+/// Returns the value of a metric that is a count, or 0 if the metric has no value.
 fn count(scope: &Scope, subject_scope: SubjectScope, metric: &Metric) -> f64 {
     match scope.cell(subject_scope, metric).map(|cell| &cell.value) {
         Some(Value::Reading(value)) => *value,
@@ -192,7 +193,7 @@ fn fault(scope: &Scope, point: PointId) -> String {
 /// A fault and the points that inject it.
 type Fault<'s> = (String, Vec<(&'s Scope<'s>, PointId)>);
 
-/// Groups, by fault, the points at which more than one subject makes calls.
+/// Groups points by fault. Includes only points at which more than one subject makes calls.
 fn by_fault<'s>(scopes: &'s [Scope<'s>]) -> Vec<Fault<'s>> {
     let compared_scopes = scopes.iter().filter(|scope| scope.compared().len() > 1);
     let at = compared_scopes.flat_map(|scope| {
@@ -304,8 +305,8 @@ fn outages<'s>(scope: &'s Scope<'s>) -> Vec<(&'s str, Outage)> {
     of_each.collect()
 }
 
-/// Returns the longest survived outage that is shorter than every outage that was not survived, in
-/// seconds. Returns `None` if there is no such outage.
+/// Returns the longest survived outage, in seconds. Counts only outages that are shorter than every
+/// outage that was not survived. Returns `None` if there is no such outage.
 fn max_survived_outage(outages: &[Outage]) -> Option<f64> {
     let failed = outages.iter().filter(|outage| !outage.is_survived);
     let limit = failed
@@ -321,8 +322,9 @@ fn seconds(length_s: f64) -> String {
     say::reading(length_s * 1e9, &Unit::Nanoseconds)
 }
 
-/// Compares the load after an outage with the load before: `Load in the busiest second after an outage: less
-/// than twice the normal load with ada and java; more than twice the load before with classic.`
+/// Compares the load after an outage with the load before: `Load in the busiest second after an
+/// outage: less than twice the normal load with ada and java; more than twice the normal load with
+/// classic.`
 fn load(scopes: &[Scope]) -> Option<String> {
     let at = scopes.iter().flat_map(|scope| {
         let loads = call_points(scope).into_iter().flat_map(move |point| {
@@ -355,8 +357,7 @@ fn load(scopes: &[Scope]) -> Option<String> {
     ))
 }
 
-/// Returns the subjects that made calls at all points, and had no error of these kinds at any of
-/// them.
+/// Returns the subjects that made calls at all points without any error of these kinds.
 fn subjects_without<'s>(
     kinds: &[Metric],
     scoped_points: &[(&'s Scope<'s>, PointId)],

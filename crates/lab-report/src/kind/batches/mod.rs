@@ -237,7 +237,7 @@ fn extremes(scope: &Scope, group: &PointGroup) -> Option<String> {
 }
 
 /// Describes the subjects with the lowest and the highest memory use. Returns `None` if no ranking
-/// distinguishes them.
+/// distinguishes the subjects.
 fn memory(scope: &Scope) -> Option<Finding> {
     let ranking = scope.ranking(Over::At(None), &Metric::MEMORY)?;
     let compared = scope.compared();

@@ -239,8 +239,8 @@ fn rows(entries: &[Entry]) -> Vec<String> {
     rows
 }
 
-/// Returns the columns in the order of the plan. A count that is 0 everywhere is omitted, except
-/// for the first one.
+/// Returns the columns in the order of the plan. A count that is 0 in all rows is omitted, except
+/// for the first count.
 fn table_columns<'s>(scope: &Scope<'s>, entries: &[Entry]) -> Vec<TableColumn<'s>> {
     let columns = distinct(entries.iter().map(|e| (e.case, e.column.clone())));
     let column = |(case, name): (CaseId, String)| {

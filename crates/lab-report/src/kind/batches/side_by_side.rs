@@ -247,7 +247,8 @@ fn metric_table(
     table.without_empty_columns()
 }
 
-/// Formats the number of operations in a batch, such as `of 5,000,000`, for a metric that is a fraction of them.
+/// Formats the number of operations in a batch, such as `of 5,000,000`, for a metric that is a
+/// fraction of the operations.
 fn operations_of_batch(
     scope: &Scope,
     subject: SubjectId,

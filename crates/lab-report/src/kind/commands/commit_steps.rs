@@ -7,7 +7,8 @@ use lab_document::{Cell, Column, Finding, Quantity, Table, Tone};
 use lab_model::{Metric, SubjectId, Unit};
 use lab_stats::range_steps::{RangeStep, range_steps};
 
-/// Returns the steps, or `None` if there are too few blocks.
+/// Returns the commits at which the time changed, with the size of each change. Returns `None` if
+/// there are too few blocks.
 pub fn steps(scope: &Scope) -> Option<Vec<RangeStep>> {
     range_steps(scope.run, 1.0 - scope.level())
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Commands, each of which starts a new process for every run.
+//! Runs of commands. Every run starts a new process.
 
 mod commit_steps;
 mod estimate;
@@ -173,7 +173,8 @@ fn findings(scope: &Scope) -> Vec<Finding> {
         .collect()
 }
 
-/// Describes the commands that run the baseline's program. Returns `None` if there are none.
+/// Describes the commands that run the baseline's program. Returns `None` if no other command runs
+/// this program.
 fn same_program(scope: &Scope) -> Option<String> {
     let plan = scope.plan;
     let others = scope.others().into_iter();

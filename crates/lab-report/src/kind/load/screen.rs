@@ -243,7 +243,7 @@ fn bottleneck(scope: &Scope, load: &LoadSpec) -> Option<Finding> {
     ))
 }
 
-/// Returns true if requests failed, or if one waited long enough for a retransmission.
+/// Returns true if any request failed or waited long enough for a retransmission.
 fn is_delayed(scope: &Scope) -> bool {
     let subject_scopes = scope
         .subject_scopes(&scope.compared(), &scope.points())

@@ -25,7 +25,7 @@ pub fn section(scope: &Scope) -> Section {
         let age = integer(age);
         section.text(format!(
             "As requested, servers were compared at an age of {age} requests: each process was measured after it had \
-             served this many, steady or not."
+             served this many requests, whether it was steady or not."
         ));
     }
     let sets = scope.run.replicate_count();
@@ -107,9 +107,10 @@ fn table(scope: &Scope, case: CaseId, ages: &[&ServerAge]) -> Table {
         );
     }
     table.with_caption(
-        "From the pilot, one process per server. The first request is wall time; all other values are CPU time per \
-         request, including compilers and collectors: the means of the first 1,000 and 100,000, the level at the end \
-         of the pilot, and in turns the level of the process that was farthest from it.",
+        "The values are from the pilot, with one process per server, except for the turns. The first request is wall \
+         time. All other values are CPU time per request, including compilers and collectors: the means of the first \
+         1,000 and 100,000 requests, the level at the end of the pilot, and, in turns, the level of the process that \
+         was farthest from the pilot's level.",
     )
 }
 

@@ -120,7 +120,7 @@ fn parts(scope: &Scope, servers: &Servers) -> DocumentParts {
 /// A run of servers, grouped by case.
 struct View<'a> {
     scope: Scope<'a>,
-    /// True if any point uses persistent connections. If it is set, metrics with one value per case
+    /// True if any point uses persistent connections. In that case, metrics with one value per case
     /// come from such points.
     keep_alive: bool,
 }
@@ -207,7 +207,8 @@ impl<'a> View<'a> {
     }
 
     /// Returns the closed-loop point that represents the costs of a case. Its number of connections
-    /// is the nearest to that of the open-loop points, or to 64 if there are none.
+    /// is nearest to the number of connections of the open-loop points, or to 64 if there are no
+    /// open-loop points.
     fn representative_point(&self, case: CaseId) -> Option<PointId> {
         let plan = self.scope.plan;
         let mut points = self.scope.points().into_iter();
@@ -391,8 +392,8 @@ fn costs(view: &View) -> Section {
     section
 }
 
-/// Builds the section on the fixed cost of a request and on the marginal cost for each unit of the
-/// number that the sweep puts into the request's path.
+/// Builds the section on the fixed cost of a request and on the marginal cost per unit of the swept
+/// number in the request's path.
 fn linear_costs(view: &View) -> Section {
     let scope = &view.scope;
     let mut section = Section::new("Fixed and marginal cost");

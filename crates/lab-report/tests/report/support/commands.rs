@@ -71,7 +71,8 @@ pub fn three(blocks: u32) -> Run {
     run(&models, &[], blocks)
 }
 
-/// Creates a run of two commands over a sweep: equivalent at first, then the second one is faster.
+/// Creates a run of two commands over a sweep: equivalent at first, then the second command is
+/// faster.
 pub fn sweep(blocks: u32) -> Run {
     run(&swept(), &[1.0, 10.0, 100.0], blocks)
 }
@@ -92,7 +93,7 @@ fn swept() -> [Model; 2] {
     ]
 }
 
-/// Creates a run of two commands. The second one fails in the third block.
+/// Creates a run of two commands. The second command fails in the third block.
 pub fn failing(blocks: u32) -> Run {
     let mut run = two(1.1, blocks);
     run.failures.push(Failure {
@@ -106,7 +107,7 @@ pub fn failing(blocks: u32) -> Run {
     run
 }
 
-/// Creates a run of the given commands. The first one is the baseline.
+/// Creates a run of the given commands. The first command is the baseline.
 pub fn run(models: &[Model], sweep: &[f64], blocks: u32) -> Run {
     let plan = plan(models, sweep);
     let mut noise = Noise(41);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Runs of servers that benchlab starts, as in the experiment `rest`.
 //!
-//! A simple model of each server, and of the generator on its own core, generates them slice by
-//! slice. They are analyzed like any other run.
+//! A simple model of each server, and of the generator on its own core, generates the runs slice by
+//! slice. The runs are analyzed like any other run.
 
 use super::load::bucket;
 use super::{Noise, host};
@@ -11,7 +11,7 @@ use lab_stats::normal;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// The length of a visit.
+/// The length of a server's turn, in ns.
 const VISIT_NS: u64 = 50_000_000;
 
 /// The generator's CPU time for a request, and for opening a connection, in ns.
