@@ -40,7 +40,8 @@ static void *run(void *arguments)
     exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
 }
 
-/* Reads up to the end of a page, because the next page may not be mapped. */
+/* Returns true if the path of the call contains "/held". Reads up to the end of a page, because the next page may not
+ * be mapped. */
 static int is_held(const struct seccomp_notif *call)
 {
     char path[4096] = "";

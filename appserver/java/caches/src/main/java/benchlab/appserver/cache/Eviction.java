@@ -8,9 +8,10 @@ import java.util.Objects;
  * eviction", SOSP 2023). New entries enter a small queue, which holds about a tenth of the weight.
  * An entry that is read more than once there moves on to the main queue. Any other entry is evicted
  * soon, and the hash of its key is remembered for a while. If the key is put again in that time,
- * its entry enters the main queue. An entry of the main queue gets another turn for each of up to
- * three reads. A scan of many keys therefore does not displace frequently read entries, and a read
- * only sets a counter of its entry.
+ * its entry enters the main queue. The main queue counts up to three reads of an entry. An entry
+ * that is first in this queue is evicted if its count is zero; otherwise it loses one read and
+ * moves to the end. A scan of many keys therefore does not displace frequently read entries, and a
+ * read only sets a counter of its entry.
  *
  * <p>Guarded by the writers' lock.
  */
@@ -145,8 +146,8 @@ final class Eviction<K, V> {
     }
 
     /**
-     * Returns true if a hash is remembered and its eviction is recent: at most n others have
-     * followed, where n is the number of entries.
+     * Returns true if a hash is remembered and its eviction is recent: at most n other evictions
+     * have followed it, where n is the number of entries.
      */
     private boolean isGhost(int hash) {
         int set = firstOf(hash);

@@ -33,7 +33,7 @@ public final class Monitor {
     /** The name that stands for all pages, or all queries, beyond the maximum number. */
     public static final String OTHER = "(other)";
 
-    /** The page for queries outside of requests, each of which counts as one request. */
+    /** The page for queries outside of requests. Each such query counts as one request. */
     public static final String NO_REQUEST = "(no request)";
 
     private static final ThreadLocal<TimedRequest> CURRENT =

@@ -121,7 +121,7 @@ final class Page {
         return new Hour(hour, count, errors, total);
     }
 
-    /** Returns the stored hours with their own counts, oldest first. */
+    /** Returns the stored hours, oldest first, with the counts of each hour alone. */
     List<Hour> hours() {
         while (!turning.compareAndSet(false, true)) {
             Thread.onSpinWait();

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <ul>
  *   <li>Waiting threads are served in the order of their calls.
- *   <li>No resource is ever leased to two holders, or used after it was destroyed.
+ *   <li>No resource is ever leased to two holders at the same time, or used after it was destroyed.
  *   <li>Closing a lease twice, or using a closed lease, throws an {@link IllegalStateException}.
  *   <li>Use try-with-resources to return leases. The garbage collector detects leaked leases, and
  *       their resources are destroyed ({@link Lease}).
@@ -115,7 +115,8 @@ public final class Pool<R> implements AutoCloseable {
     }
 
     /**
-     * A thread that waits for a lease. Once served, it has a slot, may create one, or is rejected.
+     * A thread that waits for a lease. The pool serves it with a slot, with the permission to
+     * create one, or with a rejection.
      */
     private static final class Waiter<R> {
         private final Thread thread = Thread.currentThread();
@@ -289,7 +290,7 @@ public final class Pool<R> implements AutoCloseable {
      * Waits until the pool is closed and all its resources are destroyed.
      *
      * @param timeout the maximum time to wait
-     * @return true if that happened in time
+     * @return true if all resources were destroyed in time
      * @throws InterruptedException if the thread is interrupted
      */
     public boolean awaitTermination(Duration timeout) throws InterruptedException {
@@ -801,9 +802,9 @@ public final class Pool<R> implements AutoCloseable {
     }
 
     /**
-     * Does the maintenance that is due: reports leaks, removes expired and idle resources, keeps
-     * others alive, and creates resources for {@code minIdle}. Called regularly by one thread,
-     * which must not block, so hooks run on other threads.
+     * Does the maintenance that is due: reports leaks, removes expired and idle resources, checks
+     * resources for {@code keepAlive}, and creates resources for {@code minIdle}. Called regularly
+     * by one thread, which must not block, so hooks run on other threads.
      */
     void visit() {
         try {

@@ -8,8 +8,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The resources of a pool. Searching for an idle one takes no lock; only one thread at a time may
- * add or remove.
+ * The resources of a pool. A search for an idle resource takes no lock. Only one thread at a time
+ * may add or remove resources.
  */
 final class Slots<R> {
 

@@ -358,7 +358,7 @@ class PoolMaintenanceTest {
         }
     }
 
-    /** Without a call of start, only a lease fails. */
+    /** If the application does not call start, a failure of the factory affects only leases. */
     @Test
     void aPoolIsCreatedAlthoughTheFactoryFails() throws Exception {
         failures.set(1);

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param commandLine the program (a path, or a name to look up in PATH) and its arguments
  * @param environment additional environment variables
  * @param isEnvironmentInherited true to also pass the variables of this process
- * @param directory the working directory; null for that of this process
+ * @param directory the working directory; null for the directory of this process
  * @param stdin the source of standard input; a pipe by default
  * @param stdout the destination of standard output; a pipe by default
  * @param stderr the destination of standard error; a pipe by default; null to redirect it to
@@ -63,7 +63,7 @@ public record Command(
      * @param commandLine the program and its arguments
      * @param environment additional environment variables
      * @param isEnvironmentInherited true to also pass the variables of this process
-     * @param directory the working directory; null for that of this process
+     * @param directory the working directory; null for the directory of this process
      * @param stdin the source of standard input
      * @param stdout the destination of standard output
      * @param stderr the destination of standard error; null to redirect it to standard output
@@ -297,8 +297,8 @@ public record Command(
      * until it has exited and its output is closed. A program that exits without reading all of its
      * input is not an error.
      *
-     * <p>Whenever this method throws, the program and all processes that it started have been
-     * killed, if they can be ({@link RunningProcess#kill}).
+     * <p>If this method throws, it has killed the program and all processes that the program
+     * started, as far as they can be killed ({@link RunningProcess#kill}).
      *
      * @param input the standard input; empty if it is not piped
      * @param timeout the maximum time, including the start

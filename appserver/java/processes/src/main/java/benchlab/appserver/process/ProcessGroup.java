@@ -81,9 +81,9 @@ final class ProcessGroup {
     }
 
     /**
-     * Returns true if the process has an environment although its environment was read as empty, or
-     * will have one shortly. While execve(2) runs, it sets the start of the code last. Kernel
-     * threads and zombies have no memory. See proc_pid_stat(5) for the fields.
+     * Returns true for a process whose environment was read as empty, but is not empty or is about
+     * to be set. execve(2) sets the start of the code last. Kernel threads and zombies have no
+     * memory. See proc_pid_stat(5) for the fields.
      */
     private static boolean hasEnvironment(Path process) {
         String stat = read(process.resolve("stat"));

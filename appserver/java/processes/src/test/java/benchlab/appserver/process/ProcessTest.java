@@ -183,7 +183,7 @@ class ProcessTest {
         }
     }
 
-    /** Sorted output is only written after the end of the input. */
+    /** The program sort writes its output only after the end of its input. */
     @Test
     void iteratesOverLinesWhileItFeeds() throws Exception {
         var numbers = new StringBuilder();
@@ -350,7 +350,7 @@ class ProcessTest {
         untilGone(pids);
     }
 
-    /** Otherwise the parent would see the exit of its child and start another one. */
+    /** Each parent starts another child when it sees that its child has exited. */
     @RepeatedTest(10)
     void killsParentsBeforeTheirChildren() throws Exception {
         Path pids = folder.resolve("pids");
@@ -364,7 +364,7 @@ class ProcessTest {
         }
     }
 
-    /** The program continues until its output has been read. */
+    /** The call returns only when all processes have closed the output. */
     @Test
     void readsWhatIsWrittenAfterTheEndOfTheProgram() throws Exception {
         Output output = shell("sleep 0.5; (sleep 0.3; echo late; echo e >&2) & echo early").run();
@@ -424,7 +424,7 @@ class ProcessTest {
         }
     }
 
-    /** An example is a process of another user. */
+    /** Examples of processes that cannot be killed are those of other users. */
     @Test
     void whatCannotBeKilledIsNotWaitedFor() {
         Command command = Command.of("sleep", "1000");

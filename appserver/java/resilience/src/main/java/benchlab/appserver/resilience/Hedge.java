@@ -14,14 +14,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Makes a call again while the first one is still running, and returns the result that arrives
- * first, to shorten the slowest calls. The others are interrupted, but may take effect, so hedging is
- * only for calls that are idempotent. (J. Dean, L. A. Barroso, The Tail at Scale, Communications of
- * the ACM 56, 2013.)
+ * first, to shorten the slowest calls. The other calls are interrupted, but may take effect, so
+ * hedging is only for calls that are idempotent. (J. Dean, L. A. Barroso, The Tail at Scale,
+ * Communications of the ACM 56, 2013.)
  *
- * <p>A failed call does not end the wait for those that still run. If all have failed, the exception
- * of the last one is thrown, with the others as suppressed exceptions. All calls run in other
- * threads, at the same time: they must not share state. An interrupt of the caller interrupts all
- * calls.
+ * <p>A failed call does not end the wait for the calls that still run. If all calls have failed,
+ * the exception of the last one is thrown, with the others as suppressed exceptions. All calls run
+ * in other threads, at the same time: they must not share state. An interrupt of the caller
+ * interrupts all calls.
  */
 public final class Hedge implements Guard {
 

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>The exception of the last attempt is thrown as it is. The exception of the attempt before is
  *       added to it as a suppressed exception, and so on. Errors are not caught.
  *   <li>An interrupt ends the retries and the delay between them; the interrupt flag stays set.
- *   <li>Policies inside of each other multiply their attempts. A shared {@link Budget} limits them.
+ *   <li>Nested policies multiply their attempts. A shared {@link Budget} limits the retries.
  * </ul>
  */
 public final class RetryPolicy implements Guard {
@@ -160,7 +160,7 @@ public final class RetryPolicy implements Guard {
      * Returns a copy that also classifies results, such as HTTP responses with the status 503. If
      * the last attempt has a result that is a failure, the call returns this result.
      *
-     * @param classifier returns null for a result that is a success, or not of a known type
+     * @param classifier returns null for a success, and for a result of an unknown type
      * @return the policy
      */
     public RetryPolicy results(Function<@Nullable Object, @Nullable Verdict> classifier) {

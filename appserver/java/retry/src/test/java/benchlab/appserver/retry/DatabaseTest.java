@@ -124,7 +124,7 @@ abstract class DatabaseTest {
         Situations.checkBalance(Situations.Mode.KEYED, program, withoutOther, "again: " + words);
     }
 
-    /** Checks each line of the file, which also defines its columns. */
+    /** Checks each line of retry_situations.txt, which also documents its columns. */
     @Test
     @Timeout(600)
     void aFaultAtAnyPointHasTheOutcomeOfEveryDatabase() throws Exception {
@@ -188,7 +188,10 @@ abstract class DatabaseTest {
         }
     }
 
-    /** Builds a program. In mode BY_HAND, nested transactions without a key may be repeated. */
+    /**
+     * Returns the letters of one to four random steps of a call. Mode BY_HAND has no nested
+     * transactions without a key, because these may be repeated.
+     */
     private static String program(Situations.Mode mode, Random random) {
         String letters = mode == Situations.Mode.BY_HAND ? "aakK" : "aapPbBkK";
         return random.ints(1 + random.nextInt(4), 0, letters.length())
@@ -586,7 +589,10 @@ abstract class DatabaseTest {
         return Long.toString(number(connection, "SELECT balance FROM account WHERE id = 1"));
     }
 
-    /** Runs in a transaction that the work begins itself, as a container does. */
+    /**
+     * Calls {@link IdempotencyKey#once} in a transaction that the work begins itself, as a
+     * container does.
+     */
     private String addOnceInTransaction(Policy with, Transactions.Source source)
             throws SQLException {
         return Retry.call(

@@ -85,7 +85,9 @@ abstract class TestDatabase implements AutoCloseable {
             }
         }
 
-        /** Does not wait for locks; readers and writers do not block each other. */
+        /**
+         * Connects without a timeout for locks: a statement that meets a lock fails immediately.
+         */
         @Override
         Connection connect() throws SQLException {
             return DriverManager.getConnection(

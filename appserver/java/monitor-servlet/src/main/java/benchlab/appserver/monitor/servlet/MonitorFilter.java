@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The metrics contain SQL, paths with keys, and errors. Nobody can see them unless the
  * application grants access, with a token or with a predicate of its own, such as {@link #onPort}.
- * For all other clients, the path belongs to the application, as any other path does.
+ * Requests of all other clients for these paths reach the application.
  *
  * <p>An asynchronous request lasts until it is complete; CPU time and queries of other threads do
  * not count for its page. A request whose servlet throws counts as status 500.

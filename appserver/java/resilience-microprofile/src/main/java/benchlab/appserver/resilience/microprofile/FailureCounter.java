@@ -15,8 +15,8 @@ final class FailureCounter {
     private final Class<? extends Throwable>[] skipOn;
 
     /**
-     * The result of a call that does not count as a failure: a value, or the exception that was
-     * skipped.
+     * The result of a call that does not count as a failure: a value, or an exception that the
+     * annotation does not count.
      */
     private record End(@Nullable Object result, @Nullable Exception skipped) {}
 
