@@ -95,7 +95,8 @@ def _modules(ear: Path) -> list[tuple[Path, str]]:
 
 
 def _unpack(archive: Path, folder: Path) -> None:
-    """Unpacks regular files only, none outside of the directory, within the limits."""
+    """Unpacks the files of an archive into a directory. Raises ArchiveError if the archive exceeds the limits, or an
+    entry is not a regular file within the directory."""
     try:
         with zipfile.ZipFile(archive) as opened:
             entries = [entry for entry in opened.infolist() if not entry.is_dir()]

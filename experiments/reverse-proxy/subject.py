@@ -197,7 +197,7 @@ def site(opening: Opening) -> Iterator[None]:
 
 
 def name(proxy: str, backend: str, *options: str) -> str:
-    """Returns the subject's name in experiment.toml, which only contains Tomcat if there is no proxy."""
+    """Returns the subject's name in experiment.toml. It contains `tomcat` only if there is no proxy."""
     server = "" if backend == "tomcat" and PROXIES[proxy] else backend
     return "-".join(word for word in (server, PROXIES[proxy], *options) if word)
 

@@ -110,7 +110,7 @@ def test_a_proxy_is_the_target_of_a_subject(faults: FixtureProcess) -> None:
     query = b"\x05\0\0\0\x03PING"
     client.sendall(query)
     assert client.recv(100) == query
-    assert faults.ask("end visit=1 operations=1")["message"].startswith("it sends no visible COMMIT")
+    assert faults.ask("end visit=1 operations=1")["message"].startswith("the subject sends no visible COMMIT")
     client.sendall(b"\x07\0\0\0\x03COMMIT")
     assert client.recv(100) == b"", "the response is dropped, and the connection is closed"
     assert faults.ask("end visit=1 operations=1") == {"verb": "ended"}

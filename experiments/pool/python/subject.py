@@ -54,7 +54,7 @@ class Pool:
 
 
 class ForgetfulPool(Pool):
-    """Has no `finally`: a failing holder never returns its resource, and the pool runs dry."""
+    """A pool without `finally`: a failing holder never returns its resource, until the pool is empty."""
 
     @contextmanager
     def lease(self) -> Iterator[Resource]:

@@ -94,7 +94,8 @@ class SqlSubjectTest {
     }
 
     /**
-     * Tests transactions of one row, of multiple rows, of two statements, and one for each schema change.
+     * Tests transactions of one row, of multiple rows and of two statements, and a transaction for
+     * each schema change.
      */
     @ParameterizedTest
     @CsvSource({

@@ -29,8 +29,8 @@ public record RestSubject(String name, String library, Opener opener) implements
     static final int BACKLOG = 1024;
 
     /**
-     * The maximum idle time of a connection. Servers are sometimes stopped for a minute and then
-     * continue.
+     * The maximum idle time of a connection. It exceeds the minute for which benchlab may stop a
+     * server.
      */
     static final Duration IDLE = Duration.ofMinutes(10);
 
