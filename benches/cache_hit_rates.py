@@ -4,9 +4,9 @@
 
     benches/cache_hit_rates.py [--seed 1] [--requests 300000] [--capacity 1000]
 
-Policies: FIFO, LRU, S3-FIFO (Yang et al., "FIFO queues are all you need for cache eviction", SOSP 2023), and W-TinyLFU (Einziger,
-Friedman and Manes, "TinyLFU: a highly efficient cache admission policy", ACM TOS 13 (4), 2017; with a fixed window of 1 %).
-"optimum" is Belady's: it knows the future.
+Policies: FIFO, LRU, S3-FIFO (Yang et al., "FIFO queues are all you need for cache eviction", SOSP 2023), and W-TinyLFU
+(Einziger, Friedman and Manes, "TinyLFU: a highly efficient cache admission policy", ACM TOS 13 (4), 2017; with a fixed
+window of 1 %). "optimum" is Belady's optimal policy, which knows all future requests.
 
 The command is deterministic: it counts hits and misses, and measures no time.
 """
@@ -42,7 +42,7 @@ def flat_zipf(source: random.Random, capacity: int) -> Iterator[int]:
 
 
 def loop(source: random.Random, capacity: int) -> Iterator[int]:
-    """The same keys in the same order, again and again: a quarter more keys than fit."""
+    """A loop over a quarter more keys than fit, always in the same order."""
     return itertools.cycle(range(capacity * 5 // 4))
 
 
@@ -55,7 +55,7 @@ def scans(source: random.Random, capacity: int) -> Iterator[int]:
 
 
 def shifting(source: random.Random, capacity: int) -> Iterator[int]:
-    """A Zipf distribution over keys that are repeatedly replaced by others, all at once."""
+    """A Zipf distribution over a set of keys that is repeatedly replaced as a whole."""
     ranks = zipf(source, capacity)
     for shift in itertools.count():
         for rank in itertools.islice(ranks, 30 * capacity):

@@ -17,7 +17,7 @@ LAB = Path(os.environ.get("BENCHLAB", ROOT / "target" / "release" / "benchlab"))
 
 @dataclass(frozen=True)
 class Load:
-    """A load: at a rate, or without one as fast as possible."""
+    """A load, at a constant rate or as fast as possible."""
 
     port: int
     connections: int

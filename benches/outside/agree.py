@@ -95,7 +95,7 @@ def run(command: list[object], cores: set[int] | None = None, **options) -> str:
                           capture_output=True, text=True, check=False, **options)
     if done.returncode:
         last = "\n".join((done.stdout + done.stderr).strip().splitlines()[-15:])
-        raise Failure(f"{command[0]} ended with {done.returncode}:\n{last}")
+        raise Failure(f"{command[0]} exited with status {done.returncode}:\n{last}")
     return done.stdout
 
 
@@ -278,7 +278,7 @@ def main() -> None:
     parser.set_defaults(effort=DEFAULT)
     args = parser.parse_args()
     if unknown := {*args.languages} - {*LANGUAGES} | {*args.cases} - {*CASES}:
-        parser.error(f"there is no {', '.join(unknown)}")
+        parser.error(f"unknown language or case: {', '.join(unknown)}")
     os.environ["BENCHLAB_PROJECT"] = str(ROOT)
 
     chosen = [(language, name) for name in args.cases for language in args.languages if language in CASES[name].languages]

@@ -109,7 +109,7 @@ def turn(server: Served, args: argparse.Namespace, slow: bool, told: list[SlowCl
 
 @dataclass
 class Round:
-    """The means of two turns each."""
+    """The means of the two turns without the slow clients, and of the two turns with them."""
 
     without: Turn
     slow: Turn

@@ -112,7 +112,7 @@ def compare(profiles: list[Server], oracle: Server, dice: random.Random, for_s: 
 def oracle(folder: Path) -> Iterator[Server]:
     go = {subject.name: subject for subject in servers.declared_subjects() if subject.experiment == "rest"}.get("go")
     if go is None or not (servers.ROOT / go.program[0]).exists():
-        pytest.skip("the subject of Go is not built")
+        pytest.skip("the Go subject of the experiment rest is not built")
     server = servers.start(Target("go", go), folder)
     yield server
     server.close()
@@ -122,7 +122,7 @@ def oracle(folder: Path) -> Iterator[Server]:
 def profiles(folder: Path) -> Iterator[list[Server]]:
     started = [servers.start(target, folder) for target in servers.targets() if target.promises]
     if not started:
-        pytest.skip("other servers are not held to Go's answers")
+        pytest.skip("other servers do not have to respond as Go does")
     yield started
     for server in started:
         server.close()

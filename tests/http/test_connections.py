@@ -74,7 +74,7 @@ def test_http_1_0_is_kept_if_it_asks(server: Server, option: str) -> None:
             answer = connection.send(request("GET", "/api", f"Connection: {option}", version="1.0")).answer(version="1.0")
             assert answer.json == HELLO
             if "keep-alive" not in answer.words("Connection"):
-                assert not server.promises, "the answer does not say keep-alive"
+                assert not server.promises, "the response does not announce keep-alive"
                 connection.must_end()
                 return
         connection.send(request(version="1.0")).answer(version="1.0")
@@ -202,7 +202,7 @@ def test_a_client_that_does_not_read(server: Server) -> None:
         while time.monotonic() < deadline:
             server.must_serve()
         if server.subject and server.promises:
-            assert resident(server) < memory + 2_000_000, "it has the answers in memory"
+            assert resident(server) < memory + 2_000_000, "the server stores the responses in memory"
         for _ in range(times):
             assert connection.answer().body == FILE
         assert connection.is_open()

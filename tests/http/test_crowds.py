@@ -214,9 +214,9 @@ def test_slow_but_honest_in_a_crowd(program: Program, crowd: str) -> None:
 @pytest.mark.files
 @pytest.mark.parametrize("crowd", ["idle", "slow headers", "slow posts", "slow readers"])
 def test_a_crowd_with_defaults(server: Server, crowd: str) -> None:
-    """The subjects of benchlab with their default settings."""
+    """Tests the subjects of benchlab with their default settings."""
     if not server.promises:
-        pytest.skip("what another server does is its own affair")
+        pytest.skip("other servers do not guarantee this behavior")
     form = dict(CROWDS[crowd])
     form["sent"] = {"slow posts": request("POST", "/api/echo", "Content-Length: 65536") + b" " * 65_000,
                     "slow readers": request("GET", "/files/64k.bin") * 200}.get(crowd, form["sent"])

@@ -24,7 +24,7 @@ def hello(name: str) -> bytes:
 @contextmanager
 def connections(server: Server, count: int) -> Iterator[list[Connection]]:
     if count + 100 > resource.getrlimit(resource.RLIMIT_NOFILE)[0]:
-        pytest.skip("this user may not have so many open files")
+        pytest.skip("the limit of open files is too low for this test")
     with ExitStack() as stack:
         yield [stack.enter_context(server.connect()) for _ in range(count)]
 
@@ -33,7 +33,7 @@ def connections(server: Server, count: int) -> Iterator[list[Connection]]:
 def test_idle_connections(server: Server, count: int) -> None:
     """All idle connections are open and do not delay the others. Each is served when it sends a request."""
     if count > MIN_CONNECTIONS and server.target.name not in ("ada-server", "ada-rest"):
-        pytest.skip("the experiment asks for 1,024 only")
+        pytest.skip("the experiment requires only 1,024 connections")
     with connections(server, count) as idle:
         for connection in idle[::10]:
             assert connection.send(request()).answer().status == 200
@@ -53,7 +53,7 @@ def test_512_busy_connections(server: Server) -> None:
             connection.send(hello(f"N{i}-0"))
         while turns:
             ready = selector.select(timeout=5)
-            assert ready, f"{len(turns)} connections wait for an answer"
+            assert ready, f"{len(turns)} connections wait for a response"
             for key, _ in ready:
                 i = key.data
                 assert busy[i].answer().json == {"greeting": f"Hello N{i}-{turns[i]}!"}

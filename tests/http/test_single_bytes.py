@@ -51,7 +51,7 @@ def cost_ns(program: Program, connection: Connection, piece: bytes) -> float:
 
 
 def compare(program: Program, beginnings: list[bytes], dribbled: bytes, end: bytes = b"") -> float:
-    """Returns the median cost after the first beginning, divided by that after the second."""
+    """Returns the median cost after the first beginning, divided by the median cost after the second beginning."""
     with ExitStack() as stack:
         connections = [stack.enter_context(program.connect()) for _ in beginnings]
         for connection, beginning in zip(connections, beginnings, strict=True):

@@ -94,7 +94,7 @@ def test_a_coding_and_a_short_length(server: Server, coding: str) -> None:
 def test_an_obfuscated_coding_without_a_length(server: Server, coding: str) -> None:
     """The request is rejected. Otherwise its body would be the next request (TE.0)."""
     if "folded" in coding and not server.promises:
-        pytest.skip("RFC 9112 5.2 lets a server unfold it")
+        pytest.skip("RFC 9112 5.2 lets a server unfold the field")
     must_be_refused(server, post(CODINGS[coding]) + b"0\r\n\r\n" + HIDDEN)
 
 
@@ -191,5 +191,5 @@ def test_a_refused_request_is_refused_in_pieces_too(server: Server) -> None:
         try:
             assert connection.answer("POST").status == 400
         except NoAnswer as error:
-            raise AssertionError("the answer was lost in the close") from error
+            raise AssertionError("the close of the connection lost the response") from error
         connection.must_end()

@@ -60,7 +60,7 @@ def wait_until(condition: Callable[[], bool], event: str) -> None:
 
 
 def none_is_open(program: Program) -> None:
-    wait_until(lambda: program.get("/open").body == b"0", "receivers or sources are left open")
+    wait_until(lambda: program.get("/open").body == b"0", "receivers or sources remain open")
 
 
 def counted(content: bytes) -> bytes:
@@ -297,7 +297,7 @@ def test_a_server_that_stops(profile: str) -> None:
         with another.connect() as quick, another.connect() as slow:
             for client in (quick, slow):
                 client.send(head("/upload/count", "Content-Length: 10") + b"12345")
-            wait_until(lambda: another.get("/open").body == b"2", "both are not open")
+            wait_until(lambda: another.get("/open").body == b"2", "the two receivers are not open")
             another.process.stdin.close()
             answer = quick.send(b"67890").answer("POST")
             assert answer.body == counted(b"1234567890")
@@ -353,7 +353,7 @@ def test_content_that_lasts_longer_than_the_limit(impatient: Program) -> None:
         for _ in range(80):
             connection.send(bytes(100_000))
         assert connection.answer("POST").body == counted(bytes(8_000_000))
-        assert time.monotonic() - began > 0.5, "it did not last"
+        assert time.monotonic() - began > 0.5, "the transfer was shorter than the time limit"
 
 
 def test_damaged_uploads(program: Program) -> None:
@@ -491,16 +491,16 @@ def test_an_answer_that_is_read_slowly(impatient: Program) -> None:
     however long it takes."""
     with Connection(impatient.addresses[0], receive_buffer=4_096) as slow:
         slow.send(request("GET", "/stream?size=100000000"))
-        wait_until(lambda: impatient.get("/open").body == b"1", "it is not open")
-        wait_until(lambda: impatient.get("/open").body == b"0", "it holds a source for good")
+        wait_until(lambda: impatient.get("/open").body == b"1", "the source is not open")
+        wait_until(lambda: impatient.get("/open").body == b"0", "the slow client keeps the source open")
     with impatient.connect() as steady:
         steady.send(request("GET", "/stream?size=10000000"))
         began, received = time.monotonic(), b""
         while not received.endswith(b"\r\n0\r\n\r\n"):
-            assert (read := steady.socket.recv(50_000)), "closed"
+            assert (read := steady.socket.recv(50_000)), "the server closed the connection"
             received = (received + read)[-10:]
             time.sleep(0.005)
-        assert time.monotonic() - began > 0.5, "it did not last"
+        assert time.monotonic() - began > 0.5, "the transfer was shorter than the time limit"
 
 
 def test_the_example() -> None:
