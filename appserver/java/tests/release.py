@@ -155,7 +155,7 @@ def check_artifact(module: Path, parent: ElementTree.Element, version: str) -> N
         own = path in ("name", "description")
         assert texts(pom, path) or not own and texts(parent, path), f"{module.name} has no {path}"
     assert texts(pom, "version") == [version] or texts(pom, "parent/version") == [version], (
-            f"{module.name} has another version than its parent")
+            f"{module.name} has a version other than its parent's")
     if texts(pom, "packaging") == ["pom"]:
         return
     base = module / "target" / f"{texts(pom, 'artifactId')[0]}-{version}"
