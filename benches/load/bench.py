@@ -173,7 +173,7 @@ def quantile(values: list[float], part: float) -> float:
 
 
 def table(head: list[str], rows: Iterable[list[str]]) -> str:
-    """Returns a Markdown table: the first column is text, the others are numbers."""
+    """Returns a Markdown table: the first column is text, and the other columns are numbers."""
     lines = [head, ["---"] + ["--:"] * (len(head) - 1), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
@@ -203,7 +203,7 @@ def busy() -> str:
 
 
 def _ticks() -> tuple[int, int]:
-    """Returns the ticks of all cores: in total, and idle ones including those spent waiting for a disk."""
+    """Returns the ticks of all cores: the total, and the idle ticks, which include the ticks spent waiting for a disk."""
     ticks = [int(word) for word in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
     return sum(ticks), ticks[3] + ticks[4]
 

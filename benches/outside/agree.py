@@ -8,7 +8,7 @@ pyperf, `testing.B`, Criterion. It checks whether their results agree within 5 %
 counter  one increment of the atomic counter of the experiment `counter`
 cache    one read of the concurrent map of the experiment `cache`, with keys distributed by Zipf's law
 pool     one lease and its release, of the experiment `pool`
-counter2 as `counter`, by 2 threads on 2 cores, of which each does half (not by default, and not in Python)
+counter2 as `counter`, by 2 threads on 2 cores, each of which does half (not by default, and not in Python)
 
 Both tools open the same case of the same subject and call its loop with a number of operations, on the same core, in
 turns: benchlab, the tool, the tool, benchlab and so on. A result of benchlab is its typical wall time of an

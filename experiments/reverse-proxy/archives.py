@@ -206,8 +206,8 @@ def _types(descriptor: Path) -> dict[str, str]:
 
 
 def _untyped(application: Application) -> frozenset[str]:
-    """Finds extensions for which Apache and the application choose different types. Apache uses the last extension of
-    a file that it knows (mod_mime), and the application uses the last one."""
+    """Finds extensions for which Apache and the application choose different types. Apache uses the last extension that
+    it knows (mod_mime), and the application uses the last extension."""
     known = {ending.lower() for ending in (*content_types(), *application.types)}
     found = set()
     for path in static_files(application):

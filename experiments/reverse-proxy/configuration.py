@@ -33,7 +33,7 @@ class Configuration:
     tls: stack.Tls
     public: stack.Public
     tomcat_user: str | None = None
-    """Tomcat's user if root starts it; otherwise the current user."""
+    """The user of Tomcat if root starts Tomcat. Otherwise the current user runs it."""
     http: int | None = None
     """The port of a connector that bypasses the proxy; only for the verification."""
 

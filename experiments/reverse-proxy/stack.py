@@ -52,7 +52,7 @@ class Public:
     """Settings that a public site needs, but a measurement does not."""
 
     user: str = "www-data"
-    """Apache's user if root starts it."""
+    """The user of Apache if root starts Apache."""
     hsts: bool = False
     redirect: str = ""
     """The `[ADDRESS:]PORT` that listens without TLS and redirects all requests to the site."""

@@ -131,7 +131,7 @@ class Proxy:
         self.ask = Site("the proxy", self.port, self.private.tls).ask
 
     def _mark_sources(self) -> None:
-        """Replaces each page with one that does nothing. A marker in its source reveals whether the source is
+        """Replaces each page with a page that does nothing. A marker in its source reveals whether the source is
         disclosed."""
         for application in self.applications:
             for inside in sources(application):

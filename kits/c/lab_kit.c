@@ -112,7 +112,7 @@ static void write_hello(FILE *replies, const char *subject, const char *library)
 
 typedef enum { LINE, TOO_LONG, END } input;
 
-/* Waits for input and reads what is available. Returns false at the end of the input. */
+/* Waits for input and reads the available bytes. Returns false at the end of the input. */
 static bool fill(lab *lab)
 {
     ssize_t count;

@@ -121,9 +121,9 @@ static inline void lab_lap(lab_latencies *latencies)
     latencies->end = now;
 }
 
-/* Adds a thread's latencies to those of the batch. Call it from the case's perform, after all
- * threads have finished. The batch then lasts from the first start to the last end. If there are
- * no laps, the batch reports no latencies. */
+/* Adds a thread's latencies to the latencies of the batch. Call it from the case's perform, after all threads
+ * have finished. The batch then lasts from the first start to the last end. If there are no laps, the batch
+ * reports no latencies. */
 void lab_add_latencies(lab *lab, const lab_latencies *latencies);
 
 /* -- Errors ------------------------------------------------------------------------------- */

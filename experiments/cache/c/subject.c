@@ -275,7 +275,7 @@ static bool lost_perform(lab *lab, void *data, uint64_t operations, lab_work *wo
 
 /* -- evict: each operation sends a trace of requests to a new, bounded cache ------------------------ */
 
-/* The seeded sequence, mixed so that it does not repeat. */
+/* Returns the value k of the seeded sequence, mixed so that the sequence does not repeat. */
 static uint64_t evict_input(lab *lab, uint64_t k)
 {
     uint64_t mixed = lab_inputs(lab)[k % LAB_INPUTS] + k / LAB_INPUTS * UINT64_C(0x9E3779B97F4A7C15);

@@ -102,7 +102,8 @@ func (f fresh) Perform(operations uint64) (work lab.Work, err error) {
 
 func (f fresh) Close() error { return f.site.Close() }
 
-// openPacket opens a case whose request fills one packet exactly, or needs a second one for its last byte.
+// openPacket opens a case whose request fills one packet exactly, or needs a second packet for its last
+// byte.
 func openPacket(opening *lab.Opening, spoken protocol) (lab.Case, error) {
 	packets, err := opening.Text("packets")
 	if err != nil {

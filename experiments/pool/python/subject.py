@@ -35,8 +35,8 @@ class Resource:
 
 
 class Pool:
-    """A queue of idle resources. A LifoQueue leases the most recently returned resource, any other queue the one
-    that has been idle longest."""
+    """A queue of idle resources. A LifoQueue leases the most recently returned resource, and any other queue leases the
+    resource that has been idle longest."""
 
     def __init__(self, size: int, queue: type[Queue[Resource] | SimpleQueue[Resource]] = SimpleQueue) -> None:
         self.size = size

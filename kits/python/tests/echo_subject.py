@@ -62,7 +62,7 @@ def measure(_: Opening) -> Iterator[Perform]:
 
 @contextmanager
 def fallible(opening: Opening) -> Iterator[Perform]:
-    """Does ten operations; those whose number ends with a digit of `digits` fail."""
+    """Does ten operations. An operation fails if its number ends with a digit of `digits`."""
     digits = {int(digit) for digit in opening.text("digits")}
 
     def share(operations: range, latencies: Latencies) -> Work:

@@ -97,7 +97,7 @@ fn server(mut opening: Opening) -> Result<Closed, Failure> {
     Ok(opening.wait())
 }
 
-/// An error like that of a driver: its cause contains the important message.
+/// An error like a driver's error: its cause contains the important message.
 #[derive(Debug)]
 struct Full;
 

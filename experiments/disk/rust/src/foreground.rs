@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Work that a user waits for: small operations at fixed times, independent of earlier ones.
+//! Work that a user waits for: small operations at fixed times, independent of earlier operations.
 
 use crate::blocks::{
     BLOCK, BLOCKS, Buffer, Uncached, fill, forget, large_file, mixed, open_uncached, verify,

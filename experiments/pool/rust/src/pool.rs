@@ -23,8 +23,8 @@ impl Resource {
     }
 }
 
-/// A pool that leases resources in the order that `is_lifo` selects: the most recently returned one
-/// first, or the one that has been idle longest.
+/// A pool that leases resources in the order that `is_lifo` selects: the most recently returned resource first, or the
+/// resource that has been idle longest.
 pub struct Pool {
     state: Mutex<State>,
     released: Condvar,

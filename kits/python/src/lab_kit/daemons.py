@@ -16,8 +16,7 @@ from pathlib import Path
 from types import TracebackType
 
 _USER = "www-data"
-"""The user that daemons run as if this program runs as root. Debian always has it; other distributions have
-`nobody`."""
+"""The user of daemons that a program of root starts. Debian always has it; other distributions have `nobody`."""
 
 _TIMEOUT_S = 120
 """The timeout for a server to respond, which allows for a busy machine."""

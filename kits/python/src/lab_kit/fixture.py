@@ -18,8 +18,9 @@ _ADDED = ("state", "folder", "disk", "visit", "seed", "target")
 @dataclass(frozen=True)
 class State:
     """A state of a fixture: its name, which is a subject's name or a factor's value; its arguments in the experiment;
-    and the subject's directory, with the name of the disk below it if there is one. In a visit, it also has the
-    parameters of the case, a seed, and the subject's target; the name is empty if the fixture has no states."""
+    and the subject's directory, with the name of the disk that contains it, if there is such a disk. In a visit, it
+    also has the parameters of the case, a seed, and the subject's target; the name is empty if the fixture has no
+    states."""
 
     name: str
     arguments: Mapping[str, str]

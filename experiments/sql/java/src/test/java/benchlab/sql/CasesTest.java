@@ -155,8 +155,8 @@ class CasesTest {
         }
 
         /**
-         * Both ends of every type's range, characters of one to four bytes, and moments that differ
-         * by one ms.
+         * Tests both ends of every type's range, characters of one to four bytes, and moments that
+         * differ by one ms.
          */
         @Test
         void decodesEveryColumn() throws Exception {
@@ -316,7 +316,7 @@ class CasesTest {
         }
     }
 
-    /** Tests of servers, in addition to those of all databases. */
+    /** Tests of servers, in addition to the tests of all databases. */
     abstract static class OnServer extends OnDatabase {
 
         /** The number of prepared statements that the driver caches by default. */

@@ -33,9 +33,9 @@ public interface Cache<K, V> {
     /**
      * Returns the value of a key, loading it on a miss.
      *
-     * <p>If multiple threads miss a key at the same time, one of them calls its loader, and the others
-     * wait for the same value. No lock is held while the loader runs, and threads that use other keys
-     * do not wait.
+     * <p>If multiple threads miss a key at the same time, one of these threads calls its loader,
+     * and the other threads wait for the same value. No lock is held while the loader runs, and
+     * threads that use other keys do not wait.
      *
      * <p>A loaded value is not stored if its key was put or removed, or the cache was cleared,
      * during the load, because the value may be older than that change. Calls after the change do
@@ -110,7 +110,7 @@ public interface Cache<K, V> {
     void clear();
 
     /**
-     * Returns the number of values, including expired ones that have not been removed yet.
+     * Returns the number of values, including expired values that have not been removed yet.
      *
      * @return the number of values
      */

@@ -82,7 +82,7 @@ public final class CacheOptions<K, V> implements Cloneable {
     }
 
     /**
-     * Sets the time to live of each value, including loaded ones.
+     * Sets the time to live of each value, including loaded values.
      *
      * @param <K1> the type of the keys
      * @param <V1> the type of the values
@@ -112,9 +112,9 @@ public final class CacheOptions<K, V> implements Cloneable {
 
     /**
      * Sets the time from the write of a value until {@link Cache#get(Object, Loader)} loads it
-     * again. The first caller after that time runs its loader in the {@link #executor}; the others
-     * get the current value without waiting. If the loader fails, the current value stays, and the
-     * next attempt is due after the same time again.
+     * again. The first caller after that time runs its loader in the {@link #executor}. All other
+     * callers get the current value without waiting. If the loader fails, the current value stays,
+     * and the next attempt is due after the same time again.
      *
      * @param time more than 0, at most 100 years; null for never
      * @return the options

@@ -43,7 +43,7 @@ final class Eviction<K, V> {
     /**
      * The hashes of evicted entries in the high halves, and the numbers of their evictions in the
      * low halves. The array consists of sets of {@link #WAYS} elements, in which the latest
-     * eviction comes first. A new element of a full set replaces the oldest one.
+     * eviction comes first. A new element of a full set replaces the oldest element.
      */
     private long[] ghosts = new long[MIN_GHOSTS];
 
@@ -73,7 +73,7 @@ final class Eviction<K, V> {
         append(entry);
     }
 
-    /** Adds an entry in place of a removed one. The write counts as a read. */
+    /** Adds an entry in place of a removed entry. The write counts as a read. */
     void addReplacement(TrackedEntry<K, V> entry, TrackedEntry<K, V> replaced) {
         entry.isInMain = replaced.isInMain;
         entry.reads = replaced.reads;

@@ -345,7 +345,7 @@ class CacheTest {
     }
 
     /**
-     * A value that was put during the load is newer than the loaded one, even if it has been
+     * A value that was put during the load is newer than the loaded value, even if it has been
      * evicted since.
      */
     @ParameterizedTest

@@ -21,8 +21,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A bounded pool of resources. It creates a resource on demand when none is idle. {@link PoolOptions}
- * lets it keep idle ones ready, and limits how long a resource lives, is idle or is held.
+ * A bounded pool of resources. It creates a resource on demand when none is idle. {@link
+ * PoolOptions} lets it keep idle resources ready, and limits how long a resource lives, is idle or
+ * is held.
  *
  * <ul>
  *   <li>Waiting threads are served in the order of their calls.
@@ -115,8 +116,8 @@ public final class Pool<R> implements AutoCloseable {
     }
 
     /**
-     * A thread that waits for a lease. The pool serves it with a slot, with the permission to
-     * create one, or with a rejection.
+     * A thread that waits for a lease. The pool gives it a slot or the permission to create a slot,
+     * or rejects it.
      */
     private static final class Waiter<R> {
         private final Thread thread = Thread.currentThread();
@@ -233,8 +234,9 @@ public final class Pool<R> implements AutoCloseable {
     }
 
     /**
-     * Changes the maximum number of resources. If the pool has more, idle resources are destroyed
-     * immediately and leased ones when they are returned. Until then no thread gets a lease.
+     * Changes the maximum number of resources. If the pool has more resources, it destroys idle
+     * resources immediately, and leased resources when they are returned. Until then no thread gets
+     * a lease.
      *
      * @param capacity the maximum number, at least 1
      * @throws PoolClosedException if the pool is closed
@@ -252,8 +254,8 @@ public final class Pool<R> implements AutoCloseable {
 
     /**
      * Replaces all current resources, for example after a failover of the server or a change of its
-     * password: idle resources are destroyed immediately, and leased ones when they are returned. No
-     * later lease gets one of them.
+     * password: the pool destroys idle resources immediately, and leased resources when they are
+     * returned. No later lease gets a replaced resource.
      */
     public void softEvict() {
         change(
@@ -549,7 +551,7 @@ public final class Pool<R> implements AutoCloseable {
         return make();
     }
 
-    /** Replaces an invalid slot, whose capacity is reserved for the new one. */
+    /** Replaces an invalid slot, whose capacity is reserved for the new slot. */
     private void replace(Slot<R> invalid, End end) {
         change(
                 () -> {

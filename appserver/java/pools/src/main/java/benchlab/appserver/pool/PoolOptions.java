@@ -121,8 +121,8 @@ public final class PoolOptions<R> implements Cloneable {
     }
 
     /**
-     * Sets the check of a resource before each lease except the first. If it returns false or throws,
-     * the resource is destroyed and another one is created.
+     * Sets the check of a resource before each lease except the first. If the hook returns false or
+     * throws, the pool destroys the resource and creates another one.
      *
      * @param hook checks a resource
      * @return the options
@@ -186,8 +186,8 @@ public final class PoolOptions<R> implements Cloneable {
 
     /**
      * Sets the number of idle resources that the pool keeps ready, as far as its capacity allows.
-     * It creates them on a thread of its own, and replaces those that are destroyed. If the factory
-     * fails, the pool tries again after a pause, which doubles up to 10 seconds.
+     * The pool creates these resources on a thread of its own, and replaces destroyed resources. If
+     * the factory fails, the pool tries again after a pause, which doubles up to 10 seconds.
      *
      * @param resources the number of resources, 0 by default
      * @return the options

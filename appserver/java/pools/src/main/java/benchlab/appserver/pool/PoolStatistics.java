@@ -60,8 +60,8 @@ public record PoolStatistics(
         Duration holdTime) {
 
     /**
-     * Returns the number of resources that are neither leased nor destroyed: idle ones, and those
-     * for which a hook is running.
+     * Returns the number of resources that are neither leased nor destroyed: idle resources, and
+     * resources for which a hook is running.
      *
      * @return the number of resources
      */

@@ -75,10 +75,7 @@ final class Slots<R> {
         return null;
     }
 
-    /**
-     * In LIFO order, makes a slot the first one that a search tries. Called before the slot becomes
-     * idle.
-     */
+    /** In LIFO order, makes a search try this slot first. Called before the slot becomes idle. */
     void comesBack(Slot<R> slot) {
         if (isLatestFirst && Hint.LATEST.getAcquire(hint) != slot) {
             Hint.LATEST.setRelease(hint, slot);

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// Tests what a pool does by itself: the ends of resources, checks of idle ones, and reports of leaks.
+// SPDX-License-Identifier: Apache-2.0 Tests a pool's own maintenance: the ends of resources, checks
+// of idle resources, and reports of leaks.
 package benchlab.appserver.pool;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -47,7 +47,7 @@ class PoolMaintenanceTest {
     }
 
     private final List<Resource> resources = Collections.synchronizedList(new ArrayList<>());
-    private final AtomicInteger failures = new AtomicInteger(); // The factory fails so often.
+    private final AtomicInteger failures = new AtomicInteger(); // of the factory, still to come
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private final PoolOptions<Resource> options =
             PoolOptions.of(this::make)

@@ -540,7 +540,7 @@ class PoolTest {
 
     /**
      * The waiting thread gets a new resource, because the thread that lost its lease may still use
-     * the old one.
+     * the old resource.
      */
     @Test
     void aLostLeaseIsReclaimed() throws Exception {

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A program with its arguments and environment. Commands are immutable: each method returns a new
- * one, so a command can be stored, shared and started repeatedly. No shell is involved, so do not
- * quote arguments.
+ * command, so a command can be stored, shared and started repeatedly. No shell is involved, so do
+ * not quote arguments.
  *
  * @param commandLine the program (a path, or a name to look up in PATH) and its arguments
  * @param environment additional environment variables
@@ -27,9 +27,9 @@ import org.jspecify.annotations.Nullable;
  * @param stdout the destination of standard output; a pipe by default
  * @param stderr the destination of standard error; a pipe by default; null to redirect it to
  *     standard output
- * @param maxOutput the maximum number of bytes of each stream to store in memory: those that {@link
- *     #run} and {@link RunningProcess#communicate} return, and unread standard error. Exceeding it
- *     throws an {@link OutputLimitException}
+ * @param maxOutput the maximum number of bytes of each stream to store in memory. This limits the
+ *     output that {@link #run} and {@link RunningProcess#communicate} return, and unread standard
+ *     error. Exceeding it throws an {@link OutputLimitException}
  */
 public record Command(
         List<String> commandLine,
@@ -103,7 +103,8 @@ public record Command(
     }
 
     /**
-     * Returns a copy with one more environment variable, which overrides an inherited one.
+     * Returns a copy with one more environment variable, which overrides an inherited variable of
+     * this name.
      *
      * @param name the name of the variable
      * @param value the value of the variable

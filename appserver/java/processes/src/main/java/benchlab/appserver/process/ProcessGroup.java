@@ -19,11 +19,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * Finds a program and all processes that it started, in order to kill them.
  *
- * <p>Java cannot start a program in its own process group, and a wrapper that does so (setsid)
- * would hide that the program could not be started. Instead, each program gets a unique environment
- * variable that its children inherit, including those that outlive it. Jenkins finds the processes
- * that a build left running in the same way. Without {@code /proc}, only the current descendants
- * are found.
+ * <p>Java cannot start a program in its own process group, and a wrapper that creates a group
+ * (setsid) would hide that the program could not be started. Instead, each program gets a unique
+ * environment variable that its children inherit, including children that outlive the program.
+ * Jenkins finds the processes that a build left running in the same way. Without {@code /proc},
+ * only the current descendants are found.
  */
 final class ProcessGroup {
 
@@ -55,8 +55,8 @@ final class ProcessGroup {
     }
 
     /**
-     * Kills processes until no new ones are found. Processes started during one pass are found in
-     * the next. Gives up after some seconds, in case processes are started faster than they are
+     * Kills processes until it finds no new processes. Processes started during one pass are found
+     * in the next. Gives up after some seconds, in case processes are started faster than they are
      * killed.
      */
     void kill(Process leader) {

@@ -403,10 +403,10 @@ public final class RunningProcess implements AutoCloseable {
     }
 
     /**
-     * Sends SIGKILL to the program and all processes that it started, at any depth, including those
-     * that have outlived it. A process is not found if it has cleared its environment and its
-     * parent has exited, or if it belongs to another user. Each start sets an environment variable
-     * {@code APPSERVER_GROUP_...} for this purpose.
+     * Sends SIGKILL to the program and all processes that it started, at any depth, including
+     * processes that have outlived the program. A process is not found if it has cleared its
+     * environment and its parent has exited, or if it belongs to another user. Each start sets an
+     * environment variable {@code APPSERVER_GROUP_...} for this purpose.
      */
     public void kill() {
         group.kill(process);

@@ -424,7 +424,7 @@ class ProcessTest {
         }
     }
 
-    /** Examples of processes that cannot be killed are those of other users. */
+    /** The processes of other users are examples of processes that cannot be killed. */
     @Test
     void whatCannotBeKilledIsNotWaitedFor() {
         Command command = Command.of("sleep", "1000");

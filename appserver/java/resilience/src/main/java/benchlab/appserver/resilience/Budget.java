@@ -6,8 +6,8 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * Limits retries to a fraction of the calls, so that retries do not multiply the load of a service
  * that is down or slow. Each call earns a fraction of a retry, up to a reserve. Each retry spends a
- * whole one, and so does each further call of a {@link Hedge}. Multiple policies may share a
- * budget.
+ * whole retry from the reserve, and each further call of a {@link Hedge} does, too. Multiple
+ * policies may share a budget.
  */
 public final class Budget {
 

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  *   </tr>
  *   <tr>
  *     <td>{@link State#HALF_OPEN}</td>
- *     <td>are made, up to {@code trials}; others throw {@link CircuitOpenException}</td>
+ *     <td>are made, up to {@code trials}; further calls throw {@link CircuitOpenException}</td>
  *     <td>the first trial fails: {@code OPEN}; or all trials have succeeded: {@code CLOSED}, with
  *         no results</td>
  *   </tr>

@@ -19,9 +19,9 @@ import org.jspecify.annotations.Nullable;
  * Communications of the ACM 56, 2013.)
  *
  * <p>A failed call does not end the wait for the calls that still run. If all calls have failed,
- * the exception of the last one is thrown, with the others as suppressed exceptions. All calls run
- * in other threads, at the same time: they must not share state. An interrupt of the caller
- * interrupts all calls.
+ * the exception of the last call is thrown, with the exceptions of the other calls as suppressed
+ * exceptions. All calls run in other threads, at the same time: they must not share state. An
+ * interrupt of the caller interrupts all calls.
  */
 public final class Hedge implements Guard {
 
@@ -38,8 +38,8 @@ public final class Hedge implements Guard {
     }
 
     /**
-     * Creates a guard for calls that are all idempotent: a call that takes effect twice has the same
-     * effect as one that takes effect once.
+     * Creates a guard for calls that are all idempotent: a call that takes effect twice has the
+     * same effect as a call that takes effect once.
      *
      * @param delay the time after which another call is made, such as the 95th percentile of the
      *     response time
@@ -70,7 +70,7 @@ public final class Hedge implements Guard {
     /**
      * Returns a copy that runs calls with another executor.
      *
-     * @param threads runs calls in other threads, such as virtual ones
+     * @param threads runs calls in other threads, such as virtual threads
      * @return the guard
      */
     public Hedge executor(Executor threads) {

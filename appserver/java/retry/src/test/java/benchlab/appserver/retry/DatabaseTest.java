@@ -109,7 +109,7 @@ abstract class DatabaseTest {
         return addVersioned(read[0], read[1] + 5);
     }
 
-    /** Checks that a call that is repeated with its key finds out the outcome of the first one. */
+    /** Checks that a call that is repeated with its key finds out the outcome of the first call. */
     private static void checkAgain(Situations situations, String program, String words)
             throws SQLException {
         Situations.Effects found = situations.effects(Situations.Mode.KEYED, program, () -> null);

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 
 abstract class ServerTest extends DatabaseTest {
 
-    /** The other transaction locks the row for longer than this one's timeout. */
+    /** The other transaction locks the row for longer than the timeout of the call. */
     @Test
     void aCallThatWaitsForALockEndsInTime() throws Exception {
         long start = System.nanoTime();
@@ -191,7 +191,10 @@ abstract class ServerTest extends DatabaseTest {
                 });
     }
 
-    /** A transaction that is paused at its commit requests a row that another one has locked. */
+    /**
+     * A transaction that is paused at its commit requests a row that another transaction has
+     * locked.
+     */
     @Test
     void aDeadlockIsMadeAtACommit() throws Exception {
         var bothLocked = new CyclicBarrier(2);
@@ -285,7 +288,7 @@ abstract class ServerTest extends DatabaseTest {
         }
     }
 
-    /** The outer transaction's first query precedes the key, and so does its snapshot. */
+    /** The outer transaction's first query and its snapshot precede the key. */
     @Test
     void aKeyThatTheSnapshotDoesNotHaveIsReadInTheNextAttempt() throws Exception {
         var outer =

@@ -288,8 +288,8 @@ class TransactionsTest {
     }
 
     /**
-     * Two exceptions have the same text. The one that is thrown may have occurred during a commit,
-     * but not the other one.
+     * Two exceptions have the same text. Only the thrown exception may have occurred during a
+     * commit.
      */
     @Test
     void aLossThatWasHandledIsNotTakenForALaterOne() {

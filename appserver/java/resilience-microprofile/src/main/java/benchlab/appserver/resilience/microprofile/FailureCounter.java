@@ -7,7 +7,10 @@ import benchlab.appserver.resilience.Work;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** A circuit breaker that counts exceptions other than failures as successes. */
+/**
+ * A circuit breaker that counts a call as a success if it throws an exception that is not a
+ * failure.
+ */
 final class FailureCounter {
 
     private final CircuitBreaker breaker;

@@ -26,7 +26,7 @@ class AccountsExampleTest {
         }
     }
 
-    /** The retry finds the key, and so does a repeated request. */
+    /** The retry and a repeated request find the key. */
     @Test
     void withAKeyALostAnswerLeavesOneEffect() throws Exception {
         try (var application = new Application()) {

@@ -119,7 +119,7 @@ class InterceptorTest {
         assertEquals(1, application.balance());
     }
 
-    /** The known outcome of the nested transaction says nothing about the outer one. */
+    /** The known outcome of the nested transaction says nothing about the outer transaction. */
     @Test
     void norIsOneAfterAPartHasLostItsOwn() throws Exception {
         assertThrows(
