@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Tests a pool's own maintenance: the ends of resources, checks
-// of idle resources, and reports of leaks.
+// SPDX-License-Identifier: Apache-2.0
+// Tests a pool's own maintenance: the ends of resources, checks of idle resources, and reports of leaks.
 package benchlab.appserver.pool;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
