@@ -32,22 +32,23 @@ def zipf_ranks(source: random.Random, keys: int, exponent: float) -> Iterator[in
 
 
 def zipf(source: random.Random, capacity: int) -> Iterator[int]:
-    """Independent draws from a Zipf distribution with exponent 1 and 20 times as many keys as fit."""
+    """Yields independent draws from a Zipf distribution with exponent 1 and 20 times as many keys as fit."""
     return zipf_ranks(source, 20 * capacity, 1.0)
 
 
 def flat_zipf(source: random.Random, capacity: int) -> Iterator[int]:
-    """Independent draws from a Zipf distribution with exponent 0.7 and 20 times as many keys as fit."""
+    """Yields independent draws from a Zipf distribution with exponent 0.7 and 20 times as many keys as fit."""
     return zipf_ranks(source, 20 * capacity, 0.7)
 
 
 def loop(source: random.Random, capacity: int) -> Iterator[int]:
-    """A loop over a quarter more keys than fit, always in the same order."""
+    """Yields a loop over a quarter more keys than fit, always in the same order."""
     return itertools.cycle(range(capacity * 5 // 4))
 
 
 def scans(source: random.Random, capacity: int) -> Iterator[int]:
-    """A Zipf distribution, interrupted by scans of keys that are not requested again. Half of the requests are scans."""
+    """Yields draws from a Zipf distribution, interrupted by scans of keys that are not requested again. Half of the
+    requests are scans."""
     ranks, fresh = zipf(source, capacity), itertools.count(1 << 40)
     while True:
         yield from itertools.islice(ranks, 2 * capacity)
@@ -55,7 +56,7 @@ def scans(source: random.Random, capacity: int) -> Iterator[int]:
 
 
 def shifting(source: random.Random, capacity: int) -> Iterator[int]:
-    """A Zipf distribution over a set of keys that is repeatedly replaced as a whole."""
+    """Yields draws from a Zipf distribution over a set of keys that is repeatedly replaced as a whole."""
     ranks = zipf(source, capacity)
     for shift in itertools.count():
         for rank in itertools.islice(ranks, 30 * capacity):
@@ -63,7 +64,7 @@ def shifting(source: random.Random, capacity: int) -> Iterator[int]:
 
 
 def recent(source: random.Random, capacity: int) -> Iterator[int]:
-    """Recent keys: new keys appear all the time, and old keys are requested less and less (the stack distance is
+    """Yields recent keys: new keys appear all the time, and old keys are requested less and less (the stack distance is
     exponential)."""
     newest = 0
     while True:

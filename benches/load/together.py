@@ -62,7 +62,7 @@ class Known:
 
     @property
     def waiting(self) -> int:
-        """The connections that the spinning client needs, because it does not queue."""
+        """Returns the number of connections that the spinning client needs, because it does not queue."""
         return round(self.rate * self.p99_s * 1.5)
 
 

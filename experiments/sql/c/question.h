@@ -22,8 +22,8 @@ typedef struct inputs {
     int32_t values[LAB_INPUTS];  /* s >> 33: the values to insert */
 } inputs;
 
-/* Compute inputs: fill_inputs for a case that works on existing rows, and fill_values for a case that inserts
- * rows. */
+/* These functions compute inputs: fill_inputs for a case that works on existing rows, and fill_values for a
+ * case that inserts rows. */
 bool fill_inputs(lab *lab, inputs *inputs);
 void fill_values(lab *lab, inputs *inputs);
 

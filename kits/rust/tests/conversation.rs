@@ -91,7 +91,7 @@ fn measure(opening: Opening) -> Result<Closed, Failure> {
     }))
 }
 
-/// A server that serves no requests.
+/// Opens a server that serves no requests.
 fn server(mut opening: Opening) -> Result<Closed, Failure> {
     opening.setting("url", "http://127.0.0.1:0");
     Ok(opening.wait())

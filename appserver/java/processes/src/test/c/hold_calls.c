@@ -23,8 +23,8 @@ extern char **environ;
 static int listener;
 static sem_t is_listening;
 
-/* Only this thread and its children are filtered, so the main thread can respond to the
-   notifications. */
+/* Runs the program with its calls held. Only this thread and its children are filtered, so the main thread can
+ * respond to the notifications. */
 static void *run(void *arguments)
 {
     char **words = arguments;

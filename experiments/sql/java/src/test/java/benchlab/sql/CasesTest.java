@@ -264,7 +264,7 @@ class CasesTest {
             return new Dialogue(database).work(selection + settings(), commands);
         }
 
-        /** The query for the settings, as a protocol argument. */
+        /** Returns the query for the settings, as a protocol argument. */
         String settings() {
             return "";
         }
@@ -319,7 +319,7 @@ class CasesTest {
     /** Tests of servers, in addition to the tests of all databases. */
     abstract static class OnServer extends OnDatabase {
 
-        /** The number of prepared statements that the driver caches by default. */
+        /** Returns the number of prepared statements that the driver caches by default. */
         abstract int keptStatements();
 
         @AfterAll

@@ -114,7 +114,9 @@ abstract class TestDatabase implements AutoCloseable {
             return null;
         }
 
-        /** In SQLite, varchar has no length limit. */
+        /**
+         * Returns a type with a check of the length, because varchar has no length limit in SQLite.
+         */
         @Override
         String keyType() {
             return "text CHECK (length(id) <= 255)";
