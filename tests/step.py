@@ -93,8 +93,8 @@ def cpu_s() -> float:
 
 
 def run_to_end(command: list[str], limit_s: float | None = None, **more) -> int:
-    """Runs a command to its end and returns its exit status. The command is a process group: signals to stop
-    it reach the whole group, and so does the time limit."""
+    """Runs a command to its end and returns its exit status. The command runs in its own process group. The time limit,
+    and signals that stop the command, apply to the whole group."""
     groups: list[int] = []
     signals: list[int] = []
 

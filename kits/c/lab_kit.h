@@ -29,8 +29,8 @@ typedef struct lab_work {
     uint64_t units;
 } lab_work;
 
-/* One case. Each function gets the program's data. The first two return true on success; before
- * they return false, they must call lab_fail. */
+/* One case. Each function gets the program's data. open and perform return true on success; before they return
+ * false, they must call lab_fail. */
 typedef struct lab_case {
     const char *name;
     /* Prepares the case. */

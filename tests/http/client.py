@@ -97,8 +97,8 @@ class Connection:
         self.socket.close()
 
     def send(self, data: bytes) -> "Connection":
-        """Sends data. A server that has responded and closed the connection need not accept all of it: its response
-        is checked instead."""
+        """Sends data. A server that has responded and closed the connection need not accept all data. Its response is
+        checked instead."""
         if self._answered:
             self._requested_at, self._answered = time.time(), False
         try:

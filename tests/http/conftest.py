@@ -59,7 +59,7 @@ def size(pytestconfig: pytest.Config) -> attack.Size:
 
 @pytest.fixture(autouse=True)
 def possible(request: pytest.FixtureRequest) -> None:
-    """Skips a test that does not apply to its target, if it has one."""
+    """Skips a test that has a target but does not apply to this target."""
     if "target" not in request.fixturenames:
         return
     target = request.getfixturevalue("target")

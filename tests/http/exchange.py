@@ -34,8 +34,8 @@ class Exchange:
     """The connection must end: the beginning of the next request is unknown, or another program could see it
     elsewhere."""
     only_library: bool = False
-    """Required only of the library in appserver/ada: another server may wait for the rest of what it
-    considers a large body."""
+    """Required only of the library in appserver/ada: another server may wait for the rest of a body that it considers
+    large."""
     method: str = "GET"
     version: str = "1.1"
 

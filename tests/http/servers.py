@@ -14,7 +14,7 @@ from experiments import ROOT, Declared, declared_subjects
 from subject import Subject
 
 PROFILES = ("ada-embedded", "ada-server", "ada-rest")
-"""The profiles of the HTTP server in appserver/ada. Where the RFCs leave a choice, these do what their
+"""The profiles of the HTTP server in appserver/ada. Where the RFCs leave a choice, these servers behave as their
 library guarantees."""
 
 FILES = {

@@ -54,7 +54,7 @@ class Reader:
 
 
 def must_get_in_turns(connections: list[Connection], expected: bytes, behind: tuple[bytes, ...]) -> None:
-    """Reads from all connections in turns. Each reads the data that has arrived for it, until its end, so no connection
+    """Reads from all connections in turns. Each turn reads the data that has arrived on a connection, so no connection
     pauses while others have their turn. The data after the content begins with one of `behind`."""
     readers = [Reader(connection) for connection in connections]
     with selectors.DefaultSelector() as selector:
@@ -172,7 +172,7 @@ def test_no_descriptors(attacked: Callable[..., Server]) -> None:
 
 
 def test_no_threads(attacked: Callable[..., Server], target: Target) -> None:
-    """A server that cannot start its threads reports this, and stops what it started."""
+    """A server that cannot start all of its threads reports this, and stops the threads that it started."""
     if target.name == "ada-embedded":
         pytest.skip("this profile has only one thread")
     with pytest.raises(ProtocolError, match="error"):

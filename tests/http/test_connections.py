@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Connections that are kept open, closed, half-closed and reset, with many requests on one; RFC 9112 9."""
+"""Connections that are kept open, closed, half-closed and reset, with many requests on one connection (RFC 9112 9)."""
 
 import re
 import time
@@ -193,7 +193,7 @@ def must_fall_to(server: Server, open_files: int) -> None:
 
 @pytest.mark.files
 def test_a_client_that_does_not_read(server: Server) -> None:
-    """The server stops reading from this client, serves the others, and continues at the same position."""
+    """The server stops reading from this client, serves the other clients, and continues at the same position."""
     times = 400  # 26 MB, more than the kernel buffers
     with server.connect(receive_buffer=4096) as connection:
         memory = resident(server)

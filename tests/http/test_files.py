@@ -116,7 +116,7 @@ def test_names_that_look_like_a_way_out(server: Server) -> None:
 
 
 def not_modified(answer: Answer, full: Answer) -> bool:
-    """RFC 9110 15.4.5: a 304 has those fields of the 200 that a cache needs."""
+    """RFC 9110 15.4.5: a 304 has all fields of the 200 that a cache needs."""
     assert answer.status in (200, 304)
     if answer.status == 304:
         assert answer.body == b""

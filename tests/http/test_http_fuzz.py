@@ -106,8 +106,8 @@ def received(server: Server, connection: Connection) -> bytes:
 
 
 def must_be_answers(received: bytes, sent: bytes) -> None:
-    """Checks that the data consists of complete responses. If a HEAD was sent, it is unknown which of them
-    has no body."""
+    """Checks that the data consists of complete responses. If a HEAD was sent, it is unknown which response has no
+    body."""
     unread = received
     while unread:
         parser = h11.Connection(h11.CLIENT, max_incomplete_event_size=1 << 20)

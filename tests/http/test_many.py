@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many connections: thousands of idle ones, 512 busy ones, and more than the server has room for."""
+"""Thousands of idle connections, 512 busy connections, and more connections than the server has room for."""
 
 import resource
 import selectors
@@ -31,7 +31,8 @@ def connections(server: Server, count: int) -> Iterator[list[Connection]]:
 
 @pytest.mark.parametrize("count", [1000, 4000])
 def test_idle_connections(server: Server, count: int) -> None:
-    """All idle connections are open and do not delay the others. Each is served when it sends a request."""
+    """All idle connections are open and do not delay other connections. Each connection is served when it sends a
+    request."""
     if count > MIN_CONNECTIONS and server.target.name not in ("ada-server", "ada-rest"):
         pytest.skip("the experiment requires only 1,024 connections")
     with connections(server, count) as idle:
@@ -66,8 +67,8 @@ def test_512_busy_connections(server: Server) -> None:
 
 
 def test_512_bodies_at_once(server: Server) -> None:
-    """Each body is sent in two pieces, so that all are in progress at the same time. The embedded profile has
-    memory for some of them, and rejects the others."""
+    """Each body is sent in two pieces, so that all bodies are in progress at the same time. The embedded profile has
+    memory for some bodies, and rejects the others."""
     sent = request("POST", "/api/echo", body=ORDER)
     with connections(server, 512) as busy:
         for connection in busy:
@@ -107,8 +108,8 @@ def test_more_than_there_is_room_for(server: Server) -> None:
 
 @pytest.mark.promised
 def test_no_open_files_left(start: Callable[..., Server]) -> None:
-    """Connections that cannot be accepted replace idle ones, starting with the oldest, and use no CPU time while they
-    wait."""
+    """Connections that cannot be accepted replace idle connections, starting with the oldest, and use no CPU time while
+    they wait."""
     server = start(prefix=["prlimit", "--nofile=120:120"])
     with connections(server, 200) as some:
         assert some[-1].send(request()).answer().status == 200

@@ -121,7 +121,7 @@ def test_page_has_the_figures(shop: Example) -> None:
 
 
 def test_script_of_the_page(shop: Example, tmp_path: Path) -> None:
-    """Node parses the script of the page. A browser test checks what it draws."""
+    """Node parses the script of the page. A browser test checks the drawn charts."""
     script = figures_of(shop, "/monitor/page").body.decode().split("<script>")[1].split("</script>")[0]
     (tmp_path / "page.js").write_text(script)
     subprocess.run(["node", "--check", tmp_path / "page.js"], check=True)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cost of a byte that arrives alone is the same after much data and after little. The server's CPU times are
-measured in turns, so that a busy machine slows both."""
+"""The cost of a byte that arrives alone does not depend on the amount of data before it. The server's CPU times in both
+situations are measured alternately, so that a busy machine affects both."""
 
 import statistics
 import time

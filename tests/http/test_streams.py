@@ -18,7 +18,7 @@ from test_services import PROGRAMS, Program
 
 PATTERN = bytes(range(251))
 WITHIN_S = 60
-"""The time for what must happen eventually, on a busy machine."""
+"""The timeout in seconds for events that must happen eventually, on a busy machine."""
 
 
 def start(profile: str, seconds: float) -> Program:
@@ -444,7 +444,7 @@ def test_head_of_a_stream(program: Program) -> None:
 @pytest.mark.parametrize("query", ["size=100000&raise=50000&piece=1000", "size=5&raise=0", "size=1000&counted=1001",
                                    "size=300000&raise=200000&counted=300000", "size=0&counted=1"])
 def test_an_answer_that_fails_is_cut_off(program: Program, query: str) -> None:
-    """The client, even an old one, can see that the response is incomplete."""
+    """The client, even an HTTP/1.0 client, can see that the response is incomplete."""
     for version in ("1.1", "1.0"):
         with program.connect() as connection, pytest.raises(NoAnswer):
             connection.send(request("GET", f"/stream?{query}", version=version)).answer(version=version)

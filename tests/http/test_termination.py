@@ -35,8 +35,7 @@ def test_it_ends(process: subprocess.Popen[str]) -> None:
 
 
 def test_what_was_sent_is_answered(process: subprocess.Popen[str]) -> None:
-    """Requests on connections that are kept open, and on new ones, are answered; then the program ends by
-    itself."""
+    """Requests on connections that are kept open, and on new connections, are answered. Then the program exits."""
     place = address(process)
     connections = [Connection(place) for _ in range(50)]
     for connection in connections[:25]:

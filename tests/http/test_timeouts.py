@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Clients that are too slow are disconnected, and slow ones within the limits are served. The limits are
-arguments of `open`."""
+"""Clients that are too slow are disconnected, and slow clients within the limits are served. The limits are arguments
+of `open`."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ LIMIT_S = 1
 SLACK_S = 3
 """The delay with which a server may notice that a limit has passed."""
 WITHIN_S = 30
-"""The time for what must happen eventually, on a busy machine."""
+"""The timeout in seconds for events that must happen eventually, on a busy machine."""
 
 
 @pytest.fixture

@@ -89,8 +89,8 @@ class Subject:
         return len(self.ports_of_connections_to(port))
 
     def ports_of_connections_to(self, port: int) -> set[int]:
-        """Returns the local ports of these connections. The kernel filters them, because /proc/net/tcp also
-        contains those that other tests closed within the last minute."""
+        """Returns the local ports of these connections. The kernel filters them, because /proc/net/tcp also contains
+        connections that other tests closed within the last minute."""
         open_files = {_link(path) for path in Path(f"/proc/{self.pid}/fd").iterdir()}
         connections = subprocess.run(["ss", "-Htne", f"dport = :{port}"], capture_output=True, text=True, check=True).stdout
         return {int(local) for local, inode in _CONNECTION.findall(connections) if f"socket:[{inode}]" in open_files}

@@ -108,7 +108,7 @@ def opening(case: str, link: Link, **point: object) -> str:
 
 
 def bytes_of(subject: Subject, link: Link, operations: int = 4) -> float:
-    """Returns the bytes that a request sends, without those of the first requests."""
+    """Returns the bytes that a request sends, without the bytes of the first requests."""
     subject.ask_for("verified", "verify operations=2")
     before = link.sent
     subject.ask_for("ran", f"run operations={operations}")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs of experiments/disk and experiments/io-scheduler, in a directory on a disk: each point does and reports
-what its case says, a modified block is detected, and only shared files remain."""
+"""The programs of experiments/disk and experiments/io-scheduler, in a directory on a disk: each point does the work of
+its case and reports its metrics, a modified block is detected, and only shared files remain."""
 
 import itertools
 import os

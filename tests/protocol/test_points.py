@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The experiments whose subjects have no target: every subject does the same work at every point, and reports
-what its case requires."""
+"""The experiments whose subjects have no target: every subject does the same work at every point, and reports the
+metrics of its case."""
 
 import itertools
 import re

@@ -122,7 +122,8 @@ class Opened:
         return self._add(self._subject.ask_for("verified", f"verify operations={operations}"))
 
     def run(self, operations: int) -> Batch:
-        """Runs a batch, and checks that a retry follows every fault of a call, unless the call fails because of it."""
+        """Runs a batch, and checks that a retry follows every fault of a call, unless the call fails because of the
+        fault."""
         batch = self._add(self._subject.ask_for("ran", f"run operations={operations}"))
         assert set(METRICS) <= set(batch.arguments)
         assert latency_count(batch.arguments["latencies"]) == operations
@@ -268,7 +269,7 @@ def fail_inserts(server: Server, condition: str, fault: int = SERIALIZATION_FAIL
 
 
 def run_while_locked(database: SQLite, seconds: float, run: Callable[[], Batch]) -> Batch:
-    """Runs the batch while a transaction of the test locks all others out, for at most `seconds`."""
+    """Runs the batch while a transaction of the test locks all other transactions out, for at most `seconds`."""
     with ThreadPoolExecutor(1) as pool:
         with database.locked("EXCLUSIVE"):
             running = pool.submit(run)

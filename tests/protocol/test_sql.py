@@ -162,7 +162,7 @@ def assert_new_sessions(batches: Batches, server: Server) -> None:
 
 
 def assert_statements(batches: Batches, server: Server, prepared: bool) -> None:
-    """The server executes the case's statements, prepared or not, and no others."""
+    """The server executes the case's statements, prepared or not, and no other statements."""
     arguments = batches.arguments
     connections, rows = int(arguments.get("connections", 1)), int(arguments.get("rows_tx", 1))
     if prepared:  # some drivers and servers prepare only statements that were used often
@@ -183,8 +183,8 @@ def assert_statements(batches: Batches, server: Server, prepared: bool) -> None:
 
 
 def without_begin(counted: Counter[str], transactions: int) -> Counter[str]:
-    """Returns the statements without those that begin a transaction, which a driver may send at most once for each
-    transaction. PostgreSQL 15 counts only the first execution of a prepared COMMIT. In that case, its BEGIN is
+    """Returns the statements without the statements that begin a transaction, which a driver may send at most once for
+    each transaction. PostgreSQL 15 counts only the first execution of a prepared COMMIT. In that case, its BEGIN is
     counted instead."""
     remaining = Counter(counted)
     for begin in ("BEGIN", "START"):

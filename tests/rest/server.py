@@ -115,7 +115,7 @@ class Server:
 
     @contextmanager
     def frozen(self) -> Iterator[None]:
-        """Stops the process, as benchlab does with a subject whose turn it is not."""
+        """Stops the process, as benchlab stops a subject while another subject is measured."""
         os.kill(self.subject.pid, signal.SIGSTOP)
         try:
             yield

@@ -263,7 +263,7 @@ with verify.Daemons(tells=False) as daemons:
 
 @with_servers
 def test_what_is_wrong_is_found(tmp_path: Path) -> None:
-    """Runs in a separate process, because the one that ends the servers ends its process group."""
+    """Runs in a separate process, because the process that ends the servers ends its process group, too."""
     shutil.copytree(ROOT / "build/reverse-proxy/app", tmp_path / "app/ROOT")
     (tmp_path / "app/ROOT/pages").mkdir()
     (tmp_path / "app/ROOT/pages/sum.jsp").write_text("<%= 6 * 7 %>")

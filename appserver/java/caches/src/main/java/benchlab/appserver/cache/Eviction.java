@@ -67,7 +67,7 @@ final class Eviction<K, V> {
         return weight > maximum - entry.weight;
     }
 
-    /** Adds an entry whose key has none yet. */
+    /** Adds an entry for a key that has no entry. */
     void add(TrackedEntry<K, V> entry) {
         entry.isInMain = isGhost(entry.hash);
         append(entry);

@@ -57,8 +57,8 @@ public final class Hedge implements Guard {
     }
 
     /**
-     * Returns a copy with a budget, from which each call after the first spends a retry. Without it,
-     * a slow service gets {@code maxCalls} times its load.
+     * Returns a copy with a budget, from which each call after the first spends a retry. Without a
+     * budget, a slow service gets {@code maxCalls} times its load.
      *
      * @param shared the budget; null for no limit
      * @return the guard

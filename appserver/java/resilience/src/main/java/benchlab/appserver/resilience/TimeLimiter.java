@@ -53,10 +53,10 @@ public final class TimeLimiter implements Guard {
     }
 
     /**
-     * Creates a guard that runs calls in their callers' threads, for calls with thread-local state. At
-     * the end of the limit, it interrupts the thread. The caller gets the {@link
-     * TimeLimitExceededException} only when the call has returned, whatever its result is, and then
-     * without the interrupt flag. A call that does not respond to interrupts is not limited.
+     * Creates a guard that runs calls in their callers' threads, for calls with thread-local state.
+     * At the end of the limit, it interrupts the thread. When the call has returned, with any
+     * result, the caller gets the {@link TimeLimitExceededException}, and the interrupt flag is
+     * clear. A call that does not respond to interrupts is not limited.
      *
      * @param limit the maximum time of a call
      * @return the guard

@@ -68,7 +68,7 @@ public record RestSubject(String name, String library, Opener opener) implements
         int workers = (int) arguments.integer("workers", 1, 1000);
         Path files = Path.of(arguments.text("files"));
         if (!Files.isDirectory(files)) {
-            throw Refusal.usage("files is not a directory");
+            throw Refusal.usage("the argument files is not a directory");
         }
         return opener.open(workers, files.toRealPath());
     }
