@@ -3,8 +3,9 @@
 """Runs the steps of `make test` concurrently, and prints the output of each step in one piece.
 
 step.py NAME COMMAND…: runs a step. Its output is written to build/tests/logs/NAME.log, and printed when it has ended.
-With one or more --reads=PATHSPEC before NAME, it is skipped if it passed and none of these files has changed since.
-After STEP_LIMIT_S seconds (2,400 by default, or from the environment) it is stopped, and its processes are printed.
+With one or more --reads=PATHSPEC before NAME, the step is skipped if it passed and none of these files has changed
+since. After STEP_LIMIT_S seconds (2,400 by default, or from the environment) the step is stopped, and its processes are
+printed.
 step.py --all COMMAND… -- NAME…: runs a command that runs these steps; then prints how they ended, and how long they
 took. Exits with 1 unless all passed."""
 
