@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Errors of a database are reported as such, and the subject can continue."""
+"""Subjects report errors of a database with the code failed, and can continue."""
 
 import re
 from itertools import islice

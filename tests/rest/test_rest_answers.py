@@ -71,7 +71,8 @@ def test_no_name(server: Server, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["%", "%4", "%zz", "%ff", "%c0%af"])
 def test_a_name_that_is_not_encoded_well(server: Server, name: str) -> None:
-    """The text is not a valid name, or not HTTP. In the latter case, the server may just close the connection."""
+    """The text is not a valid name, or not HTTP. If it is not HTTP, the server may close the connection without a
+    response."""
     answer = server.ask_in_vain("GET", f"/api/hello/{name}")
     assert answer is None or answer.status == 400
 

@@ -73,7 +73,7 @@ pub enum Held {
     Group,
 }
 
-/// A running background process. Dropping this ends it and removes the files that it wrote.
+/// A running background process. Dropping this value ends the process and removes the files that it wrote.
 pub struct Background {
     kind: Kind,
     child: Child,
@@ -261,7 +261,7 @@ fn sync_range(file: &File, at: u64, flags: libc::c_uint) -> io::Result<()> {
     }
 }
 
-/// A control group with an I/O limit for the disk of a directory. Dropping this removes the group.
+/// A control group with an I/O limit for the disk of a directory. Dropping this value removes the group.
 struct Group {
     folder: PathBuf,
     disk: String,

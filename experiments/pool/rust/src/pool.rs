@@ -95,7 +95,7 @@ impl Pool {
     }
 }
 
-/// A leased resource. Dropping this returns it.
+/// A leased resource. Dropping the lease returns the resource.
 pub struct Lease<'a> {
     pool: &'a Pool,
     resource: Option<Resource>,

@@ -17,7 +17,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds a program and all processes that it started, in order to kill them.
+ * Finds a program and all processes that it started, to kill them.
  *
  * <p>Java cannot start a program in its own process group, and a wrapper that creates a group
  * (setsid) would hide that the program could not be started. Instead, each program gets a unique
