@@ -47,8 +47,8 @@ def explode(archive: Path, folder: Path, context: str | None = None) -> list[App
     for war, path in found:
         path = "" if path in ("", "/") else path
         if path and not re.fullmatch(r"(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+", path):
-            raise ArchiveError(f"{path!r}: a context is a path such as /shop, of letters, digits, `_`, `-`, and `.` that "
-                               "no name begins with")
+            raise ArchiveError(f"{path!r}: a context is a path such as /shop. Its names consist of letters, digits, `_`, `-` "
+                               "and `.`, and do not begin with `.`")
         place = folder / (path.strip("/").replace("/", "#") or "ROOT")
         _unpack(war, place)
         static, files = static_paths(place)

@@ -137,7 +137,7 @@ func fill(client *client, wanted int64) (string, error) {
 	}
 	length := 1 + wanted - least
 	if length < 1 {
-		return "", lab.Unsupported("a request has %d bytes without any cookie", least)
+		return "", lab.Unsupported("the packet is too small: a request has %d bytes without any cookie", least)
 	}
 	found, err := bytes(length)
 	if err == nil && found != wanted {
