@@ -68,7 +68,7 @@ def must_get_in_turns(connections: list[Connection], expected: bytes, behind: tu
                     selector.unregister(key.fileobj)
                     key.fileobj.close()
     for reader in readers:
-        assert reader.head.startswith(b"HTTP/1.1 200 ") and reader.count == len(expected), f"the content was cut off after {reader.count} bytes"
+        assert reader.head.startswith(b"HTTP/1.1 200 ") and reader.count == len(expected), f"the content ended after {reader.count} bytes"
         assert reader.behind.startswith(behind), reader.behind[:200]
 
 

@@ -146,7 +146,8 @@ class SqlSubjectTest {
     }
 
     /**
-     * The library's own error message reaches benchlab, and the next case finds the subject unchanged.
+     * Checks that the library's own error message reaches benchlab, and that the next case finds
+     * the subject unchanged.
      */
     @Test
     void failsToOpenWithoutTheTable() throws Exception {

@@ -278,7 +278,10 @@ class CacheTest {
         assertEquals(1, cache.get("a", String::length));
     }
 
-    /** Each of three threads loads a key that the next one needs, in two caches. None hangs. */
+    /**
+     * Checks that no thread hangs if each of three threads loads a key that the next thread needs,
+     * in two caches.
+     */
     @ParameterizedTest
     @EnumSource
     void loadersThatWaitForEachOtherFail(Scheme scheme) throws Exception {
@@ -415,7 +418,9 @@ class CacheTest {
         }
     }
 
-    /** No entry is lost, and the limits still apply to every entry. */
+    /**
+     * Checks that a failed write loses no entry, and that the limits still apply to every entry.
+     */
     @ParameterizedTest
     @EnumSource
     void aWriteThatFailsChangesNothing(Scheme scheme) {

@@ -285,8 +285,8 @@ class PoolTest {
     }
 
     /**
-     * Drivers that connect wait for the server's greeting, or for the response to their first
-     * message.
+     * Tests a server that accepts connections but never responds. A driver that connects waits for
+     * the server's greeting, or for the response to its first message.
      */
     @ParameterizedTest
     @ValueSource(strings = {"jdbc:postgresql", "jdbc:mariadb"})

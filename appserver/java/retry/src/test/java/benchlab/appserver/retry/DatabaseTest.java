@@ -153,7 +153,7 @@ abstract class DatabaseTest {
         }
     }
 
-    /** The schedules are the same in each run. */
+    /** Runs random schedules of faults, which are the same in each run. */
     @Test
     @Timeout(3_600)
     void randomSchedulesOfFaultsLeaveTheBalanceRight() throws Exception {
@@ -395,7 +395,10 @@ abstract class DatabaseTest {
     /** Returns the first words of the statements that insert a key and its result. */
     abstract List<String> keyStatements();
 
-    /** The first call was committed, so its result counts, no matter how repeated work fails. */
+    /**
+     * Checks that a repeated call returns the result of the committed first call, no matter how the
+     * repeated work fails.
+     */
     @Test
     void workThatCannotBeDoneAgainHasItsFirstResult() throws Exception {
         assertEquals("101", addOnce("order 1"));
@@ -518,7 +521,8 @@ abstract class DatabaseTest {
     }
 
     /**
-     * A session in a time zone east of UTC would consider a time of day from another zone as old.
+     * Deletes old keys in a session in a time zone east of UTC, in which a local time from another
+     * zone would look old.
      */
     @Test
     void theZoneOfASessionMakesNoKeyOlder() throws Exception {
