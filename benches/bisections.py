@@ -32,7 +32,7 @@ def git(folder: Path, *words: str) -> str:
 
 
 def history(folder: Path, steps: dict[int, float], commits: int) -> list[str]:
-    """Creates a repository with a good commit and this many after it, and returns their hashes."""
+    """Creates a repository with a good commit, followed by this many commits, and returns their hashes."""
     shutil.copy(WORK, folder)
     git(folder, "init", "-q", "-b", "main")
     amount, hashes = float(AMOUNT), []
@@ -46,7 +46,7 @@ def history(folder: Path, steps: dict[int, float], commits: int) -> list[str]:
 
 
 def one(sizes: list[float], seed: int, options: argparse.Namespace) -> dict:
-    """Bisects one repository. Returns whether exactly the true commits were named, and the duration in seconds."""
+    """Bisects one repository. The result shows if benchlab named exactly the true commits, and the duration in seconds."""
     places = random.Random(seed).sample(range(1, options.commits + 1), len(sizes))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -4,9 +4,9 @@
 
     benches/cache_hit_rates.py [--seed 1] [--requests 300000] [--capacity 1000]
 
-Policies: FIFO, LRU, S3-FIFO (Yang et al., "FIFO queues are all you need for cache eviction", SOSP 2023), and W-TinyLFU (Einziger,
-Friedman and Manes, "TinyLFU: a highly efficient cache admission policy", ACM TOS 13 (4), 2017; with a fixed window of 1 %).
-"optimum" is Belady's: it knows the future.
+Policies: FIFO, LRU, S3-FIFO (Yang et al., "FIFO queues are all you need for cache eviction", SOSP 2023), and W-TinyLFU
+(Einziger, Friedman and Manes, "TinyLFU: a highly efficient cache admission policy", ACM TOS 13 (4), 2017; with a fixed
+window of 1 %). "optimum" is Belady's optimal policy, which knows all future requests.
 
 The command is deterministic: it counts hits and misses, and measures no time.
 """
@@ -32,22 +32,23 @@ def zipf_ranks(source: random.Random, keys: int, exponent: float) -> Iterator[in
 
 
 def zipf(source: random.Random, capacity: int) -> Iterator[int]:
-    """Independent draws from a Zipf distribution with exponent 1 and 20 times as many keys as fit."""
+    """Yields independent draws from a Zipf distribution with exponent 1 and 20 times as many keys as fit."""
     return zipf_ranks(source, 20 * capacity, 1.0)
 
 
 def flat_zipf(source: random.Random, capacity: int) -> Iterator[int]:
-    """Independent draws from a Zipf distribution with exponent 0.7 and 20 times as many keys as fit."""
+    """Yields independent draws from a Zipf distribution with exponent 0.7 and 20 times as many keys as fit."""
     return zipf_ranks(source, 20 * capacity, 0.7)
 
 
 def loop(source: random.Random, capacity: int) -> Iterator[int]:
-    """The same keys in the same order, again and again: a quarter more keys than fit."""
+    """Yields a loop over a quarter more keys than fit, always in the same order."""
     return itertools.cycle(range(capacity * 5 // 4))
 
 
 def scans(source: random.Random, capacity: int) -> Iterator[int]:
-    """A Zipf distribution, interrupted by scans of keys that are not requested again. Half of the requests are scans."""
+    """Yields draws from a Zipf distribution, interrupted by scans of keys that are not requested again. Half of the
+    requests are scans."""
     ranks, fresh = zipf(source, capacity), itertools.count(1 << 40)
     while True:
         yield from itertools.islice(ranks, 2 * capacity)
@@ -55,7 +56,7 @@ def scans(source: random.Random, capacity: int) -> Iterator[int]:
 
 
 def shifting(source: random.Random, capacity: int) -> Iterator[int]:
-    """A Zipf distribution over keys that are repeatedly replaced by others, all at once."""
+    """Yields draws from a Zipf distribution over a set of keys that is repeatedly replaced as a whole."""
     ranks = zipf(source, capacity)
     for shift in itertools.count():
         for rank in itertools.islice(ranks, 30 * capacity):
@@ -63,7 +64,7 @@ def shifting(source: random.Random, capacity: int) -> Iterator[int]:
 
 
 def recent(source: random.Random, capacity: int) -> Iterator[int]:
-    """Recent keys: new keys appear all the time, and old keys are requested less and less (the stack distance is
+    """Yields recent keys: new keys appear all the time, and old keys are requested less and less (the stack distance is
     exponential)."""
     newest = 0
     while True:

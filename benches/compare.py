@@ -4,9 +4,10 @@
 
     benches/compare.py [--repeats 40] [--seconds 6] [--output docs/results/compare.md]
 
-Each repeat compares a command of about 20 ms with itself, and then with one that does 2 % more work: with benchlab,
-and with hyperfine, which does as many runs as fit into the time that benchlab took. The true answer to the second
-question is known, because the program takes its amount of work as an argument and its start time is measured.
+Each repeat compares a command of about 20 ms with itself, and then with a command that does 2 % more work. Each
+comparison is made with benchlab and with hyperfine, which does as many runs as fit into the time that benchlab took.
+The true answer to the second question is known, because the program takes its amount of work as an argument and its
+start time is measured.
 """
 
 import argparse

@@ -137,7 +137,7 @@ def seconds(language: Language, rounds: int) -> float:
 
 
 def calibrated(language: Language) -> tuple[int, int]:
-    """Returns the rounds of the program at the base, and those with which it takes 5 % more time."""
+    """Returns the rounds of the program at the base, and the rounds with which it takes 5 % more time."""
     start, whole = seconds(language, 0), seconds(language, language.rounds)
     per_round = (whole - start) / language.rounds
     rounds = round((WANTED_S - start) / per_round)
@@ -152,7 +152,7 @@ def steps() -> list[str]:
 
 
 class Runner:
-    """A directory with what a runner provides, and with benchlab in the action's cache."""
+    """A directory with the files and variables that a runner provides, and with benchlab in the action's cache."""
 
     def __init__(self, folder: Path, lab: Path) -> None:
         self.folder = folder

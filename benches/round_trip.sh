@@ -1,5 +1,5 @@
 #!/bin/sh
-# Measures what benchlab adds to a batch: round trips of a noop batch of one operation, per kit.
+# Measures the time that benchlab adds to a batch, for each kit: the round trip of a noop batch of one operation.
 set -eu
 cd "$(dirname "$0")/.."
 

@@ -10,7 +10,7 @@ tail   a server whose slowest seventh takes 5 % longer than another's, at 100 re
 stall  a server that stalls for one second in ten, at 500 requests/s (`benchlab load URL`): p99
 
 The machine must have no other load. The table shows how many intervals there are, how many contain the truth, and the
-scatter of the estimates compared with the one that the intervals imply. The page's section on other tools is kept.
+scatter of the estimates compared with the scatter that the intervals imply. The page's section on other tools is kept.
 """
 
 import argparse

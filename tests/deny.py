@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks Rust dependencies against deny.toml: the licenses of the workspace's, and the sources and names of those in
-every Cargo.lock. Prints each violation, and exits with 1 if there are any."""
+"""Checks Rust dependencies against deny.toml: the licenses of the workspace's dependencies, and the sources and names
+of the dependencies in every Cargo.lock. Prints each violation, and exits with 1 if there are any."""
 
 import json
 import re

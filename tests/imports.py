@@ -13,7 +13,7 @@ from pathlib import Path
 Module = tuple[str, ...]
 NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*"', re.DOTALL)
 TESTS = re.compile(r"^#\[cfg\(test\)\]\n(pub(\([^)]*\))? )?mod ", re.MULTILINE)
-"""The rest of a file after this is not part of the crate's own code."""
+"""The beginning of a file's tests. The rest of the file is not part of the crate's own code."""
 USE = re.compile(r"^\s*(pub(?:\([^)]*\))? )?use ([^;]+);", re.MULTILINE)
 VISIBILITY = re.compile(r"\bpub\s*\([^)]*\)")
 PATH = re.compile(r"(?<![\w:])((?:crate|self|super)(?:::\w+)+)")

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 PROGRAMS_AT_ONCE = 2
 ENVIRONMENT = {**os.environ, "RUST_TEST_THREADS": str(2 * (os.cpu_count() or 1))}
-"""More concurrent tests than cores: most of them wait for a benchlab process that waits."""
+"""Runs twice as many tests as there are cores, because most tests wait for a benchlab process that waits, too."""
 FIRST = ["cli", "stats"]
 """The test programs that take longest, which are started first."""
 

@@ -3,8 +3,8 @@
 """Draws a random sample of doc comments and messages in all languages, for a person to read. The same seed draws the same
 sample from the same tree.
 
-Each is printed with its position and, for a comment, the code that it describes. A reader who only knows the word
-list marks those that need to be read twice or break a rule."""
+Each text is printed with its position and, for a comment, with the code that the comment describes. A reader who only
+knows the word list marks texts that need a second reading or break a rule."""
 
 import argparse
 import random

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what the tests need and what is missing: Debian packages, and a Python environment.
+# Installs the missing Debian packages that the tests need, and a Python environment.
 set -eu
 cd "$(dirname "$0")/.."
 

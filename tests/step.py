@@ -3,8 +3,9 @@
 """Runs the steps of `make test` concurrently, and prints the output of each step in one piece.
 
 step.py NAME COMMAND…: runs a step. Its output is written to build/tests/logs/NAME.log, and printed when it has ended.
-With one or more --reads=PATHSPEC before NAME, it is skipped if it passed and none of these files has changed since.
-After STEP_LIMIT_S seconds (2,400 by default, or from the environment) it is stopped, and its processes are printed.
+With one or more --reads=PATHSPEC before NAME, the step is skipped if it passed and none of these files has changed
+since. After STEP_LIMIT_S seconds (2,400 by default, or from the environment) the step is stopped, and its processes are
+printed.
 step.py --all COMMAND… -- NAME…: runs a command that runs these steps; then prints how they ended, and how long they
 took. Exits with 1 unless all passed."""
 
@@ -93,8 +94,8 @@ def cpu_s() -> float:
 
 
 def run_to_end(command: list[str], limit_s: float | None = None, **more) -> int:
-    """Runs a command to its end and returns its exit status. The command is a process group: signals to stop
-    it reach the whole group, and so does the time limit."""
+    """Runs a command to its end and returns its exit status. The command runs in its own process group. The time limit,
+    and signals that stop the command, apply to the whole group."""
     groups: list[int] = []
     signals: list[int] = []
 

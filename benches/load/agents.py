@@ -66,7 +66,7 @@ def measure(args: argparse.Namespace, folder: Path) -> tuple[float, float, int, 
     finally:
         lab.kill()
     if lab.returncode != 0:
-        raise Failure(f"benchlab ended with {lab.returncode}: {said}")
+        raise Failure(f"benchlab exited with status {lab.returncode}: {said}")
     wall, cpu, read = (now - then for now, then in zip(after, before))
     return cpu / wall, read / wall, peak, figures(exported)["served"]
 

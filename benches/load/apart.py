@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares a generator on the server's own core with one on a separate core. It must be run as root.
+"""Compares a generator on the server's own core with a generator on a separate core. It must be run as root.
 
     cargo build --profile local -p benchlab --bin benchlab
     benches/load/apart.py [--rates 10000] [--rounds 5] [--output FILE]
 
-The server and the generator are in separate network namespaces that are connected by a virtual line
-(veth(4)), so that both placements use the same network. The server always has one core. In each round both
-placements take a turn in random order and another in the reverse order.
+The server and the generator are in separate network namespaces that are connected by a virtual line (veth(4)), so that
+both placements use the same network. The server always has one core. In each round both placements take a turn in
+random order, and then another turn in the reverse order.
 """
 
 import argparse

@@ -33,7 +33,7 @@ class Failure(Exception):
 
 @dataclass
 class Done:
-    """The result of a program: its output and its resource usage, including that of the children that it
+    """The result of a program: its output and its resource usage, which includes the usage of the children that it
     waited for."""
 
     output: str
@@ -41,7 +41,7 @@ class Done:
     cpu_s: float
     peak_bytes: int
     own_bytes: int
-    """The highest memory seen that is not backed by files: without the mapped program and its libraries."""
+    """The peak of the memory that is not backed by files, which excludes the mapped program and its libraries."""
     memory: list[tuple[float, int]] = field(default_factory=list)
     """Resident bytes, with the times in seconds since the start."""
 
@@ -89,7 +89,7 @@ def start(command: list[object], core: int, **options) -> subprocess.Popen:
 
 def memory_of(pid: int) -> tuple[int, int, int]:
     """Returns the resident bytes of a process, its peak, and the resident bytes without files; all are 0 if the process
-    has ended. Its rusage is not used, because it begins with its parent's memory."""
+    has ended. rusage is not used, because its peak includes the memory of the parent before exec."""
     try:
         with open(f"/proc/{pid}/status") as status:
             sizes = {line.split(":")[0]: int(line.split()[1]) * 1024 for line in status if line.endswith(" kB\n")}
@@ -115,7 +115,7 @@ class Server:
     def _line(self) -> dict:
         line = self.process.stdout.readline()
         if not line:
-            raise Failure("the server ended")
+            raise Failure("the server exited unexpectedly")
         return json.loads(line)
 
 
@@ -141,7 +141,7 @@ def build() -> None:
 
 @dataclass
 class Interval:
-    """A median with its interval at this level."""
+    """A median with its confidence interval at the confidence level `level`."""
 
     estimate: float
     low: float
@@ -154,7 +154,7 @@ class Interval:
 
 def median(values: Iterable[float], level: float = 0.95) -> Interval:
     """Returns the median with its order-statistic interval (Conover, Practical Nonparametric Statistics): the narrowest
-    one with at least this level, or the widest one if there are too few values."""
+    interval with at least this confidence level, or the widest interval if there are too few values."""
     ordered = sorted(values)
     n = len(ordered)
 
@@ -173,7 +173,7 @@ def quantile(values: list[float], part: float) -> float:
 
 
 def table(head: list[str], rows: Iterable[list[str]]) -> str:
-    """Returns a Markdown table: the first column is text, the others are numbers."""
+    """Returns a Markdown table: the first column is text, and the other columns are numbers."""
     lines = [head, ["---"] + ["--:"] * (len(head) - 1), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
@@ -203,7 +203,7 @@ def busy() -> str:
 
 
 def _ticks() -> tuple[int, int]:
-    """Returns the ticks of all cores: in total, and idle ones including those spent waiting for a disk."""
+    """Returns the ticks of all cores: the total, and the idle ticks, which include the ticks spent waiting for a disk."""
     ticks = [int(word) for word in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
     return sum(ticks), ticks[3] + ticks[4]
 
@@ -227,7 +227,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def parse(parser: argparse.ArgumentParser, quick: dict[str, object]) -> argparse.Namespace:
-    """Returns the arguments; with --quick, these values replace the given ones. Builds what the script needs."""
+    """Returns the arguments. With --quick, the values in `quick` replace the given arguments. Builds the programs that
+    the script needs."""
     args = parser.parse_args()
     if len(args.cores) != 2 or not set(args.cores) <= os.sched_getaffinity(0):
         parser.error("--cores needs two cores that this script may use, such as 0,1")

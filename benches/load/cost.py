@@ -5,11 +5,11 @@ peers, on an otherwise idle machine.
 
     benches/load/cost.py [--rounds 10] [--seconds 5] [--connections 64] [--only wrk,oha] [--output FILE]
 
-Generator and server have a core each. In each round the generators take turns in random order and in the reverse
-order, so that changes of the machine affect all of them; a round yields one value for each generator, and its ratio
-to benchlab's. CPU time is that of the whole process from its start to its end, from wait4(2); requests are the ones
-that the server counts. A generator whose own count differs by more than its connections plus one in a thousand is
-shown as wrong.
+Generator and server have a core each. In each round the generators take turns in random order and in the reverse order,
+so that changes of the machine affect all of them; a round yields one value for each generator, and its ratio to
+benchlab's. The CPU time covers the whole process from its start to its end (wait4(2)), and the server counts the
+requests. A generator is shown as wrong if its own count differs from the server's count by more than its connections
+plus one in a thousand.
 """
 
 import argparse

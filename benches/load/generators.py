@@ -17,7 +17,7 @@ LAB = Path(os.environ.get("BENCHLAB", ROOT / "target" / "release" / "benchlab"))
 
 @dataclass(frozen=True)
 class Load:
-    """A load: at a rate, or without one as fast as possible."""
+    """A load, at a constant rate or as fast as possible."""
 
     port: int
     connections: int
@@ -290,8 +290,7 @@ ALL: list[Generator] = [Benchlab(), Bare(), Ab(), Wrk(), H2load(), Oha(), Correc
 
 
 def chosen(names: list[str], offered: list[str]) -> tuple[list[Generator], str]:
-    """Returns the installed generators among the offered or named ones, and a sentence about the missing
-    ones."""
+    """Returns the installed generators among the offered or named generators, and a sentence about the missing ones."""
     wanted = [g for g in ALL if g.name in offered and (not names or any(g.name.startswith(name) for name in names))]
     missing = ", ".join(g.name for g in wanted if not g.path())
     return [g for g in wanted if g.path()], missing and f"Not installed: {missing} (`make -C benches/load peers`).\n\n"

@@ -83,7 +83,7 @@ def long_enough(generator: Generator, args: argparse.Namespace, folder: Path) ->
     trial = 2.0
     _, said, _ = run(generator, args, 64, trial, folder)
     if not said.served:
-        raise Failure(f"{generator.name} served nothing in a trial of {trial:g} s")
+        raise Failure(f"{generator.name} got no response in a trial of {trial:g} s")
     return max(trial, round(args.requests / (said.served / trial) * 1.15))
 
 

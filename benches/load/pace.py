@@ -4,9 +4,9 @@
 
     benches/load/pace.py [--rate 10000] [--seconds 5] [--rounds 10] [--output FILE]
 
-In each round all generators take a turn in random order and another in the reverse order. The spinning client sends a
-request within a microsecond of when it is due, so the difference between another generator's median and its median is
-what the other generator's pacing adds.
+In each round all generators take a turn in random order, and then another turn in the reverse order. The spinning
+client sends each request within a microsecond of its due time. The pacing of another generator therefore adds the
+difference between its median latency and the spinning client's.
 """
 
 import argparse

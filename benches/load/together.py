@@ -6,10 +6,10 @@ coordination.
     cargo build --profile local -p benchlab --bin benchlab
     benches/load/together.py [--agents 1,2,4] [--rounds 3] [--output FILE]
 
-The agents share one core, and the server has another. In turns, in random order and in the reverse order, they
-generate as much load as they can, which shows the cost of coordination, and a constant rate: on a server that answers
-after a fixed delay, and on a server that stalls, whose true percentiles stall.py computes. The spinning client is
-measured too.
+The agents share one core, and the server has another. In turns, in random order and then in the reverse order, they
+generate as much load as they can, which shows the cost of coordination, and a load at a constant rate. The constant
+rate goes to a server that responds after a fixed delay, and to a server that stalls, whose true percentiles stall.py
+computes. The spinning client is measured, too.
 """
 
 import argparse
@@ -62,7 +62,7 @@ class Known:
 
     @property
     def waiting(self) -> int:
-        """The connections that the spinning client needs, because it does not queue."""
+        """Returns the number of connections that the spinning client needs, because it does not queue."""
         return round(self.rate * self.p99_s * 1.5)
 
 
@@ -81,7 +81,7 @@ class Cost:
 
 
 def servers(args: argparse.Namespace, able: float) -> list[Known]:
-    """Returns the servers to measure. For the stalling one the true values are those of requests that queue."""
+    """Returns the servers to measure. The true values of the stalling server are those of requests that queue."""
     times = stall.truth(args.rate, args.every, args.stall, able)
     return [
         Known(f"answers after {args.delay * 1e3:g} ms", ("--delay", args.delay * 1e6), args.rate, args.seconds,
@@ -116,7 +116,7 @@ def children(pid: int) -> list[int]:
 def used(before: list[float], after: list[float]) -> list[float]:
     """Returns the CPU time of each thread; the same threads must have run all the time."""
     if len(before) != len(after):
-        raise Failure("a thread began or ended under load")
+        raise Failure("a thread of the generator began or ended under load")
     return [now - then for then, now in zip(before, after)]
 
 
@@ -141,7 +141,7 @@ def cost(agents: Agents, args: argparse.Namespace, folder: Path) -> Cost:
             lab.kill()
             lab.wait()
     if lab.returncode != 0 or len(own) != agents.number:
-        raise Failure(f"benchlab ended with {lab.returncode}, {len(own)} agents: {said}")
+        raise Failure(f"benchlab exited with status {lab.returncode}, {len(own)} agents: {said}")
     (threads, lab_s, answered, began), (later, lab_later_s, answered_later, ended) = looks
     each = [used(before, after) for before, after in zip(threads, later)]
     total = sum(map(sum, each))

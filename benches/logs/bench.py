@@ -36,7 +36,7 @@ def run(command: list[str], **options) -> tuple[float, float, int]:
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options)
     _, status, usage = os.wait4(process.pid, 0)
     if status:
-        sys.exit(f"{command[0]} ended with status {status}")
+        sys.exit(f"{command[0]} exited with status {status}")
     return time.monotonic() - began, usage.ru_utime + usage.ru_stime, usage.ru_maxrss
 
 

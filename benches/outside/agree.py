@@ -8,7 +8,7 @@ pyperf, `testing.B`, Criterion. It checks whether their results agree within 5 %
 counter  one increment of the atomic counter of the experiment `counter`
 cache    one read of the concurrent map of the experiment `cache`, with keys distributed by Zipf's law
 pool     one lease and its release, of the experiment `pool`
-counter2 as `counter`, by 2 threads on 2 cores, of which each does half (not by default, and not in Python)
+counter2 as `counter`, by 2 threads on 2 cores, each of which does half (not by default, and not in Python)
 
 Both tools open the same case of the same subject and call its loop with a number of operations, on the same core, in
 turns: benchlab, the tool, the tool, benchlab and so on. A result of benchlab is its typical wall time of an
@@ -95,7 +95,7 @@ def run(command: list[object], cores: set[int] | None = None, **options) -> str:
                           capture_output=True, text=True, check=False, **options)
     if done.returncode:
         last = "\n".join((done.stdout + done.stderr).strip().splitlines()[-15:])
-        raise Failure(f"{command[0]} ended with {done.returncode}:\n{last}")
+        raise Failure(f"{command[0]} exited with status {done.returncode}:\n{last}")
     return done.stdout
 
 
@@ -278,7 +278,7 @@ def main() -> None:
     parser.set_defaults(effort=DEFAULT)
     args = parser.parse_args()
     if unknown := {*args.languages} - {*LANGUAGES} | {*args.cases} - {*CASES}:
-        parser.error(f"there is no {', '.join(unknown)}")
+        parser.error(f"unknown language or case: {', '.join(unknown)}")
     os.environ["BENCHLAB_PROJECT"] = str(ROOT)
 
     chosen = [(language, name) for name in args.cases for language in args.languages if language in CASES[name].languages]

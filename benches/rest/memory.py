@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures the memory of a server: at its start, with 512 busy connections, with 512 idle ones, and after they were
-closed.
+"""Measures the memory of a server: at its start, with 512 busy connections, with 512 idle connections, and after these
+connections were closed.
 
     benches/rest/memory.py [--subjects ada-embedded,ada-server,ada-rest] [--connections 512] [--output FILE]
 """
@@ -28,7 +28,7 @@ class Taken:
 
     start: int
     busy: int
-    """The highest memory seen while it was loaded."""
+    """The peak memory under load."""
     idle: int
     left: int
     own: int

@@ -100,7 +100,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def parse(parser: argparse.ArgumentParser, quick: dict[str, object]) -> argparse.Namespace:
-    """Returns the arguments; with --quick, these values replace the given ones. Raises the limit of open
+    """Returns the arguments. With --quick, the values in `quick` replace the given arguments. Raises the limit of open
     files."""
     args = parser.parse_args()
     if args.quick:

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures the effect of slow clients on the others: a thousand connections that send one byte per second, together
+"""Measures the effect of slow clients on other clients: a thousand connections that send one byte per second, together
 with a load on the same server.
 
     benches/rest/slow_clients.py [--subject ada-server] [--slow 1000] [--rounds 10] [--output FILE]
 
 In each round the load has two turns with the slow clients and two without, in the order without, with, with, without.
-The slow clients share a core with the load generator, and the server has the other one.
+The slow clients share a core with the load generator, and the server has the other core.
 """
 
 import argparse
@@ -109,7 +109,7 @@ def turn(server: Served, args: argparse.Namespace, slow: bool, told: list[SlowCl
 
 @dataclass
 class Round:
-    """The means of two turns each."""
+    """The means of the two turns without the slow clients, and of the two turns with them."""
 
     without: Turn
     slow: Turn

@@ -112,7 +112,7 @@ class Steady:
     cost_us: bench.Interval
     ratio: bench.Interval
     busy: float
-    """The utilization of the less busy server, either this one or the baseline's, as a fraction."""
+    """The utilization, as a fraction, of the less busy of this server and the baseline's server."""
 
 
 @dataclass

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs Apache with PHP as a subject: `subject.py mod|fpm CACHE`, both configured as their authors recommend.
-Subjects only differ in `CACHES`."""
+"""Runs Apache with PHP as a subject: `subject.py mod|fpm CACHE`, both configured as their authors recommend. Subjects
+with the same interface to PHP differ only in their entry of `CACHES`."""
 
 import http.client
 import json
@@ -33,12 +33,11 @@ CACHES: dict[str, dict[str, str]] = {
     "preload": {"validate_timestamps": "0", "preload": "{folder}/site/preload.php"},
     "jit": {"validate_timestamps": "0", "jit": "tracing", "jit_buffer_size": "32M"},
 }
-"""Settings of OPcache in addition to PHP's own defaults."""
+"""The settings of OPcache for each kind of cache, in addition to PHP's own defaults."""
 
 COMMON = {"enable": "1", "memory_consumption": "128", "interned_strings_buffer": "8",
           "max_accelerated_files": "4000"}
-"""Settings of all caches. They are sufficient for the whole site, as PHP's manual recommends for
-production."""
+"""The settings of all caches. They leave room for the whole site, as PHP's manual recommends for production."""
 
 INI = """\
 ; php.ini-production, as far as it matters here

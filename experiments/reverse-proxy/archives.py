@@ -47,8 +47,8 @@ def explode(archive: Path, folder: Path, context: str | None = None) -> list[App
     for war, path in found:
         path = "" if path in ("", "/") else path
         if path and not re.fullmatch(r"(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+", path):
-            raise ArchiveError(f"{path!r}: a context is a path such as /shop, of letters, digits, `_`, `-`, and `.` that "
-                               "no name begins with")
+            raise ArchiveError(f"{path!r}: a context is a path such as /shop. Its names consist of letters, digits, `_`, `-` "
+                               "and `.`, and do not begin with `.`")
         place = folder / (path.strip("/").replace("/", "#") or "ROOT")
         _unpack(war, place)
         static, files = static_paths(place)
@@ -95,7 +95,8 @@ def _modules(ear: Path) -> list[tuple[Path, str]]:
 
 
 def _unpack(archive: Path, folder: Path) -> None:
-    """Unpacks regular files only, none outside of the directory, within the limits."""
+    """Unpacks the files of an archive into a directory. Raises ArchiveError if the archive exceeds the limits, or an
+    entry is not a regular file within the directory."""
     try:
         with zipfile.ZipFile(archive) as opened:
             entries = [entry for entry in opened.infolist() if not entry.is_dir()]
@@ -205,8 +206,8 @@ def _types(descriptor: Path) -> dict[str, str]:
 
 
 def _untyped(application: Application) -> frozenset[str]:
-    """Finds extensions for which Apache and the application choose different types. Apache uses the last extension of
-    a file that it knows (mod_mime), and the application uses the last one."""
+    """Finds extensions for which Apache and the application choose different types. Apache uses the last extension that
+    it knows (mod_mime), and the application uses the last extension."""
     known = {ending.lower() for ending in (*content_types(), *application.types)}
     found = set()
     for path in static_files(application):

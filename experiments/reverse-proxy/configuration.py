@@ -20,7 +20,7 @@ class ConfigurationError(Exception):
 
 @dataclass(frozen=True)
 class Configuration:
-    """The input of the files."""
+    """The settings from which the files are generated."""
 
     folder: Path
     applications: Sequence[stack.Application]
@@ -33,7 +33,7 @@ class Configuration:
     tls: stack.Tls
     public: stack.Public
     tomcat_user: str | None = None
-    """Tomcat's user if root starts it; otherwise the current user."""
+    """The user of Tomcat if root starts Tomcat. Otherwise the current user runs it."""
     http: int | None = None
     """The port of a connector that bypasses the proxy; only for the verification."""
 
@@ -50,7 +50,7 @@ class Configuration:
         return self.apache / "httpd.conf"
 
     def texts(self) -> dict[Path, str]:
-        """Returns the files, apart from the one with the content types."""
+        """Returns the texts of all files except the file with the content types."""
         proxy = stack.apache(self.apache, self.applications, listen=self.listen, kind="jk", backend=self.ajp,
                              secret=self.secret, name=self.name, tls=self.tls, public=self.public)
         head = "# Written by experiments/reverse-proxy/generate: run it again for each version of the applications in app/.\n"

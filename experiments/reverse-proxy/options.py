@@ -103,7 +103,7 @@ def account(text: str) -> str:
     if not is_account(text):
         raise argparse.ArgumentTypeError(f"there is no user {text!r}")
     if os.geteuid() != 0:
-        raise argparse.ArgumentTypeError("only root can change the owner of files")
+        raise argparse.ArgumentTypeError("only root can change the owner of files: run `generate` as root")
     return text
 
 
@@ -118,7 +118,7 @@ def is_account(name: str) -> bool:
 def pair(certificate: Path, key: Path) -> str:
     """Returns the error in a certificate and its key, or an empty string."""
     def locked() -> str:
-        raise ValueError(f"{key} has a passphrase, which would have to be typed whenever Apache starts")
+        raise ValueError(f"{key} has a passphrase, which would have to be typed whenever Apache starts: use a key without a passphrase")
 
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, locked)

@@ -44,7 +44,7 @@ class Application:
     types: Mapping[str, str] = field(default_factory=dict)
     """Content types that the application itself assigns to extensions."""
     untyped: frozenset[str] = frozenset()
-    """Extensions that have no type but follow one that does in a static file's name, as in `app.js.map`."""
+    """Extensions without a type that follow an extension with a type in a static file's name, as in `app.js.map`."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Public:
     """Settings that a public site needs, but a measurement does not."""
 
     user: str = "www-data"
-    """Apache's user if root starts it."""
+    """The user of Apache if root starts Apache."""
     hsts: bool = False
     redirect: str = ""
     """The `[ADDRESS:]PORT` that listens without TLS and redirects all requests to the site."""

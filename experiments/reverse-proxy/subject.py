@@ -32,7 +32,7 @@ BACKENDS = ("tomcat", "ada")
 OPTIONS = {"tls", "packed", "redeployed"}
 
 REDEPLOYED_S = 1.0
-"""The time after which a deployed version is replaced by a new one."""
+"""The time in seconds after which a new version replaces the deployed version."""
 
 
 class Stack:
@@ -148,8 +148,8 @@ class Stack:
 
 
 def redeploy(folder: Path, over: threading.Event, told: dict[str, float]) -> None:
-    """Repeatedly deploys a new version next to the old one: Tomcat uses the new one for new requests, and
-    removes the old one when it is no longer in use."""
+    """Repeatedly deploys a new version next to the old one: Tomcat uses the new version for new requests, and removes
+    the old version when no request uses it any more."""
     number = 1
     while not over.wait(REDEPLOYED_S):
         number += 1
@@ -197,7 +197,7 @@ def site(opening: Opening) -> Iterator[None]:
 
 
 def name(proxy: str, backend: str, *options: str) -> str:
-    """Returns the subject's name in experiment.toml, which only contains Tomcat if there is no proxy."""
+    """Returns the subject's name in experiment.toml. It contains `tomcat` only if there is no proxy."""
     server = "" if backend == "tomcat" and PROXIES[proxy] else backend
     return "-".join(word for word in (server, PROXIES[proxy], *options) if word)
 

@@ -131,7 +131,7 @@ class Proxy:
         self.ask = Site("the proxy", self.port, self.private.tls).ask
 
     def _mark_sources(self) -> None:
-        """Replaces each page with one that does nothing. A marker in its source reveals whether the source is
+        """Replaces each page with a page that does nothing. A marker in its source reveals whether the source is
         disclosed."""
         for application in self.applications:
             for inside in sources(application):
@@ -174,7 +174,8 @@ class Proxy:
             if f"Context [{application.context}] startup failed" in log:
                 said = "\n".join(line for line in log.splitlines() if "SEVERE" in line)
                 raise VerificationError(f"{application.context or '/'} does not start in a private Tomcat, so nothing can "
-                                        f"be compared with it (--no-verify writes only):\n{said}")
+                                        "be compared with it (--no-verify writes the configuration without "
+                                        f"verification):\n{said}")
 
     def files(self, application: stack.Application) -> list[str]:
         """Returns the static files of an application, as paths of the site."""

@@ -112,7 +112,7 @@ static void write_hello(FILE *replies, const char *subject, const char *library)
 
 typedef enum { LINE, TOO_LONG, END } input;
 
-/* Waits for input and reads what is available. Returns false at the end of the input. */
+/* Waits for input and reads the available bytes. Returns false at the end of the input. */
 static bool fill(lab *lab)
 {
     ssize_t count;
@@ -271,8 +271,8 @@ void lab_setting(lab *lab, const char *key, const char *value)
     write_argument(lab->extra, key, value);
 }
 
-/* Formats without an exponent, which the protocol does not support. %g uses one below 10^-4 and from
- * 10^15 on. */
+/* Formats without an exponent, which the protocol does not support. %g uses an exponent below 10^-4 and from 10^15
+ * on. */
 void lab_metric(lab *lab, const char *key, double value)
 {
     char text[METRIC_MAX];
@@ -403,7 +403,8 @@ static void write_latencies(FILE *out, const lab_latencies *latencies)
         }
 }
 
-/* Executes run (timed) and verify (untimed), which does 1 operation without the argument operations. */
+/* Executes the command run (timed) or verify (untimed). verify does 1 operation if the argument operations is
+ * missing. */
 static bool do_batch(lab *lab, bool timed)
 {
     uint64_t operations = 1;

@@ -29,8 +29,8 @@ typedef struct lab_work {
     uint64_t units;
 } lab_work;
 
-/* One case. Each function gets the program's data. The first two return true on success; before
- * they return false, they must call lab_fail. */
+/* One case. Each function gets the program's data. open and perform return true on success; before they return
+ * false, they must call lab_fail. */
 typedef struct lab_case {
     const char *name;
     /* Prepares the case. */
@@ -58,8 +58,8 @@ const char *lab_argument(const lab *lab, const char *key);
 /* Gets the argument `key`. If it is missing, fails with the code usage. */
 bool lab_text(lab *lab, const char *key, const char **text);
 
-/* Gets the argument `key` as a decimal integer from least to most. Otherwise fails with the code
- * usage. */
+/* Gets the argument `key` as a decimal integer from least to most. If it is missing or invalid, fails with the
+ * code usage. */
 bool lab_integer(lab *lab, const char *key, uint64_t least, uint64_t most, uint64_t *number);
 
 /* Adds a setting, as read back by the subject, to the reply to open. */
@@ -81,8 +81,8 @@ const uint64_t *lab_inputs(const lab *lab);
 
 enum { LAB_BUCKETS = 1920 }; /* the number of buckets for 64-bit latencies (docs/protocol.md) */
 
-/* The latencies of one thread's operations in one batch. A case that does multiple operations
- * concurrently needs one of these for each thread; lab_workers.h provides that. */
+/* The latencies of one thread's operations in one batch. A case that does multiple operations concurrently
+ * needs one lab_latencies for each thread, as lab_workers.h provides it. */
 typedef struct lab_latencies {
     uint64_t start; /* start of the first operation, CLOCK_MONOTONIC in ns */
     uint64_t end;   /* end of the latest operation */
@@ -121,9 +121,9 @@ static inline void lab_lap(lab_latencies *latencies)
     latencies->end = now;
 }
 
-/* Adds a thread's latencies to those of the batch. Call it from the case's perform, after all
- * threads have finished. The batch then lasts from the first start to the last end. If there are
- * no laps, the batch reports no latencies. */
+/* Adds a thread's latencies to the latencies of the batch. Call it from the case's perform, after all threads
+ * have finished. The batch then lasts from the first start to the last end. If there are no laps, the batch
+ * reports no latencies. */
 void lab_add_latencies(lab *lab, const lab_latencies *latencies);
 
 /* -- Errors ------------------------------------------------------------------------------- */
@@ -133,7 +133,7 @@ void lab_add_latencies(lab *lab, const lab_latencies *latencies);
 #define LAB_UNSUPPORTED "unsupported"
 #define LAB_FAILED "failed"
 
-/* Makes the reply an error with one of these codes and a message, truncated to 1,000 bytes.
+/* Makes the reply an error with one of the codes above and a message, which is truncated to 1,000 bytes.
  * Returns false, so that a function can return the result. */
 bool lab_fail(lab *lab, const char *code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -39,7 +39,7 @@ func (o *Opening) Integer(key string, least, most uint64) (uint64, error) {
 	return o.arguments.integer(key, least, most)
 }
 
-// Report adds a setting to the reply. The value is the one that the subject has read back.
+// Report adds a setting to the reply. The value must be the value that the subject has read back.
 func (o *Opening) Report(key string, value any) {
 	o.reply.with(key, value)
 }

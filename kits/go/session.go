@@ -125,8 +125,8 @@ func (s *session) run(arguments arguments) (*reply, error) {
 		return nil, err
 	}
 	if counts {
-		// These counts are exact, unlike those of runtime/metrics, which counts an allocation only
-		// when its span is full.
+		// These counts are exact, unlike the counts of runtime/metrics, which counts an allocation only when
+		// its span is full.
 		runtime.ReadMemStats(&after)
 	}
 	if work.Latencies != nil {

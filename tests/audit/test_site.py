@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`benchlab audit site` on real servers, each in a known state: what it has to find, rule by rule."""
+"""Tests `benchlab audit site` on real servers in known states: the expected result of each rule."""
 
 import contextlib
 import functools

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The size of attacks, and the resources that a server may still use after it has withstood one."""
+"""The size of attacks, and the resources that a server may still use after an attack."""
 
 import argparse
 import os

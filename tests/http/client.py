@@ -97,8 +97,8 @@ class Connection:
         self.socket.close()
 
     def send(self, data: bytes) -> "Connection":
-        """Sends data. A server that has responded and closed the connection need not accept all of it: its response
-        is checked instead."""
+        """Sends data. A server that has responded and closed the connection need not accept all data. Its response is
+        checked instead."""
         if self._answered:
             self._requested_at, self._answered = time.time(), False
         try:
@@ -130,7 +130,7 @@ class Connection:
         """Reads exactly one 1xx response. Returns its status."""
         while b"\r\n\r\n" not in self._unread:
             if not (read := self._receive()):
-                raise NoAnswer(f"closed after {self._unread!r}")
+                raise NoAnswer(f"the server closed the connection after {self._unread!r}")
             self._unread += read
         head, _, self._unread = self._unread.partition(b"\r\n\r\n")
         if not (status := re.match(rb"HTTP/1\.1 (1\d\d) [^\r\n]*(\r\n|$)", head)):
@@ -159,7 +159,7 @@ class Connection:
                     case h11.NEED_DATA:
                         more = self._receive()
                         if not more and answer is None and not parser.trailing_data[0]:
-                            raise NoAnswer("closed without an answer")
+                            raise NoAnswer("the server closed the connection without a response")
                         read += more
                         parser.receive_data(more)
                     case h11.InformationalResponse(status_code=status):
@@ -172,10 +172,10 @@ class Connection:
                     case h11.EndOfMessage():
                         at_message_end = True
                     case h11.ConnectionClosed():
-                        raise NoAnswer("closed without an answer")
+                        raise NoAnswer("the server closed the connection without a response")
         except h11.RemoteProtocolError as error:
             if self._at_end:
-                raise NoAnswer(f"closed in an answer: {error}: {read[:2000]!r}") from error
+                raise NoAnswer(f"the server closed the connection within a response: {error}: {read[:2000]!r}") from error
             raise Malformed(f"{error}: {read[:2000]!r}") from error
         self._unread = parser.trailing_data[0]
         answer.body = bytes(body)
@@ -190,7 +190,7 @@ class Connection:
         unread = self._unread
         while not self._at_end:
             unread += self._receive()
-        assert not unread, f"more came before the end: {unread[:500]!r}"
+        assert not unread, f"the server sent more data before it closed the connection: {unread[:500]!r}"
 
     def is_open(self, within_s: float = 0.1) -> bool:
         """Returns True if the server neither sends nor closes within this time."""
@@ -215,7 +215,7 @@ class Connection:
             raise Reset("the server reset the connection") from error
         except TimeoutError as error:
             raise AssertionError(
-                f"neither a byte nor the end within {self.socket.gettimeout()} s") from error
+                f"the server neither sent a byte nor closed the connection within {self.socket.gettimeout()} s") from error
         self._at_end = not data
         return data
 
@@ -224,23 +224,23 @@ def _hold(answer: Answer, http_version: bytes, read: bytes, method: str, version
     """Checks what RFC 9110 and 9112 require of every response."""
     must = _Must(answer)
     head = _final_head(read)
-    must(http_version == b"1.1" or version == "1.0", "9110 2.5: the version of an answer is that of its sender")
+    must(http_version == b"1.1" or version == "1.0", "9110 2.5: the version of a response is the version of the server")
     must(re.fullmatch(rb"[^\r\n]*(\r\n[^\r\n]+)*", head) is not None,
          "9112 2.2: lines end with CRLF")
     must(re.match(rb"HTTP/1\.[01] \d{3} ", head) is not None, "9112 4: the status line has two spaces")
     lengths, codings = answer.all("Content-Length"), answer.all("Transfer-Encoding")
     must(len(re.findall(rb"(?i)\ncontent-length:", head)) <= 1, "9110 8.6: one Content-Length")
-    must(not (lengths and codings), "9112 6.2: Content-Length or Transfer-Encoding")
+    must(not (lengths and codings), "9112 6.2: either Content-Length or Transfer-Encoding")
     must(version == "1.1" or not codings, "9112 6.1: Transfer-Encoding is for HTTP/1.1")
     if answer.status in (204, 304) or method == "HEAD":
         must(not answer.body, "9110 6.4.1: no body")
         must(answer.status != 204 or not lengths, "9110 8.6: no Content-Length in a 204")
     elif version == "1.1":
-        must(bool(lengths or codings or answer.closes), "9112 6.3: an answer has an end")
+        must(bool(lengths or codings or answer.closes), "9112 6.3: the end of a response is defined")
     must(answer.status != 405 or bool(answer.all("Allow")), "9110 15.5.6: 405 has Allow")
     must(answer.status != 206 or answer.get("Content-Range") is not None
          or (answer.get("Content-Type") or "").startswith("multipart/byteranges"),
-         "9110 15.3.7: 206 says what it holds")
+         "9110 15.3.7: 206 has Content-Range or is multipart/byteranges")
 
 
 def _hold_date(answer: Answer, requested_at: float) -> None:
@@ -249,8 +249,8 @@ def _hold_date(answer: Answer, requested_at: float) -> None:
     must(len(dates) == 1, "9110 6.6.1: one Date")
     must(_DATE.fullmatch(dates[0]) is not None, "9110 5.6.7: Date is an IMF-fixdate")
     date = parsedate_to_datetime(dates[0].decode())
-    must(requested_at - CLOCK_S < date.timestamp() < time.time() + CLOCK_S, "9110 6.6.1: Date is now")
-    must(f"{date:%a, %d %b %Y %H:%M:%S} GMT".encode() == dates[0], "9110 5.6.7: the weekday is right")
+    must(requested_at - CLOCK_S < date.timestamp() < time.time() + CLOCK_S, "9110 6.6.1: Date is the current time")
+    must(f"{date:%a, %d %b %Y %H:%M:%S} GMT".encode() == dates[0], "9110 5.6.7: the weekday matches the date")
 
 
 @dataclass

@@ -19,7 +19,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "files: needs the served directory")
-    config.addinivalue_line("markers", "promised: what the RFCs leave to servers, and the library in appserver/ada guarantees")
+    config.addinivalue_line("markers", "promised: behavior that the RFCs leave to servers and the library in appserver/ada guarantees")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -59,14 +59,14 @@ def size(pytestconfig: pytest.Config) -> attack.Size:
 
 @pytest.fixture(autouse=True)
 def possible(request: pytest.FixtureRequest) -> None:
-    """Skips a test that does not apply to its target, if it has one."""
+    """Skips a test that has a target but does not apply to this target."""
     if "target" not in request.fixturenames:
         return
     target = request.getfixturevalue("target")
     if request.node.get_closest_marker("promised") and not target.promises:
-        pytest.skip("the RFCs leave it to a server")
+        pytest.skip("the RFCs leave this behavior to the server")
     if request.node.get_closest_marker("files") and target.declared is None:
-        pytest.skip("what a server at a URL has in its folder is not known")
+        pytest.skip("the files of a server at a URL are unknown")
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def server(target: Target, folder: Path, running: dict[Target, Server]) -> Serve
 def start(target: Target, folder: Path) -> Iterator[Callable[..., Server]]:
     """Returns a function that starts a separate server for a test, with further arguments of `open`."""
     if target.declared is None:
-        pytest.skip("a server at a URL cannot be started anew")
+        pytest.skip("a server at a URL cannot be restarted")
     started: list[Server] = []
 
     def run(*arguments: str, **settings: object) -> Server:

@@ -34,26 +34,26 @@ class Exchange:
     """The connection must end: the beginning of the next request is unknown, or another program could see it
     elsewhere."""
     only_library: bool = False
-    """Required only of the library in appserver/ada: another server may wait for the rest of what it
-    considers a large body."""
+    """Required only of the library in appserver/ada: another server may wait for the rest of a body that it considers
+    large."""
     method: str = "GET"
     version: str = "1.1"
 
     def must_hold(self, server: Server) -> None:
         if self.only_library and not server.promises:
-            pytest.skip("its limits are its own affair")
+            pytest.skip("the RFCs do not require this limit")
         statuses = self.promised if server.promises else self.promised | self.allowed
         with server.connect() as connection:
             connection.send(self.request + SECOND)
             try:
                 answer = connection.answer(self.method, self.version)
             except NoAnswer as error:
-                raise type(error)(f"{self.rfc}: {sorted(statuses)} is due, {error}") from error
-            assert answer.status in statuses, f"{self.rfc}: {sorted(statuses)} is due, {answer}"
+                raise type(error)(f"{self.rfc}: expected status {sorted(statuses)}: {error}") from error
+            assert answer.status in statuses, f"{self.rfc}: expected status {sorted(statuses)}, got {answer}"
             if answer.status == 200 and self.json is not None:
                 assert answer.json == self.json, self.rfc
             if self.closes and answer.status >= 400 and server.promises:
-                assert answer.closes, f"{self.rfc}: the connection ends, and the answer says so: {answer}"
+                assert answer.closes, f"{self.rfc}: expected a response that announces the end of the connection, got {answer}"
             if not answer.closes and self.version == "1.1":
                 self._second_must_hold(server, connection, answer)
             connection.must_end()
@@ -66,11 +66,11 @@ class Exchange:
                 raise
             return  # the server closes after an error without announcing it
         assert answer.status == 200 and answer.json == {"greeting": "Hello Second!"}, (
-            f"{self.rfc}: the second request is answered with {answer}")
+            f"{self.rfc}: the response to the second request is {answer}")
 
 
 def table(*exchanges: Exchange) -> pytest.MarkDecorator:
     """Creates a test for each exchange."""
     names = [exchange.name for exchange in exchanges]
-    assert len(set(names)) == len(names), "two have the same name"
+    assert len(set(names)) == len(names), "two exchanges have the same name"
     return pytest.mark.parametrize("exchange", exchanges, ids=names)

@@ -14,7 +14,7 @@ from experiments import ROOT, Declared, declared_subjects
 from subject import Subject
 
 PROFILES = ("ada-embedded", "ada-server", "ada-rest")
-"""The profiles of the HTTP server in appserver/ada. Where the RFCs leave a choice, these do what their
+"""The profiles of the HTTP server in appserver/ada. Where the RFCs leave a choice, these servers behave as their
 library guarantees."""
 
 FILES = {
@@ -103,7 +103,7 @@ def start(target: Target, folder: Path | None, *arguments: str, prefix: Sequence
     program = target.declared.program
     if not (ROOT / program[0]).exists():
         build = "\n".join(" ".join(command) for command in target.declared.build)
-        raise FileNotFoundError(f"{program[0]} is not there; build it with\n{build}")
+        raise FileNotFoundError(f"{program[0]} is missing; build it with\n{build}")
     subject = Subject([*prefix, *program], ROOT)
     try:
         opened = open_case(subject, folder, *arguments)

@@ -99,7 +99,7 @@ def test_json(run: Run, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", ["common", "combined", "json"])
 def test_nothing_breaks_out_of_a_line(run: Run, tmp_path: Path, form: str) -> None:
-    """All bytes that a server accepts in a query and in fields, and more of them than fit into a line."""
+    """Sends all bytes that a server accepts in a query and in fields, and more of them than fit into a line."""
     program = run(form)
     logged_bytes = bytes(byte for byte in range(256) if byte >= 32 and byte != 127 or byte == 9)
     queries = [bytes(byte for byte in logged_bytes if byte not in b"\t #"), b'" 200 5 "'.replace(b" ", b"\x85"),
@@ -142,7 +142,7 @@ def test_lines_of_many_workers(run: Run, tmp_path: Path) -> None:
     missing = lost(program)
     written = (tmp_path / "log").read_text().splitlines()
     request_lines = {fields(COMBINED, line)["line"] for line in written}
-    assert len(request_lines) == len(written), "a line is there twice"
+    assert len(request_lines) == len(written), "the log contains a line twice"
     assert len(written) + missing == 16 * 50
 
 

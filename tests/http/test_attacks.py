@@ -47,28 +47,28 @@ class Reader:
             content_at = self.head.find(b"\r\n\r\n") + 4 - content_at
             piece = piece[content_at:] if b"\r\n\r\n" in self.head else b""
         due = expected[self.count:self.count + len(piece)]
-        assert piece.startswith(due), f"another byte after {self.count}"
+        assert piece.startswith(due), f"a wrong byte at position {self.count} of the content"
         self.count += len(due)
         self.behind += piece[len(due):]
         return bool(received)
 
 
 def must_get_in_turns(connections: list[Connection], expected: bytes, behind: tuple[bytes, ...]) -> None:
-    """Reads from all connections in turns. Each reads the data that has arrived for it, until its end, so no connection
-    pauses while others have their turn. The data after the content begins with one of `expected`."""
+    """Reads from all connections in turns. Each turn reads the data that has arrived on a connection, so no connection
+    pauses while others have their turn. The data after the content begins with one of `behind`."""
     readers = [Reader(connection) for connection in connections]
     with selectors.DefaultSelector() as selector:
         for reader in readers:
             selector.register(reader.socket, selectors.EVENT_READ, reader)
         while selector.get_map():
             events = selector.select(TIMEOUT_S)
-            assert events, f"{len(selector.get_map())} of {len(readers)} readers get nothing more"
+            assert events, f"{len(selector.get_map())} of {len(readers)} readers receive no more data"
             for key, _ in events:
                 if not key.data.take(expected):
                     selector.unregister(key.fileobj)
                     key.fileobj.close()
     for reader in readers:
-        assert reader.head.startswith(b"HTTP/1.1 200 ") and reader.count == len(expected), f"cut off after {reader.count} bytes"
+        assert reader.head.startswith(b"HTTP/1.1 200 ") and reader.count == len(expected), f"the content ended after {reader.count} bytes"
         assert reader.behind.startswith(behind), reader.behind[:200]
 
 
@@ -76,7 +76,7 @@ def must_get_in_turns(connections: list[Connection], expected: bytes, behind: tu
 def attacked(start: Callable[..., Server], target: Target, folder: Path) -> Callable[..., Server]:
     """Returns a function that starts a separate server for a test, with a large file."""
     if not target.promises:
-        pytest.skip("what another server keeps is its own affair")
+        pytest.skip("other servers do not guarantee a limit of their resources")
     (folder / "big.bin").write_bytes(BIG)
     return start
 
@@ -172,9 +172,9 @@ def test_no_descriptors(attacked: Callable[..., Server]) -> None:
 
 
 def test_no_threads(attacked: Callable[..., Server], target: Target) -> None:
-    """A server that cannot start its threads reports this, and stops what it started."""
+    """A server that cannot start all of its threads reports this, and stops the threads that it started."""
     if target.name == "ada-embedded":
-        pytest.skip("it has one thread")
+        pytest.skip("this profile has only one thread")
     with pytest.raises(ProtocolError, match="error"):
         attacked("workers=64", prefix=("prlimit", f"--as={90 << 20}"))
 

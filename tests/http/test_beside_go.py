@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random requests and damaged ones, answered by the profiles and by Go's net/http: the same class of status, the same
+"""Random and damaged requests, answered by the profiles and by Go's net/http: the same class of status, the same
 content, and no more resources in use at the end than at the beginning. --attack-for sets the duration,
 BENCHLAB_FUZZ_SEED the seed."""
 
@@ -82,8 +82,8 @@ def must_be_the_same(name: str, answer: Answer | None, go_answer: Answer | None,
 
 
 def must_be_refused_too(name: str, answer: Answer | None, go_answer: Answer | None, sent: bytes) -> None:
-    """Checks that Go does not reject the message. If both respond with the same status, the content is the same, except
-    for XML, which Go does not write."""
+    """Checks that Go does not reject the message. If both servers respond with the same status, the content is the
+    same, except for XML, which Go does not write."""
     if answer is None or go_answer is None or answer.status >= 300:
         return
     assert go_answer.status not in REFUSALS, f"{name}: {answer.status}, Go {go_answer.status}: {sent!r}"
@@ -112,7 +112,7 @@ def compare(profiles: list[Server], oracle: Server, dice: random.Random, for_s: 
 def oracle(folder: Path) -> Iterator[Server]:
     go = {subject.name: subject for subject in servers.declared_subjects() if subject.experiment == "rest"}.get("go")
     if go is None or not (servers.ROOT / go.program[0]).exists():
-        pytest.skip("the subject of Go is not built")
+        pytest.skip("the Go subject of the experiment rest is not built")
     server = servers.start(Target("go", go), folder)
     yield server
     server.close()
@@ -122,7 +122,7 @@ def oracle(folder: Path) -> Iterator[Server]:
 def profiles(folder: Path) -> Iterator[list[Server]]:
     started = [servers.start(target, folder) for target in servers.targets() if target.promises]
     if not started:
-        pytest.skip("other servers are not held to Go's answers")
+        pytest.skip("other servers do not have to respond as Go does")
     yield started
     for server in started:
         server.close()

@@ -151,7 +151,7 @@ def test_split_anywhere(server: Server, sent: bytes) -> None:
             answer = connection.send_in_pieces(pieces).answer("POST")
             assert answer.status == 405
             if answer.closes:
-                pytest.skip("it closes after this error")
+                pytest.skip("the server closes the connection after this error")
         assert connection.send(request()).answer().status == 200
 
 

@@ -107,4 +107,4 @@ def test_many_at_a_time(program: Program) -> None:
         assert any(clients.map(ask, range(200)))
     limit = time.monotonic() + WITHIN_S
     while not is_coded(program.get("/text?size=5000", GZIP)):
-        assert time.monotonic() < limit, "compressors are lost"
+        assert time.monotonic() < limit, "the server lost a compressor"

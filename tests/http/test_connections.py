@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Connections that are kept open, closed, half-closed and reset, with many requests on one; RFC 9112 9."""
+"""Connections that are kept open, closed, half-closed and reset, with many requests on one connection (RFC 9112 9)."""
 
 import re
 import time
@@ -74,7 +74,7 @@ def test_http_1_0_is_kept_if_it_asks(server: Server, option: str) -> None:
             answer = connection.send(request("GET", "/api", f"Connection: {option}", version="1.0")).answer(version="1.0")
             assert answer.json == HELLO
             if "keep-alive" not in answer.words("Connection"):
-                assert not server.promises, "the answer does not say keep-alive"
+                assert not server.promises, "the response does not announce keep-alive"
                 connection.must_end()
                 return
         connection.send(request(version="1.0")).answer(version="1.0")
@@ -193,7 +193,7 @@ def must_fall_to(server: Server, open_files: int) -> None:
 
 @pytest.mark.files
 def test_a_client_that_does_not_read(server: Server) -> None:
-    """The server stops reading from this client, serves the others, and continues at the same position."""
+    """The server stops reading from this client, serves the other clients, and continues at the same position."""
     times = 400  # 26 MB, more than the kernel buffers
     with server.connect(receive_buffer=4096) as connection:
         memory = resident(server)
@@ -202,7 +202,7 @@ def test_a_client_that_does_not_read(server: Server) -> None:
         while time.monotonic() < deadline:
             server.must_serve()
         if server.subject and server.promises:
-            assert resident(server) < memory + 2_000_000, "it has the answers in memory"
+            assert resident(server) < memory + 2_000_000, "the server stores the responses in memory"
         for _ in range(times):
             assert connection.answer().body == FILE
         assert connection.is_open()

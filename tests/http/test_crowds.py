@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hostile clients with one address that use up the resources of a server in appserver/ada: with idle connections,
-requests that do not end, or responses that are not read. A well-behaved client with the same address is still served;
-and a slow one, as in a mobile network, can finish its downloads and uploads."""
+requests that do not end, or responses that are not read. A well-behaved client with the same address is still
+served; and a slow client, as in a mobile network, can finish its downloads and uploads."""
 
 import re
 import selectors
@@ -170,8 +170,9 @@ def download_slowly(address: Address) -> None:
 
 
 def download_in_bursts(address: Address, delay: float) -> None:
-    """Downloads what the system's buffers can hold, so that the server has sent everything, and the connection is about
-    to end. With a small receive buffer, the system announces room only when the buffer is empty: every half second."""
+    """Downloads as much as the system's buffers can hold, so that the server has sent everything, and the connection is
+    about to end. With a small receive buffer, the system announces room only when the buffer is empty: every half
+    second."""
     time.sleep(delay)
     length = 100_000
     with Connection(address, timeout_s=30, receive_buffer=4096) as connection:
@@ -214,9 +215,9 @@ def test_slow_but_honest_in_a_crowd(program: Program, crowd: str) -> None:
 @pytest.mark.files
 @pytest.mark.parametrize("crowd", ["idle", "slow headers", "slow posts", "slow readers"])
 def test_a_crowd_with_defaults(server: Server, crowd: str) -> None:
-    """The subjects of benchlab with their default settings."""
+    """Tests the subjects of benchlab with their default settings."""
     if not server.promises:
-        pytest.skip("what another server does is its own affair")
+        pytest.skip("other servers do not guarantee this behavior")
     form = dict(CROWDS[crowd])
     form["sent"] = {"slow posts": request("POST", "/api/echo", "Content-Length: 65536") + b" " * 65_000,
                     "slow readers": request("GET", "/files/64k.bin") * 200}.get(crowd, form["sent"])

@@ -29,7 +29,7 @@ class Example:
 
     def __init__(self, name: str, *arguments: object) -> None:
         if not (PROGRAMS / name).exists():
-            raise FileNotFoundError(f"{name} is not there; build it with\nmake -C appserver/ada http_programs")
+            raise FileNotFoundError(f"{name} is missing; build it with\nmake -C appserver/ada http_programs")
         self.process = subprocess.Popen([PROGRAMS / name, "0", *map(str, arguments)], text=True,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.port = urlsplit(self.process.stdout.readline().strip()).port

@@ -21,7 +21,7 @@ def test_the_interim_answer_comes_before_the_body(server: Server, expectation: s
         for _ in range(2):
             connection.send(head(expectation))
             assert connection.interim() == 100
-            assert connection.is_open(), "the answer comes before the body"
+            assert connection.is_open(), "the response precedes the body"
             answer = connection.send(ORDER).answer("POST")
             assert answer.json == DOCUMENT and answer.interim == []
 
@@ -53,7 +53,7 @@ def test_without_a_body(server: Server) -> None:
 def test_http_1_0_is_sent_none(server: Server) -> None:
     with server.connect() as connection:
         connection.send(head(version="1.0"))
-        assert connection.is_open(), "an answer comes before the body"
+        assert connection.is_open(), "a response precedes the body"
         answer = connection.send(ORDER).answer("POST", version="1.0")
         assert answer.json == DOCUMENT and answer.interim == []
         connection.must_end()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Field lines: malformed ones are rejected, because another program on the way could read them differently."""
+"""Malformed field lines are rejected, because a proxy could read them differently."""
 
 from exchange import BAD, OK, Exchange, table
 from servers import Server

@@ -42,7 +42,7 @@ def modified(full: Answer) -> datetime:
 
 def validator(answer: Answer, name: str) -> str:
     if answer.get(name) is None:
-        pytest.skip(f"this server sends no {name}")
+        pytest.skip(f"this server does not send {name}")
     return answer.get(name)
 
 
@@ -116,7 +116,7 @@ def test_names_that_look_like_a_way_out(server: Server) -> None:
 
 
 def not_modified(answer: Answer, full: Answer) -> bool:
-    """RFC 9110 15.4.5: a 304 has those fields of the 200 that a cache needs."""
+    """RFC 9110 15.4.5: a 304 has all fields of the 200 that a cache needs."""
     assert answer.status in (200, 304)
     if answer.status == 304:
         assert answer.body == b""
@@ -155,7 +155,7 @@ def test_if_modified_since(server: Server, full: Answer, modified: datetime, lat
     """RFC 9110 13.1.3. A server may accept only its own Last-Modified as a match."""
     moment = modified + timedelta(seconds=later_s)
     if moment > datetime.now(timezone.utc):
-        pytest.skip("the moment lies in the future")
+        pytest.skip("the date is in the future")
     answer = server.get(PATH, f"If-Modified-Since: {date(moment)}")
     assert not_modified(answer, full) == matches or (not server.promises and later_s > 0)
 
@@ -335,7 +335,7 @@ def test_if_range(ranged: Callable[..., Answer], server: Server, etag: str, modi
     assert statuses('"other"', "W/" + etag.removeprefix("W/"), "nonsense", date(modified - timedelta(days=1))) == [200] * 4
     assert statuses(etag) == [200 if etag.startswith("W/") else 206]
     if server.promises:
-        assert statuses(date(modified + timedelta(days=1))) == [200], "an exact match"
+        assert statuses(date(modified + timedelta(days=1))) == [200], "If-Range requires an exact match"
 
 
 def test_conditions_before_ranges(ranged: Callable[..., Answer], etag: str) -> None:

@@ -106,8 +106,8 @@ def received(server: Server, connection: Connection) -> bytes:
 
 
 def must_be_answers(received: bytes, sent: bytes) -> None:
-    """Checks that the data consists of complete responses. If a HEAD was sent, it is unknown which of them
-    has no body."""
+    """Checks that the data consists of complete responses. If a HEAD was sent, it is unknown which response has no
+    body."""
     unread = received
     while unread:
         parser = h11.Connection(h11.CLIENT, max_incomplete_event_size=1 << 20)
@@ -137,10 +137,10 @@ def test_it_lives_on(server: Server) -> None:
             if number == CASES // CONNECTIONS // 2:
                 memory = resident(server)
         except (AssertionError, OSError) as error:
-            raise AssertionError(f"after batch {number} of seed {SEED}: {error}; it was sent\n"
+            raise AssertionError(f"after batch {number} of seed {SEED}: {error}; the connections sent\n"
                                  + "\n".join(repr(message[:3000]) for message in sent)) from error
     if server.subject:
         assert server.is_usable
         must_fall_to(server, before)
         if server.promises:
-            assert resident(server) < memory + 500_000, "half of the cases have left something behind"
+            assert resident(server) < memory + 500_000, "half of the cases increased the memory of the server"

@@ -89,7 +89,7 @@ def test_what_is_not_json(server: Server, text: str) -> None:
 
 @pytest.mark.parametrize("text", [b"\xff", b"\xc3", b"\xc0\xaf", b"\xed\xa0\x80", b"\xf5\x80\x80\x80", b"\xe2\x82", b"\x80", b"\xf8\x88\x80\x80\x80"])
 def test_what_is_not_utf_8(server: Server, text: bytes) -> None:
-    """RFC 8259 8.1. Some servers replace it by U+FFFD; none echoes it."""
+    """Tests invalid UTF-8 (RFC 8259 8.1). Some servers replace it by U+FFFD; none echoes it."""
     answer = echo(server, order(remark='"<here>"').encode().replace(b"<here>", text))
     assert answer.status == 400 or not server.promises and answer.status == 200
     answer.body.decode("utf-8")

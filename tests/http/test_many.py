@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many connections: thousands of idle ones, 512 busy ones, and more than the server has room for."""
+"""Thousands of idle connections, 512 busy connections, and more connections than the server has room for."""
 
 import resource
 import selectors
@@ -24,16 +24,17 @@ def hello(name: str) -> bytes:
 @contextmanager
 def connections(server: Server, count: int) -> Iterator[list[Connection]]:
     if count + 100 > resource.getrlimit(resource.RLIMIT_NOFILE)[0]:
-        pytest.skip("this user may not have so many open files")
+        pytest.skip("the limit of open files is too low for this test")
     with ExitStack() as stack:
         yield [stack.enter_context(server.connect()) for _ in range(count)]
 
 
 @pytest.mark.parametrize("count", [1000, 4000])
 def test_idle_connections(server: Server, count: int) -> None:
-    """All idle connections are open and do not delay the others. Each is served when it sends a request."""
+    """All idle connections are open and do not delay other connections. Each connection is served when it sends a
+    request."""
     if count > MIN_CONNECTIONS and server.target.name not in ("ada-server", "ada-rest"):
-        pytest.skip("the experiment asks for 1,024 only")
+        pytest.skip("the experiment requires only 1,024 connections")
     with connections(server, count) as idle:
         for connection in idle[::10]:
             assert connection.send(request()).answer().status == 200
@@ -53,7 +54,7 @@ def test_512_busy_connections(server: Server) -> None:
             connection.send(hello(f"N{i}-0"))
         while turns:
             ready = selector.select(timeout=5)
-            assert ready, f"{len(turns)} connections wait for an answer"
+            assert ready, f"{len(turns)} connections wait for a response"
             for key, _ in ready:
                 i = key.data
                 assert busy[i].answer().json == {"greeting": f"Hello N{i}-{turns[i]}!"}
@@ -66,8 +67,8 @@ def test_512_busy_connections(server: Server) -> None:
 
 
 def test_512_bodies_at_once(server: Server) -> None:
-    """Each body is sent in two pieces, so that all are in progress at the same time. The embedded profile has
-    memory for some of them, and rejects the others."""
+    """Each body is sent in two pieces, so that all bodies are in progress at the same time. The embedded profile has
+    memory for some bodies, and rejects the others."""
     sent = request("POST", "/api/echo", body=ORDER)
     with connections(server, 512) as busy:
         for connection in busy:
@@ -107,8 +108,8 @@ def test_more_than_there_is_room_for(server: Server) -> None:
 
 @pytest.mark.promised
 def test_no_open_files_left(start: Callable[..., Server]) -> None:
-    """Connections that cannot be accepted replace idle ones, starting with the oldest, and use no CPU time while they
-    wait."""
+    """Connections that cannot be accepted replace idle connections, starting with the oldest, and use no CPU time while
+    they wait."""
     server = start(prefix=["prlimit", "--nofile=120:120"])
     with connections(server, 200) as some:
         assert some[-1].send(request()).answer().status == 200

@@ -26,7 +26,7 @@ QUERY = "SELECT name FROM article WHERE id = ?"
 @pytest.fixture
 def shop() -> Iterator[Example]:
     if not PROGRAM.exists():
-        raise FileNotFoundError(f"{PROGRAM} is not there; build it with\nmake -C appserver/ada http_programs")
+        raise FileNotFoundError(f"{PROGRAM} is missing; build it with\nmake -C appserver/ada http_programs")
     server = Example(str(PROGRAM), 0)
     server.figures_port = urlsplit(server.process.stdout.readline().strip()).port
     for path, status in [("/articles/1", 200)] * 5 + [("/articles/2", 200), ("/articles/3", 404), ("/broken", 500), ("/no", 404)]:
@@ -117,11 +117,11 @@ def test_page_has_the_figures(shop: Example) -> None:
     assert "default-src 'none'" in page.get("Content-Security-Policy")
     inside = page.body.decode().split('<script type="application/json" id="figures">')[1].split("</script>")[0]
     assert any(each["name"] == PAGE for each in json.loads(inside)["pages"])
-    assert b"http:" not in page.body and b"https:" not in page.body, "it needs nothing from elsewhere"
+    assert b"http:" not in page.body and b"https:" not in page.body, "the page must not load anything from another host"
 
 
 def test_script_of_the_page(shop: Example, tmp_path: Path) -> None:
-    """Node parses the script of the page. A browser test checks what it draws."""
+    """Node parses the script of the page. A browser test checks the drawn charts."""
     script = figures_of(shop, "/monitor/page").body.decode().split("<script>")[1].split("</script>")[0]
     (tmp_path / "page.js").write_text(script)
     subprocess.run(["node", "--check", tmp_path / "page.js"], check=True)

@@ -14,7 +14,7 @@ from test_bodies import DOCUMENT, ORDER
 @pytest.fixture(autouse=True)
 def negotiates(target: Target) -> None:
     if target.name != "ada-rest":
-        pytest.skip("it always answers with JSON")
+        pytest.skip("this server always responds with JSON")
 
 
 def form(answer: Answer) -> str:
@@ -40,7 +40,7 @@ def test_the_client_chooses(server: Server, accept: str | None, expected: str) -
     headers = [] if accept is None else [f"Accept: {accept}"]
     answer = server.get("/api", *headers)
     assert answer.status == 200 and form(answer) == expected
-    assert "accept" in answer.words("Vary"), "12.5.5: a cache has to know"
+    assert "accept" in answer.words("Vary"), "12.5.5: caches need to know that the response depends on Accept"
     head = server.get("/api", *headers, method="HEAD")
     assert head.get("Content-Type") == answer.get("Content-Type") and "accept" in head.words("Vary")
 

@@ -195,7 +195,7 @@ def test_head_is_get_without_its_body(server: Server, path: str) -> None:
     with server.connect() as connection:
         answer = connection.send(request("GET", path)).answer()
         head = connection.send(request("HEAD", path)).answer("HEAD")
-        assert connection.is_open(), "a body follows"
+        assert connection.is_open(), "the response to HEAD has a body"
         assert head.status == answer.status
         varies = {b"date", b"transfer-encoding", *({b"content-length"} if head.get("Content-Length") is None else ())}
         assert ([field for field in head.headers if field[0] not in varies]

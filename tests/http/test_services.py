@@ -21,7 +21,7 @@ class Program:
 
     def __init__(self, name: str, *arguments: str, ports: int = 1) -> None:
         if not (PROGRAMS / name).exists():
-            raise FileNotFoundError(f"{name} is not there; build it with\n{BUILD}")
+            raise FileNotFoundError(f"{name} is missing; build it with\n{BUILD}")
         self.process = subprocess.Popen([PROGRAMS / name, *arguments], text=True,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.addresses = [("127.0.0.1", int(self.process.stdout.readline())) for _ in range(ports)]

@@ -131,7 +131,7 @@ def test_what_was_asked_is_answered(start: Callable[..., Server]) -> None:
         while len(answers) < 11:
             answers.append(connection.answer())
             assert answers[-1].status == 200
-            assert not answers[-1].closes or len(answers) == 11, f"closed after {len(answers)} of 11 answers"
+            assert not answers[-1].closes or len(answers) == 11, f"the server closed the connection after {len(answers)} of 11 responses"
         connection.must_end()
     for connection in new:
         assert connection.answer().json == {"greeting": "Hello New!"}

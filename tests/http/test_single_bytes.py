@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cost of a byte that arrives alone is the same after much data and after little. The server's CPU times are
-measured in turns, so that a busy machine slows both."""
+"""The cost of a byte that arrives alone does not depend on the amount of data before it. The server's CPU times in both
+situations are measured alternately, so that a busy machine affects both."""
 
 import statistics
 import time
@@ -51,7 +51,7 @@ def cost_ns(program: Program, connection: Connection, piece: bytes) -> float:
 
 
 def compare(program: Program, beginnings: list[bytes], dribbled: bytes, end: bytes = b"") -> float:
-    """Returns the median cost after the first beginning, divided by that after the second."""
+    """Returns the median cost after the first beginning, divided by the median cost after the second beginning."""
     with ExitStack() as stack:
         connections = [stack.enter_context(program.connect()) for _ in beginnings]
         for connection, beginning in zip(connections, beginnings, strict=True):

@@ -97,7 +97,7 @@ def test_what_there_is(site: Program) -> None:
 
 
 def test_each_coding_is_validated_by_itself(site: Program) -> None:
-    """RFC 9110 8.8.3: entity tags differ, even if time and size are equal; a 304 has what caches need
+    """RFC 9110 8.8.3: entity tags differ, even if time and size are equal; a 304 has the fields that caches need
     (15.4.5)."""
     tags = {}
     for coding in ("gzip", "br", None):

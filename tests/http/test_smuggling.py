@@ -73,7 +73,7 @@ def post(*lines: bytes, version: bytes = b"1.1") -> bytes:
 @pytest.mark.parametrize("length_first", [True, False], ids=["length first", "coding first"])
 @pytest.mark.parametrize("coding", CODINGS)
 def test_a_length_and_a_coding(server: Server, coding: str, length_first: bool) -> None:
-    """The hidden part is a request for a program that uses the coding, and a body for one that uses the length
+    """The hidden part is a request for a program that uses the coding, and a body for a program that uses the length
     (CL.TE); an obfuscated coding is seen by only one of two programs (TE.TE)."""
     body = b"0\r\n\r\n" + HIDDEN
     lines = [b"Content-Length: %d" % len(body), CODINGS[coding]]
@@ -82,8 +82,8 @@ def test_a_length_and_a_coding(server: Server, coding: str, length_first: bool) 
 
 @pytest.mark.parametrize("coding", CODINGS)
 def test_a_coding_and_a_short_length(server: Server, coding: str) -> None:
-    """The hidden part is in a chunk for a program that uses the coding, and a request for one that uses the length
-    (TE.CL)."""
+    """The hidden part is in a chunk for a program that uses the coding, and a request for a program that uses the
+    length (TE.CL)."""
     size = b"%x\r\n" % len(HIDDEN)
     must_be_refused(server, post(b"Content-Length: %d" % len(size), CODINGS[coding]) + size + HIDDEN + b"\r\n0\r\n\r\n")
 
@@ -94,7 +94,7 @@ def test_a_coding_and_a_short_length(server: Server, coding: str) -> None:
 def test_an_obfuscated_coding_without_a_length(server: Server, coding: str) -> None:
     """The request is rejected. Otherwise its body would be the next request (TE.0)."""
     if "folded" in coding and not server.promises:
-        pytest.skip("RFC 9112 5.2 lets a server unfold it")
+        pytest.skip("RFC 9112 5.2 lets a server unfold the field")
     must_be_refused(server, post(CODINGS[coding]) + b"0\r\n\r\n" + HIDDEN)
 
 
@@ -191,5 +191,5 @@ def test_a_refused_request_is_refused_in_pieces_too(server: Server) -> None:
         try:
             assert connection.answer("POST").status == 400
         except NoAnswer as error:
-            raise AssertionError("the answer was lost in the close") from error
+            raise AssertionError("the close of the connection lost the response") from error
         connection.must_end()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No recursion, and no object on the stack that grows with a client's data, according to GCC's information on
-each subprogram of the HTTP library (-fcallgraph-info=su,da). It does not contain the targets of calls by
+"""No recursion, and no object on the stack that grows with a client's data, according to GCC's information on each
+subprogram of the HTTP library (-fcallgraph-info=su,da). This information does not contain the targets of calls by
 access values and of dispatching calls."""
 
 import os
@@ -26,7 +26,7 @@ EDGE = re.compile(r'^edge: \{ sourcename: "([^"]*)" targetname: "([^"]*)"', re.M
 
 # Subprograms with objects of unknown size to GCC, their number, and why none of them grows without bound.
 BOUNDED = {
-    "images of numbers, literals that are chosen from, octets of an address": {
+    "decimal images of numbers, one of some literals, octets of an address": {
         "documents.append_xml.2": 1, "http.access_logs.add_field": 2, "http.access_logs.add_request": 3,
         "http.access_logs.append_number": 1, "http.access_logs.escape": 2, "http.cookies.image": 1, "http.dates.c_value": 1,
         "http.files.image": 1, "http.linux.accept_connection": 1, "http.proxies.found": 1, "http.rest.allow_of": 5,
@@ -34,17 +34,17 @@ BOUNDED = {
         "json.writers.write_name": 1},
     "at most JSON.Writers.Short bytes, or Numerals.Max_Fraction_Length": {
         "json.writers.append_text": 1, "numerals.convert_exactly": 1},
-    "a part of a request's header, that is of Limits.Header: Server.Stack_Of has room for two": {
+    "a part of a request's header, at most Limits.Header bytes: Server.Stack_Of has room for two": {
         "http.files.open_below": 2, "http.files.redirected": 1, "http.joined": 1, "http.line": 3,
         "http.multipart.start": 1, "http.report_on_standard_error": 1},
-    "what it is called with: by the library parts of a header, by a handler what Handler_Stack has to have room for": {
+    "the argument: a part of a header from the library, or a text from a handler, for which Handler_Stack must have room": {
         "http.decoded": 1, "http.rest.read_decoded": 1},
-    "paths, addresses and names that the application gives": {
+    "paths, addresses and names that the application passes": {
         "http.access_logs.open": 2, "http.cookies.set_cookie": 5, "http.files.open": 1, "http.linux.address_of": 1,
         "http.linux.listening_socket": 1, "http.rest.captured": 1, "media_ranges.closeness_of": 2},
-    "patterns of routes, of REST.Max_Pattern_Length bytes, when the application makes its service": {
+    "patterns of routes, at most REST.Max_Pattern_Length bytes, when the application creates its service": {
         "http.rest.constant_route": 1, "http.rest.trees.add": 3, "http.rest.trees.is_for": 1},
-    "an element for each loop, of which Settings decides": {
+    "an element for each loop; Settings determines their number": {
         "http.linux.wait_for_any": 2, "http.server.wait_anywhere.2": 2, "http.server.watch.2": 2},
 }
 
@@ -101,8 +101,8 @@ def subprograms() -> dict[str, Subprogram]:
 
 
 def circles(subprograms: dict[str, Subprogram]) -> list[list[str]]:
-    """Returns the groups that call each other, or one that calls itself (R. Tarjan, SIAM Journal on Computing
-    1, 1972)."""
+    """Returns the groups of subprograms that call each other, and the subprograms that call themselves (R. Tarjan, SIAM
+    Journal on Computing 1, 1972)."""
     numbers: dict[str, int] = {}
     lowest: dict[str, int] = {}
     waiting: list[str] = []

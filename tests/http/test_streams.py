@@ -18,7 +18,7 @@ from test_services import PROGRAMS, Program
 
 PATTERN = bytes(range(251))
 WITHIN_S = 60
-"""The time for what must happen eventually, on a busy machine."""
+"""The timeout in seconds for events that must happen eventually, on a busy machine."""
 
 
 def start(profile: str, seconds: float) -> Program:
@@ -60,7 +60,7 @@ def wait_until(condition: Callable[[], bool], event: str) -> None:
 
 
 def none_is_open(program: Program) -> None:
-    wait_until(lambda: program.get("/open").body == b"0", "receivers or sources are left open")
+    wait_until(lambda: program.get("/open").body == b"0", "receivers or sources remain open")
 
 
 def counted(content: bytes) -> bytes:
@@ -297,7 +297,7 @@ def test_a_server_that_stops(profile: str) -> None:
         with another.connect() as quick, another.connect() as slow:
             for client in (quick, slow):
                 client.send(head("/upload/count", "Content-Length: 10") + b"12345")
-            wait_until(lambda: another.get("/open").body == b"2", "both are not open")
+            wait_until(lambda: another.get("/open").body == b"2", "the two receivers are not open")
             another.process.stdin.close()
             answer = quick.send(b"67890").answer("POST")
             assert answer.body == counted(b"1234567890")
@@ -353,7 +353,7 @@ def test_content_that_lasts_longer_than_the_limit(impatient: Program) -> None:
         for _ in range(80):
             connection.send(bytes(100_000))
         assert connection.answer("POST").body == counted(bytes(8_000_000))
-        assert time.monotonic() - began > 0.5, "it did not last"
+        assert time.monotonic() - began > 0.5, "the transfer was shorter than the time limit"
 
 
 def test_damaged_uploads(program: Program) -> None:
@@ -444,7 +444,7 @@ def test_head_of_a_stream(program: Program) -> None:
 @pytest.mark.parametrize("query", ["size=100000&raise=50000&piece=1000", "size=5&raise=0", "size=1000&counted=1001",
                                    "size=300000&raise=200000&counted=300000", "size=0&counted=1"])
 def test_an_answer_that_fails_is_cut_off(program: Program, query: str) -> None:
-    """The client, even an old one, can see that the response is incomplete."""
+    """The client, even an HTTP/1.0 client, can see that the response is incomplete."""
     for version in ("1.1", "1.0"):
         with program.connect() as connection, pytest.raises(NoAnswer):
             connection.send(request("GET", f"/stream?{query}", version=version)).answer(version=version)
@@ -491,16 +491,16 @@ def test_an_answer_that_is_read_slowly(impatient: Program) -> None:
     however long it takes."""
     with Connection(impatient.addresses[0], receive_buffer=4_096) as slow:
         slow.send(request("GET", "/stream?size=100000000"))
-        wait_until(lambda: impatient.get("/open").body == b"1", "it is not open")
-        wait_until(lambda: impatient.get("/open").body == b"0", "it holds a source for good")
+        wait_until(lambda: impatient.get("/open").body == b"1", "the source is not open")
+        wait_until(lambda: impatient.get("/open").body == b"0", "the slow client keeps the source open")
     with impatient.connect() as steady:
         steady.send(request("GET", "/stream?size=10000000"))
         began, received = time.monotonic(), b""
         while not received.endswith(b"\r\n0\r\n\r\n"):
-            assert (read := steady.socket.recv(50_000)), "closed"
+            assert (read := steady.socket.recv(50_000)), "the server closed the connection"
             received = (received + read)[-10:]
             time.sleep(0.005)
-        assert time.monotonic() - began > 0.5, "it did not last"
+        assert time.monotonic() - began > 0.5, "the transfer was shorter than the time limit"
 
 
 def test_the_example() -> None:

@@ -17,7 +17,7 @@ from test_services import BUILD, PROGRAMS
 def process() -> Iterator[subprocess.Popen[str]]:
     program = PROGRAMS / "graceful_server"
     if not program.exists():
-        raise FileNotFoundError(f"{program.name} is not there; build it with\n{BUILD}")
+        raise FileNotFoundError(f"{program.name} is missing; build it with\n{BUILD}")
     with subprocess.Popen([program, "0"], stdout=subprocess.PIPE, text=True) as process:
         yield process
         process.kill()
@@ -35,8 +35,7 @@ def test_it_ends(process: subprocess.Popen[str]) -> None:
 
 
 def test_what_was_sent_is_answered(process: subprocess.Popen[str]) -> None:
-    """Requests on connections that are kept open, and on new ones, are answered; then the program ends by
-    itself."""
+    """Requests on connections that are kept open, and on new connections, are answered. Then the program exits."""
     place = address(process)
     connections = [Connection(place) for _ in range(50)]
     for connection in connections[:25]:
@@ -86,9 +85,9 @@ def test_its_log_is_opened_anew(tmp_path: Path) -> None:
                     log.rename(tmp_path / f"log.{number}")
                     process.send_signal(signal.SIGHUP)
                     ask()
-                    wait_until(log.exists, "there is no new file")
+                    wait_until(log.exists, "the program creates no new log")
                     ask()
-                wait_until(lambda: str(expected - 1) in log.read_text(), "the new file is not written to")
+                wait_until(lambda: str(expected - 1) in log.read_text(), "the program does not write to the new log")
                 # As long as no new file can be created, lines are written to the open one.
                 log.rename(tmp_path / "log.5")
                 log.mkdir()
@@ -96,7 +95,7 @@ def test_its_log_is_opened_anew(tmp_path: Path) -> None:
                 ask()
                 wait_until(lambda: f"name={expected - 1} " in (tmp_path / "log.5").read_text(), "lines are lost")
                 log.rmdir()
-                wait_until(log.exists, "it is not tried again")
+                wait_until(log.exists, "the program does not try again to create the log")
                 ask()
             process.send_signal(signal.SIGTERM)
             assert process.wait(timeout=30) == 0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Clients that are too slow are disconnected, and slow ones within the limits are served. The limits are
-arguments of `open`."""
+"""Clients that are too slow are disconnected, and slow clients within the limits are served. The limits are arguments
+of `open`."""
 
 import os
 import signal
@@ -19,14 +19,14 @@ LIMIT_S = 1
 SLACK_S = 3
 """The delay with which a server may notice that a limit has passed."""
 WITHIN_S = 30
-"""The time for what must happen eventually, on a busy machine."""
+"""The timeout in seconds for events that must happen eventually, on a busy machine."""
 
 
 @pytest.fixture
 def impatient(target: Target, start: Callable[..., Server]) -> Server:
     """Starts a server with short limits."""
     if not target.promises:
-        pytest.skip("its limits are not settable")
+        pytest.skip("the limits of this server cannot be set")
     return start(*(f"{name}_timeout={LIMIT_S}" for name in ("head", "body", "idle", "send")))
 
 
@@ -68,7 +68,7 @@ def test_slow_clients(impatient: Server) -> None:
         must_be_let_go(connection, begun)
         connection.socket.close()
     while impatient.open_files > open_files:
-        assert time.monotonic() < begun + LIMIT_S + SLACK_S, "it still holds what nobody takes"
+        assert time.monotonic() < begun + LIMIT_S + SLACK_S, "the server still has a connection or file open"
         time.sleep(0.02)
     greedy.socket.close()
     impatient.must_serve()
@@ -88,14 +88,14 @@ def test_a_reader_that_dribbles(impatient: Server, asked: bytes) -> None:
         limit = time.monotonic() + WITHIN_S
         with pytest.raises(ConnectionError):
             while True:
-                assert time.monotonic() < limit, "it is still there"
+                assert time.monotonic() < limit, "the slow client is still connected"
                 with suppress(BlockingIOError):
                     asked = asked[client.send(asked):] if asked else asked
                 time.sleep(0.1)
                 with suppress(BlockingIOError):
                     client.recv(10)
     while impatient.open_files > open_files:
-        assert time.monotonic() < limit, "it still holds what nobody takes"
+        assert time.monotonic() < limit, "the server still has a connection or file open"
         time.sleep(0.02)
     impatient.must_serve()
 
@@ -113,7 +113,7 @@ def test_slow_but_not_too_slow(impatient: Server) -> None:
 def test_a_stopped_server_lets_nobody_go(target: Target, start: Callable[..., Server]) -> None:
     """benchlab stops a server while others have their turn: its clients must not be disconnected for this."""
     if not target.promises:
-        pytest.skip("its limits are not settable")
+        pytest.skip("the limits of this server cannot be set")
     server = start("head_timeout=3", "idle_timeout=3")
     idle, slow = server.connect(), server.connect()
     assert idle.send(request()).answer().status == 200

@@ -46,7 +46,7 @@ class Format:
     words: tuple[str, ...] = ()
     header: Callable[[Request], bytes] = lambda first: b""
     step_ns: int = US
-    """Durations are truncated to multiples of this."""
+    """Durations are truncated to multiples of this number of ns."""
     needed: bytes = b"}"
     """A line that is cut before the last occurrence of this text is certainly malformed."""
     is_json: bool = False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The launcher with a benchlab of one small crate: it builds what changed, reports its progress, and passes arguments
+"""The launcher with a benchlab of one small crate: it builds changed files, reports its progress, and passes arguments
 on."""
 
 import os

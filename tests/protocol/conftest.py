@@ -69,11 +69,11 @@ def running() -> Iterator[Callable[[Declared], Subject]]:
 def subject(declared: Declared, running: Callable[[Declared], Subject]) -> Iterator[Subject]:
     """Returns the running subject, without an open case; a program that is not built is an error."""
     if missing := missing_library(declared):
-        pytest.skip(f"not here: {missing}")
+        pytest.skip(f"not installed: {missing}")
     program = declared.program[0]
     if not (ROOT / program).exists() and not shutil.which(program):
         build = "\n".join(" ".join(command) for command in declared.build)
-        raise FileNotFoundError(f"{program} is not there; build it with\n{build}")
+        raise FileNotFoundError(f"{program} is missing; build it with\n{build}")
     subject = running(declared)
     yield subject
     if subject.is_usable:

@@ -332,8 +332,8 @@ SERVERS: dict[str, Callable[[str, str, Mapping[str, str]], Server]] = {
 
 @contextmanager
 def refusing(database: Database, value: int) -> Iterator[None]:
-    """Makes a statement that gives a row of test_simple this value fail, while this is active. SQLite uses triggers,
-    because it cannot add a constraint to an existing table."""
+    """While active, makes every statement fail that sets the value of a row of test_simple to `value`. SQLite uses
+    triggers, because it cannot add a constraint to an existing table."""
     if isinstance(database, SQLite):
         events = ("INSERT", "UPDATE")
         refuse = [f"CREATE TRIGGER refuses_{event} BEFORE {event} ON test_simple WHEN NEW.value = {value} "

@@ -15,7 +15,7 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 
 EXPERIMENTS = Path(os.environ.get("BENCHLAB_TEST_EXPERIMENTS", ROOT / "experiments"))
-"""The directory of declarations. Programs are always those of this working tree."""
+"""The directory of declarations. The programs are always the programs of this working tree."""
 
 TARGETS = ("sqlite", "postgresql", "mariadb")
 

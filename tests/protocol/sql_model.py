@@ -133,7 +133,7 @@ class Table:
                     self.rows[1 + (s >> 32) % rows] += amount
                 self.transactions += operations
                 return Expected(sum(amounts), 2 * operations)
-        raise LookupError(f"write down here what the case {arguments['case']} yields")
+        raise LookupError(f"the model lacks the case {arguments['case']}; add its result here")
 
 
 def statements(arguments: dict[str, object], operations: int) -> Counter[str]:

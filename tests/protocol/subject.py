@@ -89,8 +89,8 @@ class Subject:
         return len(self.ports_of_connections_to(port))
 
     def ports_of_connections_to(self, port: int) -> set[int]:
-        """Returns the local ports of these connections. The kernel filters them, because /proc/net/tcp also
-        contains those that other tests closed within the last minute."""
+        """Returns the local ports of these connections. The kernel filters them, because /proc/net/tcp also contains
+        connections that other tests closed within the last minute."""
         open_files = {_link(path) for path in Path(f"/proc/{self.pid}/fd").iterdir()}
         connections = subprocess.run(["ss", "-Htne", f"dport = :{port}"], capture_output=True, text=True, check=True).stdout
         return {int(local) for local, inode in _CONNECTION.findall(connections) if f"socket:[{inode}]" in open_files}
@@ -115,14 +115,14 @@ class Subject:
         """Like `ask`, but the reply must have this verb."""
         reply = self.ask(command)
         if reply.verb != verb:
-            raise ProtocolError(f"{command!r} was answered with {reply}; its log:\n{self._last_log()}")
+            raise ProtocolError(f"the reply to {command!r} is {reply}; the log of the subject:\n{self._last_log()}")
         return reply
 
     def ask_for_error(self, command: str | bytes) -> str:
         """Like `ask`, but the reply must be a complete error, whose code is returned."""
         reply = self.ask(command)
         if reply.verb != "error" or not reply.arguments.get("message"):
-            raise ProtocolError(f"{command[:80]!r} was answered with {reply}")
+            raise ProtocolError(f"the reply to {command[:80]!r} is {reply}")
         return reply.arguments["code"]
 
     def quit(self) -> int:
@@ -140,7 +140,7 @@ class Subject:
     def _wait(self) -> int:
         while line := self._read_line():
             if line.startswith(b"@lab "):
-                raise ProtocolError(f"a reply too many: {line!r}")
+                raise ProtocolError(f"an unexpected reply: {line!r}")
         return self._process.wait(TIMEOUT_S)
 
     def _read_reply(self) -> Reply:
@@ -150,7 +150,7 @@ class Subject:
                 reply = _parse(line)
                 self._in_step = True
                 return reply
-        raise ProtocolError(f"the subject ended without a reply; its log:\n{self._last_log()}")
+        raise ProtocolError(f"the subject exited without a reply; its log:\n{self._last_log()}")
 
     def _last_log(self) -> str:
         """Returns the end of its standard error."""
@@ -163,7 +163,7 @@ class Subject:
         while b"\n" not in self._unread:
             remaining_s = deadline - time.monotonic()
             if remaining_s <= 0 or not select.select([self._process.stdout], [], [], remaining_s)[0]:
-                raise ProtocolError(f"no line within {TIMEOUT_S} s, only {self._unread!r}")
+                raise ProtocolError(f"no complete line within {TIMEOUT_S} s, only {self._unread!r}")
             read = os.read(self._process.stdout.fileno(), 65_536)
             if not read:
                 break
@@ -175,12 +175,12 @@ class Subject:
 def _parse(line: bytes) -> Reply:
     text = line.decode("ascii", "replace")
     if len(text) > LINE_MAX + 1 or not text.endswith("\n") or not _REPLY.fullmatch(text[:-1]):
-        raise ProtocolError(f"malformed: {line[:500]!r}")
+        raise ProtocolError(f"the reply is malformed: {line[:500]!r}")
     _, verb, *words = text[:-1].split(" ")
     pairs = [word.split("=", 1) for word in words]
     arguments = {key: unquote(value) for key, value in pairs}
     if len(arguments) != len(pairs):
-        raise ProtocolError(f"a key twice: {line[:500]!r}")
+        raise ProtocolError(f"the reply repeats a key: {line[:500]!r}")
     return Reply(verb, arguments)
 
 

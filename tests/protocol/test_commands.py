@@ -20,8 +20,8 @@ def test_hello_says_what_runs(declared: Declared, subject: Subject) -> None:
     assert verb == "hello"
     assert hello["protocol"] == "1"
     assert hello["subject"] == declared.name
-    assert re.search(r"\S \d", hello["runtime"]), "the runtime has a name and a version"
-    assert re.search(r"\d", hello["library"]), "the library has a version"
+    assert re.search(r"\S \d", hello["runtime"]), "the runtime must have a name and a version"
+    assert re.search(r"\d", hello["library"]), "the library must have a version"
     thread = subject.hello.number("thread")
     assert thread == 0 or Path(f"/proc/{subject.pid}/task/{thread}").exists()
 

@@ -108,7 +108,7 @@ def opening(case: str, link: Link, **point: object) -> str:
 
 
 def bytes_of(subject: Subject, link: Link, operations: int = 4) -> float:
-    """Returns the bytes that a request sends, without those of the first requests."""
+    """Returns the bytes that a request sends, without the bytes of the first requests."""
     subject.ask_for("verified", "verify operations=2")
     before = link.sent
     subject.ask_for("ran", f"run operations={operations}")
@@ -134,7 +134,7 @@ def test_the_server_gets_all_cookies_at_every_point(declared: Declared, subject:
             if case["name"] != "new":
                 assert opened.arguments["spoken"] == {"http1": "HTTP/1.1", "http2": "HTTP/2.0"}[declared.name]
             subject.ask_for("closed", "close")
-            assert not link.server.exists(), "a server takes its socket with it"
+            assert not link.server.exists(), "the server must remove its socket"
 
 
 @http1
@@ -147,7 +147,7 @@ def test_a_hundred_bytes_are_a_hundred_bytes(declared: Declared, subject: Subjec
     # The field's name, what follows it and the end of its line are 10 bytes; no separator follows the last
     # cookie.
     assert [size - sizes[0] for size in sizes[1:]] == [100 * n + 8 for n in (1, 10, 40)]
-    assert sizes[0] == 397, "the bytes of the rest of a browser's request, as in README.md"
+    assert sizes[0] == 397, "the size of a request without cookies, as in README.md"
 
 
 @http1

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs of experiments/disk and experiments/io-scheduler, in a directory on a disk: each point does and reports
-what its case says, a modified block is detected, and only shared files remain."""
+"""The programs of experiments/disk and experiments/io-scheduler, in a directory on a disk: each point does the work of
+its case and reports its metrics, a modified block is detected, and only shared files remain."""
 
 import itertools
 import os
@@ -38,9 +38,9 @@ def started(request: pytest.FixtureRequest) -> Iterator[tuple[Declared, Subject,
     """Starts the programs. `threads` is the program for disks without io_uring."""
     declared = SUBJECTS.get("disk" if request.param == "threads" else request.param)
     if declared is None:
-        pytest.skip("not asked for")
+        pytest.skip("not selected by BENCHLAB_TEST_SUBJECTS")
     if request.param == "group-limit" and not can_make_groups():
-        pytest.skip("no control group can be made here that limits I/O")
+        pytest.skip("no control group on this machine can limit I/O")
     more = ["threads"] if request.param == "threads" else []
     subject = Subject([*declared.program, *more], ROOT)
     yield declared, subject, request.param
@@ -146,29 +146,29 @@ def test_each_point_does_and_tells_what_its_case_says(started: tuple[Declared, S
         subject.ask_for("closed", "close")
     entries = {entry.name for entry in shared.iterdir()}
     assert {name for name in entries if not name.startswith("program-")} <= SHARED, entries
-    assert not [name for name in entries if name.startswith("program-")], "its own program is gone"
+    assert not [name for name in entries if name.startswith("program-")], "the subject must remove its copy of the program"
     assert children(subject.pid) == []
 
 
 def test_the_rate_is_kept(started: tuple[Declared, Subject, str], shared: Path) -> None:
     declared, subject, _ = started
     if declared.experiment != "io-scheduler":
-        pytest.skip("it has no rate")
+        pytest.skip("the experiment has no rate")
     case = next(case for case in EXPERIMENTS["io-scheduler"]["case"] if case["name"] == "mixed")
     subject.ask_for("opened", opening({**case, "rate": 40}, {"background": "write"}, shared))
     began = time.monotonic()
     speed = background_speed(subject)
-    assert time.monotonic() - began >= 19 / 40, "the last operation is due after so long"
+    assert time.monotonic() - began >= 19 / 40, "20 operations at 40 per second take at least 19/40 s"
     # A disk that other processes keep busy may write nothing during one of these runs.
-    assert speed > 0 or any(background_speed(subject) > 0 for _ in range(20)), "something was written meanwhile"
-    assert not list(shared.glob("written-*")), "what the background wrote is gone"
+    assert speed > 0 or any(background_speed(subject) > 0 for _ in range(20)), "the background must write during the run"
+    assert not list(shared.glob("written-*")), "the files of the background must be removed"
     subject.ask_for("closed", "close")
 
 
 def test_the_background_is_held_back_as_its_subject_says(started: tuple[Declared, Subject, str], shared: Path) -> None:
     declared, subject, _ = started
     if declared.experiment != "io-scheduler":
-        pytest.skip("it has no background")
+        pytest.skip("the experiment has no background")
     case = next(case for case in EXPERIMENTS["io-scheduler"]["case"] if case["name"] == "mixed")
     subject.ask_for("opened", opening(case, {"background": "write"}, shared))
     folder, limit = groups()
@@ -183,7 +183,7 @@ def test_the_background_is_held_back_as_its_subject_says(started: tuple[Declared
     assert (io == "idle") == (declared.name == "ionice"), io
     assert (own_group.name in group) == (declared.name == "group-limit"), group
     assert (str(20 << 20) in limits) == (declared.name == "group-limit"), limits
-    assert not own_group.exists(), "the group is gone"
+    assert not own_group.exists(), "the control group must be removed"
     subject.ask_for("closed", "close")
 
 
@@ -200,7 +200,7 @@ def test_what_a_case_cannot_be_opened_with(started: tuple[Declared, Subject, str
 
 def test_a_block_that_is_another_one_is_seen(shared: Path) -> None:
     if "disk" not in SUBJECTS:
-        pytest.skip("not asked for")
+        pytest.skip("not selected by BENCHLAB_TEST_SUBJECTS")
     folder = shared / "damaged"
     folder.mkdir()
     subject = Subject(SUBJECTS["disk"].program, ROOT)

@@ -20,7 +20,7 @@ DECLARED = read_experiments().get("retry", {}).get("fixture", [])
 @pytest.fixture
 def faults() -> Iterator[FixtureProcess]:
     if not DECLARED:
-        pytest.skip("not asked for")
+        pytest.skip("the experiments in BENCHLAB_TEST_EXPERIMENTS do not declare this fixture")
     fixture = FixtureProcess(DECLARED[0])
     assert fixture.ask("open seed=7") == {"verb": "opened"}
     yield fixture
@@ -110,9 +110,9 @@ def test_a_proxy_is_the_target_of_a_subject(faults: FixtureProcess) -> None:
     query = b"\x05\0\0\0\x03PING"
     client.sendall(query)
     assert client.recv(100) == query
-    assert faults.ask("end visit=1 operations=1")["message"].startswith("it sends no visible COMMIT")
+    assert faults.ask("end visit=1 operations=1")["message"].startswith("the subject sends no visible COMMIT")
     client.sendall(b"\x07\0\0\0\x03COMMIT")
-    assert client.recv(100) == b"", "the response is dropped, and the connection is closed"
+    assert client.recv(100) == b"", "the proxy must drop the response and close the connection"
     assert faults.ask("end visit=1 operations=1") == {"verb": "ended"}
 
 

@@ -22,7 +22,7 @@ HEADERS = 52
 @pytest.fixture
 def fixture() -> Iterator[FixtureProcess]:
     if not DECLARED:
-        pytest.skip("not asked for")
+        pytest.skip("the experiments in BENCHLAB_TEST_EXPERIMENTS do not declare this fixture")
     fixture = FixtureProcess(DECLARED[0])
     assert fixture.ask("open seed=7") == {"verb": "opened"}
     yield fixture
@@ -61,7 +61,7 @@ def exchange(client: socket.socket, length: int) -> float:
     missing = length
     while missing:
         received = len(client.recv(missing))
-        assert received, "the link is closed"
+        assert received, "the link closed the connection"
         missing -= received
     return time.monotonic() - began
 
@@ -97,7 +97,7 @@ def test_each_visit_has_its_own_link_whose_bytes_are_counted(fixture: FixturePro
     assert fixture.ask("end visit=1 operations=2") == {"verb": "ended", "link_bytes": "2500"}
     assert fixture.ask("end visit=2 operations=2") == {"verb": "ended", "link_bytes": "3.5"}
     assert fixture.ask("leave visit=1") == {"verb": "left"}
-    assert one.recv(1) == b"", "its connections are closed"
+    assert one.recv(1) == b"", "the end of a visit must close its connections"
     assert not Path(first["socket"]).exists()
     exchange(other, 1)
     assert fixture.ask("close") == {"verb": "closed"}
@@ -114,7 +114,7 @@ def test_nothing_arrives_before_its_time(fixture: FixtureProcess, by: str) -> No
     began = time.monotonic()
     client = connect(entered)
     exchange(client, 1)
-    assert time.monotonic() - began >= 0.080, "a connection and a request"
+    assert time.monotonic() - began >= 0.080, "a connection and a request take two round trips"
     # 12,500 bytes at 1 Mbit/s take 100 ms. Any further delay depends on the machine.
     assert exchange(client, 12_500) >= 0.140
 
@@ -122,7 +122,7 @@ def test_nothing_arrives_before_its_time(fixture: FixtureProcess, by: str) -> No
 def test_networks_of_the_kernel_end_with_the_fixture(fixture: FixtureProcess) -> None:
     state = f"state=real {FAST} round_trip_ms=1 by=netem"
     netem_or_skip(fixture, state)
-    assert devices(fixture), "the network that was checked serves the run"
+    assert devices(fixture), "the run must use the network that the check created"
     fixture.ask("close")
     assert not devices(fixture)
     killed = FixtureProcess(DECLARED[0])

@@ -101,7 +101,7 @@ def fold(value: object) -> int:
             return elapsed.days * 86_400_000 + elapsed.seconds * 1000 + elapsed.microseconds // 1000
         case date():
             return (value - _EPOCH.date()).days * 86_400_000
-    raise TypeError(f"write down here how {value!r} is folded")
+    raise TypeError(f"the model does not fold {value!r}; add its type here")
 
 
 def placeholders(declared: Declared) -> list[str]:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The experiments whose subjects have no target: every subject does the same work at every point, and reports
-what its case requires."""
+"""The experiments whose subjects have no target: every subject does the same work at every point, and reports the
+metrics of its case."""
 
 import itertools
 import re
@@ -63,7 +63,7 @@ def test_every_subject_does_the_same_work_and_tells_the_metrics(
         assert checks.setdefault(key, done) == done
     ran = subject.ask_for("ran", "run operations=1").arguments
     key = (declared.experiment, case["name"], *point.items(), 1)
-    assert (ran["check"], ran["units"]) == checks[key], "a run does what was verified"
+    assert (ran["check"], ran["units"]) == checks[key], "run must have the same result as verify"
     metrics = set(ran) - {"start", "end", "operations", "units", "check", "latencies"}
     assert metrics == set(case.get("metrics", []))
     assert ("latencies" in ran) == (case.get("cores") == "all" and case.get("latencies", True))

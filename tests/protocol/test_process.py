@@ -51,7 +51,7 @@ def expected(case: str, point: dict[str, Any]) -> tuple[int, int]:
             return fnv(b"") + SIGKILL, 1
         case "write_then_read" | "fail":
             return 1, 1
-    raise LookupError(f"{case} is not in the README")
+    raise LookupError(f"the model lacks the case {case}; add it here and in the README")
 
 
 def points() -> list[Any]:

@@ -122,7 +122,8 @@ class Opened:
         return self._add(self._subject.ask_for("verified", f"verify operations={operations}"))
 
     def run(self, operations: int) -> Batch:
-        """Runs a batch, and checks that a retry follows every fault of a call, unless the call fails because of it."""
+        """Runs a batch, and checks that a retry follows every fault of a call, unless the call fails because of the
+        fault."""
         batch = self._add(self._subject.ask_for("ran", f"run operations={operations}"))
         assert set(METRICS) <= set(batch.arguments)
         assert latency_count(batch.arguments["latencies"]) == operations
@@ -136,7 +137,7 @@ class Opened:
 
     def _add(self, reply: Reply) -> Batch:
         operations = reply.number("operations")
-        assert reply.number("units") == reply.number("check") == operations, "whatever failed"
+        assert reply.number("units") == reply.number("check") == operations, "failed calls count, too"
         batch = Batch(len(self.batches) + 1, operations, numbers(reply.arguments["failed"]), reply.arguments)
         assert max(batch.failed, default=0) < operations
         self.batches.append(batch)
@@ -179,7 +180,7 @@ def numbers(text: str) -> set[int]:
     for part in text.split(","):
         first, _, last = part.partition("-")
         listed += range(int(first), int(last or first) + 1)
-    assert listed == sorted(set(listed)), "they ascend"
+    assert listed == sorted(set(listed)), "the numbers must ascend"
     return set(listed)
 
 
@@ -268,7 +269,7 @@ def fail_inserts(server: Server, condition: str, fault: int = SERIALIZATION_FAIL
 
 
 def run_while_locked(database: SQLite, seconds: float, run: Callable[[], Batch]) -> Batch:
-    """Runs the batch while a transaction of the test locks all others out, for at most `seconds`."""
+    """Runs the batch while a transaction of the test locks all other transactions out, for at most `seconds`."""
     with ThreadPoolExecutor(1) as pool:
         with database.locked("EXCLUSIVE"):
             running = pool.submit(run)
@@ -320,7 +321,7 @@ def test_every_call_is_applied_once(
     meet = behavior.reads_first(case) if filled.target == "sqlite" else case in ("transfer", "record")
     if clients == 1 or not meet:
         assert not any(batch.failed for batch in opened.batches)
-        assert not any(map(ran.count, METRICS)), "these calls do not meet"
+        assert not any(map(ran.count, METRICS)), "these calls cannot conflict"
     assert connections(subject, filled) == clients
     opened.close()
     assert eventually(lambda: connections(subject, filled) == 0)
@@ -343,7 +344,7 @@ def test_a_call_that_failed_is_not_applied(
     else:
         assert ran.count("retried") > 0
     opened.must_be_applied_once(server)
-    assert subject.connections_to(server.port) == clients, "no connection was lost"
+    assert subject.connections_to(server.port) == clients, "no connection may be lost"
 
 
 @pytest.mark.parametrize("target", RAISED)
@@ -393,7 +394,7 @@ def test_a_circuit_breaker_keeps_calls_from_a_server_that_does_not_respond(
         ran = opened.run(2_000)
         opened.close()
     assert len(ran.failed) > 1_900
-    assert 10 <= ran.count("disconnected") < 200, "it would be several thousand"
+    assert 10 <= ran.count("disconnected") < 200, "without a circuit breaker, thousands of connections are lost"
 
 
 @pytest.mark.parametrize(
@@ -409,7 +410,7 @@ def test_only_with_a_key_no_request_is_applied_twice_whose_response_was_lost(
         assert lost == 4 and not ran.failed
     elif behavior.attempts == 1:
         assert applied == Counter((1, call) for call in range(400))
-        assert len(ran.failed) == lost == 4, "applied, but reported as failed"
+        assert len(ran.failed) == lost == 4, "calls whose response was lost were applied but count as failed"
     else:
         assert not ran.failed
         assert Counter(applied.values()) == {1: 400 - lost, 2: lost}
@@ -502,7 +503,7 @@ def test_only_with_a_key_no_call_is_applied_twice_whose_answer_was_lost(
         assert not ran.failed
     elif behavior.attempts == 1:
         assert applied == Counter((1, call) for call in range(6))
-        assert len(ran.failed) == lost, "applied, but reported as failed"
+        assert len(ran.failed) == lost, "calls whose response was lost were applied but count as failed"
     else:
         assert not ran.failed
         assert Counter(applied.values()) == {1: 6 - lost, 2: lost}
@@ -576,8 +577,8 @@ def test_an_error_that_does_not_pass_is_reported(
         assert re.search(filled.no_table, reply.arguments["message"])
     finally:
         filled.execute("CREATE TABLE effect (a bigint, b bigint)")
-    assert opened.run(5).failed == set(), "its transactions were rolled back, and it goes on"
-    assert set(filled.ask("SELECT a FROM effect")) == {(2,)}, "what failed was a batch, too"
+    assert opened.run(5).failed == set(), "the subject must roll back its transactions and continue"
+    assert set(filled.ask("SELECT a FROM effect")) == {(2,)}, "the failed batch has the number 1"
 
 
 @every_subject
@@ -587,7 +588,7 @@ def test_clients_are_from_1_to_256(declared: Declared, subject: Subject, clients
                     else f"{declared.target}://nobody:x@127.0.0.1:1/x")
     command = f"open case=order seed=7 rows=10 table=x settings=x target={nowhere}"
     assert subject.ask_for_error(command + clients) == "usage"
-    assert subject.ask_for_error(command + " clients=256") == "failed", "there is nothing"
+    assert subject.ask_for_error(command + " clients=256") == "failed", "the target does not exist"
     subject.ask_for("opened", "open case=noop seed=7")
 
 

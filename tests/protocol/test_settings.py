@@ -20,7 +20,7 @@ DIRTY = Path("/proc/sys/vm/dirty_bytes"), Path("/proc/sys/vm/dirty_ratio")
 @pytest.fixture
 def settings() -> Iterator[FixtureProcess]:
     if not DECLARED:
-        pytest.skip("not asked for")
+        pytest.skip("the experiments in BENCHLAB_TEST_EXPERIMENTS do not declare this fixture")
     fixture = FixtureProcess(DECLARED[0])
     assert fixture.ask("open seed=7") == {"verb": "opened"}
     yield fixture
@@ -35,7 +35,7 @@ def disk(tmp_path: Path) -> Iterator[str]:
         file.truncate(16 << 20)
     made = subprocess.run(["losetup", "--find", "--show", image], capture_output=True, text=True)
     if os.geteuid() != 0 or made.returncode != 0:
-        pytest.skip("loop devices cannot be made here")
+        pytest.skip("this machine does not support loop devices")
     device = made.stdout.strip()
     try:
         name = device.removeprefix("/dev/")
@@ -97,7 +97,7 @@ def test_another_process_undoes_the_changes_of_a_killed_one(settings: FixturePro
 def test_a_limit_that_does_not_apply_is_undone_by_the_one_that_does(settings: FixtureProcess) -> None:
     limits = [file.read_text() for file in DIRTY]
     if os.geteuid() != 0 or limits[0].strip() != "0":
-        pytest.skip("the limit of dirty pages cannot be changed here, or is in bytes")
+        pytest.skip("the limit of dirty pages cannot be changed on this machine, or is set in bytes")
     state = "state=small vm_dirty_bytes=268435456"
     checked = settings.ask(f"check {state}")
     assert (checked["undo"], checked["claims"]) == (f"{DIRTY[1]}\t{limits[1].strip()}\n", str(DIRTY[0]))

@@ -71,7 +71,7 @@ def test_point(subject: Subject, database: Database, declared: Declared, case: s
     batches.run(2)  # every run starts again with the first input
     if isinstance(database, SQLite):
         assert database.transactions() - transactions == table.transactions
-        assert opened.arguments["source_id"].startswith("20"), "it begins with a date"
+        assert opened.arguments["source_id"].startswith("20"), "the source ID begins with a date"
         assert opened.arguments["version"].startswith("3.")
     else:
         assert_connections(subject, database, arguments)
@@ -157,12 +157,12 @@ def assert_new_sessions(batches: Batches, server: Server) -> None:
         counted = (after.sessions - before.sessions, after.aborted - before.aborted)
         if counted == (operations, 0):
             break
-    assert counted == (operations, 0), "sessions begun, and ended without a word"
+    assert counted == (operations, 0), "the numbers of new and of aborted sessions"
     assert (after.statements - before.statements)["SELECT"] >= operations
 
 
 def assert_statements(batches: Batches, server: Server, prepared: bool) -> None:
-    """The server executes the case's statements, prepared or not, and no others."""
+    """The server executes the case's statements, prepared or not, and no other statements."""
     arguments = batches.arguments
     connections, rows = int(arguments.get("connections", 1)), int(arguments.get("rows_tx", 1))
     if prepared:  # some drivers and servers prepare only statements that were used often
@@ -183,8 +183,8 @@ def assert_statements(batches: Batches, server: Server, prepared: bool) -> None:
 
 
 def without_begin(counted: Counter[str], transactions: int) -> Counter[str]:
-    """Returns the statements without those that begin a transaction, which a driver may send at most once for each
-    transaction. PostgreSQL 15 counts only the first execution of a prepared COMMIT. In that case, its BEGIN is
+    """Returns the statements without the statements that begin a transaction, which a driver may send at most once for
+    each transaction. PostgreSQL 15 counts only the first execution of a prepared COMMIT. In that case, its BEGIN is
     counted instead."""
     remaining = Counter(counted)
     for begin in ("BEGIN", "START"):
@@ -225,7 +225,7 @@ def test_the_table_of_drop_create_is_the_one_told(subject: Subject, database: Da
 def test_hello_names_the_thread_that_works(subject: Subject, database: Database) -> None:
     thread = subject.hello.number("thread")
     if thread == 0:
-        pytest.skip("the language's runtime moves the work between threads")
+        pytest.skip("the runtime of this language moves the work between threads")
     database.fill(VALUES)
     subject.ask_for("opened", open_command(
         {"case": "select", "statement": "text", "limit": 1000, "seed": SEED, "rows": ROWS,

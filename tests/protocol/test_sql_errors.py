@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Errors of a database are reported as such, and the subject can continue."""
+"""Subjects report errors of a database with the code failed, and can continue."""
 
 import re
 from itertools import islice
@@ -28,7 +28,7 @@ def opening(database: Database, case: str, **more: object) -> str:
 
 def skip_unless_able(declared: Declared, case: str) -> None:
     if not declared.can_do(dict(word.split("=") for word in case.split()[1:])):
-        pytest.skip("its driver does not support this")
+        pytest.skip("the driver does not support this case")
 
 
 def assert_usable(subject: Subject, database: Database) -> None:
@@ -47,7 +47,7 @@ def test_missing_file(subject: Subject, folder: Path, case: str) -> None:
     name, *words = case.split()
     command = " ".join(["open", f"case={name}", *words, "seed=7 rows=3 table=x"])
     assert subject.ask_for_error(f"{command} target=sqlite:{folder}/missing.db") == "failed"
-    assert list(folder.iterdir()) == [], "no file was made"
+    assert list(folder.iterdir()) == [], "the subject must not create a file"
     subject.ask_for("opened", "open case=noop seed=7")
 
 
@@ -136,7 +136,7 @@ def test_a_transaction_that_fails_is_rolled_back(subject: Subject, database: Dat
     if case == "transfer":
         values = [1000, 1000]
         refused = 1000 + (1 + (first >> 20) % 100)
-        assert first % 2 != (first >> 32) % 2, "this seed moves it from one row to the other"
+        assert first % 2 != (first >> 32) % 2, "the seed must move the amount between two rows"
     else:
         values = []
         refused = second >> 33

@@ -52,7 +52,7 @@ def running(declared: Declared, files: Path) -> Iterator[list[Server]]:
 def server(declared: Declared, files: Path, running: list[Server]) -> Server:
     """Returns the subject while it is serving."""
     if not is_built(declared):
-        pytest.skip("it is not built: " + "; ".join(" ".join(command) for command in declared.build))
+        pytest.skip("the subject is not built; build it with: " + "; ".join(" ".join(command) for command in declared.build))
     if not running or not running[-1].subject.is_usable:
         running.append(Server(started(declared), files))
     elif not running[-1].is_listening():

@@ -30,7 +30,7 @@ class Answer:
         """Returns the value of the only header with this name."""
         values = [value for key, value in self.headers if key == name]
         if len(values) > 1:
-            raise HttpError(f"{name} stands {len(values)} times: {values}")
+            raise HttpError(f"the header has {name} {len(values)} times: {values}")
         return values[0] if values else None
 
     @property
@@ -42,7 +42,7 @@ class Answer:
         """Returns the body, which must be JSON and have this content type."""
         kind = self.header("content-type")
         if kind is None or not re.fullmatch(r"application/json(; ?charset=utf-8)?", kind.lower()):
-            raise HttpError(f"the content type of JSON is {kind}")
+            raise HttpError(f"the content type of a JSON body is {kind}")
         return json.loads(self.body)
 
 
@@ -113,12 +113,12 @@ class Connection:
         line = self._line()
         match = re.fullmatch(r"HTTP/1\.1 ([1-5][0-9]{2}) [^\r\n]*", line)
         if match is None:
-            raise HttpError(f"no status line: {line!r}")
+            raise HttpError(f"not a status line: {line!r}")
         headers = []
         while line := self._line():
             match_header = re.fullmatch(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*", line)
             if match_header is None:
-                raise HttpError(f"no header: {line!r}")
+                raise HttpError(f"not a header field: {line!r}")
             headers.append((match_header[1].lower(), match_header[2]))
         return int(match[1]), tuple(headers)
 
@@ -136,7 +136,7 @@ class Connection:
         while size := int(self._line().partition(";")[0], 16):
             body += self._exactly(size)
             if self._line():
-                raise HttpError("a chunk is longer than it says")
+                raise HttpError("a chunk is longer than its declared size")
         while self._line():
             pass  # trailers
         return body
@@ -144,13 +144,13 @@ class Connection:
     def _line(self) -> str:
         line = self._read.readline(HEAD_MAX)
         if not line.endswith(b"\r\n"):
-            raise HttpError(f"a line ends early: {line!r}")
+            raise HttpError(f"the connection ended within a line: {line!r}")
         return line[:-2].decode("latin-1")
 
     def _exactly(self, size: int) -> bytes:
         body = self._read.read(size)
         if len(body) != size:
-            raise HttpError(f"{len(body)} of {size} bytes, then the end")
+            raise HttpError(f"the connection ended after {len(body)} of {size} bytes of the body")
         return body
 
 

@@ -61,7 +61,7 @@ class Server:
             "opened", f"open case=serve workers=8 files={self.files} seed=7")
         url = re.fullmatch(r"http://127\.0\.0\.1:([1-9][0-9]*)", self.opened.arguments["url"])
         if url is None:
-            raise ProtocolError(f"this is not where it was asked to serve: {self.opened}")
+            raise ProtocolError(f"the URL of the server is not http://127.0.0.1:PORT: {self.opened}")
         self.port = int(url[1])
         return self.opened
 
@@ -90,7 +90,7 @@ class Server:
         deadline = time.monotonic() + CLOSE_S
         idle_checks = 0
         while idle_checks < 5:
-            assert time.monotonic() < deadline, "the server does not become idle"
+            assert time.monotonic() < deadline, "the server did not become idle in time"
             time.sleep(0.02)
             idle_checks = idle_checks + 1 if not self._has_unread_data() and self._all_threads_sleep() else 0
 
@@ -115,7 +115,7 @@ class Server:
 
     @contextmanager
     def frozen(self) -> Iterator[None]:
-        """Stops the process, as benchlab does with a subject whose turn it is not."""
+        """Stops the process, as benchlab stops a subject while another subject is measured."""
         os.kill(self.subject.pid, signal.SIGSTOP)
         try:
             yield

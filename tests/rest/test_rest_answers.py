@@ -71,7 +71,8 @@ def test_no_name(server: Server, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["%", "%4", "%zz", "%ff", "%c0%af"])
 def test_a_name_that_is_not_encoded_well(server: Server, name: str) -> None:
-    """The text is not a valid name, or not HTTP. In the latter case, the server may just close the connection."""
+    """The text is not a valid name, or not HTTP. If it is not HTTP, the server may close the connection without a
+    response."""
     answer = server.ask_in_vain("GET", f"/api/hello/{name}")
     assert answer is None or answer.status == 400
 
@@ -114,7 +115,7 @@ def test_head(server: Server, path: str) -> None:
         assert head.status == 200
         assert head.header("content-type") == get.header("content-type")
         assert head.header("content-length") in (None, str(len(get.body)))
-        assert connection.ask("GET", "/api").status == 200, "no byte of a body was sent"
+        assert connection.ask("GET", "/api").status == 200, "the response to HEAD must not have a body"
 
 
 @pytest.mark.parametrize("path, status", [
@@ -147,7 +148,7 @@ def test_another_method(server: Server, path: str, allowed: str, methods: list[s
             allow = {word.strip() for word in (answer.header("allow") or "").split(",")}
             assert allowed in allow and method not in allow, allow
             if "close" in answer.words:
-                pytest.skip("it closes a connection after a 405, which it may")
+                pytest.skip("this server closes the connection after a 405, which HTTP permits")
         assert connection.ask("GET", "/api").status == 200
 
 
@@ -157,7 +158,7 @@ def test_another_method(server: Server, path: str, allowed: str, methods: list[s
 def assert_echoes(answer: Answer, document: bytes) -> None:
     assert answer.status == 200
     assert answer.json() == json.loads(document)
-    assert answer.body != document, "it was parsed, and written anew"
+    assert answer.body != document, "the server must parse and serialize the document"
 
 
 @pytest.mark.parametrize("document", [ORDER, OTHER_ORDER], ids=["order", "other"])

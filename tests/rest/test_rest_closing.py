@@ -29,7 +29,7 @@ def test_no_operations(server: Server) -> None:
     for command in ("verify", "run operations=1"):
         assert server.subject.ask_for_error(command) == "unsupported"
     assert server.subject.ask_for_error("open case=serve workers=8 files=x seed=7") == "usage"
-    assert server.ask("GET", "/api").status == 200, "it still serves"
+    assert server.ask("GET", "/api").status == 200, "the server must continue to respond"
 
 
 def test_close_and_open_again(server: Server) -> None:

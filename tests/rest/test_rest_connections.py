@@ -158,7 +158,7 @@ def test_clients_that_go_away(server: Server) -> None:
 
 def test_1024_connections(server: Server) -> None:
     if resource.getrlimit(resource.RLIMIT_NOFILE)[0] < 1100:
-        pytest.skip("this process may not have so many")
+        pytest.skip("the limit of open files is too low for this test")
     with ExitStack() as stack:
         connections = [stack.enter_context(server.connect()) for _ in range(1024)]
         for _ in range(2):

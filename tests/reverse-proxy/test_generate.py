@@ -222,7 +222,7 @@ def test_an_application_that_does_not_start_by_itself_is_told(tmp_path: Path, op
     assert f"Nothing is left in {open_folder / 'missing'}" in completed.stderr and not (open_folder / "missing").exists()
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root writes what others may not read")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can hide the files from the servers' users")
 @with_servers
 def test_a_folder_that_the_servers_may_not_enter_is_refused(tmp_path: Path) -> None:
     tmp_path.chmod(0o700)
@@ -230,7 +230,7 @@ def test_a_folder_that_the_servers_may_not_enter_is_refused(tmp_path: Path) -> N
     assert completed.returncode == 1 and "www-data may not read" in completed.stderr and "chmod o+x" in completed.stderr
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root writes what others may not read")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can hide the files from the servers' users")
 @with_servers
 def test_a_tomcat_that_is_apaches_user_is_refused(open_folder: Path) -> None:
     completed = generate(ROOT / "build/reverse-proxy/app.war", "--output", open_folder / "same user", "--tomcat-user", "www-data")
@@ -263,7 +263,7 @@ with verify.Daemons(tells=False) as daemons:
 
 @with_servers
 def test_what_is_wrong_is_found(tmp_path: Path) -> None:
-    """Runs in a separate process, because the one that ends the servers ends its process group."""
+    """Runs in a separate process, because the process that ends the servers ends its process group, too."""
     shutil.copytree(ROOT / "build/reverse-proxy/app", tmp_path / "app/ROOT")
     (tmp_path / "app/ROOT/pages").mkdir()
     (tmp_path / "app/ROOT/pages/sum.jsp").write_text("<%= 6 * 7 %>")

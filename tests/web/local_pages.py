@@ -46,4 +46,4 @@ def serve(runs: Path) -> Iterator[Served]:
     url, _, token = next(line for line in lines if line.startswith("http://")).partition("?token=")
     yield Served(runs, url, token)
     server.terminate()
-    assert server.wait() == 0, "Ctrl-C is how it ends"
+    assert server.wait() == 0, "benchlab serve must exit with status 0 after SIGTERM"

@@ -154,16 +154,17 @@ def check_artifact(module: Path, parent: ElementTree.Element, version: str) -> N
     for path in REQUIRED:
         own = path in ("name", "description")
         assert texts(pom, path) or not own and texts(parent, path), f"{module.name} has no {path}"
-    assert texts(pom, "version") == [version] or texts(pom, "parent/version") == [version], f"{module.name}: another version"
+    assert texts(pom, "version") == [version] or texts(pom, "parent/version") == [version], (
+            f"{module.name} has a version other than its parent's")
     if texts(pom, "packaging") == ["pom"]:
         return
     base = module / "target" / f"{texts(pom, 'artifactId')[0]}-{version}"
     with zipfile.ZipFile(f"{base}.jar") as jar:
-        assert "module-info.class" in jar.namelist(), f"{module.name} is no module"
+        assert "module-info.class" in jar.namelist(), f"{module.name} has no module-info.class"
     with zipfile.ZipFile(f"{base}-sources.jar") as jar:
-        assert any(name.endswith(".java") for name in jar.namelist()), f"{module.name}: no sources"
+        assert any(name.endswith(".java") for name in jar.namelist()), f"{module.name} has no sources"
     with zipfile.ZipFile(f"{base}-javadoc.jar") as jar:
-        assert any(name.endswith("package-summary.html") for name in jar.namelist()), f"{module.name}: no Javadoc"
+        assert any(name.endswith("package-summary.html") for name in jar.namelist()), f"{module.name} has no Javadoc"
 
 
 def check_signatures(folder: Path, home: Path) -> int:

@@ -226,8 +226,9 @@ const cache_scheme *find_cache_scheme(const char *name)
 
 /* -- The whole map --------------------------------------------------------------------------------- */
 
-/* The map has one bucket for each entry and is never resized, so the buckets are one array. The nodes are
- * one array, too: opening and closing the case would take much longer with a million separate allocations. */
+/* Creates the map with its initial nodes. The map has one bucket for each entry and is never resized, so the buckets
+ * are one array. The nodes are one array, too: opening and closing the case would take much longer with a million
+ * separate allocations. */
 static bool fill_nodes(cache *cache, size_t entries)
 {
     for (cache->bits = 10; (size_t)1 << cache->bits < entries;)

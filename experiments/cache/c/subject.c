@@ -198,7 +198,7 @@ static bool wait_open(lab *lab, void *data)
     return subject->workers != NULL;
 }
 
-/* Resets the peak to the current resident set: proc(5), clear_refs. */
+/* Resets the peak resident set size to the current size (proc(5), clear_refs). */
 static void reset_peak(void)
 {
     FILE *file = fopen("/proc/self/clear_refs", "w");
@@ -208,7 +208,7 @@ static void reset_peak(void)
     }
 }
 
-/* Returns the peak resident set in bytes, or 0 if the system does not report it. */
+/* Returns the peak resident set size in bytes, or 0 if the system does not report it. */
 static double peak(void)
 {
     char line[256];
@@ -275,7 +275,7 @@ static bool lost_perform(lab *lab, void *data, uint64_t operations, lab_work *wo
 
 /* -- evict: each operation sends a trace of requests to a new, bounded cache ------------------------ */
 
-/* The seeded sequence, mixed so that it does not repeat. */
+/* Returns the value k of the seeded sequence, mixed so that the sequence does not repeat. */
 static uint64_t evict_input(lab *lab, uint64_t k)
 {
     uint64_t mixed = lab_inputs(lab)[k % LAB_INPUTS] + k / LAB_INPUTS * UINT64_C(0x9E3779B97F4A7C15);
@@ -306,7 +306,8 @@ static bool evict_open(lab *lab, void *data)
     return true;
 }
 
-/* The check is the sum of the values, which does not depend on the eviction policy. */
+/* Sends the requests of a trace to a new cache in each operation. The check is the sum of the values, which does not
+ * depend on the eviction policy. */
 static bool evict_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
 {
     const subject *subject = data;

@@ -46,7 +46,7 @@ func newMap(scheme string, entries uint64) sharedMap {
 	return nil
 }
 
-// unsynchronized is safe for one goroutine, or for multiple ones that only read.
+// unsynchronized is a map that is safe for one goroutine, or for multiple goroutines that only read.
 type unsynchronized map[uint64]uint64
 
 func (m unsynchronized) get(key uint64) uint64 { return m[key] }
@@ -99,7 +99,7 @@ func (m *readWriteLocked) size() uint64 {
 	return uint64(len(m.entries))
 }
 
-// copied is read without a lock; writers wait for each other.
+// copied is a map that is read without a lock. Writers wait for each other.
 type copied struct {
 	writing sync.Mutex
 	entries atomic.Pointer[map[uint64]uint64]
@@ -116,7 +116,8 @@ func (m *copied) put(key, value uint64) {
 	m.entries.Store(&changed)
 }
 
-// unsafeCopied loses an update if two writers copy the same map: an atomic pointer is not a lock.
+// unsafeCopied is a map that loses an update if two writers copy it at the same time: an atomic pointer
+// is not a lock.
 type unsafeCopied struct {
 	entries atomic.Pointer[map[uint64]uint64]
 }

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// resetPeak resets the peak to the current resident set: proc(5), clear_refs.
+// resetPeak resets the peak resident set size to the current size (proc(5), clear_refs).
 func resetPeak() error {
 	return os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)
 }
 
-// peak returns the peak resident set in bytes.
+// peak returns the peak resident set size in bytes.
 func peak() (float64, error) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

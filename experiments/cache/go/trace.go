@@ -16,7 +16,7 @@ type access struct {
 	reads bool // otherwise the operation writes
 }
 
-// trace contains the access of operation k at k modulo its length.
+// trace contains the access of operation k at the index k modulo its length.
 type trace [lab.Inputs]access
 
 func (t *trace) at(k uint64) access { return t[k%lab.Inputs] }

@@ -54,7 +54,7 @@ class LockedMap:
 
 
 class CopiedMap:
-    """A dict that each write copies. Readers use the current one; writers wait for each other."""
+    """A dict that every write replaces with a changed copy. Readers use the current dict. Writers wait for each other."""
 
     is_safe = True
 
@@ -74,8 +74,8 @@ class CopiedMap:
 
 
 class UnsafeCopiedMap:
-    """A dict that each write copies without a lock. If two writers copy it at the same time, the last one
-    wins."""
+    """A dict that every write replaces with a changed copy, without a lock. If two writers copy it at the same time,
+    the last one wins."""
 
     is_safe = False
 

@@ -16,11 +16,11 @@ from traces import ZIPF_KEYS, uniform, zipf
 THREADS_MAX = 1024
 
 ENTRIES_MAX = 1_000_000
-"""The maximum number of entries in `write`; `wait` always uses this number."""
+"""The maximum number of entries in the case `write`. The case `wait` always uses this number."""
 
 OLD_KEYS = 1_000
 NEW_KEYS = 1_000
-"""The number of keys before an operation of `lost`, and the number of keys that it adds."""
+"""The number of keys in the map before an operation of the case `lost`, and the number of keys that the operation adds."""
 
 
 @contextmanager
@@ -111,12 +111,12 @@ def wait(opening: Opening) -> Iterator[Perform]:
 
 
 def reset_peak() -> None:
-    """Resets the peak to the current resident set: proc(5), clear_refs."""
+    """Resets the peak resident set size to the current size (proc(5), clear_refs)."""
     Path("/proc/self/clear_refs").write_text("5")
 
 
 def peak() -> int:
-    """Returns the peak resident set in bytes."""
+    """Returns the peak resident set size in bytes."""
     found = re.search(r"VmHWM:\s*(\d+) kB", Path("/proc/self/status").read_text())
     if found is None:
         raise LookupError("the system does not report VmHWM")

@@ -102,7 +102,8 @@ func (f fresh) Perform(operations uint64) (work lab.Work, err error) {
 
 func (f fresh) Close() error { return f.site.Close() }
 
-// openPacket opens a case whose request fills one packet exactly, or needs a second one for its last byte.
+// openPacket opens a case whose request fills one packet exactly, or needs a second packet for its last
+// byte.
 func openPacket(opening *lab.Opening, spoken protocol) (lab.Case, error) {
 	packets, err := opening.Text("packets")
 	if err != nil {
@@ -136,7 +137,7 @@ func fill(client *client, wanted int64) (string, error) {
 	}
 	length := 1 + wanted - least
 	if length < 1 {
-		return "", lab.Unsupported("a request has %d bytes without any cookie", least)
+		return "", lab.Unsupported("the packet is too small: a request has %d bytes without any cookie", least)
 	}
 	found, err := bytes(length)
 	if err == nil && found != wanted {

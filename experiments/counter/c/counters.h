@@ -24,8 +24,7 @@ typedef struct counter {
 /* All schemes, ending with NULL. */
 extern const counter *const counters[];
 
-/* The two counters of the case side_by_side, an atomic and an unsafe one, and its loop that increments
- * both. */
+/* The atomic and the unsafe counter of the case side_by_side, and the loop that increments both. */
 extern const counter *const with_safety;
 extern const counter *const without_safety;
 void both_increments(void *safe, void *not_safe, uint64_t times);

@@ -117,7 +117,7 @@ func openSideBySide(opening *lab.Opening) (lab.Case, error) {
 	return &sideBySide{pair, lab.NewWorkers(n, share)}, nil
 }
 
-// Perform increments both counters, and reports the number of increments that the unsafe one lost.
+// Perform increments both counters, and reports the number of increments that the unsafe counter lost.
 func (s *sideBySide) Perform(operations uint64) (lab.Work, error) {
 	safe, unsafe := s.pair.safe.value(), s.pair.unsafe.value()
 	work, err := s.workers.Perform(operations)

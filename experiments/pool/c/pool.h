@@ -32,7 +32,7 @@ static inline void resource_make(resource *resource)
 }
 
 /* Creates a pool of `size` resources. If `is_lifo` is true, the most recently returned resource is leased
- * first, otherwise the one that has been idle longest. Returns NULL if out of memory. */
+ * first, otherwise the resource that has been idle longest. Returns NULL if out of memory. */
 pool *pool_make(size_t size, bool is_lifo);
 
 /* Waits for a resource. Returns NULL if the pool has no usable resources left. */

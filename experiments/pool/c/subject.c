@@ -182,8 +182,8 @@ static bool read_size(lab *lab, const pool_case *self, size_t *size)
     return *size > 0 || lab_fail(lab, LAB_UNSUPPORTED, "unknown size %s", word);
 }
 
-/* The second thread only sleeps. In a single-threaded process, glibc would lock the mutex without an
- * atomic instruction, unlike in a real pool. */
+/* Opens the case uncontended with a second thread, which only sleeps. In a single-threaded process, glibc would lock
+ * the mutex without an atomic instruction, unlike in a real pool. */
 static bool open_uncontended(lab *lab, void *data)
 {
     pool_case *self = data;

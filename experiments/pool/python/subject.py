@@ -35,8 +35,8 @@ class Resource:
 
 
 class Pool:
-    """A queue of idle resources. A LifoQueue leases the most recently returned resource, any other queue the one
-    that has been idle longest."""
+    """A queue of idle resources. A LifoQueue leases the most recently returned resource, and any other queue leases the
+    resource that has been idle longest."""
 
     def __init__(self, size: int, queue: type[Queue[Resource] | SimpleQueue[Resource]] = SimpleQueue) -> None:
         self.size = size
@@ -54,7 +54,7 @@ class Pool:
 
 
 class ForgetfulPool(Pool):
-    """Has no `finally`: a failing holder never returns its resource, and the pool runs dry."""
+    """A pool without `finally`: a failing holder never returns its resource, until the pool is empty."""
 
     @contextmanager
     def lease(self) -> Iterator[Resource]:

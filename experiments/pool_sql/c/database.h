@@ -17,7 +17,7 @@ const char *database_library(void);
 /* Reads target= of the open case, the database to connect to. */
 bool find_database(lab *lab);
 
-/* Connects. Returns false on failure; the session must then be disconnected, too. */
+/* Connects to the database. Returns false on failure; the session must then be disconnected, too. */
 bool connect_session(session *session);
 
 void disconnect_session(session *session);

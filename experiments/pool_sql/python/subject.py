@@ -54,7 +54,7 @@ def mariadb() -> Target:
 
 
 class Pool:
-    """Connections. The most recently returned one is leased first."""
+    """A pool of connections, which leases the most recently returned connection first."""
 
     def __init__(self, connections: list[Any]) -> None:
         self._idle: LifoQueue[Any] = LifoQueue()

@@ -9,7 +9,7 @@
 /* The name of the subject in the experiment. */
 extern const char *const start_subject;
 
-/* The system call or function that starts programs, for hello. */
+/* The system call or function that starts programs, which hello reports. */
 extern const char *const start_call;
 
 /* Starts words[0], a path, in its own process group. `input` and `output` become its streams. -1 stands

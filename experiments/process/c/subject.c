@@ -61,7 +61,8 @@ static bool allocate(lab *lab, char **memory, size_t size)
     return *memory != NULL || lab_fail(lab, LAB_FAILED, "out of memory");
 }
 
-/* Writes to every page, so that the memory is resident. */
+/* Allocates the memory that the argument `parent` specifies, and writes to every page, so that the memory is
+ * resident. */
 static bool grow(lab *lab, process_case *self)
 {
     const char *parent;
@@ -142,7 +143,7 @@ static bool fail(lab *lab, process_case *self, lab_work *work)
 
 /* -- read --------------------------------------------------------------------------------- */
 
-/* Uses a file without a name, so that nothing is left however this program exits. */
+/* Opens the case read. Its file has no name, so that no file remains however this program exits. */
 static bool open_read(lab *lab, process_case *self)
 {
     const char *folder = getenv("TMPDIR");
@@ -327,7 +328,7 @@ static double per_operation(uint64_t sum, uint64_t operations)
     return (double)sum / (double)operations;
 }
 
-/* The batch ends with its last operation; leaked resources are counted after that. */
+/* Performs a batch, which ends with its last operation. Leaked resources are counted afterwards. */
 static bool perform(lab *lab, void *data, uint64_t operations, lab_work *work)
 {
     static lab_latencies span;

@@ -65,7 +65,7 @@ func read(opening *lab.Opening) (operation, func() error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	// The file's name is removed immediately, so that nothing is left however this program exits.
+	// The file's name is removed immediately, so that no file remains however this program exits.
 	_, err = file.Write(content)
 	if err = errors.Join(err, os.Remove(file.Name())); err != nil {
 		return nil, nil, errors.Join(err, file.Close())

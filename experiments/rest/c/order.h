@@ -36,7 +36,7 @@ typedef struct order {
     size_t item_count;
 } order;
 
-/* Parses an order. Returns false if it is invalid. The order is valid until the next one is parsed. */
+/* Parses an order. Returns false if it is invalid. The order is valid until the next order is parsed. */
 bool order_read(const char *json, size_t length, order *order);
 
 void order_write(const order *order, text *json);

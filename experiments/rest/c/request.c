@@ -38,8 +38,8 @@ static bool slice_is_like(slice slice, const char *text)
     return slice.length == strlen(text) && strncasecmp(slice.at, text, slice.length) == 0;
 }
 
-/* Removes the text before the first `c`, and the `c`, from the slice. Returns the text. Without a `c`, it is
-   the whole slice. */
+/* Removes the text before the first `c`, and the `c`, from the slice. Returns the text. If there is no `c`, the text
+ * is the whole slice. */
 static slice cut(slice *from, char c)
 {
     const char *end = memchr(from->at, c, from->length);

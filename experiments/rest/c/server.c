@@ -295,7 +295,8 @@ static ssize_t receive(server *server, connection *c, size_t *room)
     return recv(c->fd, server->in + held, *room, 0);
 }
 
-/* Continues a response that the client did not accept, and then serves the requests that have arrived. */
+/* Sends the rest of a response that the client has not accepted completely, and then serves the requests that have
+ * arrived. */
 static outcome go_on(server *server, connection *c)
 {
     outcome sent = flush(server, c, &c->out);
@@ -416,8 +417,8 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* A client may have sent a request before it could notice the shutdown. The request is served with
- * Connection: close. */
+/* Shuts the server down. A request that a client sent before it could notice the shutdown is served with Connection:
+ * close. */
 static void finish(server *server)
 {
     int64_t start = now_ms();

@@ -35,7 +35,7 @@ def open_server(opening: Opening) -> Iterator[None]:
 
 @contextmanager
 def running(server: Server) -> Iterator[None]:
-    """Runs the server in a separate thread, because this one waits for benchlab's next command."""
+    """Runs the server in a separate thread, because the calling thread waits for benchlab's next command."""
     thread = Thread(target=server.run)
     thread.start()
     try:

@@ -9,7 +9,7 @@ Call = Callable[[Any, int], None]
 
 
 class StaleVersionError(Exception):
-    """Raised if another call changed the record after this one had read it."""
+    """Raised if another call changed the record after this call had read it."""
 
 
 def effect(placeholder: str) -> str:

@@ -68,8 +68,8 @@ static bool prepare(session *session, const char *text, MYSQL_STMT **statement)
         || refuse_statement(session, *statement);
 }
 
-/* Binds the statement's row, if it has one, to session->columns; the case mixed binds its longer row
- * itself. */
+/* Binds the columns of the statement's result, if there are any, to session->columns. The case mixed binds its longer
+ * row itself. */
 static bool bind_columns(session *session)
 {
     MYSQL_BIND columns[] = {integer(&session->columns[0]), integer(&session->columns[1])};

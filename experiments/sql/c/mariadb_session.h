@@ -127,7 +127,7 @@ static inline void decode(char *text)
     *out = '\0';
 }
 
-/* Ends the text before the first such byte. Returns the text after the byte, or NULL if there is none. */
+/* Ends the text before the first byte `at`. Returns the text after the byte, or NULL if there is none. */
 static inline char *cut(char *text, char at)
 {
     char *found = text != NULL ? strchr(text, at) : NULL;

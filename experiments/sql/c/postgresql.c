@@ -118,7 +118,7 @@ static PGresult *execute_prepared(session *session, const char *name, int count,
     return begin_with(session->db, name, count, values, lengths, binary);
 }
 
-/* Executes the session's statement with one integer, or without parameters if it is NULL. */
+/* Executes the session's statement with one integer, or without parameters if `parameter` is NULL. */
 static PGresult *ask(session *session, const uint32_t *parameter)
 {
     static const int length = sizeof *parameter;
@@ -583,7 +583,8 @@ static uint64_t fold_own(const PGresult *result, int row, int column, own_type t
     }
 }
 
-/* Values are sent as text, and the results are text, since the types are the user's. */
+/* Runs a statement of the user. Values are sent as text, and results arrive as text, because the user chooses the
+ * types. */
 static bool run_own(session *session, size_t number, const own_statement *statement, const own_value *values,
                     lab_work *work)
 {

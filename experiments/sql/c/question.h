@@ -9,10 +9,12 @@
 
 enum { MAX_CONNECTIONS = 1024 };
 
-/* The reported size of the library's statement cache: no C library of the three databases has one. */
+/* The reported size of the library's statement cache: no C library of the three databases has a statement
+ * cache. */
 #define NO_STATEMENT_CACHE "0"
 
-/* The values to bind: operation k uses those at k % LAB_INPUTS. s is the seeded sequence's value at this index. */
+/* The values to bind: operation k uses the values at k % LAB_INPUTS. s is the seeded sequence's value at this
+ * index. */
 typedef struct inputs {
     int32_t ids[LAB_INPUTS];     /* 1 + s mod rows */
     int32_t others[LAB_INPUTS];  /* 1 + (s >> 32) mod rows: the row that a transfer adds to */
@@ -20,8 +22,8 @@ typedef struct inputs {
     int32_t values[LAB_INPUTS];  /* s >> 33: the values to insert */
 } inputs;
 
-/* Compute inputs: fill_inputs for a case that works on existing rows, and fill_values for a case that inserts
- * rows. */
+/* These functions compute inputs: fill_inputs for a case that works on existing rows, and fill_values for a
+ * case that inserts rows. */
 bool fill_inputs(lab *lab, inputs *inputs);
 void fill_values(lab *lab, inputs *inputs);
 

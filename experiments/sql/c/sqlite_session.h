@@ -19,7 +19,7 @@ typedef struct session {
     const inputs *inputs;
 } session;
 
-/* Flags of every connection, in addition to those for reading and writing. */
+/* Flags of every connection, in addition to the flags for reading and writing. */
 static int threading_flags = 0;
 
 static inline bool failed(lab *lab, const session *session)

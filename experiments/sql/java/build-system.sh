@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Builds what the subject java-system needs in addition to the subject java: the same driver, linked with this
-# machine's libsqlite3. Needs the JDK, Maven, gcc and libsqlite3-dev; run it in the project's directory.
+# Builds the driver of the subject java-system: the driver of the subject java, linked with this machine's
+# libsqlite3. Needs the JDK, Maven, gcc and libsqlite3-dev; run it in the project's directory.
 set -eu
 
 out=build/sql/java-system

@@ -17,7 +17,7 @@ import { UnsupportedError } from 'benchlab-kit';
  * }} Driver
  */
 
-/** A case that uses one connection: `open` gets it, and returns the function that performs operations. */
+/** A case that uses one connection: `open` receives the connection, and returns the function that performs operations. */
 export const withConnection = (driver, open) => (opening) =>
   opened(driver, opening, 1, ([connection]) => open(connection, opening));
 

@@ -12,7 +12,7 @@ import { codePoints } from './cases.js';
 const float = new Float64Array(1);
 const bits = new BigUint64Array(float.buffer);
 
-/** How the values of each type are added to the check value. */
+/** The functions that add a value of each type to the check value. */
 const FOLDS = {
   integer(sum, value) {
     if (typeof value === 'number') sum.add(value);

@@ -60,8 +60,8 @@ Values = tuple[object, ...] | None
 def own_perform(opening: Opening, execute: Callable[[str, Values], object],
                 fetch: Callable[[str, Values], Iterable[Any]],
                 transaction: Callable[[], AbstractContextManager[Any]]) -> Perform:
-    """Returns the function that performs operations. `execute` runs a statement that returns no rows. `fetch` runs
-    one that does, and returns them."""
+    """Returns the function that performs operations. `execute` runs a statement that returns no rows. `fetch` runs a
+    statement that returns rows, and returns these rows."""
     statements = _statements(opening)
     inputs = _inputs(opening, statements)
     in_transaction = opening.text("transaction") == "yes"

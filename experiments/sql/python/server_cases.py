@@ -30,8 +30,8 @@ CREDIT = "UPDATE test_simple SET value = value + %s WHERE id = %s"
 
 def server_cases(connector: Connector, transaction: Transaction,
                  statement_cache: StatementCache | None) -> dict[str, Case]:
-    """Returns the cases by name, over the driver's connections; a driver without a statement cache does not
-    prepare."""
+    """Returns the cases by name, over the driver's connections. A driver without a statement cache does not prepare
+    statements."""
     can_prepare = statement_cache is not None
 
     def settings(opening: Opening, connection: Any) -> dict[str, object]:

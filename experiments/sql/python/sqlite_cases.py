@@ -280,8 +280,7 @@ def _points(execute: Callable[..., Any], row_ids: list[int]) -> Share:
 
 
 def threading_mode(connection: Any, flags: int = 0) -> str:
-    """Returns the threading mode that the library was built with, unless the connection's flags choose
-    another one."""
+    """Returns the threading mode that the library was built with, unless the connection's flags select another mode."""
     ((built,),) = connection.execute("SELECT substr(compile_options, 12) FROM pragma_compile_options "
                                      "WHERE compile_options LIKE 'THREADSAFE=%'")
     if built == "0":

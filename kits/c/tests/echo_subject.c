@@ -133,8 +133,8 @@ static void metrics_close(void *data)
 
 /* -- Latencies ---------------------------------------------------------------------------- */
 
-/* Replies with synthetic latencies of three threads: one of `ns`, one that started earlier and
- * took 1000 ns, and one that did nothing. */
+/* Replies with synthetic latencies of three threads: one whose operation took `ns`, one that started earlier and took
+ * 1000 ns, and one that did nothing. */
 static bool latency_open(lab *lab, void *data)
 {
     return lab_integer(lab, "ns", 1, UINT64_MAX / 2, data);

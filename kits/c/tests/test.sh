@@ -217,7 +217,7 @@ verify operations=4
 close
 END
 
-# Of 64 threads, three have an operation to do.
+# Only three of the 64 threads have an operation to do.
 expect 'workers without latencies' '@lab opened' "$(ran 1000 1000 499500)" "$(ran 3 3 3)" <<END
 open case=workers seed=7 fail_at=0 laps=0 threads=64
 run operations=1000

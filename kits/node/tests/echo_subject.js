@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A subject for tests. Its case echo replies with the input from the kit, and writes to standard
 // output, which it should not do; its case wait does concurrent operations; its case measure
-// reports metrics; and its case greet serves.
+// reports metrics; and its case greet is a server.
 
 import { once } from 'node:events';
 import { createServer } from 'node:net';

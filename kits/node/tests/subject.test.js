@@ -40,7 +40,7 @@ test('a conversation', () => {
     /^@lab ran start=(\d+) end=(\d+) operations=4097 units=8194 check=5769190333757026567$/);
   assert(before < BigInt(ran[1]) && BigInt(ran[1]) <= BigInt(ran[2]) && BigInt(ran[2]) < after);
   assert.deepEqual(replies.slice(4), ['@lab closed']);
-  assert.match(log, /@lab torn/, 'the output of a case becomes a log');
+  assert.match(log, /@lab torn/, 'the output of a case must be in the log');
 });
 
 test('the clock is CLOCK_MONOTONIC as another process reads it', (t) => {
@@ -98,12 +98,12 @@ test('a case without operations serves until it is closed', async () => {
     for (const command of ['verify', 'run operations=1']) {
       assert.equal(await ask(command), error('unsupported', 'the case is a server and has no operations'));
     }
-    assert.equal(await greeting(port), 'hello', 'it still serves');
+    assert.equal(await greeting(port), 'hello', 'the server must continue to respond');
     assert.equal(await ask('close'), '@lab closed');
     await assert.rejects(greeting(port), { code: 'ECONNREFUSED' });
   }
   subject.stdin.end('open case=greet seed=7\n');
-  assert.deepEqual(await once(subject, 'exit'), [0, null], 'the end of the input closes it, too');
+  assert.deepEqual(await once(subject, 'exit'), [0, null], 'the end of the input must close the case, too');
 });
 
 async function greeting(port) {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A subject for tests. Its case echo replies with the input from the kit, and writes to standard output,
-which it should not do; its case count does its operations in threads; its case measure reports metrics;
-operations of its case fallible fail; and its case greet serves."""
+"""A subject for tests. Its case echo replies with the input from the kit, and writes to standard output, which it
+should not do; its case count does its operations in threads; its case measure reports metrics; operations of its
+case fallible fail; and its case greet is a server."""
 
 import os
 import socketserver
@@ -62,7 +62,7 @@ def measure(_: Opening) -> Iterator[Perform]:
 
 @contextmanager
 def fallible(opening: Opening) -> Iterator[Perform]:
-    """Does ten operations; those whose number ends with a digit of `digits` fail."""
+    """Does ten operations. An operation fails if its number ends with a digit of `digits`."""
     digits = {int(digit) for digit in opening.text("digits")}
 
     def share(operations: range, latencies: Latencies) -> Work:

@@ -43,7 +43,7 @@ def test_a_conversation() -> None:
                        r"check=5769190333757026567", replies[3])
     assert ran and before < int(ran[1]) <= int(ran[2]) < after
     assert replies[4:] == ["@lab closed"]
-    assert "@lab torn" in log, "the output of a case becomes a log"
+    assert "@lab torn" in log, "the output of a case must be in the log"
 
 
 def test_noop() -> None:
@@ -73,7 +73,7 @@ def test_workers_share_a_batch_and_tell_each_latency(threads: int) -> None:
         assert sum(count for _, count in pairs) == operations
         assert pairs == sorted(pairs) and len(dict(pairs)) == len(pairs)
     assert replies[3:] == ["@lab verified check=6 operations=4 units=4", "@lab closed"]
-    assert "the workers were ended" in log, "its threads have ended"
+    assert "the workers were ended" in log, "the case must end its threads"
 
 
 def test_workers_of_which_one_fails_work_again() -> None:
@@ -138,13 +138,13 @@ def test_a_case_without_operations_serves_until_it_is_closed() -> None:
             for command in ("verify", "run operations=1"):
                 assert ask(command) == error(
                     "unsupported", "the case is a server and has no operations")
-            assert greeting(opened[1]) == b"hello", "it still serves"
+            assert greeting(opened[1]) == b"hello", "the server must continue to respond"
             assert ask("close") == "@lab closed"
             with pytest.raises(ConnectionRefusedError):
                 greeting(opened[1])
         assert ask("close") == error("usage", "no case is open")
         ask("open case=greet seed=7")
-    assert subject.returncode == 0, "the end of the input closes it, too"
+    assert subject.returncode == 0, "the end of the input must close the case, too"
 
 
 def greeting(port: str) -> bytes:

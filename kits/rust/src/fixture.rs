@@ -15,7 +15,7 @@ use std::os::fd::AsFd;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// The arguments that benchlab adds to those of a state.
+/// The arguments that benchlab adds to the arguments of a state.
 const ADDED: [&str; 6] = ["state", "folder", "disk", "visit", "seed", "target"];
 
 /// A helper program of an experiment.
@@ -197,7 +197,7 @@ impl State {
         self.find("target")
     }
 
-    /// Returns the name of the whole disk below the subject's directory, if it is on a disk.
+    /// Returns the name of the whole disk that contains the subject's directory, if the directory is on a disk.
     pub fn disk(&self) -> Option<&str> {
         self.find("disk")
     }

@@ -37,7 +37,7 @@ impl Share {
     }
 }
 
-/// Threads that start each batch together at a barrier, and wait between batches until this is dropped.
+/// Threads that start each batch together at a barrier, and wait between batches until this value is dropped.
 pub struct Workers(Vec<Worker>);
 
 struct Worker {

@@ -91,13 +91,13 @@ fn measure(opening: Opening) -> Result<Closed, Failure> {
     }))
 }
 
-/// A server that serves no requests.
+/// Opens a server that serves no requests.
 fn server(mut opening: Opening) -> Result<Closed, Failure> {
     opening.setting("url", "http://127.0.0.1:0");
     Ok(opening.wait())
 }
 
-/// An error like that of a driver: its cause contains the important message.
+/// An error like a driver's error: its cause contains the important message.
 #[derive(Debug)]
 struct Full;
 

@@ -13,10 +13,10 @@ use std::thread;
 
 const THREADS_MAX: usize = 1024;
 
-/// The maximum number of entries in `write`; `wait` always uses this number.
+/// The maximum number of entries in the case `write`. The case `wait` always uses this number.
 const ENTRIES_MAX: u64 = 1_000_000;
 
-/// The number of keys before an operation of `lost`.
+/// The number of keys in the map before an operation of the case `lost`.
 const OLD_KEYS: u64 = 1_000;
 const NEW_KEYS: u64 = 1_000;
 

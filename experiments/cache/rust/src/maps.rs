@@ -15,7 +15,7 @@ pub trait ReadMap: Send + Sync {
 
 /// A map that threads read and write.
 pub trait SharedMap: ReadMap {
-    /// Adds an entry, or replaces the one with this key.
+    /// Adds an entry, or replaces the value of its key.
     fn put(&self, key: u64, value: u64);
 
     /// Returns the number of entries.
@@ -35,7 +35,7 @@ pub fn read_map(scheme: &str, entries: u64) -> Result<Box<dyn ReadMap>, Failure>
     })
 }
 
-/// Creates a map like [`read_map`], of a scheme that supports writes.
+/// Creates a map like [`read_map`], but only for a scheme that supports writes.
 pub fn shared_map(scheme: &str, entries: u64) -> Result<Box<dyn SharedMap>, Failure> {
     let initial = initial(entries);
     Ok(match scheme {
@@ -100,7 +100,7 @@ impl SharedMap for RwLock<HashMap<u64, u64>> {
     }
 }
 
-/// A map that each write copies. A writer copies again if another writer replaced the map in the
+/// A map that every write replaces with a changed copy. A writer copies again if another writer replaced the map in the
 /// meantime.
 struct Copied(ArcSwap<HashMap<u64, u64>>);
 
@@ -124,8 +124,8 @@ impl SharedMap for Copied {
     }
 }
 
-/// A map that each write copies without a lock. If two writers copy it at the same time, the last
-/// one wins.
+/// A map that every write replaces with a changed copy, without a lock. If two writers copy it at the same time, the
+/// last one wins.
 struct UnsafeCopied(ArcSwap<HashMap<u64, u64>>);
 
 impl ReadMap for UnsafeCopied {

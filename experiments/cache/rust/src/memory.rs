@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The peak resident set of this process: proc(5).
+//! The peak resident set size of this process (proc(5)).
 
 use lab_kit::Failure;
 use std::fs;
 
-/// Resets the peak to the current resident set.
+/// Resets the peak to the current resident set size.
 pub fn reset_peak() -> Result<(), Failure> {
     Ok(fs::write("/proc/self/clear_refs", "5")?)
 }

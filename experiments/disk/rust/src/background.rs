@@ -17,7 +17,7 @@ use std::process::{Child, Command, Stdio};
 /// The size in bytes of each of the two files that are written alternately. It limits the amount of
 /// data that waits for the disk.
 const WRITTEN: u64 = 256 << 20;
-/// The number of bytes per write to the disk, like the kernel's own writeback (MIN_WRITEBACK_PAGES).
+/// The number of bytes per write to the disk, as in the kernel's own writeback (MIN_WRITEBACK_PAGES).
 const STEP: u64 = 4 << 20;
 /// The number of files in the tree that is copied.
 const COPIED: u64 = 2000;
@@ -73,7 +73,7 @@ pub enum Held {
     Group,
 }
 
-/// A running background process. Dropping this ends it and removes the files that it wrote.
+/// A running background process. Dropping this value ends the process and removes the files that it wrote.
 pub struct Background {
     kind: Kind,
     child: Child,
@@ -195,8 +195,8 @@ fn read(folder: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Writes two files alternately. Each step waits for the same step of the previous file, so that the disk always has
-/// work but keeps up.
+/// Writes two files alternately. Before the next [`STEP`] bytes, the loop waits until the same bytes of the previous
+/// file are on the disk, so the disk always has work but keeps up.
 fn write(folder: &Path) -> Result<(), Failure> {
     let mut buffer = Buffer::new(STEP as usize);
     fill(&mut buffer, 0);
@@ -240,12 +240,12 @@ fn copy(folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Starts to write back dirty pages, beginning at an offset.
+/// Starts to write [`STEP`] bytes at an offset back to the disk.
 fn begin_writeback(file: &File, at: u64) {
     let _ = sync_range(file, at, libc::SYNC_FILE_RANGE_WRITE);
 }
 
-/// Waits until a step is on the disk.
+/// Waits until the [`STEP`] bytes at an offset are on the disk.
 fn end_writeback(file: &File, at: u64) -> io::Result<()> {
     let whole = libc::SYNC_FILE_RANGE_WAIT_BEFORE
         | libc::SYNC_FILE_RANGE_WRITE
@@ -261,7 +261,7 @@ fn sync_range(file: &File, at: u64, flags: libc::c_uint) -> io::Result<()> {
     }
 }
 
-/// A control group with an I/O limit for the disk of a directory. Dropping this removes the group.
+/// A control group with an I/O limit for the disk of a directory. Dropping this value removes the group.
 struct Group {
     folder: PathBuf,
     disk: String,

@@ -79,7 +79,7 @@ pub fn fill(memory: &mut [u8], first: u64) {
     }
 }
 
-/// Returns an error if the blocks are not those starting with `first`.
+/// Returns an error unless the blocks have the content that [`fill`] writes for the block number `first`.
 pub fn verify(memory: &[u8], first: u64) -> Result<(), Failure> {
     for (block, number) in memory.chunks_exact(BLOCK).zip(first..) {
         let own = number.to_le_bytes();

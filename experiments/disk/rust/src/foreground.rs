@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Work that a user waits for: small operations at fixed times, independent of earlier ones.
+//! Work that a user waits for: small operations at fixed times, independent of earlier operations.
 
 use crate::blocks::{
     BLOCK, BLOCKS, Buffer, Uncached, fill, forget, large_file, mixed, open_uncached, verify,
@@ -104,7 +104,7 @@ pub struct Foreground {
 /// The results of a batch of operations.
 #[derive(Default)]
 pub struct Done {
-    /// The result of the operations, whose latencies are measured from the time when each was due.
+    /// The result of the operations. Each latency counts from the operation's due time.
     pub work: Work,
     /// The longest operation of each kind in the pattern.
     pub longest: Vec<(&'static str, u64)>,

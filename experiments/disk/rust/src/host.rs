@@ -26,7 +26,8 @@ pub fn cpu_ticks() -> Option<(u64, u64)> {
     Some((idle, ticks.iter().take(8).sum()))
 }
 
-/// Returns two times in µs (PSI): while some tasks were stalled on I/O, and while all non-idle tasks were.
+/// Returns two times in µs from the kernel's pressure stall information: the time in which at least one task was
+/// stalled on I/O, and the time in which all non-idle tasks were stalled.
 pub fn io_pressure() -> Option<(u64, u64)> {
     let text = fs::read_to_string("/proc/pressure/io").ok()?;
     let total = |kind: &str| {

@@ -99,7 +99,7 @@ fn one_by_one(
     Ok(with(laps))
 }
 
-/// Keeps all buffers in use by the kernel until the last read has been submitted.
+/// Reads blocks with io_uring. A read is in progress for each of the buffers until the last read has been submitted.
 fn at_once(
     ring: &mut IoUring,
     file: &File,

@@ -23,8 +23,8 @@ impl Resource {
     }
 }
 
-/// A pool that leases resources in the order that `is_lifo` selects: the most recently returned one
-/// first, or the one that has been idle longest.
+/// A pool that leases resources in the order that `is_lifo` selects: the most recently returned resource first, or the
+/// resource that has been idle longest.
 pub struct Pool {
     state: Mutex<State>,
     released: Condvar,
@@ -95,7 +95,7 @@ impl Pool {
     }
 }
 
-/// A leased resource. Dropping this returns it.
+/// A leased resource. Dropping the lease returns the resource.
 pub struct Lease<'a> {
     pool: &'a Pool,
     resource: Option<Resource>,

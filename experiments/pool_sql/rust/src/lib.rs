@@ -34,7 +34,7 @@ pub trait Target:
     fn close(connection: Self::Type) -> impl Future<Output = Result<(), Failure>>;
 }
 
-/// The case `pooled`, on the thread that `hello` reports.
+/// Opens and serves the case `pooled`, on the thread that `hello` reports.
 pub fn pooled<T: Target>(opening: Opening) -> Result<Closed, Failure> {
     serve::<T>(opening, this_thread()?, async |pool, operations| {
         let mut work = Work::default();
@@ -45,7 +45,7 @@ pub fn pooled<T: Target>(opening: Opening) -> Result<Closed, Failure> {
     })
 }
 
-/// The case `shared`: a task for each of the n clients, on one thread per core.
+/// Opens and serves the case `shared`, with a task for each of the n clients, on one thread per core.
 pub fn shared<T: Target>(opening: Opening) -> Result<Closed, Failure> {
     let tasks = opening.integer("threads", 1..=THREADS_MAX)?;
     serve::<T>(opening, Runtime::new()?, async |pool, operations| {

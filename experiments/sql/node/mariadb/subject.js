@@ -49,7 +49,7 @@ function place(uri) {
   return socketPath === null ? { host: uri.hostname, port: Number(uri.port || 3306) } : { socketPath };
 }
 
-/** Returns a function that executes a prepared statement with the values it is called with. */
+/** Returns a function that executes a prepared statement with the values that are passed to the function. */
 const prepared = (connection, sql) => (...values) => connection.execute(sql, values);
 
 const statement = (connection, opening, sql) => (isPrepared(opening)

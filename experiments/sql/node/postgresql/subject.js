@@ -37,7 +37,7 @@ const driver = {
   close: (client) => client.end(),
 };
 
-/** Returns a function that executes a prepared statement with the values it is called with. */
+/** Returns a function that executes a prepared statement with the values that are passed to the function. */
 const prepared = (client, name, text) => (...values) => client.query({ name, text, values });
 
 const statement = (client, opening, name, text) => (isPrepared(opening)

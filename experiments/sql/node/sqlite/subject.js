@@ -197,7 +197,7 @@ function dropCreate(db, opening) {
   };
 }
 
-/** As all calls are synchronous, the connections take turns. */
+/** Opens the case `connections`. All calls are synchronous, so the connections take turns. */
 function manyConnections(connections, opening) {
   const id = ids(opening);
   const points = connections.map((db) => db.prepare(POINT));
@@ -214,7 +214,10 @@ function manyConnections(connections, opening) {
   };
 }
 
-/** Whole numbers are bound and returned as BigInts: the driver returns both integers and reals as numbers. */
+/**
+ * Opens the case `own`. Whole numbers are bound and returned as BigInts, because the driver returns both integers and
+ * reals as numbers.
+ */
 function own(db, opening) {
   const statements = ownStatements(opening).map(({ text, parameters, folds }) => {
     const prepared = db.prepare(text);

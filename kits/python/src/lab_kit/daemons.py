@@ -16,8 +16,7 @@ from pathlib import Path
 from types import TracebackType
 
 _USER = "www-data"
-"""The user that daemons run as if this program runs as root. Debian always has it; other distributions have
-`nobody`."""
+"""The user of daemons that a program of root starts. Debian always has it; other distributions have `nobody`."""
 
 _TIMEOUT_S = 120
 """The timeout for a server to respond, which allows for a busy machine."""
@@ -26,8 +25,7 @@ _GRACE_S = 10
 """The timeout for a server to exit gracefully."""
 
 _LINES_IN_ERROR, _LINES_IN_LOG = 5, 100
-"""The numbers of lines to show with an error, and to forward when the subject ends. Both count from the end of
-the log."""
+"""The numbers of lines from the end of the log to show with an error, and to forward when the subject ends."""
 
 _ATTEMPTS = 5
 """The number of attempts to use a free port. Another program may take a port between its choice and its
@@ -118,7 +116,7 @@ class Daemons:
         return path
 
     def write(self, name: str, text: str) -> Path:
-        """Creates a file within the servers' directory that only they may read."""
+        """Creates a file within the servers' directory that only the servers may read."""
         path = self.folder / name
         path.write_text(text)
         path.chmod(0o600)
@@ -127,8 +125,8 @@ class Daemons:
 
     def start(self, words: Sequence[str | Path], ready: Callable[[], bool], *,
               ending: signal.Signals = signal.SIGTERM, environment: Mapping[str, str] = {}) -> int:
-        """Starts a program, waits until it is ready, and returns its process ID. Its output becomes
-        log lines. `ending` makes it exit after it has finished the requests in progress."""
+        """Starts a program, waits until it is ready, and returns its process ID. Its output becomes log lines of the
+        subject. The signal `ending` makes the program exit after it has finished the requests in progress."""
         whom = {} if self._account is None else {
             "user": self._account.pw_uid, "group": self._account.pw_gid, "extra_groups": []}
         log = (self.folder / "log").open("ab")

@@ -17,9 +17,10 @@ _ADDED = ("state", "folder", "disk", "visit", "seed", "target")
 
 @dataclass(frozen=True)
 class State:
-    """A state of a fixture: its name, which is a subject's name or a factor's value; its arguments in the experiment;
-    and the subject's directory, with the name of the disk below it if there is one. In a visit, it also has the
-    parameters of the case, a seed, and the subject's target; the name is empty if the fixture has no states."""
+    """A state of a fixture. `name` is a subject's name or a factor's value, or empty if the fixture has no states.
+    `arguments` are the arguments in the experiment and, in a visit, the parameters of the case. `folder` is the
+    subject's directory, and `disk` the name of the disk that contains this directory, if there is such a disk. Only
+    a visit has a seed and a target."""
 
     name: str
     arguments: Mapping[str, str]
@@ -35,8 +36,9 @@ class State:
 
 @dataclass(frozen=True)
 class Checked:
-    """The effect of a state: whether the machine is already in it, how a user makes it permanent, the text from which a
-    later process undoes it, and the names, without commas, of the resources that only one run may change at a time."""
+    """The effect of a state. `is_current` is true if the machine is already in the state. `permanent` contains
+    instructions for making the state permanent. From the text `undo`, a later process undoes the state. `claims`
+    contains the names, without commas, of the resources that only one run may change at a time."""
 
     is_current: bool = False
     permanent: str | None = None

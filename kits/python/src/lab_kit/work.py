@@ -9,9 +9,10 @@ from lab_kit.latencies import Latencies
 
 
 class Work(NamedTuple):
-    """The result of a batch: the sum of all values that it produced, and the number of rows or bytes; the latencies of
-    concurrent operations (`lab_kit.workers` records them); metrics of the experiment by name, finite and less than
-    10^17; and if operations may fail, the numbers of the failed ones, in any order."""
+    """The result of a batch. `check` is the sum of all values that it produced, and `units` the number of rows or
+    bytes. `lab_kit.workers` records the `latencies` of concurrent operations. `metrics` contains metrics of the
+    experiment by name, finite and less than 10^17. If operations may fail, `failed` contains the numbers of the
+    failed operations, in any order."""
 
     check: int
     units: int

@@ -208,7 +208,7 @@ fn of_tree(
 fn empty_tree(root: &Path, operations: u64) -> Result<Tree, Failure> {
     if operations > MAX_FILES {
         return Err(Failure::unsupported(format!(
-            "more than {MAX_FILES} files at once"
+            "a batch can create or delete at most {MAX_FILES} files; perform fewer operations"
         )));
     }
     let tree = Tree::new(root.to_path_buf(), operations);

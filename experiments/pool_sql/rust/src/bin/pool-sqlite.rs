@@ -47,7 +47,7 @@ fn pooled(mut opening: Opening) -> Result<Closed, Failure> {
     }))
 }
 
-/// SQLite's functions block, so there is a thread for each of the n clients.
+/// Opens and serves the case `shared`. SQLite's functions block, so each of the n clients has a thread.
 fn shared(mut opening: Opening) -> Result<Closed, Failure> {
     let threads = opening.integer("threads", 1..=THREADS_MAX)?;
     let pool = pool(&mut opening)?;

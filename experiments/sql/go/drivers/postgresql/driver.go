@@ -54,8 +54,8 @@ func open(target string, text bool) (*sql.DB, error) {
 	return stdlib.OpenDB(*config, stdlib.OptionShouldPing(never)), nil
 }
 
-// never prevents the driver from checking a connection that was idle for a second, as it is while the subject
-// is frozen.
+// never prevents the driver from checking connections that were idle for a second. All connections of a
+// frozen subject are idle.
 func never(context.Context, stdlib.ShouldPingParams) bool { return false }
 
 // reportSettings reads the settings from the server, and the size of the statement cache of a connection from

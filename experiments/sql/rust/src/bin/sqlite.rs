@@ -196,7 +196,7 @@ fn drop_create(opening: Opening) -> Result<Closed, Failure> {
     })
 }
 
-/// The case `connections`: SQLite's functions block, so each connection has a thread.
+/// Opens and serves the case `connections`. SQLite's functions block, so each connection has a thread.
 fn connections(mut opening: Opening) -> Result<Closed, Failure> {
     let count = opening.integer("connections", 1..=1000_usize)?;
     let ids = &ids(&opening)?;

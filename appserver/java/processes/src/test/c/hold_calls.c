@@ -23,8 +23,8 @@ extern char **environ;
 static int listener;
 static sem_t is_listening;
 
-/* Only this thread and its children are filtered, so the main thread can respond to the
-   notifications. */
+/* Runs the program with its calls held. Only this thread and its children are filtered, so the main thread can
+ * respond to the notifications. */
 static void *run(void *arguments)
 {
     char **words = arguments;
@@ -40,7 +40,8 @@ static void *run(void *arguments)
     exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
 }
 
-/* Reads up to the end of a page, because the next page may not be mapped. */
+/* Returns true if the path of the call contains "/held". Reads up to the end of a page, because the next page may not
+ * be mapped. */
 static int is_held(const struct seccomp_notif *call)
 {
     char path[4096] = "";

@@ -25,8 +25,8 @@ import org.openjdk.jmh.annotations.TearDown;
 /**
  * Each benchmark opens a subject's case as benchlab does, and calls it with a number of operations.
  * The loop is the subject's own, so it costs the same under both tools. An invocation lasts 10 ms
- * or more, of which handing the batch to the case's threads takes less than a hundredth. JMH keeps
- * the result, which contains the sum of all values read.
+ * or more. Handing the batch to the case's threads takes less than a hundredth of this time. JMH
+ * keeps the result, which contains the sum of all values read.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

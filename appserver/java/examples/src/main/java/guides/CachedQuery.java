@@ -33,7 +33,7 @@ final class CachedQuery {
         this.database = database;
     }
 
-    /** The query, which runs only for articles that are not in the cache. */
+    /** Queries the price of an article. Called only for articles that are not in the cache. */
     private Long load(Integer id) throws SQLException {
         queries.increment();
         try (var connection = database.getConnection();

@@ -12,8 +12,8 @@ public final class Arguments {
     private final Map<String, String> values;
 
     /**
-     * Creates the arguments of one command. {@link Lab} does this; other programs, such as
-     * benchmarks, do it to open a case directly.
+     * Creates the arguments of one command. {@link Lab} calls this constructor for each command;
+     * other programs, such as benchmarks, call it to open a case directly.
      *
      * @param values the decoded values by key
      */

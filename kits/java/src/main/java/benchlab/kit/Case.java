@@ -4,10 +4,10 @@ package benchlab.kit;
 import java.util.Map;
 
 /**
- * An open case, which does the measured work. Connections are opened, statements prepared and
- * inputs computed before it exists; closing it releases them.
+ * An open case, which does the measured work. {@link Subject#open} opens its connections, prepares
+ * its statements and computes its inputs; {@link #close} releases them.
  *
- * <p>A case is used by a single thread, the one that runs {@link Lab#serve(Subject)}. If a method
+ * <p>Only one thread uses a case: the thread that runs {@link Lab#serve(Subject)}. If a method
  * throws, the reply is {@code error code=failed} with the exception's message. The case stays open,
  * and its methods may be called again.
  */

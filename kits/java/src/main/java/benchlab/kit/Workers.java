@@ -10,8 +10,8 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Threads that share the operations of a batch and do them concurrently. There is one thread for
- * each worker, which runs until this object is closed. A case with concurrent operations creates its
+ * Threads that share the operations of a batch and do them concurrently. Each worker has its own
+ * thread, which runs until this object is closed. A case with concurrent operations creates its
  * workers when it is opened, and passes its batches to {@link #perform(long)}. Of n workers, worker
  * c does every operation k with {@code k mod n = c}. All workers start at a barrier.
  *
@@ -150,12 +150,13 @@ public final class Workers implements AutoCloseable {
     }
 
     /**
-     * Does the operations 0 to {@code operations} - 1. Each worker does its own in ascending order.
+     * Does the operations 0 to {@code operations} - 1. Each worker does its own operations in
+     * ascending order.
      *
      * @param operations the number of operations
      * @return the result
-     * @throws Exception an exception of a worker, which has skipped the rest of its share; the
-     *     other workers have done theirs
+     * @throws Exception the exception of a worker, which then skips the rest of its share; the
+     *     other workers finish their shares
      */
     public Result perform(long operations) throws Exception {
         this.operations = operations;

@@ -34,8 +34,8 @@ class LabTest {
     }
 
     /**
-     * HotSpot gives the kernel's thread the name of the Java thread, so the name shows which thread
-     * the ID belongs to.
+     * Checks the name of the reported thread. HotSpot gives the kernel's thread the name of the
+     * Java thread.
      */
     @Test
     void namesTheThreadThatDoesTheWork() throws Exception {
@@ -112,8 +112,8 @@ class LabTest {
     }
 
     /**
-     * The threads' own clock readings lie between the kit's readings, which would include the time
-     * to wake up.
+     * Checks that the reported times are the threads' own clock readings. They lie between the
+     * kit's readings, which would include the time to wake up.
      */
     @Test
     void tellsTheLatenciesOfOperationsDoneAtOnce() throws Exception {

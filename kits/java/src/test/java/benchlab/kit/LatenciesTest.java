@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class LatenciesTest {
 
-    /** The table of docs/protocol.md, and the maximum value. */
+    /** Tests the table of docs/protocol.md, and the maximum value. */
     @ParameterizedTest
     @CsvSource({
         "0, 0",
@@ -30,7 +30,10 @@ class LatenciesTest {
         assertEquals(index, Latencies.index(ns));
     }
 
-    /** Buckets have no gaps, and the width of each is at most 1/32 of its values. */
+    /**
+     * Checks that buckets have no gaps, and that the width of each bucket is at most 1/32 of its
+     * values.
+     */
     @Test
     void leavesNoGapAndKeepsItsPrecision() {
         long first = 0; // The minimum latency of the bucket.

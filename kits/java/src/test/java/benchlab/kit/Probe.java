@@ -124,7 +124,10 @@ final class Probe implements Subject {
         }
     }
 
-    /** Does its operations in four threads; those whose number ends with one of the digits fail. */
+    /**
+     * Does its operations in four threads. An operation fails if its number ends with one of the
+     * digits.
+     */
     private final class Fallible extends Counted {
         private final Set<Long> failed = ConcurrentHashMap.newKeySet();
         private final Workers workers;

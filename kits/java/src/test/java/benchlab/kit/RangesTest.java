@@ -19,7 +19,7 @@ class RangesTest {
         assertEquals("0-999999", Ranges.format(LongStream.range(0, 1_000_000).boxed().toList()));
     }
 
-    /** These numbers are larger than those for which Java caches boxed objects. */
+    /** Tests numbers that are larger than the numbers for which Java caches boxed objects. */
     @Test
     void takesLargeNumbers() {
         long last = 1L << 53;

@@ -11,8 +11,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 class SequenceTest {
 
     /**
-     * The values for seed 7 are from docs/protocol.md; the others were computed with unlimited
-     * integers and reduced.
+     * The values for seed 7 are from docs/protocol.md; the others were computed with integers of
+     * unlimited size and reduced modulo 2<sup>64</sup>.
      */
     @ParameterizedTest
     @CsvSource({

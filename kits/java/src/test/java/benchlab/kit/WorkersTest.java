@@ -58,8 +58,8 @@ class WorkersTest {
     }
 
     /**
-     * No operation ends before each worker has started one: this test hangs if workers wait for
-     * each other.
+     * Checks that workers do not wait for each other. No operation ends before each worker has
+     * started an operation, so the test would hang.
      */
     @Test
     void worksAllAtOnce() throws Exception {
@@ -134,7 +134,10 @@ class WorkersTest {
         }
     }
 
-    /** Three of eight workers have operations in the second batch. */
+    /**
+     * Tests batches without latencies. In the second batch, only three of eight workers have
+     * operations.
+     */
     @Test
     void sharesWithoutLatencies() throws Exception {
         Workers.ShareWorker worker =

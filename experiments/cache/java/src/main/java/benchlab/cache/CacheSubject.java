@@ -11,7 +11,7 @@ import benchlab.kit.Subject;
 public class CacheSubject implements Subject {
     private static final int MAX_THREADS = 1024;
 
-    /** The maximum number of entries in write; wait always uses this number. */
+    /** The maximum number of entries in the case write. The case wait always uses this number. */
     private static final int MAX_ENTRIES = 1_000_000;
 
     public static void main(String[] arguments) throws Exception {

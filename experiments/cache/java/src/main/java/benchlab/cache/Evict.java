@@ -42,7 +42,10 @@ record Evict(Factory factory, Long[] trace) implements Case {
         }
     }
 
-    /** The check is the sum of the values, which does not depend on the eviction policy. */
+    /**
+     * Sends the requests of a trace to a new cache in each operation. The check is the sum of the
+     * values, which does not depend on the eviction policy.
+     */
     @Override
     public Result perform(long operations) {
         long check = 0;

@@ -68,7 +68,7 @@ final class Trace {
         return keys;
     }
 
-    /** The seeded sequence, mixed so that it does not repeat. */
+    /** Returns the value k of the seeded sequence, mixed so that the sequence does not repeat. */
     private static long input(Sequence inputs, int k) {
         long mixed = inputs.at(k) + k / LENGTH * 0x9E3779B97F4A7C15L;
         mixed = (mixed ^ mixed >>> 30) * 0xBF58476D1CE4E5B9L;

@@ -47,12 +47,12 @@ final class Wait implements Case {
         }
     }
 
-    /** Resets the peak to the current resident set: proc(5), clear_refs. */
+    /** Resets the peak resident set size to the current size (proc(5), clear_refs). */
     private static void resetPeak() throws IOException {
         Files.writeString(Path.of("/proc/self/clear_refs"), "5");
     }
 
-    /** Returns the peak resident set in bytes, from a line such as {@code VmHWM: 1234 kB}. */
+    /** Returns the peak resident set size in bytes, from a line such as {@code VmHWM: 1234 kB}. */
     private static double peak() throws IOException {
         try (var lines = Files.lines(Path.of("/proc/self/status"))) {
             String line = lines.filter(each -> each.startsWith("VmHWM:")).findFirst().orElseThrow();

@@ -9,7 +9,9 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 
-/** The cases. Statements are prepared for each call; the servers' drivers cache repeated ones. */
+/**
+ * The cases. Statements are prepared for each call; the servers' drivers cache repeated statements.
+ */
 enum Call {
     COUNTER {
         @Override

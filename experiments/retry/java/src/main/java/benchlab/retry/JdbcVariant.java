@@ -10,7 +10,10 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Each attempt is a plain JDBC transaction, from its first statement to its COMMIT, or an HTTP request. */
+/**
+ * A variant in which each attempt is an HTTP request, or a plain JDBC transaction from its first
+ * statement to its COMMIT.
+ */
 final class JdbcVariant implements Variant {
 
     private final Retrying retrying;

@@ -17,7 +17,7 @@ import java.util.Map;
 final class Connections implements Case {
     /**
      * The number of executions after which every driver has prepared a statement: pgjdbc prepares
-     * it at the fifth, the others at the first.
+     * it at the fifth execution, the other drivers at the first.
      */
     private static final int EXECUTIONS = 5;
 

@@ -104,8 +104,9 @@ final class Own extends SqlCase {
     }
 
     /**
-     * The settings are read at the end of opening, so autocommit mode is turned off here, for good:
-     * from now on a commit begins the next transaction.
+     * Returns the settings, and turns autocommit mode off if the statements are one transaction.
+     * This is the last step of opening the case. From now on, each commit begins the next
+     * transaction.
      */
     @Override
     public Map<String, String> settings() throws SQLException {

@@ -44,7 +44,7 @@ abstract class SqlCase implements Case {
         }
     }
 
-    /** Reads a result to its end, because only then is its row known to be the only one. */
+    /** Reads a result to its end. Only the end shows that the result has no second row. */
     static void toEnd(ResultSet result) throws SQLException {
         if (result.next()) {
             throw new SQLException("the query returned more than one row");

@@ -26,7 +26,7 @@ public record SqlSubject(String name, String library, Opener opener) implements 
     @FunctionalInterface
     public interface Opener {
         /**
-         * @param prepared whether the case's statements are prepared; otherwise they are sent as
+         * @param prepared true if the case's statements are prepared, false if they are sent as
          *     text
          */
         Database open(Arguments arguments, boolean prepared) throws Refusal;

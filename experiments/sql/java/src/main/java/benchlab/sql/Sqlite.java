@@ -21,7 +21,7 @@ import org.sqlite.SQLiteOpenMode;
 
 /**
  * An SQLite database. The library prepares every statement, and the driver has no cache, so a
- * statement that is sent as text is the same as a prepared one.
+ * statement that is sent as text is the same as a prepared statement.
  */
 final class Sqlite extends Database {
     private static final String TARGET = "sqlite:";
@@ -79,8 +79,8 @@ final class Sqlite extends Database {
     }
 
     /**
-     * Returns the threading mode that the library was built with, unless the driver's flags choose
-     * another one.
+     * Returns the threading mode that the library was built with, unless the driver's flags select
+     * another mode.
      */
     private static String threading(Connection connection) throws SQLException {
         var opened = connection.unwrap(SQLiteConnection.class).getDatabase().getConfig();

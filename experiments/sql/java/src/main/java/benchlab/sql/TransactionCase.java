@@ -14,8 +14,8 @@ abstract class TransactionCase extends SqlCase {
     }
 
     /**
-     * The settings are read at the end of opening, so autocommit mode is turned off here, for good:
-     * from now on a commit begins the next transaction.
+     * Returns the settings, and turns autocommit mode off. This is the last step of opening the
+     * case. From now on, each commit begins the next transaction.
      */
     @Override
     public final Map<String, String> settings() throws SQLException {

@@ -155,8 +155,8 @@ class CasesTest {
         }
 
         /**
-         * Both ends of every type's range, characters of one to four bytes, and moments that differ
-         * by one ms.
+         * Tests both ends of every type's range, characters of one to four bytes, and moments that
+         * differ by one ms.
          */
         @Test
         void decodesEveryColumn() throws Exception {
@@ -264,7 +264,7 @@ class CasesTest {
             return new Dialogue(database).work(selection + settings(), commands);
         }
 
-        /** The query for the settings, as a protocol argument. */
+        /** Returns the query for the settings, as a protocol argument. */
         String settings() {
             return "";
         }
@@ -316,10 +316,10 @@ class CasesTest {
         }
     }
 
-    /** Tests of servers, in addition to those of all databases. */
+    /** Tests of servers, in addition to the tests of all databases. */
     abstract static class OnServer extends OnDatabase {
 
-        /** The number of prepared statements that the driver caches by default. */
+        /** Returns the number of prepared statements that the driver caches by default. */
         abstract int keptStatements();
 
         @AfterAll

@@ -94,7 +94,8 @@ class SqlSubjectTest {
     }
 
     /**
-     * Tests transactions of one row, of multiple rows, of two statements, and one for each schema change.
+     * Tests transactions of one row, of multiple rows and of two statements, and a transaction for
+     * each schema change.
      */
     @ParameterizedTest
     @CsvSource({
@@ -145,7 +146,8 @@ class SqlSubjectTest {
     }
 
     /**
-     * The library's own error message reaches benchlab, and the next case finds the subject unchanged.
+     * Checks that the library's own error message reaches benchlab, and that the next case finds
+     * the subject unchanged.
      */
     @Test
     void failsToOpenWithoutTheTable() throws Exception {

@@ -33,16 +33,16 @@ public interface Cache<K, V> {
     /**
      * Returns the value of a key, loading it on a miss.
      *
-     * <p>If multiple threads miss a key at the same time, one of them calls its loader, and the others
-     * wait for the same value. No lock is held while the loader runs, and threads that use other keys
-     * do not wait.
+     * <p>If multiple threads miss a key at the same time, one of these threads calls its loader,
+     * and the other threads wait for the same value. No lock is held while the loader runs, and
+     * threads that use other keys do not wait.
      *
-     * <p>A loaded value is not stored if its key was put or removed, or the cache was cleared, during
-     * the load, because the value may be older than that change. Calls after the change do not get it.
-     * Threads that were already waiting do, unless the key has another value by then, in which case
-     * they get that value.
+     * <p>A loaded value is not stored if its key was put or removed, or the cache was cleared,
+     * during the load, because the value may be older than that change. Calls after the change do
+     * not get the loaded value. Threads that were already waiting get the loaded value, or the
+     * key's newer value if there is one.
      *
-     * <p>With {@link CacheOptions#refreshAfterWrite}, a value that is due is loaded again.
+     * <p>With {@link CacheOptions#refreshAfterWrite}, the call also refreshes a value that is due.
      *
      * <p>A failure is not cached: each waiting thread gets a {@link LoadException} with the loader's
      * exception as its cause, and the next call loads again.
@@ -79,14 +79,14 @@ public interface Cache<K, V> {
     void put(K key, V value);
 
     /**
-     * Stores a value that expires after its own time.
+     * Stores a value with its own time to live.
      *
      * @param key the key
      * @param value the value
      * @param timeToLive the time until the value expires, more than 0, at most 100 years; reads do
      *     not extend it
-     * @throws IllegalStateException if none of the options sets an expiry, so that reads do not
-     *     check it
+     * @throws IllegalStateException if no option of the cache sets an expiry, because reads then do
+     *     not check for expired values
      */
     void put(K key, V value, Duration timeToLive);
 
@@ -110,7 +110,7 @@ public interface Cache<K, V> {
     void clear();
 
     /**
-     * Returns the number of values, including expired ones that have not been removed yet.
+     * Returns the number of values, including expired values that have not been removed yet.
      *
      * @return the number of values
      */
@@ -131,8 +131,8 @@ public interface Cache<K, V> {
     CacheStatistics statistics();
 
     /**
-     * Removes expired values. Every write does this as well, so call this method only if nothing is
-     * written for a long time.
+     * Removes expired values. Every write also removes them, so this method is useful only if the
+     * application does not write for a long time.
      */
     void removeExpired();
 }

@@ -39,7 +39,7 @@ public final class CacheOptions<K, V> implements Cloneable {
     private CacheOptions() {}
 
     /**
-     * Limits the number of values. Beyond it, values are evicted.
+     * Limits the number of values. The cache evicts values beyond this number.
      *
      * @param values the maximum number of values, at least 1
      * @return the options
@@ -49,8 +49,8 @@ public final class CacheOptions<K, V> implements Cloneable {
     }
 
     /**
-     * Limits the total weight of the values. Beyond it, values are evicted. A value that weighs more
-     * than the maximum is not stored.
+     * Limits the total weight of the values. The cache evicts values beyond this weight. A value
+     * that weighs more than the maximum is not stored.
      *
      * @param <K1> the type of the keys
      * @param <V1> the type of the values
@@ -82,7 +82,7 @@ public final class CacheOptions<K, V> implements Cloneable {
     }
 
     /**
-     * Sets the time to live of each value, including loaded ones.
+     * Sets the time to live of each value, including loaded values.
      *
      * @param <K1> the type of the keys
      * @param <V1> the type of the values
@@ -112,9 +112,9 @@ public final class CacheOptions<K, V> implements Cloneable {
 
     /**
      * Sets the time from the write of a value until {@link Cache#get(Object, Loader)} loads it
-     * again. The first caller after that time runs its loader in the {@link #executor}; the others
-     * get the current value without waiting. If the loader fails, the current value stays, and the
-     * same time passes before the next attempt.
+     * again. The first caller after that time runs its loader in the {@link #executor}. All other
+     * callers get the current value without waiting. If the loader fails, the current value stays,
+     * and the next attempt is due after the same time again.
      *
      * @param time more than 0, at most 100 years; null for never
      * @return the options
@@ -127,7 +127,7 @@ public final class CacheOptions<K, V> implements Cloneable {
 
     /**
      * Sets the executor of refreshes. By default, the thread that reads a value also refreshes it,
-     * and gets the new one.
+     * and gets the new value.
      *
      * @param executor runs the loaders of refreshes
      * @return the options

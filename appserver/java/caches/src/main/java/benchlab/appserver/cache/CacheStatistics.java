@@ -6,7 +6,7 @@ package benchlab.appserver.cache;
  * without it. Counts that change during the call may or may not be included.
  *
  * @param hits the number of reads that found a value
- * @param misses the number of reads that found none, or an expired one
+ * @param misses the number of reads that found no value, or an expired value
  * @param loads the number of values that loaders returned, refreshes included
  * @param loadFailures the number of loaders that failed
  * @param evictions the number of values removed because of the maximum size or weight

@@ -6,10 +6,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A cache based on {@link ConcurrentHashMap}. Reads take no lock; they write at most a counter of the
- * entry, and with {@code expireAfterAccess} its time. With {@link CacheOptions#UNLIMITED}, writers of
- * different keys rarely contend; with any option they wait for each other, because the eviction order
- * is shared.
+ * A cache based on {@link ConcurrentHashMap}. Reads take no lock; they write at most a counter of
+ * the entry and, with {@code expireAfterAccess}, the time of the read. With {@link
+ * CacheOptions#UNLIMITED}, writers of different keys rarely contend; with any option they wait for
+ * each other, because the eviction order is shared.
  *
  * @param <K> the type of the keys
  * @param <V> the type of the values

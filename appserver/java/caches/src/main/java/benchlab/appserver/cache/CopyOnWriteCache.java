@@ -9,10 +9,10 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A cache whose map every write copies. Reads take no lock, and each sees a consistent version of
- * the cache. A write takes time and memory proportional to the size of the cache, so use {@link
- * #putAll} to store many values. Writers wait for each other, and each copies the latest published
- * version, so no update is lost.
+ * A cache that copies its map on every write. Reads take no lock, and each sees a consistent
+ * version of the cache. A write takes time and memory proportional to the size of the cache, so use
+ * {@link #putAll} to store many values. Writers wait for each other, and each copies the latest
+ * published version, so no update is lost.
  *
  * @param <K> the type of the keys
  * @param <V> the type of the values

@@ -8,9 +8,10 @@ import java.util.Objects;
  * eviction", SOSP 2023). New entries enter a small queue, which holds about a tenth of the weight.
  * An entry that is read more than once there moves on to the main queue. Any other entry is evicted
  * soon, and the hash of its key is remembered for a while. If the key is put again in that time,
- * its entry enters the main queue. An entry of the main queue gets another turn for each of up to
- * three reads. A scan of many keys therefore does not displace frequently read entries, and a read
- * only sets a counter of its entry.
+ * its entry enters the main queue. The main queue counts up to three reads of an entry. An entry
+ * that is first in this queue is evicted if its count is zero; otherwise it loses one read and
+ * moves to the end. A scan of many keys therefore does not displace frequently read entries, and a
+ * read only sets a counter of its entry.
  *
  * <p>Guarded by the writers' lock.
  */
@@ -42,7 +43,7 @@ final class Eviction<K, V> {
     /**
      * The hashes of evicted entries in the high halves, and the numbers of their evictions in the
      * low halves. The array consists of sets of {@link #WAYS} elements, in which the latest
-     * eviction comes first. A new element of a full set replaces the oldest one.
+     * eviction comes first. A new element of a full set replaces the oldest element.
      */
     private long[] ghosts = new long[MIN_GHOSTS];
 
@@ -66,13 +67,13 @@ final class Eviction<K, V> {
         return weight > maximum - entry.weight;
     }
 
-    /** Adds an entry whose key has none yet. */
+    /** Adds an entry for a key that has no entry. */
     void add(TrackedEntry<K, V> entry) {
         entry.isInMain = isGhost(entry.hash);
         append(entry);
     }
 
-    /** Adds an entry in place of a removed one. The write counts as a read. */
+    /** Adds an entry in place of a removed entry. The write counts as a read. */
     void addReplacement(TrackedEntry<K, V> entry, TrackedEntry<K, V> replaced) {
         entry.isInMain = replaced.isInMain;
         entry.reads = replaced.reads;
@@ -145,8 +146,8 @@ final class Eviction<K, V> {
     }
 
     /**
-     * Returns true if a hash is remembered and its eviction is recent: at most n others have
-     * followed, where n is the number of entries.
+     * Returns true if a hash is remembered and its eviction is recent: at most n other evictions
+     * have followed it, where n is the number of entries.
      */
     private boolean isGhost(int hash) {
         int set = firstOf(hash);

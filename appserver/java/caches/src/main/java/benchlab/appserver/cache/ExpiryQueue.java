@@ -7,11 +7,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Finds expired entries. Entries with the cache's default time to live expire in the order of their
- * writes, and need only a list. All others are in a radix heap (Ahuja, Mehlhorn, Orlin and Tarjan,
- * "Faster algorithms for the shortest path problem", Journal of the ACM 37 (2), 1990): the number
- * of an entry's list is the highest bit, counted from 1, in which the entry's time differs from the
- * heap's time, which never goes back. Adding and removing take constant time. As its time
- * approaches, an entry moves to a lower list, at most once for each bit.
+ * writes, and need only a list. All other entries are in a radix heap (Ahuja, Mehlhorn, Orlin and
+ * Tarjan, "Faster algorithms for the shortest path problem", Journal of the ACM 37 (2), 1990). The
+ * number of an entry's list is the highest bit, counted from 1, in which the entry's time differs
+ * from the heap's time. The heap's time never goes back. Adding and removing take constant time. As
+ * its time approaches, an entry moves to a lower list, at most once for each bit.
  *
  * <p>A read does not move an entry. The entry is found at its old time, and {@link Policy} then
  * adds it again at its new time. Guarded by the writers' lock.

@@ -47,7 +47,7 @@ final class Link<K, V> {
         }
     }
 
-    /** Removes this link from its list. Does nothing if it is in none. */
+    /** Removes this link from its list, if it is in a list. */
     void unlink() {
         previous.next = next;
         next.previous = previous;

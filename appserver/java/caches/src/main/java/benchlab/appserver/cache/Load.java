@@ -50,7 +50,7 @@ final class Load<V> {
 
     /**
      * Ends the load with a failure. Returns the exception for the loading thread, but rethrows an
-     * {@link Error} as it is.
+     * {@link Error} unchanged.
      */
     LoadException fail(Throwable thrown) {
         failure = thrown;

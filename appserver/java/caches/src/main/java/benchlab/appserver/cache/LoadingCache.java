@@ -105,7 +105,7 @@ abstract sealed class LoadingCache<K, V> implements Cache<K, V>
         }
     }
 
-    /** Returns the new value if this thread has loaded it, otherwise the current one. */
+    /** Returns the new value if this thread has loaded it, otherwise the current value. */
     private V refresh(
             K key, V current, Loader<? super K, ? extends V> loader, Policy<K, V> policy) {
         var load = new Load<V>();
@@ -152,8 +152,8 @@ abstract sealed class LoadingCache<K, V> implements Cache<K, V>
     /**
      * Stores a loaded value unless its key was changed during the load. Runs under the lock of the
      * key's bin: a later change replaces or removes the value, and after an earlier change the
-     * value is not stored. Returns the key's current value, which is newer, or the loaded value if
-     * the key has none.
+     * value is not stored. Returns the key's current value, or the loaded value if the key has
+     * none.
      */
     private V keep(K key, Load<V> load, V loaded, boolean replaces) {
         var kept = new AtomicReference<V>();

@@ -110,7 +110,7 @@ final class Policy<K, V> {
 
     /**
      * Returns true if the caller should refresh the value. Calls within the next interval return
-     * false, so that only one thread tries.
+     * false, so that only one thread refreshes it.
      */
     boolean takeRefresh(Entry<K, V> found) {
         var entry = (TrackedEntry<K, V>) found;

@@ -5,8 +5,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes to a map with a policy, or without one if it is null. Not thread-safe, unless the map is and
- * there is no policy.
+ * Writes to a map, and applies the policy unless it is null. Thread-safe only if the map is
+ * thread-safe and there is no policy.
  */
 record Table<K, V>(Map<K, Entry<K, V>> map, @Nullable Policy<K, V> policy) {
 

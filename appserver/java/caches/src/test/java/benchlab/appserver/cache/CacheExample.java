@@ -19,7 +19,9 @@ final class CacheExample {
         return prices.get(article, database);
     }
 
-    /** Must be called after the database has changed. */
+    /**
+     * Removes a price from the cache. Must be called after the price has changed in the database.
+     */
     void changed(String article) {
         prices.remove(article);
     }

@@ -155,9 +155,7 @@ class CacheTest {
         assertEquals(3, cache.get("abc"));
     }
 
-    /**
-     * All threads are waiting when the loader continues: it blocks until it sees the others wait.
-     */
+    /** The loader blocks until all other threads wait for its value. */
     @ParameterizedTest
     @EnumSource
     void loadsOnceForAllWhoMissAtOnce(Scheme scheme) throws Exception {
@@ -280,7 +278,10 @@ class CacheTest {
         assertEquals(1, cache.get("a", String::length));
     }
 
-    /** Each of three threads loads a key that the next one needs, in two caches. None hangs. */
+    /**
+     * Checks that no thread hangs if each of three threads loads a key that the next thread needs,
+     * in two caches.
+     */
     @ParameterizedTest
     @EnumSource
     void loadersThatWaitForEachOtherFail(Scheme scheme) throws Exception {
@@ -322,7 +323,10 @@ class CacheTest {
         assertEquals("put", cache.get("key"));
     }
 
-    /** The removal may have been meant for the value that is being loaded. */
+    /**
+     * A value whose key is removed during the load is not stored, because it may be older than the
+     * removal.
+     */
     @ParameterizedTest
     @EnumSource
     void aValueWhoseKeyIsRemovedWhileItLoadsIsNotKept(Scheme scheme) throws Exception {
@@ -343,7 +347,10 @@ class CacheTest {
         }
     }
 
-    /** A value that was put is newer, even if the limits have evicted it since. */
+    /**
+     * A value that was put during the load is newer than the loaded value, even if it has been
+     * evicted since.
+     */
     @ParameterizedTest
     @EnumSource
     void aValueThatIsOlderThanAChangeIsNotKept(Scheme scheme) throws Exception {
@@ -411,7 +418,9 @@ class CacheTest {
         }
     }
 
-    /** No entry is lost, and none remains out of reach of the limits. */
+    /**
+     * Checks that a failed write loses no entry, and that the limits still apply to every entry.
+     */
     @ParameterizedTest
     @EnumSource
     void aWriteThatFailsChangesNothing(Scheme scheme) {

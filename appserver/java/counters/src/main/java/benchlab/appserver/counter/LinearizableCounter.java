@@ -3,8 +3,8 @@ package benchlab.appserver.counter;
 
 /**
  * A linearizable counter: all threads see its operations in one order, and each operation takes
- * effect at one moment between its call and its return. What a thread did before an operation is
- * visible to any thread whose later operation sees the effect.
+ * effect at one moment between its call and its return. All writes of a thread before an operation
+ * are visible to any thread whose later operation sees the effect.
  */
 public interface LinearizableCounter extends Counter {
 
@@ -32,7 +32,7 @@ public interface LinearizableCounter extends Counter {
     long fetchAndAdd(long amount);
 
     /**
-     * Sets the value if it equals the expected one. Never fails spuriously.
+     * Sets the value if it equals the expected value. Never fails spuriously.
      *
      * @param expected the expected value
      * @param to the new value
@@ -41,8 +41,9 @@ public interface LinearizableCounter extends Counter {
     boolean compareAndSet(long expected, long to);
 
     /**
-     * Subtracts 1, for a reference count: if multiple threads count down to zero, exactly one of
-     * them gets true, and that thread sees everything that the others did before they counted down.
+     * Subtracts 1, for a reference count: if multiple threads count down to zero, exactly one
+     * thread gets true, and this thread sees all writes of the other threads before they counted
+     * down.
      *
      * @return true if the value is now zero
      */

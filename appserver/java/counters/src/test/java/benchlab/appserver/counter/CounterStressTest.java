@@ -96,7 +96,8 @@ class CounterStressTest {
     }
 
     /**
-     * The thread that reaches zero sees the plain writes of all threads that counted down before.
+     * Checks that the thread that reaches zero sees the plain writes of all threads that counted
+     * down before.
      */
     private static void tellsZeroToOneThread(LongFunction<LinearizableCounter> make)
             throws Exception {

@@ -76,7 +76,9 @@ class CounterTest {
         }
     }
 
-    /** Another field within 128 bytes would slow the counter down. */
+    /**
+     * Checks the distance to other fields: a field within 128 bytes would slow the counter down.
+     */
     @Test
     void atomicValueHasItsCacheLinesToItself() throws Exception {
         // By reflection, because javac's warnings about Unsafe cannot be suppressed.

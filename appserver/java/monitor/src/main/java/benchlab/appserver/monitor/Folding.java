@@ -210,7 +210,10 @@ final class Folding {
             next = found < 0 ? text.length() : found + end.length();
         }
 
-        /** Skips to the end of a quotation. A doubled quotation mark is an escaped one. */
+        /**
+         * Skips to the end of a quotation. A doubled quotation mark stands for an escaped quotation
+         * mark.
+         */
         private void skipQuotation(boolean keeps) {
             int first = next;
             char mark = at(0);

@@ -33,7 +33,7 @@ public final class Monitor {
     /** The name that stands for all pages, or all queries, beyond the maximum number. */
     public static final String OTHER = "(other)";
 
-    /** The page for queries outside of requests, each of which counts as one request. */
+    /** The page for queries outside of requests. Each such query counts as one request. */
     public static final String NO_REQUEST = "(no request)";
 
     private static final ThreadLocal<TimedRequest> CURRENT =
@@ -70,7 +70,7 @@ public final class Monitor {
      * Creates a monitor. A page takes 40 KB, plus about 10 KB for each stripe; there is one stripe
      * for each processor, up to 8. A query takes 10 KB.
      *
-     * @param maxPages the maximum number of named pages; further ones count as {@link #OTHER}
+     * @param maxPages the maximum number of named pages; further pages count as {@link #OTHER}
      * @param maxQueries the maximum number of named queries; a query counts once for each page that
      *     executes it
      * @param hours the history of each page in hours

@@ -121,7 +121,7 @@ final class Page {
         return new Hour(hour, count, errors, total);
     }
 
-    /** Returns the stored hours with their own counts, oldest first. */
+    /** Returns the stored hours, oldest first, with the counts of each hour alone. */
     List<Hour> hours() {
         while (!turning.compareAndSet(false, true)) {
             Thread.onSpinWait();
@@ -155,7 +155,7 @@ final class Page {
         return nanos > threshold;
     }
 
-    /** Stores an example, replacing the fastest one or one that is a day old. */
+    /** Stores an example in place of the fastest example, or of an example that is a day old. */
     void keep(Example example) {
         long now = System.currentTimeMillis();
         while (true) {

@@ -16,8 +16,8 @@ public final class Statistics {
     Statistics() {}
 
     /**
-     * Returns the number of completed requests, or of executions of the query, including failed
-     * ones.
+     * Returns the number of completed requests, or of executions of the query. Failed requests and
+     * executions are included.
      *
      * @return the number of requests or executions
      */

@@ -60,9 +60,9 @@ final class TimedRequest {
     }
 
     /**
-     * Measures CPU time at random intervals of 1 to 2 ms, so that no periodic request is always
-     * missed. A measurement costs a system call. The random numbers are from Marsaglia, Xorshift
-     * RNGs (2003).
+     * Measures CPU time at random intervals of 1 to 2 ms, so that the measurements do not always
+     * miss the same periodic request. A measurement costs a system call. The random numbers are
+     * from Marsaglia, Xorshift RNGs (2003).
      */
     private void readCpu() {
         random ^= random << 13;

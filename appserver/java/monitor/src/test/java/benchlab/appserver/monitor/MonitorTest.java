@@ -111,7 +111,7 @@ class MonitorTest {
         assertThrows(IllegalStateException.class, () -> monitor.end(200, "/"));
     }
 
-    /** CPU time is measured per thread: a request that only waits uses little. */
+    /** Checks that CPU time is measured per thread: a request that only waits uses little. */
     @Test
     void tellsWorkFromWaiting() throws Exception {
         var monitor = new Monitor();

@@ -8,7 +8,7 @@ import java.time.Duration;
  * slow work: the lease continues.
  *
  * @param thread the name of the thread that took the lease
- * @param held the time since then
+ * @param held the time since the thread took the lease
  * @param origin the stack trace of the call that took the lease; it was never thrown
  */
 public record LeakReport(String thread, Duration held, Throwable origin) {}

@@ -21,12 +21,13 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A bounded pool of resources. It creates a resource on demand when none is idle. {@link PoolOptions}
- * lets it keep idle ones ready, and limits how long a resource lives, is idle or is held.
+ * A bounded pool of resources. It creates a resource on demand when none is idle. {@link
+ * PoolOptions} lets it keep idle resources ready, and limits how long a resource lives, is idle or
+ * is held.
  *
  * <ul>
  *   <li>Waiting threads are served in the order of their calls.
- *   <li>No resource is ever leased to two holders, or used after it was destroyed.
+ *   <li>No resource is ever leased to two holders at the same time, or used after it was destroyed.
  *   <li>Closing a lease twice, or using a closed lease, throws an {@link IllegalStateException}.
  *   <li>Use try-with-resources to return leases. The garbage collector detects leaked leases, and
  *       their resources are destroyed ({@link Lease}).
@@ -115,7 +116,8 @@ public final class Pool<R> implements AutoCloseable {
     }
 
     /**
-     * A thread that waits for a lease. Once served, it has a slot, may create one, or is rejected.
+     * A thread that waits for a lease. The pool gives it a slot or the permission to create a slot,
+     * or rejects it.
      */
     private static final class Waiter<R> {
         private final Thread thread = Thread.currentThread();
@@ -232,8 +234,9 @@ public final class Pool<R> implements AutoCloseable {
     }
 
     /**
-     * Changes the maximum number of resources. If the pool has more, idle resources are destroyed
-     * immediately and leased ones when they are returned. Until then no thread gets a lease.
+     * Changes the maximum number of resources. If the pool has more resources, it destroys idle
+     * resources immediately, and leased resources when they are returned. Until then no thread gets
+     * a lease.
      *
      * @param capacity the maximum number, at least 1
      * @throws PoolClosedException if the pool is closed
@@ -251,8 +254,8 @@ public final class Pool<R> implements AutoCloseable {
 
     /**
      * Replaces all current resources, for example after a failover of the server or a change of its
-     * password: idle resources are destroyed immediately, and leased ones when they are returned. No
-     * later lease gets one of them.
+     * password: the pool destroys idle resources immediately, and leased resources when they are
+     * returned. No later lease gets a replaced resource.
      */
     public void softEvict() {
         change(
@@ -289,7 +292,7 @@ public final class Pool<R> implements AutoCloseable {
      * Waits until the pool is closed and all its resources are destroyed.
      *
      * @param timeout the maximum time to wait
-     * @return true if that happened in time
+     * @return true if all resources were destroyed in time
      * @throws InterruptedException if the thread is interrupted
      */
     public boolean awaitTermination(Duration timeout) throws InterruptedException {
@@ -548,7 +551,7 @@ public final class Pool<R> implements AutoCloseable {
         return make();
     }
 
-    /** Replaces an invalid slot, whose capacity is reserved for the new one. */
+    /** Replaces an invalid slot, whose capacity is reserved for the new slot. */
     private void replace(Slot<R> invalid, End end) {
         change(
                 () -> {
@@ -801,9 +804,9 @@ public final class Pool<R> implements AutoCloseable {
     }
 
     /**
-     * Does the maintenance that is due: reports leaks, removes expired and idle resources, keeps
-     * others alive, and creates resources for {@code minIdle}. Called regularly by one thread,
-     * which must not block, so hooks run on other threads.
+     * Does the maintenance that is due: reports leaks, removes expired and idle resources, checks
+     * resources for {@code keepAlive}, and creates resources for {@code minIdle}. Called regularly
+     * by one thread, which must not block, so hooks run on other threads.
      */
     void visit() {
         try {

@@ -19,11 +19,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Hooks run on the thread that leases or returns a resource, without any lock, and never
  * concurrently for one resource. There are two exceptions. For a lease with a timeout, {@code
- * factory}, {@code validate} and the {@code destroy} after it run on a thread of the pool. So do
- * the hooks of the pool's own maintenance: those that create resources for {@link #minIdle}, check
- * resources for {@link #keepAlive}, and destroy idle or leaked resources. The timeout of a lease
- * does not cover {@code reset} and {@code destroy} when the lease is closed: set a timeout in these
- * hooks if they may block.
+ * factory}, {@code validate} and the {@code destroy} of an invalid resource run on a thread of the
+ * pool. The hooks of the pool's own maintenance run there, too: they create resources for {@link
+ * #minIdle}, check resources for {@link #keepAlive}, and destroy idle or leaked resources. The
+ * timeout of a lease does not cover {@code reset} and {@code destroy} when the lease is closed: set
+ * a timeout in these hooks if they may block.
  *
  * @param <R> the type of the resources
  */
@@ -121,8 +121,8 @@ public final class PoolOptions<R> implements Cloneable {
     }
 
     /**
-     * Sets the check of a resource before each lease except the first. If it returns false or throws,
-     * the resource is destroyed and another one is created.
+     * Sets the check of a resource before each lease except the first. If the hook returns false or
+     * throws, the pool destroys the resource and creates another one.
      *
      * @param hook checks a resource
      * @return the options
@@ -186,8 +186,8 @@ public final class PoolOptions<R> implements Cloneable {
 
     /**
      * Sets the number of idle resources that the pool keeps ready, as far as its capacity allows.
-     * It creates them on a thread of its own, and replaces those that are destroyed. If the factory
-     * fails, the pool tries again after a pause, which doubles up to 10 seconds.
+     * The pool creates these resources on a thread of its own, and replaces destroyed resources. If
+     * the factory fails, the pool tries again after a pause, which doubles up to 10 seconds.
      *
      * @param resources the number of resources, 0 by default
      * @return the options
@@ -202,8 +202,8 @@ public final class PoolOptions<R> implements Cloneable {
     }
 
     /**
-     * Sets the time after which an idle resource is destroyed, if there are more idle ones than {@link
-     * #minIdle}.
+     * Sets the time after which an idle resource is destroyed, if more than {@link #minIdle}
+     * resources are idle.
      *
      * @param time more than 0, at most 100 years; null for never, which is the default
      * @return the options
@@ -215,10 +215,10 @@ public final class PoolOptions<R> implements Cloneable {
     }
 
     /**
-     * Sets the age at which a resource is destroyed. A leased one is destroyed when it is returned.
-     * The lifetime of each resource is shortened by a random amount of up to a quarter, so that
-     * resources that were created together are not destroyed together. Set it below the time after
-     * which the server or a proxy closes connections.
+     * Sets the age at which a resource is destroyed. A leased resource is destroyed when it is
+     * returned. The lifetime of each resource is shortened by a random amount of up to a quarter,
+     * so that resources that were created together are not destroyed together. Set it below the
+     * time after which the server or a proxy closes connections.
      *
      * @param time more than 0, at most 100 years; null for no limit, which is the default
      * @return the options
@@ -230,9 +230,9 @@ public final class PoolOptions<R> implements Cloneable {
     }
 
     /**
-     * Sets the time after which an idle resource is checked with {@link #validate}, so that neither a
-     * server nor a firewall takes it for unused. An invalid resource is destroyed. One resource is
-     * checked at a time, and cannot be leased meanwhile. A check does not end the idle time.
+     * Sets the time after which an idle resource is checked with {@link #validate}, so that neither
+     * a server nor a firewall closes it as unused. An invalid resource is destroyed. One resource
+     * is checked at a time, and cannot be leased meanwhile. A check does not restart the idle time.
      *
      * @param time more than 0, less than {@link #maxLifetime}; null for never, which is the default
      * @return the options

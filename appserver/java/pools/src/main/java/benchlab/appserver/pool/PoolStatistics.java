@@ -6,7 +6,7 @@ import java.time.Duration;
 /**
  * Statistics of a pool. Totals are counted since the pool's creation. The values are read while
  * threads continue to lease, so a lease that begins or ends meanwhile may be included in only some
- * of them.
+ * of the values.
  *
  * @param capacity the maximum number of resources
  * @param size the number of resources, including those being created
@@ -20,8 +20,8 @@ import java.time.Duration;
  * @param maxWait the maximum waiting time of a call that got a lease
  * @param timeouts the number of calls that timed out waiting for other threads or for the factory
  * @param made the number of resources that the factory created
- * @param creationTime the total time that the factory took to create them
- * @param maxCreationTime the maximum time that the factory took to create one
+ * @param creationTime the total time that the factory took to create these resources
+ * @param maxCreationTime the maximum time that the factory took to create one resource
  * @param factoryFailures the number of failures of the factory
  * @param broken the number of resources that were destroyed because they were invalid, could not be
  *     reset or were marked as broken
@@ -60,8 +60,8 @@ public record PoolStatistics(
         Duration holdTime) {
 
     /**
-     * Returns the number of resources that are neither leased nor destroyed: idle ones, and those
-     * for which a hook is running.
+     * Returns the number of resources that are neither leased nor destroyed: idle resources, and
+     * resources for which a hook is running.
      *
      * @return the number of resources
      */

@@ -126,7 +126,7 @@ final class Slot<R> extends Padding {
 
     /**
      * Returns the time in ns since the first visit after the last use; -1 if the slot is not idle.
-     * A check that ends meanwhile does not end the idle time.
+     * A check for {@code keepAlive} does not count as a use.
      */
     long observeIdleTime(long now) {
         long current = state;

@@ -8,8 +8,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The resources of a pool. Searching for an idle one takes no lock; only one thread at a time may
- * add or remove.
+ * The resources of a pool. A search for an idle resource takes no lock. Only one thread at a time
+ * may add or remove resources.
  */
 final class Slots<R> {
 
@@ -75,10 +75,7 @@ final class Slots<R> {
         return null;
     }
 
-    /**
-     * In LIFO order, makes a slot the first one that a search tries. Called before the slot becomes
-     * idle.
-     */
+    /** In LIFO order, makes a search try this slot first. Called before the slot becomes idle. */
     void comesBack(Slot<R> slot) {
         if (isLatestFirst && Hint.LATEST.getAcquire(hint) != slot) {
             Hint.LATEST.setRelease(hint, slot);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests what a pool does by itself: the ends of resources, checks of idle ones, and reports of leaks.
+// Tests a pool's own maintenance: the ends of resources, checks of idle resources, and reports of
+// leaks.
 package benchlab.appserver.pool;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -47,7 +48,8 @@ class PoolMaintenanceTest {
     }
 
     private final List<Resource> resources = Collections.synchronizedList(new ArrayList<>());
-    private final AtomicInteger failures = new AtomicInteger(); // The factory fails so often.
+    // The number of calls of the factory that still fail.
+    private final AtomicInteger failures = new AtomicInteger();
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private final PoolOptions<Resource> options =
             PoolOptions.of(this::make)
@@ -309,7 +311,10 @@ class PoolMaintenanceTest {
         }
     }
 
-    /** A resource whose creation began before the eviction may belong to the old server. */
+    /**
+     * Evicts a resource whose creation began before the eviction, because it may belong to the old
+     * server.
+     */
     @Test
     void softEvictionAlsoCoversResourcesThatAreBeingCreated() throws Exception {
         var goesOn = new CountDownLatch(1);
@@ -358,7 +363,7 @@ class PoolMaintenanceTest {
         }
     }
 
-    /** Without a call of start, only a lease fails. */
+    /** If the application does not call start, a failure of the factory affects only leases. */
     @Test
     void aPoolIsCreatedAlthoughTheFactoryFails() throws Exception {
         failures.set(1);
@@ -388,8 +393,8 @@ class PoolMaintenanceTest {
     }
 
     /**
-     * More threads wait than the JVM has carrier threads, and others still run. The JVM would
-     * replace pinned carriers by at most 256 threads in total.
+     * Starts more waiting threads than the JVM has carrier threads, and checks that other threads
+     * still run. The JVM would replace pinned carriers by at most 256 threads in total.
      */
     @Test
     void virtualThreadsThatWaitOccupyNoCarrier() throws Exception {

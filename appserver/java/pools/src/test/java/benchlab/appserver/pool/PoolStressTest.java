@@ -37,7 +37,7 @@ class PoolStressTest {
 
     /**
      * A resource that detects concurrent use. The plain counter checks that each holder sees the
-     * changes of the previous ones.
+     * changes of all previous holders.
      */
     private final class Resource {
         private final AtomicInteger users = new AtomicInteger();

@@ -285,8 +285,8 @@ class PoolTest {
     }
 
     /**
-     * Drivers that connect wait for the server's greeting, or for the response to their first
-     * message.
+     * Tests a server that accepts connections but never responds. A driver that connects waits for
+     * the server's greeting, or for the response to its first message.
      */
     @ParameterizedTest
     @ValueSource(strings = {"jdbc:postgresql", "jdbc:mariadb"})
@@ -540,7 +540,7 @@ class PoolTest {
 
     /**
      * The waiting thread gets a new resource, because the thread that lost its lease may still use
-     * the old one.
+     * the old resource.
      */
     @Test
     void aLostLeaseIsReclaimed() throws Exception {

@@ -24,7 +24,7 @@ final class VirtualThreads {
                 Executors.class.getMethod("newVirtualThreadPerTaskExecutor").invoke(null);
     }
 
-    /** Returns a task that runs the given one in a virtual thread, and waits for its result. */
+    /** Returns a task that runs {@code task} in a virtual thread and waits for its result. */
     static <T> Callable<T> in(ExecutorService threads, Callable<T> task) {
         return () -> threads.submit(task).get();
     }

@@ -16,20 +16,20 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A program with its arguments and environment. Commands are immutable: each method returns a new
- * one, so a command can be stored, shared and started repeatedly. No shell is involved, so do not
- * quote arguments.
+ * command, so a command can be stored, shared and started repeatedly. No shell is involved, so do
+ * not quote arguments.
  *
  * @param commandLine the program (a path, or a name to look up in PATH) and its arguments
  * @param environment additional environment variables
  * @param isEnvironmentInherited true to also pass the variables of this process
- * @param directory the working directory; null for that of this process
+ * @param directory the working directory; null for the directory of this process
  * @param stdin the source of standard input; a pipe by default
  * @param stdout the destination of standard output; a pipe by default
  * @param stderr the destination of standard error; a pipe by default; null to redirect it to
  *     standard output
- * @param maxOutput the maximum number of bytes of each stream to store in memory: those that {@link
- *     #run} and {@link RunningProcess#communicate} return, and unread standard error. Exceeding it
- *     throws an {@link OutputLimitException}
+ * @param maxOutput the maximum number of bytes of each stream to store in memory. This limits the
+ *     output that {@link #run} and {@link RunningProcess#communicate} return, and unread standard
+ *     error. Exceeding it throws an {@link OutputLimitException}
  */
 public record Command(
         List<String> commandLine,
@@ -63,7 +63,7 @@ public record Command(
      * @param commandLine the program and its arguments
      * @param environment additional environment variables
      * @param isEnvironmentInherited true to also pass the variables of this process
-     * @param directory the working directory; null for that of this process
+     * @param directory the working directory; null for the directory of this process
      * @param stdin the source of standard input
      * @param stdout the destination of standard output
      * @param stderr the destination of standard error; null to redirect it to standard output
@@ -103,7 +103,8 @@ public record Command(
     }
 
     /**
-     * Returns a copy with one more environment variable, which overrides an inherited one.
+     * Returns a copy with one more environment variable, which overrides an inherited variable of
+     * this name.
      *
      * @param name the name of the variable
      * @param value the value of the variable
@@ -297,8 +298,8 @@ public record Command(
      * until it has exited and its output is closed. A program that exits without reading all of its
      * input is not an error.
      *
-     * <p>Whenever this method throws, the program and all processes that it started have been
-     * killed, if they can be ({@link RunningProcess#kill}).
+     * <p>If this method throws, it has killed the program and all processes that the program
+     * started, as far as they can be killed ({@link RunningProcess#kill}).
      *
      * @param input the standard input; empty if it is not piped
      * @param timeout the maximum time, including the start

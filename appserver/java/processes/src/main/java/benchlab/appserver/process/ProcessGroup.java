@@ -17,13 +17,13 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds a program and all processes that it started, in order to kill them.
+ * Finds a program and all processes that it started, to kill them.
  *
- * <p>Java cannot start a program in its own process group, and a wrapper that does so (setsid)
- * would hide that the program could not be started. Instead, each program gets a unique environment
- * variable that its children inherit, including those that outlive it. Jenkins finds the processes
- * that a build left running in the same way. Without {@code /proc}, only the current descendants
- * are found.
+ * <p>Java cannot start a program in its own process group, and a wrapper that creates a group
+ * (setsid) would hide that the program could not be started. Instead, each program gets a unique
+ * environment variable that its children inherit, including children that outlive the program.
+ * Jenkins finds the processes that a build left running in the same way. Without {@code /proc},
+ * only the current descendants are found.
  */
 final class ProcessGroup {
 
@@ -55,8 +55,8 @@ final class ProcessGroup {
     }
 
     /**
-     * Kills processes until no new ones are found. Processes started during one pass are found in
-     * the next. Gives up after some seconds, in case processes are started faster than they are
+     * Kills processes until it finds no new processes. Processes started during one pass are found
+     * in the next. Gives up after some seconds, in case processes are started faster than they are
      * killed.
      */
     void kill(Process leader) {
@@ -81,9 +81,9 @@ final class ProcessGroup {
     }
 
     /**
-     * Returns true if the process has an environment although its environment was read as empty, or
-     * will have one shortly. While execve(2) runs, it sets the start of the code last. Kernel
-     * threads and zombies have no memory. See proc_pid_stat(5) for the fields.
+     * Returns true for a process whose environment was read as empty, but is not empty or is about
+     * to be set. execve(2) sets the start of the code last. Kernel threads and zombies have no
+     * memory. See proc_pid_stat(5) for the fields.
      */
     private static boolean hasEnvironment(Path process) {
         String stat = read(process.resolve("stat"));

@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>To write and read concurrently, {@link #feed} the input and read the output, or use {@link
  *       #communicate} for both.
  *   <li>Java's streams have no timeouts. For a dialog with a program that may stop responding, use
- *       {@link #write}, {@link #readLine} and {@link #readErrorLine}, which have one.
+ *       {@link #write}, {@link #readLine} and {@link #readErrorLine}, which have timeouts.
  *   <li>A pipe ends when all processes that hold it have closed it. A process that outlives the
  *       program and inherited its output keeps the pipe open.
  *   <li>When the program exits, Java closes a pipe that nobody reads, keeping its content. Anything
@@ -186,7 +186,7 @@ public final class RunningProcess implements AutoCloseable {
      *     that timed out
      * @throws InterruptedException if this thread is interrupted
      * @throws TimeoutException if the program does not read its input within {@code timeout}. The
-     *     bytes are still written when it does
+     *     bytes are still written once it reads
      */
     public void write(byte[] bytes, Duration timeout)
             throws IOException, InterruptedException, TimeoutException {
@@ -403,10 +403,10 @@ public final class RunningProcess implements AutoCloseable {
     }
 
     /**
-     * Sends SIGKILL to the program and all processes that it started, at any depth, including those
-     * that have outlived it. A process is not found if it has cleared its environment and its
-     * parent has exited, or if it belongs to another user. Each start sets an environment variable
-     * {@code APPSERVER_GROUP_...} for this purpose.
+     * Sends SIGKILL to the program and all processes that it started, at any depth, including
+     * processes that have outlived the program. A process is not found if it has cleared its
+     * environment and its parent has exited, or if it belongs to another user. Each start sets an
+     * environment variable {@code APPSERVER_GROUP_...} for this purpose.
      */
     public void kill() {
         group.kill(process);

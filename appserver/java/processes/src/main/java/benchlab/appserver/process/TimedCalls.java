@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Runs calls that may block on a background thread, one at a time, each with a timeout. A call that
- * times out continues there, and its result belongs to the next call.
+ * times out continues on that thread, and the next call returns its result.
  *
  * @param <T> the type of the results
  */

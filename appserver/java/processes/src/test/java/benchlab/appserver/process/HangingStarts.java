@@ -40,7 +40,9 @@ final class HangingStarts {
         System.exit(0); // A hanging thread must not keep the JVM alive.
     }
 
-    /** Neither other starts nor the end of another hanging start affect the hanging one. */
+    /**
+     * Checks that neither other starts nor the end of another hanging start affect a hanging start.
+     */
     private static void hangsBesideOthers(Command hanging) throws Exception {
         try (RunningProcess running = Command.of("cat").start()) {
             var waiting = new Thread(() -> assertThrows(InterruptedException.class, hanging::run));

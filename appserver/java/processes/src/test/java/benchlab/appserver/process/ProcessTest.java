@@ -60,7 +60,10 @@ class ProcessTest {
         descriptors = pipes();
     }
 
-    /** A pipe may be closed a moment later, by the thread that reads it. */
+    /**
+     * Checks that no child and no pipe remains. The thread that reads a pipe may close it a moment
+     * later.
+     */
     @AfterEach
     void nothingIsLeft() throws Exception {
         until(() -> ProcessHandle.current().children().findAny().isEmpty());
@@ -136,7 +139,7 @@ class ProcessTest {
         assertEquals("", both.stdout(Redirect.DISCARD).stderr(Redirect.DISCARD).run().text());
     }
 
-    /** Exceeds the capacity of any pipe, in both directions, with concurrent errors. */
+    /** Transfers more than the capacity of any pipe in both directions, with concurrent errors. */
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 65_536, 65_537, 5_000_000})
     void writesAndReadsAtTheSameTime(int size) throws Exception {
@@ -183,7 +186,7 @@ class ProcessTest {
         }
     }
 
-    /** Sorted output is only written after the end of the input. */
+    /** The program sort writes its output only after the end of its input. */
     @Test
     void iteratesOverLinesWhileItFeeds() throws Exception {
         var numbers = new StringBuilder();
@@ -323,7 +326,10 @@ class ProcessTest {
         untilGone(pids);
     }
 
-    /** The parent has exited, so the process is no longer a descendant; it holds the pipe. */
+    /**
+     * Kills a process whose parent has exited. The process is no longer a descendant, but holds the
+     * pipe.
+     */
     @Test
     void killsWhatOutlivedTheProgramThatStartedIt() throws Exception {
         Path pids = folder.resolve("pids");
@@ -337,7 +343,10 @@ class ProcessTest {
         assertEquals(2, lines(pids));
     }
 
-    /** While a process executes another program, its environment cannot be read. */
+    /**
+     * Kills a process that executes another program. During execve(2), its environment cannot be
+     * read.
+     */
     @RepeatedTest(100)
     void killsWhatBecomesAnotherProgram() throws Exception {
         Path pids = folder.resolve("pids");
@@ -350,7 +359,10 @@ class ProcessTest {
         untilGone(pids);
     }
 
-    /** Otherwise the parent would see the exit of its child and start another one. */
+    /**
+     * Checks that parents are killed first. Each parent starts another child when it sees that its
+     * child has exited.
+     */
     @RepeatedTest(10)
     void killsParentsBeforeTheirChildren() throws Exception {
         Path pids = folder.resolve("pids");
@@ -364,7 +376,7 @@ class ProcessTest {
         }
     }
 
-    /** The program continues until its output has been read. */
+    /** The call returns only when all processes have closed the output. */
     @Test
     void readsWhatIsWrittenAfterTheEndOfTheProgram() throws Exception {
         Output output = shell("sleep 0.5; (sleep 0.3; echo late; echo e >&2) & echo early").run();
@@ -424,7 +436,10 @@ class ProcessTest {
         }
     }
 
-    /** An example is a process of another user. */
+    /**
+     * Checks that no method waits for a process that cannot be killed, such as a process of another
+     * user.
+     */
     @Test
     void whatCannotBeKilledIsNotWaitedFor() {
         Command command = Command.of("sleep", "1000");
@@ -493,7 +508,10 @@ class ProcessTest {
         }
     }
 
-    /** Before Java 24, a virtual thread that waits in a monitor pins its carrier thread. */
+    /**
+     * Checks that a thread that waits for errors holds no monitor. Before Java 24, a virtual thread
+     * that waits in a monitor pins its carrier thread.
+     */
     @Test
     void waitingForErrorsHoldsNoMonitor() throws Exception {
         try (var process = shell("read line; echo error >&2").start()) {
@@ -607,7 +625,7 @@ class ProcessTest {
         }
     }
 
-    /** Uses a separate JVM, because the kernel blocks its calls. */
+    /** Uses a separate JVM, because the test holds the JVM's system calls. */
     @Test
     void aStartThatHangsEndsAtItsTimeout() throws Exception {
         Path hold = folder.resolve("hold_calls");
@@ -630,7 +648,10 @@ class ProcessTest {
                 () -> new String(output.stderr(), StandardCharsets.UTF_8));
     }
 
-    /** Opening a FIFO for writing blocks until it is opened for reading. */
+    /**
+     * Starts a program whose output is a FIFO. Opening the FIFO for writing blocks until it is
+     * opened for reading.
+     */
     @Test
     void killsWhatStartsAfterItsTimeout() throws Exception {
         Path pipe = folder.resolve("pipe");

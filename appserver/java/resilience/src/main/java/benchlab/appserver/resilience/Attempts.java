@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The attempts of one call: their number, the delays between them, and the limits of the call.
- * {@link RetryPolicy} uses this class, and so do retries with other classes of faults, such as
- * retries of database transactions. Not thread-safe.
+ * {@link RetryPolicy} uses this class. Retries with other classes of faults, such as retries of
+ * database transactions, use it, too. Not thread-safe.
  *
  * <pre>{@code
  * var attempts = new Attempts(Duration.ofSeconds(30), null, budget, listener, Timer.SYSTEM);
@@ -96,7 +96,7 @@ public final class Attempts {
 
     /**
      * Decides after a failure whether there is another attempt, and if so, waits for its delay. The
-     * previous failure is added to this one as a suppressed exception.
+     * previous failure is added to {@code failure} as a suppressed exception.
      *
      * @param failure the exception of the attempt
      * @param kind the class of the failure, for the listener

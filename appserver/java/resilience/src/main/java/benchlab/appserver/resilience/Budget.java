@@ -5,8 +5,9 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Limits retries to a fraction of the calls, so that retries do not multiply the load of a service
- * that is down or slow. Each call earns a fraction of a retry, up to a reserve, and each retry, or
- * call of a {@link Hedge} after the first, spends a whole one. Multiple policies may share a budget.
+ * that is down or slow. Each call earns a fraction of a retry, up to a reserve. Each retry spends a
+ * whole retry from the reserve, and each further call of a {@link Hedge} does, too. Multiple
+ * policies may share a budget.
  */
 public final class Budget {
 
@@ -43,7 +44,7 @@ public final class Budget {
         return balance.get() / RETRY;
     }
 
-    /** Counts a call. Only reads as long as the reserve is full. */
+    /** Counts a call. Does not write while the reserve is full. */
     void earn() {
         if (balance.get() < reserve) {
             balance.updateAndGet(now -> Math.min(reserve, now + fraction));

@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  *   <tr>
  *     <td>{@link State#CLOSED}</td>
  *     <td>are made</td>
- *     <td>of the last {@code window} results, of which there are at least {@code minimumCalls}, at
- *         least {@code failureRate} are failures: {@code OPEN}</td>
+ *     <td>the window has at least {@code minimumCalls} results, and at least the fraction {@code
+ *         failureRate} of the last {@code window} results are failures: {@code OPEN}</td>
  *   </tr>
  *   <tr>
  *     <td>{@link State#OPEN}</td>
@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  *   </tr>
  *   <tr>
  *     <td>{@link State#HALF_OPEN}</td>
- *     <td>are made, up to {@code trials}; others throw {@link CircuitOpenException}</td>
+ *     <td>are made, up to {@code trials}; further calls throw {@link CircuitOpenException}</td>
  *     <td>the first trial fails: {@code OPEN}; or all trials have succeeded: {@code CLOSED}, with
  *         no results</td>
  *   </tr>
@@ -93,14 +93,16 @@ public final class CircuitBreaker implements Guard {
     /**
      * The settings of a circuit breaker. Each method returns a copy that differs in one setting.
      *
-     * @param window the number of results that decide; 1 to 1,000,000
-     * @param minimumCalls the number of results that are necessary to decide; 1 to {@code window}
+     * @param window the number of latest results from which the failure rate is computed; 1 to
+     *     1,000,000
+     * @param minimumCalls the minimum number of results in the window for a failure rate; 1 to
+     *     {@code window}
      * @param failureRate the fraction of failures at which the circuit breaker opens; more than 0, at
      *     most 1
      * @param openTime the time for which calls are rejected
      * @param trials the number of calls that must succeed to close the circuit breaker
-     * @param isRecorded tests whether an exception indicates a problem of the service. The default
-     *     is all exceptions but rejections by other guards
+     * @param isRecorded tests whether an exception indicates a problem of the service. By default,
+     *     all exceptions do except rejections by other guards
      * @param listener observes changes of state; may be null
      * @param timer the clock
      */

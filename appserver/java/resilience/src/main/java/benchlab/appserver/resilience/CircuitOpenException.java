@@ -4,8 +4,9 @@ package benchlab.appserver.resilience;
 import java.time.Duration;
 
 /**
- * Thrown if a {@link CircuitBreaker} is open. The call was not made. It is permanent: a caller that
- * waited for the circuit breaker would occupy its thread for as long as the service is down.
+ * Thrown if a {@link CircuitBreaker} is open. The call was not made. The failure is permanent: a
+ * caller that waited for the circuit breaker would occupy its thread for as long as the service is
+ * down.
  */
 public final class CircuitOpenException extends GuardException {
     private static final long serialVersionUID = 1;
@@ -19,7 +20,7 @@ public final class CircuitOpenException extends GuardException {
 
     /**
      * Returns the time after which the circuit breaker admits a call again; zero if it is waiting
-     * for the result of a trial. For a {@code Retry-After} field, for example.
+     * for the result of a trial. A server can send this time in a {@code Retry-After} field.
      *
      * @return the time
      */

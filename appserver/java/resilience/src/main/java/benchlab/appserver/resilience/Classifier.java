@@ -3,7 +3,8 @@ package benchlab.appserver.resilience;
 
 /**
  * Classifies the failures of calls. It must be thread-safe, and must not throw. A {@link
- * GuardException} of an inner guard is not passed to it, because it has a verdict of its own.
+ * GuardException} of an inner guard is not passed to the classifier, because it has a verdict of
+ * its own.
  */
 @FunctionalInterface
 public interface Classifier {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package benchlab.appserver.resilience;
 
-/** The kinds of failures, by what is known about the effect of the call. */
+/** The kinds of failures. They differ in the known effect of the call. */
 public enum FailureKind {
     /** The call had no effect, and may succeed if it is repeated. */
     TRANSIENT,

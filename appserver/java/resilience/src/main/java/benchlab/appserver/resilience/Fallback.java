@@ -7,8 +7,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Replaces the failure of a call by another result, such as a cached or an empty one. It is always
- * outermost, around the other guards:
+ * Replaces the failure of a call by another result, such as a cached or an empty result. It is
+ * always outermost, around the other guards:
  *
  * <pre>{@code
  * String price = Fallback.to(failure -> "unknown").call(guard, () -> fetchPrice(article));
@@ -34,7 +34,8 @@ public final class Fallback<T extends @Nullable Object> {
     /**
      * Creates a fallback for all exceptions.
      *
-     * @param replacement computes the result from the failure; it should not call what has failed
+     * @param replacement computes the result from the failure; it should not call the failed
+     *     service
      * @param <T> the type of the result
      * @return the fallback
      */
@@ -44,7 +45,7 @@ public final class Fallback<T extends @Nullable Object> {
     }
 
     /**
-     * Returns a copy for some exceptions; others are thrown.
+     * Returns a copy that replaces only some exceptions and throws the others.
      *
      * @param which tests whether the exception of a call is replaced
      * @return the fallback
@@ -56,7 +57,7 @@ public final class Fallback<T extends @Nullable Object> {
     /**
      * Runs work in a guard, and replaces its failure.
      *
-     * @param guard the guard, for example all others
+     * @param guard the guard, for example a combination of all other guards
      * @param work the work
      * @param <X> a checked exception of the work
      * @return the result of the work, or its replacement

@@ -4,8 +4,8 @@ package benchlab.appserver.resilience;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs calls, and decides whether, when and how often. Guards are thread-safe. All calls to one
- * service should share its guards:
+ * Decides whether, when and how often a call runs. Guards are thread-safe. All calls to one service
+ * should share its guards:
  *
  * <pre>{@code
  * Guard prices = Guard.of(retries, breaker, bulkhead);
@@ -28,7 +28,7 @@ public interface Guard {
     <T extends @Nullable Object, X extends Exception> T call(Work<T, X> work) throws X;
 
     /**
-     * Returns a guard that runs each call of this one in another guard.
+     * Combines this guard with another guard, which is nested inside of it.
      *
      * @param inner the other guard
      * @return the combination

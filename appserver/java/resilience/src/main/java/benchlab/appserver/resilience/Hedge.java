@@ -14,14 +14,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Makes a call again while the first one is still running, and returns the result that arrives
- * first, to shorten the slowest calls. The others are interrupted, but may take effect, so hedging is
- * only for calls that are idempotent. (J. Dean, L. A. Barroso, The Tail at Scale, Communications of
- * the ACM 56, 2013.)
+ * first, to shorten the slowest calls. The other calls are interrupted, but may take effect, so
+ * hedging is only for calls that are idempotent. (J. Dean, L. A. Barroso, The Tail at Scale,
+ * Communications of the ACM 56, 2013.)
  *
- * <p>A failed call does not end the wait for those that still run. If all have failed, the exception
- * of the last one is thrown, with the others as suppressed exceptions. All calls run in other
- * threads, at the same time: they must not share state. An interrupt of the caller interrupts all
- * calls.
+ * <p>A failed call does not end the wait for the calls that still run. If all calls have failed,
+ * the exception of the last call is thrown, with the exceptions of the other calls as suppressed
+ * exceptions. All calls run in other threads, at the same time: they must not share state. An
+ * interrupt of the caller interrupts all calls.
  */
 public final class Hedge implements Guard {
 
@@ -38,8 +38,8 @@ public final class Hedge implements Guard {
     }
 
     /**
-     * Creates a guard for calls that are all idempotent: a call that takes effect twice has the same
-     * effect as one that takes effect once.
+     * Creates a guard for calls that are all idempotent: a call that takes effect twice has the
+     * same effect as a call that takes effect once.
      *
      * @param delay the time after which another call is made, such as the 95th percentile of the
      *     response time
@@ -57,8 +57,8 @@ public final class Hedge implements Guard {
     }
 
     /**
-     * Returns a copy with a budget, from which each call after the first spends a retry. Without it,
-     * a slow service gets {@code maxCalls} times its load.
+     * Returns a copy with a budget, from which each call after the first spends a retry. Without a
+     * budget, a slow service gets {@code maxCalls} times its load.
      *
      * @param shared the budget; null for no limit
      * @return the guard
@@ -70,7 +70,7 @@ public final class Hedge implements Guard {
     /**
      * Returns a copy that runs calls with another executor.
      *
-     * @param threads runs calls in other threads, such as virtual ones
+     * @param threads runs calls in other threads, such as virtual threads
      * @return the guard
      */
     public Hedge executor(Executor threads) {

@@ -64,11 +64,12 @@ public final class HttpFailures {
     /**
      * Classifies a response. 429 (Too Many Requests) and 503 (Service Unavailable) are transient:
      * the server has rejected the request. After 408, 500, 502 and 504 it is unknown whether the
-     * request took effect. All others are results.
+     * request took effect. All other responses are results.
      *
      * @param status the status code
      * @param retryAfter the field {@code Retry-After}, in seconds or as a date; null if there is none
-     * @return the classification; null if the response is not a failure, or if a retry would get the same one
+     * @return the classification; null if the response is not a failure, or if a retry would get
+     *     the same response
      */
     public static @Nullable Verdict ofResponse(int status, @Nullable String retryAfter) {
         return switch (status) {

@@ -22,10 +22,10 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li>{@link FailureKind#TRANSIENT} failures are retried; a call whose outcome is unknown only if
  *       it is {@link #idempotent}.
- *   <li>The exception of the last attempt is thrown as it is. The exception of the attempt before is
- *       added to it as a suppressed exception, and so on. Errors are not caught.
+ *   <li>The exception of the last attempt is thrown unchanged. The exception of each attempt has
+ *       the exception of the previous attempt as a suppressed exception. Errors are not caught.
  *   <li>An interrupt ends the retries and the delay between them; the interrupt flag stays set.
- *   <li>Policies inside of each other multiply their attempts. A shared {@link Budget} limits them.
+ *   <li>Nested policies multiply their attempts. A shared {@link Budget} limits the retries.
  * </ul>
  */
 public final class RetryPolicy implements Guard {
@@ -76,7 +76,7 @@ public final class RetryPolicy implements Guard {
 
     /**
      * Returns a policy of 3 attempts within 30 s, with delays of up to 50 ms before the first retry
-     * and up to 1 s before later ones.
+     * and up to 1 s before later retries.
      *
      * @param classifier classifies exceptions
      * @return the policy
@@ -126,7 +126,7 @@ public final class RetryPolicy implements Guard {
 
     /**
      * Returns a copy that declares whether calls are idempotent: a call that takes effect twice has
-     * the same effect as one that takes effect once. Other calls are never repeated when their
+     * the same effect as a call that takes effect once. Other calls are never repeated when their
      * outcome is unknown.
      *
      * @param is true if all calls are idempotent
@@ -160,7 +160,7 @@ public final class RetryPolicy implements Guard {
      * Returns a copy that also classifies results, such as HTTP responses with the status 503. If
      * the last attempt has a result that is a failure, the call returns this result.
      *
-     * @param classifier returns null for a result that is a success, or not of a known type
+     * @param classifier returns null for a success, and for a result of an unknown type
      * @return the policy
      */
     public RetryPolicy results(Function<@Nullable Object, @Nullable Verdict> classifier) {

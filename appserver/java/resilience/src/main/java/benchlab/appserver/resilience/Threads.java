@@ -39,7 +39,7 @@ final class Threads {
     /**
      * Returns the exception of a call that ran in another thread.
      *
-     * @throws Error if the cause is one
+     * @throws Error if the call failed with an error
      */
     @SuppressWarnings("unchecked") // The call can throw no other checked exception.
     static <X extends Exception> X rethrown(@Nullable Throwable cause) {

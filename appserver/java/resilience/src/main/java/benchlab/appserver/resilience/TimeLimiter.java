@@ -27,8 +27,9 @@ public final class TimeLimiter implements Guard {
     private final Executor executor;
 
     /**
-     * Creates a time limiter that runs calls in daemon threads of its own, without a maximum number.
-     * Put a {@link Bulkhead} inside of it to limit the calls that have been abandoned but still run.
+     * Creates a time limiter that runs calls in daemon threads of its own, without a maximum
+     * number. Put a {@link Bulkhead} inside of the time limiter to limit the calls that have been
+     * abandoned but still run.
      *
      * @param limit the maximum time of a call
      */
@@ -40,7 +41,7 @@ public final class TimeLimiter implements Guard {
      * Creates a time limiter.
      *
      * @param limit the maximum time of a call, including the time until its thread is available
-     * @param executor runs calls in other threads, such as virtual ones
+     * @param executor runs calls in other threads, such as virtual threads
      */
     public TimeLimiter(Duration limit, Executor executor) {
         if (limit.isNegative() || limit.isZero()) {
@@ -52,10 +53,10 @@ public final class TimeLimiter implements Guard {
     }
 
     /**
-     * Creates a guard that runs calls in their callers' threads, for calls with thread-local state. At
-     * the end of the limit, it interrupts the thread. The caller gets the {@link
-     * TimeLimitExceededException} only when the call has returned, whatever its result is, and then
-     * without the interrupt flag. A call that does not respond to interrupts is not limited.
+     * Creates a guard that runs calls in their callers' threads, for calls with thread-local state.
+     * At the end of the limit, it interrupts the thread. When the call has returned, with any
+     * result, the caller gets the {@link TimeLimitExceededException}, and the interrupt flag is
+     * clear. A call that does not respond to interrupts is not limited.
      *
      * @param limit the maximum time of a call
      * @return the guard

@@ -7,9 +7,9 @@ import java.util.Locale;
 public enum Fault {
     /** Another transaction changed the record since it was read (optimistic locking). */
     STALE_VERSION,
-    /** The database could not serialize the transaction with others. */
+    /** The database could not serialize the transaction with other transactions. */
     SERIALIZATION_FAILURE,
-    /** Transactions waited for each other, and the database aborted this one. */
+    /** Transactions waited for each other, and the database aborted this transaction. */
     DEADLOCK,
     /** A lock could not be acquired in time. */
     LOCK_TIMEOUT,

@@ -106,7 +106,8 @@ public final class Faults {
      * failed commit, so suppressed exceptions of this type count as causes.
      *
      * <p>A lost connection is always {@link Fault#CONNECTION_LOST} here. Only {@link Transactions}
-     * knows whether it was committing, and then throws {@link OutcomeUnknownException}.
+     * knows whether the connection was lost during a commit, and then throws {@link
+     * OutcomeUnknownException}.
      *
      * @param failure the exception
      * @return the class

@@ -104,8 +104,8 @@ public final class IdempotencyTable {
         }
 
         /**
-         * Returns an INSERT that changes no row or fails if the key exists, without aborting the
-         * transaction.
+         * Returns an INSERT for a key. If the key exists, the statement changes no row or fails,
+         * but does not abort the transaction.
          */
         String insert(DatabaseMetaData database) throws SQLException {
             return KNOW_ON_CONFLICT.contains(database.getDatabaseProductName())
@@ -166,8 +166,8 @@ public final class IdempotencyTable {
     /**
      * Creates the key of a call.
      *
-     * @param id the key, at most 255 characters long. The client chooses it: the same one when it
-     *     repeats a call, and a different one for every other call
+     * @param id the key, at most 255 characters long. The client chooses the key: the same key when
+     *     it repeats a call, and a different key for every other call
      * @param write converts a result to text, for repeated calls; not called for null
      * @param read converts the text to a result
      * @param <T> the type of the result

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * trip. If the key already exists, the commit fails and the work is undone.
  *
  * <p>After an attempt with an unknown outcome the key comes first, so that the work is not
- * repeated, and so that this attempt waits for an earlier one that is still committing.
+ * repeated, and so that this attempt waits for an earlier attempt that is still committing.
  */
 final class KeyedAttempt<T extends @Nullable Object, X extends Exception> {
 

@@ -94,7 +94,8 @@ final class RetriedCall implements AutoCloseable {
     /**
      * Records that a transaction without a key was or may have been committed. If it was nested in
      * another transaction, or its outcome is unknown, the work must not be run again. Transactions
-     * that are committed one after another do not count, because the earlier ones may only read.
+     * that are committed one after another do not count, because the earlier transactions may only
+     * read.
      */
     static void noteCommit(boolean isKnown) {
         RetriedCall call = CURRENT.get();

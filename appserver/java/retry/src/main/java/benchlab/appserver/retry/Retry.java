@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  *       policy is repeatable.
  *   <li>An interrupt ends the retries and the delay between them; the interrupt flag stays set.
  *   <li>The exception of the last attempt is thrown, wrapped in an {@link OutcomeUnknownException}
- *       if the outcome is unknown. The exception of the attempt before is added to it as a
- *       suppressed exception, and so on. Errors are not caught.
+ *       if the outcome is unknown. The exception of each attempt has the exception of the previous
+ *       attempt as a suppressed exception. Errors are not caught.
  * </ul>
  */
 public final class Retry {

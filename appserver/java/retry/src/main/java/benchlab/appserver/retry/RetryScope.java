@@ -11,7 +11,7 @@ public final class RetryScope {
 
     /**
      * Returns true if this thread is in an attempt of a retried call. Nested calls must not be
-     * retried: they belong to the outermost one.
+     * retried: they belong to the outermost call.
      *
      * @return true within a retried call
      */

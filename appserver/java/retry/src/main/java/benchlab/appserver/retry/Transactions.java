@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  * #sessionPerAttempt} prevents that.
  *
  * <p>A transaction inside another transaction of the same object, on the same thread, becomes part
- * of the outer one: it uses the outer connection and takes effect with the outer commit. If it
- * fails with a transient error, the outer transaction cannot be committed any more, even if it
+ * of the outer transaction: it uses the outer connection and takes effect with the outer commit. If
+ * it fails with a transient error, the outer transaction cannot be committed any more, even if it
  * catches the exception.
  */
 public final class Transactions {
@@ -81,9 +81,9 @@ public final class Transactions {
     }
 
     /**
-     * Returns transactions in which no attempt reuses the session of a failed one. Use this for
+     * Returns transactions in which no attempt reuses the session of a failed attempt. Use this for
      * work that leaves state in its session that a rollback does not undo. Transactions of this
-     * object and of the returned one can be nested in each other.
+     * object and of the returned object can be nested in each other.
      *
      * @param evict called between the rollback and {@code close}; for example {@code
      *     hikariDataSource::evictConnection}, or {@code c -> c.abort(Runnable::run)} for a pool that

@@ -109,7 +109,7 @@ abstract class DatabaseTest {
         return addVersioned(read[0], read[1] + 5);
     }
 
-    /** Checks that a call that is repeated with its key finds out the outcome of the first one. */
+    /** Checks that a call that is repeated with its key finds out the outcome of the first call. */
     private static void checkAgain(Situations situations, String program, String words)
             throws SQLException {
         Situations.Effects found = situations.effects(Situations.Mode.KEYED, program, () -> null);
@@ -124,7 +124,7 @@ abstract class DatabaseTest {
         Situations.checkBalance(Situations.Mode.KEYED, program, withoutOther, "again: " + words);
     }
 
-    /** Checks each line of the file, which also defines its columns. */
+    /** Checks each line of retry_situations.txt, which also documents its columns. */
     @Test
     @Timeout(600)
     void aFaultAtAnyPointHasTheOutcomeOfEveryDatabase() throws Exception {
@@ -153,7 +153,7 @@ abstract class DatabaseTest {
         }
     }
 
-    /** The schedules are the same in each run. */
+    /** Runs random schedules of faults, which are the same in each run. */
     @Test
     @Timeout(3_600)
     void randomSchedulesOfFaultsLeaveTheBalanceRight() throws Exception {
@@ -188,7 +188,10 @@ abstract class DatabaseTest {
         }
     }
 
-    /** Builds a program. In mode BY_HAND, nested transactions without a key may be repeated. */
+    /**
+     * Returns the letters of one to four random steps of a call. Mode BY_HAND has no nested
+     * transactions without a key, because these may be repeated.
+     */
     private static String program(Situations.Mode mode, Random random) {
         String letters = mode == Situations.Mode.BY_HAND ? "aakK" : "aapPbBkK";
         return random.ints(1 + random.nextInt(4), 0, letters.length())
@@ -392,7 +395,10 @@ abstract class DatabaseTest {
     /** Returns the first words of the statements that insert a key and its result. */
     abstract List<String> keyStatements();
 
-    /** The first call was committed, so its result counts, no matter how repeated work fails. */
+    /**
+     * Checks that a repeated call returns the result of the committed first call, no matter how the
+     * repeated work fails.
+     */
     @Test
     void workThatCannotBeDoneAgainHasItsFirstResult() throws Exception {
         assertEquals("101", addOnce("order 1"));
@@ -515,7 +521,8 @@ abstract class DatabaseTest {
     }
 
     /**
-     * A session in a time zone east of UTC would consider a time of day from another zone as old.
+     * Deletes old keys in a session in a time zone east of UTC, in which a local time from another
+     * zone would look old.
      */
     @Test
     void theZoneOfASessionMakesNoKeyOlder() throws Exception {
@@ -586,7 +593,10 @@ abstract class DatabaseTest {
         return Long.toString(number(connection, "SELECT balance FROM account WHERE id = 1"));
     }
 
-    /** Runs in a transaction that the work begins itself, as a container does. */
+    /**
+     * Calls {@link IdempotencyKey#once} in a transaction that the work begins itself, as a
+     * container does.
+     */
     private String addOnceInTransaction(Policy with, Transactions.Source source)
             throws SQLException {
         return Retry.call(

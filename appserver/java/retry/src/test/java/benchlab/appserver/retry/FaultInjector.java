@@ -32,7 +32,10 @@ public final class FaultInjector implements Transactions.Source {
     private final AtomicReference<Action> before = new AtomicReference<>();
     private final AtomicReference<Action> after = new AtomicReference<>();
 
-    /** Runs while a transaction is paused. The commit throws the exceptions of the action. */
+    /**
+     * An action that runs while a transaction is paused. The commit throws the exceptions of the
+     * action.
+     */
     @FunctionalInterface
     public interface Action {
         void run() throws SQLException;

@@ -107,7 +107,7 @@ class FaultsTest {
         assertEquals(fault, Faults.of(new SQLException("", state, code)));
     }
 
-    /** MariaDB's driver throws this for a SIGNAL in a trigger. */
+    /** Tests the exception that MariaDB's driver throws for a SIGNAL in a trigger. */
     @Test
     void withAStateTheTypeDoesNotDecide() {
         var signal = new SQLTransientConnectionException("no stock", "45000", 1644);
@@ -151,7 +151,7 @@ class FaultsTest {
         assertEquals(Fault.STALE_VERSION, Faults.of(stale));
     }
 
-    /** Transaction managers such as Narayana throw exceptions of this form. */
+    /** Tests an exception of the form that transaction managers such as Narayana throw. */
     @Test
     void aSuppressedExceptionOfTheResourceIsSearched() {
         var resource = new XAException(XAException.XA_RBROLLBACK);

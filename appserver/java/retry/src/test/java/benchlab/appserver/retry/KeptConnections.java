@@ -13,7 +13,7 @@ import java.sql.SQLException;
  * A single-threaded source that reuses sessions. Logging in and starting a session costs a server
  * more than a short transaction does. The next connection therefore reuses the session of a
  * connection that was closed after a rollback. Every 16th session ends with its connection. A
- * reused session must have the settings of a new one.
+ * reused session must have the settings of a new session.
  */
 final class KeptConnections implements Transactions.Source, AutoCloseable {
 

@@ -22,7 +22,7 @@ final class RetryExample {
     }
 
     /**
-     * Takes effect once, even if the response to the COMMIT is lost or the client repeats the
+     * Stores an order once, even if the response to the COMMIT is lost or the client repeats the
      * request.
      */
     long order(String request, int article, int count) throws SQLException {

@@ -134,7 +134,10 @@ class RetryProxyTest {
         assertSame(shop.failure, assertThrows(IOException.class, orders::place));
     }
 
-    /** The work may have been committed. */
+    /**
+     * Checks that a lost connection is an unknown outcome, because the work may have been
+     * committed.
+     */
     @Test
     void aLostConnectionIsAnUnknownOutcome() {
         shop.failure = new IOException(new SQLException("lost", "08006"));

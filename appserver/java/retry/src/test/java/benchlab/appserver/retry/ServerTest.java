@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 
 abstract class ServerTest extends DatabaseTest {
 
-    /** The other transaction locks the row for longer than this one's timeout. */
+    /** The other transaction locks the row for longer than the timeout of the call. */
     @Test
     void aCallThatWaitsForALockEndsInTime() throws Exception {
         long start = System.nanoTime();
@@ -70,14 +70,17 @@ abstract class ServerTest extends DatabaseTest {
         return "1";
     }
 
-    /** The COMMIT of the first attempt may still be in transit. */
+    /**
+     * Tests a call whose first COMMIT may still be in transit: its outcome is unknown until an
+     * attempt commits.
+     */
     @Test
     void anOutcomeIsUnknownUntilAnAttemptCommits() {
         var sold = new SQLException("sold out", "45000");
         assertSame(sold, loseAndFail(OutcomeUnknownException.class, sold, 2).getCause());
     }
 
-    /** A commit that arrives after its client has given up has no effect. */
+    /** Checks that a commit has no effect if it arrives after its client has given up. */
     @Test
     void aCommitAfterThatOfItsRetryIsRefused() throws Exception {
         try (Connection late = database.connect()) {
@@ -95,7 +98,10 @@ abstract class ServerTest extends DatabaseTest {
         assertEquals(100, balance(2));
     }
 
-    /** The rollback frees the row even if the transaction has done nothing else. */
+    /**
+     * Checks that the rollback after a duplicate key frees the row, even if the transaction has
+     * done nothing else.
+     */
     @Test
     void aRollbackAfterADuplicateFreesItsRow() throws Exception {
         assertEquals("101", addOnce("order 1"));
@@ -108,7 +114,10 @@ abstract class ServerTest extends DatabaseTest {
         }
     }
 
-    /** The result is read in a transaction that has changed nothing. */
+    /**
+     * Checks that reading a stored result never has an unknown outcome, because the transaction has
+     * changed nothing.
+     */
     @Test
     void aReadOfAResultIsNeverOfUnknownOutcome() throws Exception {
         assertEquals("101", addOnce("order 1"));
@@ -191,7 +200,10 @@ abstract class ServerTest extends DatabaseTest {
                 });
     }
 
-    /** A transaction that is paused at its commit requests a row that another one has locked. */
+    /**
+     * Produces a deadlock: a transaction that is paused at its commit requests a row that another
+     * transaction has locked.
+     */
     @Test
     void aDeadlockIsMadeAtACommit() throws Exception {
         var bothLocked = new CyclicBarrier(2);
@@ -285,7 +297,10 @@ abstract class ServerTest extends DatabaseTest {
         }
     }
 
-    /** The outer transaction's first query precedes the key, and so does its snapshot. */
+    /**
+     * Tests a snapshot that does not contain the key, because the outer transaction's first query
+     * precedes the key.
+     */
     @Test
     void aKeyThatTheSnapshotDoesNotHaveIsReadInTheNextAttempt() throws Exception {
         var outer =

@@ -117,7 +117,9 @@ final class Situations implements AutoCloseable {
         }
     }
 
-    /** After a commit, the only possible failure is the loss of its response. */
+    /**
+     * Passes the point after a commit, where the only possible failure is the loss of the response.
+     */
     private void passCommitted() throws SQLException {
         passed++;
         if (failures.get() != null) {

@@ -36,7 +36,7 @@ class SqliteTest extends DatabaseTest {
         assertSame(deadlock, loseAndFail(SQLException.class, deadlock, 3));
     }
 
-    /** In rollback journal mode, a reader keeps the writer from committing. */
+    /** Tests a busy commit: in rollback journal mode, a reader keeps the writer from committing. */
     @Test
     void aCommitThatIsBusyIsRetried() throws Exception {
         database.execute("PRAGMA journal_mode = DELETE");

@@ -85,7 +85,9 @@ abstract class TestDatabase implements AutoCloseable {
             }
         }
 
-        /** Does not wait for locks; readers and writers do not block each other. */
+        /**
+         * Connects without a timeout for locks: a statement that meets a lock fails immediately.
+         */
         @Override
         Connection connect() throws SQLException {
             return DriverManager.getConnection(
@@ -112,7 +114,9 @@ abstract class TestDatabase implements AutoCloseable {
             return null;
         }
 
-        /** In SQLite, varchar has no length limit. */
+        /**
+         * Returns a type with a check of the length, because varchar has no length limit in SQLite.
+         */
         @Override
         String keyType() {
             return "text CHECK (length(id) <= 255)";

@@ -117,7 +117,10 @@ class TransactionsTest {
         assertFalse(transactions.isOpen());
     }
 
-    /** A pool, or the action of an injector, may throw an unchecked exception. */
+    /**
+     * Tests a commit that fails with an unchecked exception, which a pool or the action of an
+     * injector may throw.
+     */
     @Test
     void aCommitThatFailsUncheckedIsRolledBackAndClosed() {
         var failure = new IllegalStateException("the pool is closed");
@@ -238,7 +241,7 @@ class TransactionsTest {
         assertEquals(0, metrics.statistics().retries());
     }
 
-    /** The server accepts connections but never responds. */
+    /** Tests a server that accepts connections but never responds. */
     @Test
     @Timeout(60)
     void aServerThatIsSilentEndsTheCallInTime() throws Exception {
@@ -255,7 +258,7 @@ class TransactionsTest {
         }
     }
 
-    /** The connections block until they are aborted. */
+    /** Tests connections that block until they are aborted. */
     @Test
     @Timeout(60)
     void aCommitThatIsSilentEndsInTimeAndIsUnknown() {
@@ -288,8 +291,8 @@ class TransactionsTest {
     }
 
     /**
-     * Two exceptions have the same text. The one that is thrown may have occurred during a commit,
-     * but not the other one.
+     * Two exceptions have the same text. Only the thrown exception may have occurred during a
+     * commit.
      */
     @Test
     void aLossThatWasHandledIsNotTakenForALaterOne() {

@@ -7,7 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 
 final class Json {
-    /** Rejects text after a document, which Jackson ignores by default. */
+    /** A mapper that rejects text after a document, which Jackson ignores by default. */
     static final ObjectMapper MAPPER =
             JsonMapper.builder().enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS).build();
 

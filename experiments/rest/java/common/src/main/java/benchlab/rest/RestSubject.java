@@ -29,8 +29,8 @@ public record RestSubject(String name, String library, Opener opener) implements
     static final int BACKLOG = 1024;
 
     /**
-     * The maximum idle time of a connection. Servers are sometimes stopped for a minute and then
-     * continue.
+     * The maximum idle time of a connection. It exceeds the minute for which benchlab may stop a
+     * server.
      */
     static final Duration IDLE = Duration.ofMinutes(10);
 
@@ -68,7 +68,7 @@ public record RestSubject(String name, String library, Opener opener) implements
         int workers = (int) arguments.integer("workers", 1, 1000);
         Path files = Path.of(arguments.text("files"));
         if (!Files.isDirectory(files)) {
-            throw Refusal.usage("files is not a directory");
+            throw Refusal.usage("the argument files is not a directory");
         }
         return opener.open(workers, files.toRealPath());
     }

@@ -43,10 +43,11 @@ final class JdkSubject {
     }
 
     /**
-     * Stops the server. Its own stop method accepts no more connections and then waits for the requests in progress.
-     * Older releases do not notice when the last one ends. Newer releases do not notice it if a client closes its
-     * connection at that moment. This method therefore checks the pool and then ends the wait. The stop method also
-     * misses a request that is still being read, and cuts its response off, so no more requests are started.
+     * Stops the server. Its own stop method accepts no more connections and then waits for the
+     * requests in progress. Older releases do not notice the end of the last request. Newer
+     * releases do not notice it if a client closes its connection at that moment. This method
+     * therefore checks the pool and then ends the wait. The stop method also misses a request that
+     * is still being read, and cuts its response off, so no more requests are started.
      */
     private static void stop(HttpServer server, ThreadPoolExecutor pool, Ending ending)
             throws InterruptedException {

@@ -70,8 +70,9 @@ final class UndertowSubject {
     }
 
     /**
-     * Creates the threads, as the server would. The server would end its own threads as soon as it is stopped,
-     * during requests; without threads of its own, it only stops accepting.
+     * Creates the server's threads in the same way as the server would. Threads that the server
+     * creates itself end as soon as the server is stopped, even during requests. With the threads
+     * of this method, the server only stops accepting.
      */
     private static XnioWorker worker(int workers, int loops) throws IOException {
         return Xnio.getInstance()

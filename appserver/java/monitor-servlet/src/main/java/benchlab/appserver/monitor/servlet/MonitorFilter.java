@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The metrics contain SQL, paths with keys, and errors. Nobody can see them unless the
  * application grants access, with a token or with a predicate of its own, such as {@link #onPort}.
- * For all other clients, the path belongs to the application, as any other path does.
+ * Requests of all other clients for these paths reach the application.
  *
  * <p>An asynchronous request lasts until it is complete; CPU time and queries of other threads do
  * not count for its page. A request whose servlet throws counts as status 500.
@@ -165,11 +165,11 @@ public final class MonitorFilter implements Filter {
     }
 
     /**
-     * Returns true if the client is a process on this machine that addresses this machine by a
-     * local name ({@code Host}: localhost, 127.0.0.1 or [::1], with any port), does not forward the
-     * request of another client as a proxy ({@code Forwarded}, {@code X-Forwarded-For}, {@code
-     * Via}, {@code X-Real-IP} and the like), and is not a browser that shows a page of another
-     * site.
+     * Returns true if the client is a process on this machine that sends a request of its own. The
+     * request must address this machine by a local name ({@code Host}: localhost, 127.0.0.1 or
+     * [::1], with any port). It must not have a header of a proxy ({@code Forwarded}, {@code
+     * X-Forwarded-For}, {@code Via}, {@code X-Real-IP} and the like), and must not come from a
+     * browser that shows a page of another site.
      *
      * <p>A proxy on this machine does not necessarily identify itself; nginx does so only if it is
      * configured to. This check is not sufficient if there may be such a proxy.

@@ -7,7 +7,10 @@ import benchlab.appserver.resilience.Work;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** A circuit breaker that counts exceptions other than failures as successes. */
+/**
+ * A circuit breaker that counts a call as a success if it throws an exception that is not a
+ * failure.
+ */
 final class FailureCounter {
 
     private final CircuitBreaker breaker;
@@ -15,8 +18,8 @@ final class FailureCounter {
     private final Class<? extends Throwable>[] skipOn;
 
     /**
-     * The result of a call that does not count as a failure: a value, or the exception that was
-     * skipped.
+     * The result of a call that does not count as a failure: a value, or an exception that the
+     * annotation does not count.
      */
     private record End(@Nullable Object result, @Nullable Exception skipped) {}
 

@@ -15,11 +15,11 @@ import org.jspecify.annotations.Nullable;
  * artifact on the class path. Differences from the specification:
  *
  * <ul>
- *   <li><b>Calls are not applied twice.</b> {@code @Retry} does not repeat a call whose outcome is
- *       unknown, unless it is {@link Idempotent}, or {@code retryOn} names a type of the exception
- *       other than {@link Exception}, {@link RuntimeException} and {@link Throwable}. The outcome is
- *       unknown after a {@code TimeoutException}, after an {@link java.io.IOException} on an
- *       established connection, and after the loss of a database connection.
+ *   <li><b>Calls do not take effect twice.</b> {@code @Retry} does not repeat a call whose outcome
+ *       is unknown, unless it is {@link Idempotent}, or {@code retryOn} names a type of the
+ *       exception other than {@link Exception}, {@link RuntimeException} and {@link Throwable}. The
+ *       outcome is unknown after a {@code TimeoutException}, after an {@link java.io.IOException}
+ *       on an established connection, and after the loss of a database connection.
  *   <li>{@code @Asynchronous} is rejected when the application is deployed.
  *   <li>MicroProfile Config and Metrics are not used: only the annotations determine the values.
  * </ul>

@@ -10,8 +10,8 @@ import java.lang.annotation.Target;
 
 /**
  * Marks a method, or all methods of a class, as idempotent: a call that takes effect twice has the
- * same effect as one that takes effect once. {@code @Retry} then also repeats calls whose outcome is
- * unknown.
+ * same effect as a call that takes effect once. {@code @Retry} then also repeats calls whose
+ * outcome is unknown.
  */
 @Documented
 @Inherited

@@ -97,7 +97,7 @@ final class MethodGuard {
         if (mark == null) {
             return null;
         }
-        marks.check(mark.value() >= 0, "@Timeout must not be negative");
+        marks.check(mark.value() >= 0, "the value of @Timeout must not be negative");
         return mark.value() == 0
                 ? null
                 : TimeLimiter.inCallersThread(marks.time(mark.value(), mark.unit()));
@@ -107,7 +107,7 @@ final class MethodGuard {
         if (mark == null) {
             return null;
         }
-        marks.check(mark.value() >= 1, "@Bulkhead must be at least 1");
+        marks.check(mark.value() >= 1, "the value of @Bulkhead must be at least 1");
         marks.check(mark.waitingTaskQueue() >= 1, "waitingTaskQueue must be at least 1");
         return new benchlab.appserver.resilience.Bulkhead(mark.value(), Duration.ZERO);
     }

@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
 public class AttemptInterceptor {
 
     /**
-     * The priority: after the interceptor of {@code @Transactional}, and before those of libraries
-     * and applications.
+     * The priority: after the interceptor of {@code @Transactional}, and before the interceptors of
+     * libraries and applications.
      */
     static final int PRIORITY = Interceptor.Priority.PLATFORM_BEFORE + 300;
 

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 class AccountsExampleTest {
 
-    /** In rollback journal mode, a reader keeps the writer from committing. */
+    /** Tests a busy commit: in rollback journal mode, a reader keeps the writer from committing. */
     @Test
     void aCommitThatIsBusyIsRetried() throws Exception {
         try (var application = new Application()) {
@@ -26,7 +26,7 @@ class AccountsExampleTest {
         }
     }
 
-    /** The retry finds the key, and so does a repeated request. */
+    /** Checks that the retry and a repeated request find the key. */
     @Test
     void withAKeyALostAnswerLeavesOneEffect() throws Exception {
         try (var application = new Application()) {

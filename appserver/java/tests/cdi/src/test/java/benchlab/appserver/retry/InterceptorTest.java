@@ -90,7 +90,10 @@ class InterceptorTest {
         assertEquals(0, application.balance());
     }
 
-    /** Jakarta Transactions commits after a checked exception. */
+    /**
+     * Checks that a transient error is not committed, although Jakarta Transactions commits after a
+     * checked exception.
+     */
     @Test
     void whatAFaultEndedIsNotCommitted() throws Exception {
         ledger.add(1, failOnce(serializationFailure()));
@@ -119,7 +122,10 @@ class InterceptorTest {
         assertEquals(1, application.balance());
     }
 
-    /** The known outcome of the nested transaction says nothing about the outer one. */
+    /**
+     * Checks that the known outcome of a nested transaction does not count for the outer
+     * transaction.
+     */
     @Test
     void norIsOneAfterAPartHasLostItsOwn() throws Exception {
         assertThrows(

@@ -144,7 +144,10 @@ class EjbTest {
         assertEquals(1, balance());
     }
 
-    /** EJB commits after a checked exception. */
+    /**
+     * Checks that a transient error is not committed, although EJB commits after a checked
+     * exception.
+     */
     @Test
     void whatAFaultEndedIsNotCommitted() throws Exception {
         supporting.call(() -> ledger.add(1, failOnce(new SQLException("in conflict", "40001"))));
@@ -185,7 +188,7 @@ class EjbTest {
         assertEquals(1, runs);
     }
 
-    /** The retry finds the key. */
+    /** Checks that the retry finds the key. */
     @Test
     void withAKeyALostAnswerLeavesOneEffect() throws Exception {
         injector.afterNextCommit(

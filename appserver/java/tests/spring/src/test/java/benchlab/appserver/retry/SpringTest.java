@@ -240,7 +240,10 @@ class SpringTest {
         }
     }
 
-    /** Spring commits after a checked exception. */
+    /**
+     * Checks that a transient error is not committed, although Spring commits after a checked
+     * exception.
+     */
     @Test
     void whatAFaultEndedIsNotCommitted() throws Exception {
         ledger.add(1, failOnce(serializationFailure()));

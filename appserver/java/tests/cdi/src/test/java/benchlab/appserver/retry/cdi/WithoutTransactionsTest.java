@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 class WithoutTransactionsTest {
 
     /**
-     * Not a bean unless it is named explicitly, because the other tests have their own policies.
+     * A bean only if a test names it explicitly, because the other tests have their own policies.
      */
     public static class Twice implements Policies {
         @Override
