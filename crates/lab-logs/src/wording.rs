@@ -28,6 +28,25 @@ pub const WEEKDAYS: [&str; 7] = [
 /// The maximum number of characters of a name in a sentence.
 const MAX_NAME: usize = 40;
 
+/// Joins pages and their predicates. The predicates of one page are joined, so that each page is named once.
+fn each_page_once(leaders: [(&String, &str); 3]) -> String {
+    let mut pages: Vec<(&String, Vec<&str>)> = Vec::new();
+    for (page, predicate) in leaders {
+        match pages.iter_mut().find(|(known, _)| *known == page) {
+            Some((_, predicates)) => predicates.push(predicate),
+            None => pages.push((page, vec![predicate])),
+        }
+    }
+    let clauses = pages
+        .iter()
+        .map(|(page, predicates)| format!("{} {}", shortened(page), say::list(predicates)));
+    let clauses: Vec<String> = clauses.collect();
+    match clauses.as_slice() {
+        [first @ .., last] if !first.is_empty() => format!("{}, and {last}", first.join(", ")),
+        clauses => clauses.concat(),
+    }
+}
+
 /// Returns a finding in one or two sentences.
 pub fn sentence(finding: &LogsFinding) -> String {
     match finding {
@@ -46,13 +65,16 @@ pub fn sentence(finding: &LogsFinding) -> String {
                     whole_percent(saving.share)
                 )
             });
-            format!(
-                "{} gets the most requests, {} is the slowest (mean {}), and {} takes the most time.{saved}",
-                shortened(most_used),
-                shortened(slowest),
-                say::time(*slowest_mean_ns as u64),
-                shortened(most_time),
-            )
+            let slowest_is = format!(
+                "is the slowest (mean {})",
+                say::time(*slowest_mean_ns as u64)
+            );
+            let leaders = [
+                (most_used, "gets the most requests"),
+                (slowest, slowest_is.as_str()),
+                (most_time, "takes the most time"),
+            ];
+            format!("{}.{saved}", each_page_once(leaders))
         }
         LogsFinding::RepeatedQuery {
             page,
@@ -683,7 +705,7 @@ pub const ORDERS_TABLE: &str = "The top pages by requests, by mean and by total 
 /// The caption of the table of bots.
 pub const BOTS_TABLE: &str = "The tables above do not include these clients.";
 /// The caption of the chart of a week.
-pub const WEEK_CHART: &str = "Weekdays from left to right and hours from bottom to top, in the log's time. A darker cell has a larger fraction of its day.";
+pub const WEEK_CHART: &str = "Weekdays from left to right and hours from bottom to top, in the log's time. A darker cell has a larger fraction of that day's requests.";
 /// Returns the title of a table of pages in this order.
 pub fn ranking_title(by: PageOrder) -> String {
     format!("Most {} first", measure(by))

@@ -6,9 +6,9 @@ use crate::{Metric, PointId, SubjectId};
 /// The counts of one subject at one point.
 #[derive(Clone, Debug, Default)]
 pub struct Counted {
-    /// The subject.
+    /// The subject whose events were counted.
     pub subject: SubjectId,
-    /// The point.
+    /// The point at which the events were counted.
     pub point: PointId,
     /// The number of operations in the smaller batch. The larger batch has twice as many.
     pub operations: u64,

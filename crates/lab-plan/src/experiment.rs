@@ -333,8 +333,9 @@ impl ExperimentReader<'_> {
             return Err(self.error_at(span, reason));
         }
         if kind.is_service() && target.settings.is_none() {
-            let reason =
-                format!("[target.{name}] needs `settings`, the query with which subjects read back their settings");
+            let reason = format!(
+                "[target.{name}] needs `settings`, the query with which subjects read back their settings"
+            );
             return Err(self.error_at(span, reason));
         }
         self.check_needs(&target.needs)?;

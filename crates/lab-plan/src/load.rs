@@ -86,7 +86,8 @@ impl Loading {
         let mut plan = Plan {
             experiment: name,
             title: origins.join(" against "),
-            question: "How much load can a server take, and what response times do its users see?".into(),
+            question: "How much load can a server take, and what response times do its users see?"
+                .into(),
             subjects: self.subjects()?.into(),
             cases: [Case {
                 name: "load".into(),

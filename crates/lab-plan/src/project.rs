@@ -76,7 +76,9 @@ impl Project {
             })?;
         let name = folder.file_name().and_then(|name| name.to_str());
         let name = name
-            .ok_or_else(|| PlanError::of_request(format!("{shown} has no name that is valid Unicode")))?
+            .ok_or_else(|| {
+                PlanError::of_request(format!("{shown} has no name that is valid Unicode"))
+            })?
             .to_owned();
         let parent = folder
             .parent()

@@ -52,8 +52,8 @@ const ROUNDING: f64 = 1e-12;
 /// The subjects whose variances determine the variance of a comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Scatter {
-    /// The comparison has a variance of its own, as for memory. Its variance neither predicts the
-    /// variances of other comparisons nor is predicted by them.
+    /// The variance of the comparison is unrelated to the variances of other comparisons, and is not
+    /// pooled with them. Comparisons of memory are an example.
     #[default]
     Own,
     /// A comparison of this subject with the baseline at one point.

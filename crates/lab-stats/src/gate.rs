@@ -90,13 +90,13 @@ pub enum GateFound {
     /// The server was overloaded, so its response times exceed any limit.
     Overloaded,
     /// The gate could not be judged.
-    Unknown(UndecidedReason),
+    Unknown(InconclusiveReason),
 }
 
 /// The reason why a gate could not be judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "reason", rename_all = "kebab-case")]
-pub enum UndecidedReason {
+pub enum InconclusiveReason {
     /// Nothing was measured.
     NothingMeasured,
     /// No request was served.
@@ -377,7 +377,7 @@ fn judge_value(
     let unknown = |reason| (Decision::Inconclusive, GateFound::Unknown(reason));
     let (metric, relation) = (&condition.metric, condition.relation);
     if !server.is_measured() {
-        return unknown(UndecidedReason::NothingMeasured);
+        return unknown(InconclusiveReason::NothingMeasured);
     }
     if server.grows_without_limit(metric) && relation.holds(f64::INFINITY, bound) {
         return (Decision::Failed, GateFound::Overloaded);
@@ -421,7 +421,7 @@ fn judge_changes(
     let unknown = |reason| (Decision::Inconclusive, GateFound::Unknown(reason));
     if others.is_empty() {
         let metric = condition.metric.metric();
-        let none = unknown(UndecidedReason::NoBaseline);
+        let none = unknown(InconclusiveReason::NoBaseline);
         return vec![judged(plan.baseline, None, &metric, none)];
     }
     let ratio = |comparison: &Comparison| judge_ratio(condition, change, comparison, results, plan);
@@ -435,7 +435,7 @@ fn judge_changes(
                 let compared: Vec<_> = comparisons.filter(|c| c.verdict.is_some()).collect();
                 let hidden = point.is_some_and(|p| hides_percentiles(results, subject, p, plan));
                 if point.is_some() && (compared.is_empty() || hidden) {
-                    let none = unknown(UndecidedReason::NotCompared);
+                    let none = unknown(InconclusiveReason::NotCompared);
                     all.push(judged(subject, point, plan.main_metric(), none));
                 }
                 all.extend(
@@ -466,7 +466,7 @@ fn judge_changes(
                         };
                         (decision, found)
                     }
-                    None => unknown(UndecidedReason::NotCompared),
+                    None => unknown(InconclusiveReason::NotCompared),
                 },
             };
             all.push(judged(subject, point, metric, found));
@@ -687,35 +687,35 @@ impl Measurement<'_> {
     }
 
     /// Returns the value, with its interval if there is one, or the reason why there is no value.
-    fn value_of(&self, metric: &GateMetric) -> Result<Value, UndecidedReason> {
+    fn value_of(&self, metric: &GateMetric) -> Result<Value, InconclusiveReason> {
         let (errors, served) = (self.count(&Metric::ERRORS), self.count(&Metric::SERVED));
         let GateMetric::Metric(metric) = metric else {
             let fraction = error_fraction(errors, served).map(Value::Reading);
-            return fraction.ok_or(UndecidedReason::NothingEnded);
+            return fraction.ok_or(InconclusiveReason::NothingEnded);
         };
         let reason = || match part_of_10_000(metric) {
-            _ if !self.is_load => UndecidedReason::NotMeasured,
-            _ if served == 0 && *metric != Metric::THREADS => UndecidedReason::NothingServed,
+            _ if !self.is_load => InconclusiveReason::NotMeasured,
+            _ if served == 0 && *metric != Metric::THREADS => InconclusiveReason::NothingServed,
             Some(_) if self.results.is_overloaded(self.subject, self.point) => {
-                UndecidedReason::Overloaded
+                InconclusiveReason::Overloaded
             }
-            Some(_) => UndecidedReason::TooFewRequests {
+            Some(_) => InconclusiveReason::TooFewRequests {
                 responses: self.count(&Metric::RESPONSES),
             },
-            None => UndecidedReason::ServerUnknown,
+            None => InconclusiveReason::ServerUnknown,
         };
         self.value(metric).ok_or_else(reason)
     }
 
     /// Returns the reason why a response time below its bound is inconclusive, if failed requests
     /// hide larger response times.
-    fn reason_hidden(&self, metric: &GateMetric) -> Option<UndecidedReason> {
+    fn reason_hidden(&self, metric: &GateMetric) -> Option<InconclusiveReason> {
         let GateMetric::Metric(metric) = metric else {
             return None;
         };
         let (failed, served) = (self.count(&Metric::ERRORS), self.count(&Metric::SERVED));
         let is_hidden = self.is_load && hidden(failed, served, part_of_10_000(metric)?);
-        is_hidden.then_some(UndecidedReason::ErrorsHide { failed })
+        is_hidden.then_some(InconclusiveReason::ErrorsHide { failed })
     }
 }
 

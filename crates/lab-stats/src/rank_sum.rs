@@ -87,8 +87,8 @@ fn ways(few: usize, many: usize) -> Option<u128> {
 /// Returns, for t = 0, 1, … `few * many`, the number of interleavings with t pairs of values in
 /// which the value of the first sample is below the value of the second.
 ///
-/// The numbers are the coefficients of the Gaussian binomial, the product over i = 1 … `few` of (1
-/// - q^(many + i)) / (1 - q^i) (Andrews, *The Theory of Partitions*, section 3.2). Intermediate
+/// The numbers are the coefficients of the Gaussian binomial (Andrews, *The Theory of Partitions*,
+/// section 3.2): the product of `(1 - q^(many + i)) / (1 - q^i)` over i = 1 … `few`. Intermediate
 /// steps may overflow 2^128. Because the arithmetic wraps and the result is below 2^128, the result
 /// is correct.
 fn frequencies(few: usize, many: usize) -> Vec<u128> {

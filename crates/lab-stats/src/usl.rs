@@ -60,8 +60,8 @@ impl Law {
         throughput(self.one, self.contention, self.coherency, n)
     }
 
-    /// Returns the number of connections with the highest throughput, at least 1. Without
-    /// coherency, returns infinity.
+    /// Returns the number of connections at which the throughput peaks, at least 1. Returns infinity
+    /// if the coherency coefficient is 0.
     pub fn peak(&self) -> f64 {
         ((1.0 - self.contention).max(0.0) / self.coherency)
             .sqrt()

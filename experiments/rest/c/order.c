@@ -50,8 +50,8 @@ static const char *skip_character(const char *at, const char *end)
     return at + 1;
 }
 
-/* Returns the position after a string, given the position after its opening quote. A NUL would end the
- * string early. */
+/* Returns the position after a string, given the position after its opening quote. Rejects an escaped NUL,
+ * because it would end the C string early. */
 static const char *skip_string(const char *at, const char *end)
 {
     while (at != NULL && at < end && *at != '"') {

@@ -99,7 +99,7 @@ private
          Cause  : Tables.Removal_Cause;
          Report : in out Tables.Report;
          Result : out Commit_Result);
-      --  Publishes Next as the current table. In Next, Node has been removed. Node may be null.
+      --  Publishes Next, which no longer contains Node, as the current table. Node may be null.
 
       procedure Commit_Clear
         (Latest : Snapshots.Reference;

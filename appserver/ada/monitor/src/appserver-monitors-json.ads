@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Writes the metrics in JSON, for "benchlab logs". The file docs/guides/logs.md of benchlab
+--  Writes the metrics in JSON, for "benchlab logs". The file docs/log-formats.md of benchlab
 --  specifies the format.
 
 pragma Ada_2022;

@@ -148,7 +148,7 @@ impl Fixtures {
         Pid::from_raw(record["process"].as_i64().unwrap() as i32)
     }
 
-    /// Starts a long run and waits until the other state is set.
+    /// Starts a long run and waits until the fixture has changed the state.
     fn start_in_turn(&self, blocks: &str) -> Child {
         let work_directory = self.work_directory();
         let run = [
@@ -161,7 +161,7 @@ impl Fixtures {
         lab
     }
 
-    /// Stops a run while the other state is set.
+    /// Stops a run while the state is changed.
     fn stop_in_turn(&self, lab: &Child) {
         let lab_process = Pid::from_raw(lab.id() as i32);
         // benchlab switches the state back and forth. The state cannot change once benchlab is

@@ -153,7 +153,7 @@ fn connecting_other_than_once_and_not_preparing_are_caught() {
             " connections; the server counted ",
         ),
     ];
-    let message = "a prepared statement must be planned once; the server planned ";
+    let message = "a prepared statement must be planned once, but the server planned it ";
     let postgresql = [("other-way", "statements", message)];
     let mariadb = [(
         "other-way",

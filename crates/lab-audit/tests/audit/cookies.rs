@@ -699,7 +699,7 @@ fn files_without_cookies_are_rejected_with_a_message() {
     assert!(refused("").contains("expected a HAR file"));
     assert!(refused("a=1\0\t\n").contains("binary data; expected a HAR file"));
     let without = observe(&har(&[("https://a.example/", "document", "", &[])]));
-    assert!(without.notes[0].contains("Chrome leaves them out"));
+    assert!(without.notes[0].contains("Chrome omits cookies"));
     let odd = observe(
         r#"{"log":{"entries":[{},1,null,{"request":{"url":"nonsense"}},{"request":{"url":"http://a/","headers":7}}]}}"#,
     );
@@ -762,7 +762,9 @@ fn numbers_and_words_agree() {
     let packets = finding_of("request-packet");
     // 187,404 bytes, with 1,428 in each packet.
     assert!(
-        packets.cost.starts_with("It takes at least 132 packets"),
+        packets
+            .cost
+            .starts_with("The request takes at least 132 packets"),
         "{}",
         packets.cost
     );

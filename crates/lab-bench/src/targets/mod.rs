@@ -35,7 +35,7 @@ pub enum TargetMaker {
     Folders(HashMap<String, Scratch>),
 }
 
-/// The target of one visit.
+/// The file, table or directory that one visit works on.
 pub enum VisitTarget {
     /// A separate file, and a counter of its opens if they are counted.
     File(Box<sqlite::DatabaseFile>, Option<Opens>),

@@ -211,8 +211,8 @@ impl PlannedStatements {
         } = std::mem::take(self);
         if times * 2 > executions {
             Err(wrong_statements(format!(
-                "a prepared statement must be {action} once; the server {action} {times} for {executions} \
-                 executions"
+                "a prepared statement must be {action} once, but the server {action} it {times} times in \
+                 {executions} executions"
             )))
         } else {
             Ok(())

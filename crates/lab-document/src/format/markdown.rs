@@ -18,7 +18,7 @@ pub const FORMAT: Format = Format {
 
 /// The title of the folded details below the answer. They are folded so that the answer fits into a
 /// comment.
-const DETAILS: &str = "Warnings, all tables, and how it was measured";
+const DETAILS: &str = "Warnings, all tables, and methodology";
 
 /// Renders the document as Markdown. Each chart becomes a table of its values.
 pub fn render(document: &Document) -> String {

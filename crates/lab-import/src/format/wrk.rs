@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The text of wrk and wrk2. A test runs in one process.
+//! The text output of wrk and wrk2. The result of each test is one sample of one process.
 
 use super::ImportFormat;
 use crate::error::Problem;

@@ -186,8 +186,8 @@ impl UnitEvidence {
 
     /// Returns the units that are consistent with the order of the lines.
     ///
-    /// Servers write a line when its request ends. If lines contain the time of arrival, then
-    /// arrival plus duration is in the order of the lines, but only in the right unit.
+    /// Servers write a line when its request ends. If lines contain the arrival time, then
+    /// arrival time plus duration increases from line to line, provided that the unit is right.
     fn possible_by_order(&self, units: &[u64]) -> Vec<u64> {
         let inversions = |scale: f64| {
             let mut latest = f64::MIN;

@@ -114,7 +114,7 @@ pub fn section(report: &Analyses) -> Section {
 
 /// Charts weekdays from left to right and hours from bottom to top, by requests and by time.
 ///
-/// A darker cell has a larger fraction of its day.
+/// A darker cell has a larger fraction of that day's requests.
 fn heat(slots: &[Vec<Slot>]) -> Option<Chart> {
     let map = |name: &str, color, value: &dyn Fn(&Slot) -> u64| HeatMap {
         name: name.into(),

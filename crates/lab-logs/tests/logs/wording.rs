@@ -136,13 +136,15 @@ fn findings() -> Vec<LogsFinding> {
         ][..size.min(2)]
             .into(),
     };
-    let orders = |saving| LogsFinding::Orders {
-        most_used: "/".into(),
-        slowest: "/report/a-name-that-is-too-long-for-a-sentence".into(),
+    let leaders = |[most_used, slowest, most_time]: [&str; 3], saving| LogsFinding::Orders {
+        most_used: most_used.into(),
+        slowest: slowest.into(),
         slowest_mean_ns: 1.25e9,
-        most_time: "/search".into(),
+        most_time: most_time.into(),
         saving,
     };
+    let long = "/report/a-name-that-is-too-long-for-a-sentence";
+    let orders = |saving| leaders(["/", long, "/search"], saving);
     let repeated = |share, one_in| LogsFinding::RepeatedQuery {
         page: "/orders".into(),
         query: "SELECT ?".into(),
@@ -183,6 +185,9 @@ fn findings() -> Vec<LogsFinding> {
         smallest(PageKind::Query, PageOrder::Requests, 30, Some([30.0, 30.0])),
         orders(None),
         orders(Some(page_fraction("/search", 0.12))),
+        leaders(["/", "/search", "/"], None),
+        leaders(["/", "/search", "/search"], None),
+        leaders(["/", "/", "/"], None),
         repeated(None, 0),
         repeated(Some(0.31), 8),
         headroom(false),

@@ -329,8 +329,8 @@ fn proof(scope: &Scope, serving: &Serving) -> String {
     format!(
         "verified for every server before it was measured{responses}: {} ({}) with status, Content-Type and a \
          current, advancing Date. HEAD matches GET. Missing resources get 404, other methods 405 with Allow. \
-         Requests may arrive a byte at a time, or multiple at once. Connection: close is honored, other connections are \
-         kept open, and the server has as many connections as were opened",
+         The server accepts requests that arrive byte by byte, and pipelined requests. It honors Connection: close and \
+         keeps other connections open. It has as many connections as the generator opened",
         count(examples.len(), "request"),
         list(&kinds),
     )

@@ -3,7 +3,7 @@
 
 use lab_document::say;
 use lab_model::{Interval, Metric, Unit, trimmed};
-use lab_stats::gate::UndecidedReason;
+use lab_stats::gate::InconclusiveReason;
 use lab_stats::results::Value;
 
 /// The parts of a sentence about a gate.
@@ -98,29 +98,29 @@ pub fn overloaded(words: &GateWords) -> String {
 }
 
 /// Describes an inconclusive gate and the reason.
-pub fn unknown(words: &GateWords, reason: UndecidedReason) -> String {
+pub fn unknown(words: &GateWords, reason: InconclusiveReason) -> String {
     let reason = match reason {
-        UndecidedReason::NothingMeasured => "nothing was measured".into(),
-        UndecidedReason::NothingServed => "nothing was served".into(),
-        UndecidedReason::NothingEnded => "no request completed".into(),
-        UndecidedReason::Overloaded => "the server was overloaded and has no percentiles".into(),
-        UndecidedReason::TooFewRequests { responses } => {
+        InconclusiveReason::NothingMeasured => "nothing was measured".into(),
+        InconclusiveReason::NothingServed => "nothing was served".into(),
+        InconclusiveReason::NothingEnded => "no request completed".into(),
+        InconclusiveReason::Overloaded => "the server was overloaded and has no percentiles".into(),
+        InconclusiveReason::TooFewRequests { responses } => {
             format!("{responses} requests are too few")
         }
-        UndecidedReason::ServerUnknown => {
+        InconclusiveReason::ServerUnknown => {
             "the resources that the server uses are unknown; name its process with --server-pid"
                 .into()
         }
-        UndecidedReason::ErrorsHide { failed } => format!(
+        InconclusiveReason::ErrorsHide { failed } => format!(
             "{failed} requests failed, which is more than lie beyond this percentile, and their response times are \
              unknown"
         ),
-        UndecidedReason::NotMeasured => "the run has no such value".into(),
-        UndecidedReason::NotCompared => format!(
+        InconclusiveReason::NotMeasured => "the run has no such value".into(),
+        InconclusiveReason::NotCompared => format!(
             "{}{} was not compared; the report says why",
             words.subject, words.at
         ),
-        UndecidedReason::NoBaseline => {
+        InconclusiveReason::NoBaseline => {
             "there is nothing to compare with: a change needs a baseline".into()
         }
     };

@@ -282,7 +282,7 @@ fn tied(order: &Order, words: &MetricWords, many: &[Ranked]) -> String {
         )
     } else if many.len() == order.subjects {
         format!(
-            "{} cannot be ranked{over}, because it is inconclusive which {}: {figures}.",
+            "{} cannot be ranked{over}, because it is unclear which {}: {figures}.",
             list(&names),
             words.least
         )
@@ -290,7 +290,7 @@ fn tied(order: &Order, words: &MetricWords, many: &[Ranked]) -> String {
         let (last, others) = names.split_last().expect("a tie has two subjects");
         let others = others.join(", ");
         format!(
-            "{others} or {last} {}{over}, but it is inconclusive which: {figures}.",
+            "{others} or {last} {}{over}, but it is unclear which: {figures}.",
             words.least
         )
     }

@@ -98,7 +98,7 @@ fn a_run_that_decided_nothing_says_so_and_how_to_go_on() {
     }
     let document = support::document(&run);
     let (headline, _) = document.answer.split();
-    assert!(headline.contains("inconclusive which"), "{headline}");
+    assert!(headline.contains("unclear which"), "{headline}");
     let undecided = document.answer.undecided.expect("a command");
     assert!(
         undecided.contains("`benchlab resume runs/some.lab --for "),

@@ -10,7 +10,7 @@ use lab_report::wording::{
 use lab_stats::analysis::{ExclusionReason, FirstPoint, StatusCount, TurnsCause, TurnsNotSteady};
 use lab_stats::between::{Caveat, NotCompared, ProgramMatch, WhichRun};
 use lab_stats::forecast::TimeBudget;
-use lab_stats::gate::UndecidedReason;
+use lab_stats::gate::InconclusiveReason;
 use lab_stats::load::agents::MissingLoad;
 use lab_stats::results::Value;
 use lab_stats::results::warning::*;
@@ -710,16 +710,16 @@ fn gates() {
         gates::overloaded(&of_p99),
     ];
     let reasons = [
-        UndecidedReason::NothingMeasured,
-        UndecidedReason::NothingServed,
-        UndecidedReason::NothingEnded,
-        UndecidedReason::Overloaded,
-        UndecidedReason::TooFewRequests { responses: 8000 },
-        UndecidedReason::ServerUnknown,
-        UndecidedReason::ErrorsHide { failed: 300 },
-        UndecidedReason::NotMeasured,
-        UndecidedReason::NotCompared,
-        UndecidedReason::NoBaseline,
+        InconclusiveReason::NothingMeasured,
+        InconclusiveReason::NothingServed,
+        InconclusiveReason::NothingEnded,
+        InconclusiveReason::Overloaded,
+        InconclusiveReason::TooFewRequests { responses: 8000 },
+        InconclusiveReason::ServerUnknown,
+        InconclusiveReason::ErrorsHide { failed: 300 },
+        InconclusiveReason::NotMeasured,
+        InconclusiveReason::NotCompared,
+        InconclusiveReason::NoBaseline,
     ];
     lines.extend(reasons.map(|reason| gates::unknown(&of_p99, reason)));
     insta::assert_snapshot!(lines.join("\n"));

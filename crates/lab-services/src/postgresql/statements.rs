@@ -116,8 +116,8 @@ impl Statements {
         self.executed(client, 0).map(drop)
     }
 
-    /// Returns the counts of all entries, and clears the entries if there are more than `most`.
-    fn executed(&mut self, client: &mut Client, most: usize) -> Result<Counters, Error> {
+    /// Returns the counts of all entries, and clears the entries if there are more than `max_entries`.
+    fn executed(&mut self, client: &mut Client, max_entries: usize) -> Result<Counters, Error> {
         let entries = client.query(&self.entries, &[&self.user])?;
         self.learn(client, entries.iter().map(|entry| entry.get(0)))?;
         let mut counters = self.cleared.clone();
@@ -136,7 +136,7 @@ impl Statements {
         }
         counters.plans = self.plans.then_some(plans);
         counters.blocks = Some(blocks);
-        if let Some(clear) = self.clear.take_if(|_| entries.len() > most) {
+        if let Some(clear) = self.clear.take_if(|_| entries.len() > max_entries) {
             // A rejected statement is not retried.
             if client.simple_query(&clear).is_ok() {
                 self.cleared = counters.clone();

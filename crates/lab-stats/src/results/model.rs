@@ -141,9 +141,9 @@ pub struct Comparison {
 /// A comparison of the second copy of a baseline with the baseline.
 #[derive(Clone, Debug, Serialize)]
 pub struct Control {
-    /// The point.
+    /// The point at which both copies were measured.
     pub point: PointId,
-    /// The metric.
+    /// The metric that the ratio compares.
     pub metric: Metric,
     /// The ratio of the copies. The true ratio is 1.
     pub ratio: Interval,

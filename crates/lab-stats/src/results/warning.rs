@@ -550,9 +550,9 @@ pub struct CopiesDiffer {
 /// A metric and a point at which the two copies of the baseline differ.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CopyDiffers {
-    /// The metric.
+    /// The metric with the difference.
     pub metric: Metric,
-    /// The point.
+    /// The description of the point, such as `json connections=64`.
     pub point: String,
     /// The margin used at this point.
     pub margin: f64,

@@ -13,7 +13,7 @@ use crate::simulator::{Random, contradicts, most_by_chance};
 use lab_model::*;
 use lab_model::{AgentId, SubjectId};
 use lab_stats::analysis::{ExclusionReason, Verdict};
-use lab_stats::gate::{GateCondition, GateFound, JudgedGate, UndecidedReason, judge};
+use lab_stats::gate::{GateCondition, GateFound, InconclusiveReason, JudgedGate, judge};
 use lab_stats::results::{Comparison, Results, results};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -871,7 +871,7 @@ fn failed(judged: &[JudgedGate]) -> Vec<(&str, f64)> {
 }
 
 /// Returns the conditions that could not be judged, with the reasons.
-fn unknown(judged: &[JudgedGate]) -> Vec<(&str, UndecidedReason)> {
+fn unknown(judged: &[JudgedGate]) -> Vec<(&str, InconclusiveReason)> {
     let unknown = judged.iter().filter_map(|j| match j.found {
         GateFound::Unknown(reason) => Some((j.condition.as_str(), reason)),
         _ => None,
@@ -991,7 +991,7 @@ fn a_gate_that_cannot_be_judged_does_not_pass() {
         few
     });
     assert_eq!(failed(&few), []);
-    let too_few = UndecidedReason::TooFewRequests { responses: 8000 };
+    let too_few = InconclusiveReason::TooFewRequests { responses: 8000 };
     assert_eq!(unknown(&few), [("p99.99>20ms", too_few)]);
     for block in &mut run.blocks {
         block.slices[0].errors = vec![(ErrorKind::Timeout, 30)];
@@ -1010,17 +1010,17 @@ fn a_gate_that_cannot_be_judged_does_not_pass() {
     );
     let names: Vec<&str> = failed(&found).iter().map(|(name, _)| *name).collect();
     assert_eq!(names, ["p99>0.5ms", "errors>1%"]);
-    let hidden = UndecidedReason::ErrorsHide { failed: 300 };
+    let hidden = InconclusiveReason::ErrorsHide { failed: 300 };
     let reasons = [
         ("p99>20ms", hidden),
         ("max>1s", hidden),
-        ("server_cpu>1us", UndecidedReason::ServerUnknown),
+        ("server_cpu>1us", InconclusiveReason::ServerUnknown),
     ];
     assert_eq!(unknown(&found), reasons);
     run.blocks.clear();
     let found = gated(&["errors>0"], &run);
     assert_eq!(failed(&found), []);
-    let nothing = UndecidedReason::NothingMeasured;
+    let nothing = InconclusiveReason::NothingMeasured;
     assert_eq!(unknown(&found), [("errors>0", nothing)]);
 }
 

@@ -435,7 +435,7 @@ fn results_of_multiple_targets() {
 
 /// Returns a run of two servers with one and with eight connections.
 ///
-/// The second server sometimes fails, and its copy is slow.
+/// Requests to the second server sometimes fail. The second copy of the baseline is slow.
 fn two_servers() -> Run {
     let mut run = simulator::load::run(&["a", "b"], &[1, 8], 3);
     let mut random = Random(3);

@@ -31,7 +31,7 @@ impl Server {
     }
 
     /// Starts a server that calls `respond` for each request of a connection, numbered from 0. If
-    /// `respond` returns false, the connection is closed.
+    /// `respond` returns false, the server closes the connection.
     pub fn new(respond: impl Fn(&mut TcpStream, u64) -> bool + Send + Sync + 'static) -> Server {
         Server::with_counts(move |stream, counts| {
             let (mut received, mut number) = (Vec::new(), 0);

@@ -46,7 +46,7 @@ pub fn is_present(scope: &Scope) -> bool {
     cases.any(|case| case.check == Check::Effects)
 }
 
-/// Builds the chart of each subject's wrong calls.
+/// Builds the chart of each subject's calls with a wrong result.
 pub fn chart(scopes: &[Scope]) -> Option<Chart> {
     charts::bars_over_run(scopes, &Metric::WRONG_CALLS)
 }
@@ -69,7 +69,7 @@ pub fn findings(scopes: &[Scope]) -> Vec<Finding> {
     all.into_iter().flatten().map(Finding::plain).collect()
 }
 
-/// Builds the tables of the run's totals and of the wrong calls at each point.
+/// Builds two tables: the run's totals, and the calls with a wrong result at each point.
 pub fn section(scope: &Scope) -> Section {
     let mut section = Section::new("Outcome of the calls");
     let over_run = over_run(callers(scope));

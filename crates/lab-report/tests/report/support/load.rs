@@ -184,7 +184,8 @@ fn plan(servers: &[&str], points: &[u32], arrivals: Arrivals) -> Plan {
     let mut plan = Plan {
         experiment: "127.0.0.1-8080".into(),
         title: servers.join(" against "),
-        question: "How much load can a server take, and what response times do its users see?".into(),
+        question: "How much load can a server take, and what response times do its users see?"
+            .into(),
         subjects: servers.iter().map(subject).collect(),
         cases: [Case {
             name: "load".into(),

@@ -17,7 +17,7 @@ enum TransientError {
     DISCONNECTED;
 
     /**
-     * Returns the transient error of an attempt's failure; empty if the same call would fail again.
+     * Classifies the failure of an attempt. Returns empty if a retry would fail too.
      */
     static Optional<TransientError> of(Throwable failure) {
         return failure instanceof IOException

@@ -27,7 +27,7 @@ abstract class Server extends Database {
     /**
      * @param scheme the scheme of the target {@code SCHEME://USER:PASSWORD@HOST:PORT/DATABASE?NAME=VALUE}, and
      *     of the JDBC URL
-     * @param options the driver's properties in addition to the target
+     * @param options properties of the driver in addition to those in the target
      */
     Server(Driver driver, String scheme, Arguments arguments, Map<String, String> options)
             throws Refusal {

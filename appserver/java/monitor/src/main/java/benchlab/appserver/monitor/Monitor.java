@@ -120,7 +120,7 @@ public final class Monitor {
      * @param status the status code of the response
      * @param path the path, whose first 120 characters are shown if this is one of the slowest
      *     requests
-     * @throws IllegalStateException if this thread serves no request of this monitor
+     * @throws IllegalStateException if this thread is not serving a request of this monitor
      */
     public void end(int status, String path) {
         TimedRequest request = current();
@@ -148,7 +148,7 @@ public final class Monitor {
      * this thread do not count for it.
      *
      * @return the request
-     * @throws IllegalStateException if this thread serves no request of this monitor
+     * @throws IllegalStateException if this thread is not serving a request of this monitor
      */
     public DetachedRequest detach() {
         TimedRequest request = current();
@@ -160,7 +160,7 @@ public final class Monitor {
     private TimedRequest current() {
         TimedRequest request = CURRENT.get();
         if (request.monitor != this) {
-            throw new IllegalStateException("this thread serves no request of this monitor");
+            throw new IllegalStateException("this thread is not serving a request of this monitor");
         }
         return request;
     }

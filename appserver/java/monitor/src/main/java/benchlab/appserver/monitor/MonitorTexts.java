@@ -25,7 +25,7 @@ public final class MonitorTexts {
     private MonitorTexts() {}
 
     /**
-     * Writes the metrics as JSON for {@code benchlab logs}. See docs/guides/logs.md of benchlab for
+     * Writes the metrics as JSON for {@code benchlab logs}. See docs/log-formats.md of benchlab for
      * the format.
      *
      * @param monitor the monitor

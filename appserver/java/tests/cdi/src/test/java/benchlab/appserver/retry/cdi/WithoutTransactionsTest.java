@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 class WithoutTransactionsTest {
 
     /**
-     * A bean only if a test names it explicitly, because the other tests have their own policies.
+     * Policies of two attempts, for tests that list this class as a bean. Other tests have their own policies.
      */
     public static class Twice implements Policies {
         @Override
