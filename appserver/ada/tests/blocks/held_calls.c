@@ -41,7 +41,7 @@ unsigned long long tests_next_call(int listener)
     return call.id;
 }
 
-/* Lets a held call continue */
+/* Lets a held call continue. */
 void tests_continue_call(int listener, unsigned long long id)
 {
     struct seccomp_notif_resp response = {.id = id, .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};

@@ -228,7 +228,8 @@ fn calls_that_are_due_go_on_after_an_outage() {
     if without_servers() {
         return;
     }
-    let project = project(&["hopeless"], &killed_while_due(16_000, 100));
+    // There are few enough calls to finish in time on a busy machine, where one may take 0.2 s.
+    let project = project(&["hopeless"], &killed_while_due(16_000, 30));
     let only = ["--targets", "postgresql", "--set", "fault=killed"];
     project.run_blocks("1", "1", &only).expect(0);
     let run = project.load();
