@@ -419,7 +419,7 @@ pub struct CompareArgs {
     #[arg(long, value_name = "METRIC", default_value = "wall", requires = "gate")]
     pub gate_on: GateOn,
     /// Exit with code 3 if this condition holds. A condition is about a change from the baseline,
-    /// such as 'time>+5%', 'cpu>+3%' or 'memory>+10%', or about a value, such as 'time>50ms'
+    /// such as 'time>+5%', or about a value, such as 'time>50ms' or 'memory>64MiB'
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<String>,
     #[command(flatten)]

@@ -46,6 +46,7 @@ pub fn document(bisection: &Bisection, file: &str) -> Document {
         lab_version: bisection.lab_version.clone(),
         answer: headline_section(bisection, &changes, file),
         source: wording::source(file),
+        kept: true,
         ..Document::default()
     };
     for change in &changes {

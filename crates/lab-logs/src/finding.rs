@@ -270,7 +270,7 @@ pub enum CapacityProblem {
     NotALoad,
     /// The busiest minute of the log is unknown.
     NoPeak,
-    /// The load run has no response times.
+    /// The load run has no p99.
     NoResponseTimes,
     /// The load run exceeded the bound at every load.
     AlwaysExceeded,

@@ -607,7 +607,9 @@ pub fn capacity_problem(problem: CapacityProblem) -> &'static str {
     match problem {
         CapacityProblem::NotALoad => "the run was not recorded by `benchlab load`",
         CapacityProblem::NoPeak => NO_PEAK,
-        CapacityProblem::NoResponseTimes => "the load run has no response times",
+        CapacityProblem::NoResponseTimes => {
+            "the load run has no p99: it was overloaded or has too few requests"
+        }
         CapacityProblem::AlwaysExceeded => {
             "the load run exceeded the bound of p99 at every load, so the capacity is unknown"
         }

@@ -121,6 +121,8 @@ pub enum InconclusiveReason {
     NotMeasured,
     /// The subject was not compared with the baseline of its target.
     NotCompared,
+    /// The metric has values for both subjects, but their ratio has no interval.
+    NoRatio,
     /// The run has no other subject to compare with.
     NoBaseline,
 }
@@ -466,6 +468,14 @@ fn judge_changes(
                         };
                         (decision, found)
                     }
+                    // The values have intervals, but their ratio has none.
+                    None if has_estimate(results, subject, point, metric)
+                        && results
+                            .comparison(subject, point, plan.main_metric())
+                            .is_some() =>
+                    {
+                        unknown(InconclusiveReason::NoRatio)
+                    }
                     None => unknown(InconclusiveReason::NotCompared),
                 },
             };
@@ -535,6 +545,16 @@ fn counted_ratio(
     };
     let (mine, base) = (value(subject)?, value(baseline)?);
     (base > 0.0).then(|| Interval::from_single_block(mine / base))
+}
+
+fn has_estimate(
+    results: &Results,
+    subject: SubjectId,
+    point: Option<PointId>,
+    metric: &Metric,
+) -> bool {
+    let value = results.value(subject, point, metric);
+    matches!(value, Some(Value::Estimate(_)))
 }
 
 /// A condition on the change from one run to another.

@@ -6,6 +6,7 @@ use crate::cli::{Cli, DisplayArgs, ImportArgs};
 use crate::exit::Exit;
 use crate::verbs::report::deliver_document;
 use crate::verbs::runs_folder;
+use lab_document::say;
 use lab_import::{ImportedFile, Limits, join, read};
 use lab_kinds::ChangeGates;
 use lab_model::Run;
@@ -67,7 +68,8 @@ pub fn import(cli: &Cli, args: &ImportArgs) -> Result<ExitCode, Exit> {
             .map(|i| i.series.len() + i.times.len())
             .sum();
         eprintln!(
-            "benchlab: imported {values} series of {subjects} subjects into {}",
+            "benchlab: imported {values} series of {} into {}",
+            say::count(subjects, "subject"),
             path.display()
         );
     }

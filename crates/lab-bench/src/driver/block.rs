@@ -143,14 +143,16 @@ impl<'a, 'b> BlockRun<'a, 'b> {
         self.rehearse(target, &order)
     }
 
-    /// Gives each subject turns that are not recorded, so that the first recorded turn is like all others. The points of
-    /// the target alternate.
+    /// Gives each subject turns that are not recorded, so that the first recorded turn is like all others. They are
+    /// spread over the points of the target.
     fn rehearse(&mut self, target: TargetId, order: &[SubjectId]) -> Result<(), Stop> {
         let points = self.plan.points.ids();
         let points: Vec<PointId> = points
             .filter(|&point| self.plan.points[point].target == target)
             .collect();
-        for (pass, &point) in (0..self.workload.rehearsed_passes()).zip(points.iter().cycle()) {
+        let passes = self.workload.rehearsed_passes();
+        let step = (points.len() / passes.max(1) as usize).max(1);
+        for (pass, &point) in (0..passes).zip(points.iter().cycle().step_by(step)) {
             for (turn, &subject) in (0..).zip(order) {
                 let takes_part = self.block.participants.takes_part(subject, point);
                 if takes_part && self.workload.has_turns(subject, point) {

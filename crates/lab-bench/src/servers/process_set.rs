@@ -2,9 +2,9 @@
 //! Sets of processes. The processes of all servers in a set are started and warmed up together, and
 //! serve one or more blocks.
 
-use super::pilot;
+use super::{REHEARSED_PASSES, pilot};
 use crate::driver::context::RunContext;
-use lab_model::{BlockState, Pilot, Plan, SubjectId};
+use lab_model::{BlockState, Pilot, Plan, PointId, SubjectId};
 use lab_stats::nesting::{Cost, Design, MAX_ASSUMED_SETS, Variances, sets_done};
 use lab_stats::steady::steady;
 use std::collections::HashMap;
@@ -268,7 +268,14 @@ impl SetCosts {
             .get(&subject)
             .map_or(START_S, |&ns| ns as f64 / 1e9);
         let min_s = MIN_WARM_UP_S * plan.cases.len() as f64;
-        start_s + plan.measure.age.map_or(warm_s.max(min_s), |_| 0.1)
+        let points = plan.points.ids();
+        let turn_s = points.map(|point| turn_s(plan, point)).fold(0.0, f64::max);
+        let rehearsal_s = f64::from(REHEARSED_PASSES) * turn_s;
+        start_s
+            + plan
+                .measure
+                .age
+                .map_or(warm_s.max(min_s) + rehearsal_s, |_| 0.1)
     }
 }
 
@@ -292,8 +299,12 @@ fn remaining_s(plan: &Plan, context: &RunContext) -> Option<f64> {
 fn turns_s(plan: &Plan, subjects: usize) -> f64 {
     let turns = f64::from(2 * plan.measure.pairs) * subjects as f64;
     let points = plan.points.ids();
-    let turn_s = |point| plan.turn_ns(point) as f64 / 1e9 * 1.1 + TURN_EXTRA_S;
-    points.map(|point| turns * turn_s(point)).sum()
+    points.map(|point| turns * turn_s(plan, point)).sum()
+}
+
+/// Returns the duration of a turn at a point with its lead-in, in seconds.
+fn turn_s(plan: &Plan, point: PointId) -> f64 {
+    plan.turn_ns(point) as f64 / 1e9 * 1.1 + TURN_EXTRA_S
 }
 
 #[cfg(test)]

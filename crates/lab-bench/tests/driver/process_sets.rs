@@ -3,7 +3,7 @@
 
 use crate::fake::{Act, BuildStep, Fake, File, TURN_NS, plan, stolen};
 use lab_bench::{Fault, Opening};
-use lab_model::{BlockState, Ending, Measure, Plan, SubjectId};
+use lab_model::{BlockState, Ending, Measure, Plan, PointId, SubjectId};
 
 /// The duration of a block with two subjects, two points and one mirrored pair, in ns.
 const BLOCK_NS: u64 = 8 * TURN_NS;
@@ -102,6 +102,24 @@ fn a_set_rehearses_before_its_first_recorded_turn() {
         assert!(points.eq([0, 0, 1, 1, 0, 0].into_iter().take(turns.len())));
     }
     assert_eq!(rehearsed, [6, 0, 6, 0], "once in a set");
+}
+
+#[test]
+fn rehearsed_turns_are_spread_over_the_points() {
+    let point = nested(4).points[PointId(0)].clone();
+    let plan = Plan {
+        points: vec![point; 7].into(),
+        ..nested(1)
+    };
+    let fake = fake();
+    let journal = fake.journal.clone();
+    File::new(&plan).measure(&plan, fake).unwrap();
+    let steps = journal.steps.borrow();
+    let points = steps.iter().filter_map(|step| match step {
+        BuildStep::Rehearse(turn) if turn.subject == SubjectId(0) => Some(turn.point.index()),
+        _ => None,
+    });
+    assert!(points.take(3).eq([0, 2, 4]));
 }
 
 #[test]

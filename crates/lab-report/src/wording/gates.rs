@@ -120,6 +120,9 @@ pub fn unknown(words: &GateWords, reason: InconclusiveReason) -> String {
             "{}{} was not compared; the report says why",
             words.subject, words.at
         ),
+        InconclusiveReason::NoRatio => {
+            "this run has no interval for the change; set a bound on the value instead, without + or -".into()
+        }
         InconclusiveReason::NoBaseline => {
             "there is nothing to compare with: a change needs a baseline".into()
         }

@@ -719,6 +719,7 @@ fn gates() {
         InconclusiveReason::ErrorsHide { failed: 300 },
         InconclusiveReason::NotMeasured,
         InconclusiveReason::NotCompared,
+        InconclusiveReason::NoRatio,
         InconclusiveReason::NoBaseline,
     ];
     lines.extend(reasons.map(|reason| gates::unknown(&of_p99, reason)));
