@@ -28,7 +28,7 @@ use lab_stats::load::peaks::{Peak, Peaks, calibrating_blocks};
 use lab_store::{RunWriter, StoreError};
 use others::Others;
 use pilot::{Warming, Yardstick};
-use process_set::{ProcessSet, SetCosts};
+use process_set::{ProcessSet, REHEARSED_PASSES, SetCosts};
 pub(crate) use proof::Proven;
 pub(crate) use running_server::{RunningServer, ServerSetup};
 pub(crate) use split::Split;
@@ -41,12 +41,6 @@ use usage::with_server;
 /// The divisor for the length of the lead-in. Before a turn, the server is loaded for 1 / `LEAD_IN`
 /// of the turn's length, and this load is not recorded.
 const LEAD_IN: u32 = 10;
-
-/// The number of turns that each server of a new set completes before the first recorded turn.
-///
-/// A server that was idle while others were warmed up needs up to a third more CPU time per request
-/// in its first turn: some collect garbage or discard compiled code.
-const REHEARSED_PASSES: u32 = 4;
 
 /// The servers of a run.
 pub struct ServerWorkload<'a> {

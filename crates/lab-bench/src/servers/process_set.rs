@@ -2,7 +2,7 @@
 //! Sets of processes. The processes of all servers in a set are started and warmed up together, and
 //! serve one or more blocks.
 
-use super::{REHEARSED_PASSES, pilot};
+use super::pilot;
 use crate::driver::context::RunContext;
 use lab_model::{BlockState, Pilot, Plan, PointId, SubjectId};
 use lab_stats::nesting::{Cost, Design, MAX_ASSUMED_SETS, Variances, sets_done};
