@@ -14,6 +14,12 @@ use std::time::Instant;
 /// this are excluded.
 const MIN_SETS_IN_BUDGET: f64 = 4.0;
 
+/// The number of turns that each server of a new set completes before the first recorded turn.
+///
+/// A server that was idle while others were warmed up needs up to a third more CPU time per request
+/// in its first turn: some collect garbage or discard compiled code.
+pub const REHEARSED_PASSES: u32 = 4;
+
 /// The time in seconds from the start of a process until it listens, if no start was measured.
 const START_S: f64 = 0.5;
 /// The minimum duration of a warm-up in seconds.
