@@ -41,7 +41,7 @@ pub struct PlannedHeader {
 }
 
 impl PlannedHeader {
-    /// Creates the stored form of a header. It contains the value only if the value is no secret.
+    /// Creates the stored form of a header. It contains the value only if the value is not secret.
     pub fn new(name: &str, value: &str) -> PlannedHeader {
         let is_public = PUBLIC_HEADERS.contains(&name.to_ascii_lowercase().as_str());
         PlannedHeader {

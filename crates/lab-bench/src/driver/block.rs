@@ -153,19 +153,19 @@ impl<'a, 'b> BlockRun<'a, 'b> {
         let passes = self.workload.rehearsed_passes();
         let step = (points.len() / passes.max(1) as usize).max(1);
         for (pass, &point) in (0..passes).zip(points.iter().cycle().step_by(step)) {
-            for (turn, &subject) in (0..).zip(order) {
-                let takes_part = self.block.participants.takes_part(subject, point);
-                if takes_part && self.workload.has_turns(subject, point) {
-                    let turn = Turn {
-                        subject,
-                        point,
-                        pass,
-                        turn,
-                    };
-                    let done = self.workload.rehearse(&mut self.block, turn);
-                    self.finish_step(done, subject, Some(point))?;
-                }
-            }
+            let subjects = order.iter().copied();
+            let subjects = subjects.filter(|&s| self.workload.has_turns(s, point));
+            let turns = (0..).zip(subjects).map(|(turn, subject)| Turn {
+                subject,
+                point,
+                pass,
+                turn,
+            });
+            let turns: Vec<Turn> = turns.collect();
+            self.for_each_participant(&turns, |run, turn| {
+                let done = run.workload.rehearse(&mut run.block, turn);
+                run.finish_step(done, turn.subject, Some(point)).map(drop)
+            })?;
         }
         Ok(())
     }

@@ -255,9 +255,7 @@ impl<'a, 'y> Warming<'a, 'y> {
                 let needed = level.age.requests;
                 let is_old = self.has_compiled && served >= needed;
                 let is_too_old = served >= u64::from(MAX_FACTOR) * needed && elapsed >= max_time;
-                is_old && self.is_at(&level, level.last_rounds())
-                    || is_too_old
-                    || elapsed >= 2 * max_time
+                is_old && self.is_at(&level) || is_too_old || elapsed >= 2 * max_time
             } else {
                 // Measure the server at the age that it had at the end of the pilot.
                 let max_time = Duration::from_nanos(end.wall_ns) + MAX_EXTRA;
@@ -284,9 +282,9 @@ impl<'a, 'y> Warming<'a, 'y> {
     }
 
     /// Returns true if the last rounds cost no more than the steady level allows.
-    fn is_at(&self, level: &Steady, last_rounds: usize) -> bool {
+    fn is_at(&self, level: &Steady) -> bool {
         let rounds = self.batches.len();
-        let from = rounds.saturating_sub(last_rounds);
+        let from = rounds.saturating_sub(level.last_rounds());
         let expected = match (level.ratio, &self.yardstick) {
             (Some(ratio), Some(_)) => ratio,
             // Without a baseline, the machine may be slower than it was during the pilot.
