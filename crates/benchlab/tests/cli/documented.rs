@@ -81,10 +81,27 @@ impl Shown {
 
     /// Asserts that the answer equals the documented answer, apart from the numbers.
     fn assert_answer(&self, printed: &Outcome) {
-        let without_numbers = |line: &str| line.replace(|c: char| c.is_ascii_digit(), "0");
         let answer = printed.stdout.lines().next().unwrap_or_default();
         assert_eq!(without_numbers(answer), without_numbers(&self.output[0]));
     }
+}
+
+/// Replaces each number by 0. The number of digits depends on the width of the interval.
+fn without_numbers(line: &str) -> String {
+    let mut text = String::new();
+    let mut in_number = false;
+    let mut chars = line.chars().peekable();
+    while let Some(c) = chars.next() {
+        let is_point = c == '.' && chars.peek().is_some_and(char::is_ascii_digit);
+        let continues = c.is_ascii_digit() || in_number && is_point;
+        match (in_number, continues) {
+            (true, true) => {}
+            (false, true) => text.push('0'),
+            (_, false) => text.push(c),
+        }
+        in_number = continues;
+    }
+    text
 }
 
 /// Returns a directory with `./benchlab`.

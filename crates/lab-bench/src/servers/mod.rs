@@ -284,7 +284,7 @@ impl<'a> ServerWorkload<'a> {
     /// Prepares the warm-up of a server at a point. `baseline` is the baseline's server, or `None`
     /// if this server is the baseline.
     fn warming<'c, 'y>(
-        &self,
+        &'c self,
         (subject, server): (SubjectId, &mut RunningServer),
         (cores, point): (&'c [usize], PointId),
         baseline: Option<&'y mut RunningServer>,

@@ -8,6 +8,7 @@
 //! finds no steady level, which may be due to the machine, a second process of the baseline has a
 //! pilot with the first one as its reference.
 
+use super::LEAD_IN;
 use super::proof::Proven;
 use super::running_server::{RunningServer, ServerSetup};
 use crate::subject::fault::SubjectResult;
@@ -160,11 +161,16 @@ impl<'y> Yardstick<'y> {
 }
 
 /// The warm-up of a server for a case.
-pub struct Warming<'a, 'y> {
+pub struct Warming<'w, 'y> {
+    setup: &'w ServerSetup<'w>,
+    point: PointId,
+    /// The server's expected responses.
+    proven: &'w Proven,
     /// The server's cores in blocks.
-    cores: &'a [usize],
+    cores: &'w [usize],
     alone: Vec<Engine>,
-    crowded: Engine,
+    /// The generator with many connections. It is replaced in each round.
+    crowded: Option<Engine>,
     yardstick: Option<Yardstick<'y>>,
     /// The CPU time and requests of each round's evaluated period.
     batches: Vec<Batch>,
@@ -178,15 +184,15 @@ pub struct Warming<'a, 'y> {
     has_compiled: bool,
 }
 
-impl<'a, 'y> Warming<'a, 'y> {
+impl<'w, 'y> Warming<'w, 'y> {
     /// Opens the connections. `cores` are the server's cores in blocks. For `point` see the function [`point`].
     pub fn new(
-        setup: &ServerSetup,
+        setup: &'w ServerSetup<'w>,
         server: &mut RunningServer,
-        (cores, point): (&'a [usize], PointId),
-        proven: &Proven,
+        (cores, point): (&'w [usize], PointId),
+        proven: &'w Proven,
         yardstick: Option<Yardstick<'y>>,
-    ) -> SubjectResult<Warming<'a, 'y>> {
+    ) -> SubjectResult<Warming<'w, 'y>> {
         let plan = setup.plan;
         let case = plan.points[point].case;
         let of_case = |keep_alive: bool| {
@@ -196,9 +202,12 @@ impl<'a, 'y> Warming<'a, 'y> {
         let alone = [true, false].into_iter().filter_map(of_case);
         let alone = alone.map(|point| setup.lone_connection(server, point, proven));
         Ok(Warming {
+            setup,
+            point,
+            proven,
             cores,
             alone: alone.collect::<SubjectResult<_>>()?,
-            crowded: setup.generator(server, point, proven, None, 0)?,
+            crowded: None,
             yardstick,
             batches: Vec::new(),
             ages: Vec::new(),
@@ -243,6 +252,7 @@ impl<'a, 'y> Warming<'a, 'y> {
         let Some(level) = lab_stats::steady::steady(pilot) else {
             return Ok(());
         };
+        let warm = lab_stats::steady::warm_age(pilot, &level);
         server.free()?;
         let end = pilot.ages.last().copied().unwrap_or_default();
         loop {
@@ -250,9 +260,9 @@ impl<'a, 'y> Warming<'a, 'y> {
             let served = self.ages.last().map_or(0, |age| age.requests);
             let elapsed = self.began.elapsed();
             let is_over = if level.reached {
-                let max_ns = (u64::from(MAX_FACTOR) * level.age.wall_ns).max(end.wall_ns);
+                let max_ns = (u64::from(MAX_FACTOR) * warm.wall_ns).max(end.wall_ns);
                 let max_time = Duration::from_nanos(max_ns) + MAX_EXTRA;
-                let needed = level.age.requests;
+                let needed = warm.requests;
                 let is_old = self.has_compiled && served >= needed;
                 let is_too_old = served >= u64::from(MAX_FACTOR) * needed && elapsed >= max_time;
                 is_old && self.is_at(&level) || is_too_old || elapsed >= 2 * max_time
@@ -272,9 +282,10 @@ impl<'a, 'y> Warming<'a, 'y> {
     /// its turns.
     pub fn reach_age(&mut self, server: &mut RunningServer, requests: u64) -> SubjectResult<()> {
         server.keep_on(self.cores)?;
+        let mut engine = self.reopen(server)?;
         let mut served = 0;
         while served < requests {
-            let record = server.load(&mut self.crowded, STEP)?;
+            let record = server.load(&mut engine, STEP)?;
             // Counts at least one request, so that the loop ends even if the server fails all requests.
             served += record.served.max(1);
         }
@@ -296,12 +307,25 @@ impl<'a, 'y> Warming<'a, 'y> {
         order::median(&last).is_some_and(|last| last <= expected.ln() + TOLERANCE)
     }
 
+    /// Closes the connections of the round before, and opens new ones.
+    ///
+    /// The turns of blocks do the same. A virtual machine that has not closed a connection for some
+    /// time compiles again after it closes one, and is dearer for some 100,000 requests.
+    fn reopen(&mut self, server: &RunningServer) -> SubjectResult<Engine> {
+        self.crowded = None;
+        self.setup
+            .generator(server, self.point, self.proven, None, 0)
+    }
+
     fn round(&mut self, server: &mut RunningServer) -> SubjectResult<()> {
-        let before = server.read()?;
         let length = if self.has_compiled { LOADED } else { CROWDED };
-        let record = server.load(&mut self.crowded, length)?;
+        let mut engine = self.reopen(server)?;
+        let mut requests = server.load(&mut engine, length / LEAD_IN)?.served;
+        let before = server.read()?;
+        let record = server.load(&mut engine, length)?;
         let after = server.read()?;
-        let mut requests = record.served;
+        requests += record.served;
+        self.crowded = Some(engine);
         let (baseline_requests, baseline_cpu_ns) = match &mut self.yardstick {
             Some(yardstick) => yardstick.read()?,
             None => (0, 0),

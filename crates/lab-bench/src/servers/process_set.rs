@@ -6,7 +6,7 @@ use super::pilot;
 use crate::driver::context::RunContext;
 use lab_model::{BlockState, Pilot, Plan, PointId, SubjectId};
 use lab_stats::nesting::{Cost, Design, MAX_ASSUMED_SETS, Variances, sets_done};
-use lab_stats::steady::steady;
+use lab_stats::steady::{steady, warm_age};
 use std::collections::HashMap;
 use std::time::Instant;
 
@@ -266,7 +266,7 @@ impl SetCosts {
             let rounds = level.last_rounds() as u64;
             let round_ns =
                 (end.wall_ns - level.age.wall_ns) / (pilot.ages.len() - level.from) as u64;
-            Some(level.age.wall_ns + rounds * round_ns)
+            Some(warm_age(pilot, &level).wall_ns + rounds * round_ns)
         });
         let warm_s = warm_ns.sum::<u64>() as f64 / 1e9;
         let start_s = self
