@@ -135,8 +135,8 @@ pub fn offset(text: &[u8]) -> Option<i32> {
 
 /// Parses a time such as `2026-05-01T10:00:00.123+02:00`.
 ///
-/// The `T` can be a blank. The fraction and the offset are optional. Returns the seconds as if the
-/// time were UTC, and the offset, if any.
+/// The `T` can be a blank. The fraction and the offset are optional, and the zone's name can follow
+/// the offset. Returns the seconds as if the time were UTC, and the offset, if any.
 pub fn iso(text: &[u8]) -> Option<(i64, Option<i32>)> {
     let t = text.get(..19)?;
     if [t[4], t[7], t[13], t[16]] != *b"--::" || !matches!(t[10], b'T' | b' ') {
@@ -156,7 +156,14 @@ pub fn iso(text: &[u8]) -> Option<(i64, Option<i32>)> {
         let digits = after.iter().take_while(|b| b.is_ascii_digit()).count();
         rest = &after[digits..];
     }
-    Some((second, offset(rest.trim_ascii())))
+    Some((second, leading_offset(rest.trim_ascii())))
+}
+
+/// Parses an offset that may be followed by the name of the zone, as in Go's `+0200 CEST` and
+/// Java's `+02:00[Europe/Berlin]`.
+fn leading_offset(text: &[u8]) -> Option<i32> {
+    let end = text.iter().position(|b| matches!(b, b' ' | b'['));
+    offset(&text[..end.unwrap_or(text.len())])
 }
 
 /// Returns the length of a time that [`iso`] accepts, including its fraction and offset.
@@ -327,6 +334,20 @@ mod tests {
             Some((1_777_629_600, Some(7200)))
         );
         assert_eq!(iso(b"2026-05-01 10:00:00"), Some((1_777_629_600, None)));
+        // Go's time.Time.String and Java's ZonedDateTime.toString.
+        for (text, offset_s) in [
+            ("2026-05-01 10:00:00.123 +0200 CEST", Some(7_200)),
+            ("2026-05-01 10:00:00.123 +0000 UTC m=+0.000012", Some(0)),
+            ("2026-05-01T10:00:00.123+02:00[Europe/Berlin]", Some(7_200)),
+            ("2026-05-01T10:00:00Z[UTC]", Some(0)),
+            ("2026-05-01 10:00:00 CEST", None),
+        ] {
+            assert_eq!(
+                iso(text.as_bytes()),
+                Some((1_777_629_600, offset_s)),
+                "{text}"
+            );
+        }
         assert_eq!(scaled(b"0.123", 1_000_000_000), Some(123_000_000));
         assert_eq!(scaled(b"12", 1_000), Some(12_000));
         assert_eq!(scaled(b"1.2.3", 1_000), None);

@@ -346,6 +346,12 @@ pub fn assumption(assumption: &LogAssumption) -> String {
             have(*requests),
             be(*requests),
         ),
+        LogAssumption::UntimedSpans { spans } => format!(
+            "{} {} no start, no end, or an end before the start, and {} not part of the statistics on durations.",
+            say::count(*spans as usize, "span"),
+            have(*spans),
+            be(*spans),
+        ),
         LogAssumption::LowerBounds => {
             "Durations that begin with + are lower bounds: HAProxy logged them before the responses ended (option logasap). \
              Without this option, HAProxy logs the full duration."
@@ -478,11 +484,22 @@ pub fn advice(advice: &LogAdvice) -> String {
                 "The log has no {what} under a known name{candidates}: name the field with --fields {option}={example}."
             )
         }
+        LogAdvice::PartialDurations { field } => format!(
+            "The log has no durations of whole requests: {field} covers only a part of each request. Envoy: log %DURATION%."
+        ),
+        LogAdvice::DurationsWithoutRequest { field } => format!(
+            "Only lines without a request have durations (field {field}): if these lines share an ID with the requests, name its \
+             field with --fields id=NAME."
+        ),
+        LogAdvice::JsonInText { field } => format!(
+            "The log has no paths of requests under a known name, but the text of the field {field} is JSON: convert it with \
+             `jq -c '.{field} |= (fromjson? // .)'`."
+        ),
         LogAdvice::TimesUnparsed { field, example } => format!(
             "The times in the field {field} cannot be parsed, such as `{example}`: name another field with --fields time=NAME."
         ),
         LogAdvice::LinesWithoutRequest { lines } => format!(
-            "{} {} fields but no request and {} skipped: name the field of the path with --fields path=NAME.",
+            "{} {} fields but no request, like other messages of a program, and {} skipped.",
             say::count(*lines as usize, "line"),
             have(*lines),
             be(*lines),
@@ -499,6 +516,15 @@ pub fn advice(advice: &LogAdvice) -> String {
         LogAdvice::ApplicationMessages { lines } => format!(
             "{} are not requests but other messages from the application; they are skipped.",
             say::count(*lines as usize, "line")
+        ),
+        LogAdvice::ConsumerSpans { spans } => format!(
+            "{} of consumers of messages {} skipped.",
+            say::count(*spans as usize, "span"),
+            be(*spans),
+        ),
+        LogAdvice::NoServerSpans { spans } => format!(
+            "None of {} is that of a server: read the spans of the service that receives the requests.",
+            say::count(*spans as usize, "span"),
         ),
         LogAdvice::RouterLines { lines } => format!(
             "{} of Heroku's router, which measures requests separately, {} skipped.",

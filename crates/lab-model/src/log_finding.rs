@@ -44,6 +44,11 @@ pub enum LogAssumption {
         /// The number of requests whose duration is unknown for this reason.
         requests: u64,
     },
+    /// Some spans have no start, no end, or an end before the start, so their durations are unknown.
+    UntimedSpans {
+        /// The number of these spans.
+        spans: u64,
+    },
     /// The logged durations end before the response is complete.
     LowerBounds,
     /// Timestamps without a zone are read as UTC.
@@ -87,7 +92,8 @@ impl LogAssumption {
             | LogAssumption::DoubtfulUnit { .. }
             | LogAssumption::DurationField { .. }
             | LogAssumption::MixedForms { .. }
-            | LogAssumption::UnparsedDurations { .. } => AssumptionKind::Durations,
+            | LogAssumption::UnparsedDurations { .. }
+            | LogAssumption::UntimedSpans { .. } => AssumptionKind::Durations,
             LogAssumption::LowerBounds => AssumptionKind::LowerBounds,
             LogAssumption::NoZone
             | LogAssumption::RepeatedHour
@@ -195,6 +201,21 @@ pub enum LogAdvice {
         /// Fields that may have this role.
         candidates: Vec<String>,
     },
+    /// The only durations cover a part of each request.
+    PartialDurations {
+        /// The field.
+        field: String,
+    },
+    /// Only lines without a request have durations.
+    DurationsWithoutRequest {
+        /// The field.
+        field: String,
+    },
+    /// The fields of requests may be in a JSON object that is the text of another field.
+    JsonInText {
+        /// The field with the text.
+        field: String,
+    },
     /// The values of the time field cannot be parsed.
     TimesUnparsed {
         /// The field.
@@ -216,6 +237,16 @@ pub enum LogAdvice {
     ApplicationMessages {
         /// The number of lines.
         lines: u64,
+    },
+    /// OpenTelemetry: spans of consumers of messages are not requests.
+    ConsumerSpans {
+        /// The number of spans.
+        spans: u64,
+    },
+    /// OpenTelemetry: no span is that of a server.
+    NoServerSpans {
+        /// The number of spans other than those of databases and of consumers.
+        spans: u64,
     },
     /// Rails: lines come from Heroku's router.
     RouterLines {
@@ -253,6 +284,8 @@ impl LogAdvice {
             | LogAdvice::LinesWithoutRequest { lines: n }
             | LogAdvice::RecordsWithoutRequest { records: n }
             | LogAdvice::ApplicationMessages { lines: n }
+            | LogAdvice::ConsumerSpans { spans: n }
+            | LogAdvice::NoServerSpans { spans: n }
             | LogAdvice::RouterLines { lines: n } => Some(n),
             _ => None,
         }

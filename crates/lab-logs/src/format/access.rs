@@ -143,10 +143,11 @@ pub fn lograge(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
 pub fn spans(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     let zone = hints.zone.clone();
     let words = "spans of OpenTelemetry (OTLP as JSON lines)";
-    let is_first = lines.first().is_some_and(|line| otlp::is_batch(line));
-    is_first.then(|| LogReader {
+    // The Collector also writes metrics and logs, and Java's exporter is one logger among others.
+    let is_any = lines.iter().any(|line| otlp::is_batch(line));
+    is_any.then(|| LogReader {
         zone_advice: zone_advice(&hints.zone),
-        ..reader(words, Some(1), FormatKind::Otlp(Otlp { zone }))
+        ..reader(words, Some(1), FormatKind::Otlp(Otlp::new(zone)))
     })
 }
 
@@ -284,6 +285,13 @@ fn is_translated_postgresql(line: &[u8]) -> bool {
             .any(|unit| memchr::memmem::find(text, unit).is_some())
 }
 
+/// Returns true if a line begins with an object or with a key of an object.
+fn has_json_key(line: &[u8]) -> bool {
+    let line = line.trim_ascii_start();
+    let line = line.strip_prefix(b"[").unwrap_or(line).trim_ascii_start();
+    line.starts_with(b"{") || (line.starts_with(b"\"") && line.contains(&b':'))
+}
+
 /// Returns a message that states why no format fits and what to do. The message depends on the
 /// input.
 pub fn unknown(lines: &[&[u8]], hints: &Hints) -> String {
@@ -298,7 +306,9 @@ pub fn unknown(lines: &[&[u8]], hints: &Hints) -> String {
     if let Some(advice) = database_advice(lines) {
         return problem + advice;
     }
-    let advice = if first.starts_with(b"{") || first.starts_with(b"[{") {
+    let advice = if first.starts_with(b"[") && lines.iter().any(|line| has_json_key(line)) {
+        "It looks like a JSON array, but not with one object per line: convert it with `jq -c '.[]'`."
+    } else if first.starts_with(b"{") {
         "It looks like JSON, but not with one object per line: convert it with `jq -c .`."
     } else {
         "Pass the format from the server's configuration, such as\n  \

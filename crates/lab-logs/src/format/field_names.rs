@@ -206,6 +206,7 @@ const NAMES: [(Role, &[&str]); 10] = [
             "correlationid",
             "traceparent",
             "rid",
+            "correlation",
         ],
     ),
 ];
@@ -280,16 +281,25 @@ pub struct Producer {
     ///
     /// Each field is a full path in the form that [`plain`] returns.
     marks: &'static [&'static [&'static str]],
+    /// The field with the producer's durations, as the end of a path in the form that [`plain`]
+    /// returns. Empty means any, which only weak producers have.
+    ///
+    /// The field matters because applications may log other durations, too.
+    field: &'static str,
     /// The unit of the producer's durations, in ns.
     pub unit: u64,
     /// True if the producer's durations always have a fraction, and false if they never have a
     /// fraction. `None` allows both.
     pub has_fraction: Option<bool>,
-    /// The last word of the duration field's path, in the form that [`plain`] returns. Empty means
-    /// any.
-    ///
-    /// The field matters because applications may log other durations, too.
-    field: &'static str,
+    /// True if the producer writes exactly three decimals.
+    pub has_three_decimals: bool,
+    /// True if the marks must be numbers.
+    has_number_marks: bool,
+    /// True if dates and times of day in separate fields are in UTC.
+    is_in_utc: bool,
+    /// Fields that sound like the duration of a request but cover only a part of it, in the form of
+    /// `field`.
+    partial: &'static [&'static str],
     /// True if other programs write fields with the same names, too.
     ///
     /// In that case, the producer's unit is only a preference among the units that fit the values.
@@ -298,32 +308,44 @@ pub struct Producer {
 
 const fn producer(
     name: &'static str,
+    field: &'static str,
     unit: u64,
     marks: &'static [&'static [&'static str]],
 ) -> Producer {
     Producer {
         name,
         marks,
+        field,
         unit,
         has_fraction: None,
-        field: "",
+        has_three_decimals: false,
+        has_number_marks: false,
+        is_in_utc: false,
+        partial: &[],
         is_weak: false,
     }
 }
 
 /// The known producers, most reliable marks first.
-pub const PRODUCERS: [Producer; 21] = [
-    producer(
-        "Envoy",
-        1_000_000,
-        &[&[
-            "responseflags",
-            "upstreamservicetime",
-            "responsecodedetails",
-        ]],
-    ),
+pub const PRODUCERS: [Producer; 24] = [
+    // %REQUEST_DURATION% ends with the last byte of the request, and %RESPONSE_DURATION% with the
+    // first byte of the response.
+    Producer {
+        partial: &["requestduration", "responseduration", "responsetxduration"],
+        ..producer(
+            "Envoy",
+            "duration",
+            1_000_000,
+            &[&[
+                "responseflags",
+                "upstreamservicetime",
+                "responsecodedetails",
+            ]],
+        )
+    },
     producer(
         "Traefik",
+        "duration",
         1,
         &[
             &["downstreamstatus", "originstatus", "requestpath"],
@@ -340,39 +362,42 @@ pub const PRODUCERS: [Producer; 21] = [
         has_fraction: Some(true),
         ..producer(
             "Caddy",
+            "duration",
             1_000_000_000,
             &[&["request.proto", "respheaders"], &["request.uri"]],
         )
     },
     producer(
         "Rails",
+        "duration",
         1_000_000,
         &[&["controller"], &["action"], &["format"]],
     ),
-    producer("Rails", 1_000_000, &[&["view"], &["db"]]),
+    // Applications may have text in fields with these names, such as a view's name.
     Producer {
-        field: "elapsed",
-        ..producer(
-            "Serilog",
-            1_000_000,
-            &[
-                &["@mt", "@m", "messagetemplate", "renderedmessage"],
-                &["elapsed", "properties.elapsed"],
-            ],
-        )
+        has_number_marks: true,
+        ..producer("Rails", "duration", 1_000_000, &[&["view"], &["db"]])
     },
+    producer(
+        "Serilog",
+        "elapsed",
+        1_000_000,
+        &[
+            &["@mt", "@m", "messagetemplate", "renderedmessage"],
+            &["elapsed", "properties.elapsed"],
+        ],
+    ),
+    producer(
+        "pino",
+        "responsetime",
+        1_000_000,
+        &[&["responsetime"], &["res.statuscode", "req.url"]],
+    ),
     Producer {
-        field: "responsetime",
-        ..producer(
-            "pino",
-            1_000_000,
-            &[&["responsetime"], &["res.statuscode", "req.url"]],
-        )
-    },
-    Producer {
-        field: "timetaken",
+        is_in_utc: true,
         ..producer(
             "CloudFront",
+            "timetaken",
             1_000_000_000,
             &[&["xedgelocation", "xedgeresulttype"]],
         )
@@ -380,9 +405,9 @@ pub const PRODUCERS: [Producer; 21] = [
     // Version 1 writes whole ms.
     Producer {
         has_fraction: Some(true),
-        field: "timetaken",
         ..producer(
             "Azure Application Gateway",
+            "properties.timetaken",
             1_000_000_000,
             &[&["properties.timetaken"]],
         )
@@ -390,53 +415,88 @@ pub const PRODUCERS: [Producer; 21] = [
     // CloudFront's fields have the same names, but its durations are seconds with a fraction.
     Producer {
         has_fraction: Some(false),
-        field: "timetaken",
-        ..producer("IIS", 1_000_000, &[&["csuristem"]])
-    },
-    producer("Kong", 1_000_000, &[&["latencies.request"]]),
-    Producer {
-        field: "responselatency",
-        ..producer("Amazon API Gateway", 1_000_000, &[&["responselatency"]])
+        is_in_utc: true,
+        ..producer("IIS", "timetaken", 1_000_000, &[&["csuristem"]])
     },
     producer(
+        "Kong",
+        "latencies.request",
+        1_000_000,
+        &[&["latencies.request"]],
+    ),
+    producer("APISIX", "latency", 1_000_000, &[&["apisixlatency"]]),
+    producer(
+        "Amazon API Gateway",
+        "responselatency",
+        1_000_000,
+        &[&["responselatency"]],
+    ),
+    producer(
         "OpenTelemetry",
+        "http.server.request.duration",
         1_000_000_000,
         &[&[
             "http.server.request.duration",
             "attributes.http.server.request.duration",
         ]],
     ),
-    producer("Elastic Common Schema", 1, &[&["event.duration"]]),
+    producer(
+        "Elastic Common Schema",
+        "event.duration",
+        1,
+        &[&["event.duration"]],
+    ),
+    producer(
+        "logback-access",
+        "elapsedtime",
+        1_000_000,
+        &[&["requestedurl", "requesteduri"], &["elapsedtime"]],
+    ),
     Producer {
-        field: "elapsedtime",
+        has_fraction: Some(true),
         ..producer(
-            "logback-access",
-            1_000_000,
-            &[&["requestedurl", "requesteduri"], &["elapsedtime"]],
+            "Vespa",
+            "duration",
+            1_000_000_000,
+            &[
+                &["peeraddr", "localport"],
+                &["ip"],
+                &["responsesize"],
+                &["code"],
+                &["uri"],
+            ],
         )
     },
+    producer(
+        "Logbook",
+        "duration",
+        1_000_000,
+        &[&["origin"], &["type"], &["correlation"], &["protocol"]],
+    ),
     Producer {
         is_weak: true,
         ..producer(
             "bunyan",
+            "",
             1_000_000,
             &[&["v"], &["hostname"], &["pid"], &["name"]],
         )
     },
     Producer {
         is_weak: true,
-        ..producer("Rails", 1_000_000, &[&["controller"], &["action"]])
+        ..producer("Rails", "", 1_000_000, &[&["controller"], &["action"]])
     },
     Producer {
         has_fraction: Some(true),
         is_weak: true,
-        ..producer("zap", 1_000_000_000, &[&["ts"], &["level"], &["msg"]])
+        ..producer("zap", "", 1_000_000_000, &[&["ts"], &["level"], &["msg"]])
     },
     Producer {
         has_fraction: Some(false),
         is_weak: true,
         ..producer(
             "Go's slog",
+            "",
             1,
             &[
                 &["time"],
@@ -450,6 +510,7 @@ pub const PRODUCERS: [Producer; 21] = [
         is_weak: true,
         ..producer(
             "zerolog",
+            "",
             1_000_000,
             &[
                 &["time"],
@@ -461,9 +522,10 @@ pub const PRODUCERS: [Producer; 21] = [
     },
     Producer {
         has_fraction: Some(true),
-        field: "requesttime",
+        has_three_decimals: true,
         ..producer(
             "nginx",
+            "requesttime",
             1_000_000_000,
             &[
                 &["requesttime"],
@@ -492,13 +554,28 @@ impl Producer {
 
     /// Returns true if the field at this path contains the producer's durations.
     pub fn writes(&self, path: &str) -> bool {
-        let last = path.rsplit('.').next().unwrap_or(path);
-        let letters = last.bytes().filter(|b| !matches!(b, b'_' | b'-'));
-        self.field.is_empty()
-            || letters
-                .map(|b| b.to_ascii_lowercase())
-                .eq(self.field.bytes())
+        self.field.is_empty() || is_end_of(self.field, path)
     }
+
+    /// Returns true if the field at this path covers only a part of a request.
+    pub fn is_partial(&self, path: &str) -> bool {
+        self.partial.iter().any(|field| is_end_of(field, path))
+    }
+
+    /// Returns true if the field at this path, in the form that [`plain`] returns, both contains the
+    /// producer's durations and identifies the producer.
+    fn is_identified_by(&self, plain_path: &str) -> bool {
+        let is_mark = |group: &&[&str]| group.contains(&plain_path);
+        !self.is_weak && self.marks.iter().all(is_mark) && self.writes(plain_path)
+    }
+}
+
+/// Returns true if a path ends with this field, which is in the form that [`plain`] returns.
+fn is_end_of(field: &str, path: &str) -> bool {
+    let letters = path.bytes().rev().filter(|b| !matches!(b, b'_' | b'-'));
+    let mut letters = letters.map(|b| b.to_ascii_lowercase());
+    let has_field = field.bytes().rev().all(|b| letters.next() == Some(b));
+    has_field && matches!(letters.next(), None | Some(b'.'))
 }
 
 /// The groups of marks found so far: per producer, one bit for each group.
@@ -506,17 +583,24 @@ impl Producer {
 pub struct Marks([u8; PRODUCERS.len()]);
 
 impl Marks {
-    /// Returns the marks of a field.
-    fn find(path: &str) -> Marks {
+    /// Returns the marks of a field whose value is a number or, if `is_number` is false, any other
+    /// value.
+    fn find(path: &str, is_number: bool) -> Marks {
         let mut marks = Marks::default();
         for (producer, marks) in PRODUCERS.iter().zip(&mut marks.0) {
             for (bit, group) in producer.marks.iter().enumerate() {
-                if group.contains(&path) {
+                if group.contains(&path) && (is_number || !producer.has_number_marks) {
                     *marks |= 1 << bit;
                 }
             }
         }
         marks
+    }
+
+    /// Returns true if a producer is marked whose dates and times of day are in UTC.
+    pub fn are_in_utc(&self) -> bool {
+        let mut producers = PRODUCERS.iter().enumerate();
+        producers.any(|(index, producer)| producer.is_in_utc && Producer::is_marked(index, self))
     }
 
     /// Adds other marks.
@@ -535,8 +619,11 @@ pub struct FieldMeaning {
     pub roles: [Option<(Role, u16)>; 2],
     /// The unit that the name of a duration implies, in ns.
     pub unit: Option<u64>,
-    /// The producer marks of the field.
-    pub marks: Marks,
+    /// True if the field is a duration that identifies its producer.
+    pub is_own: bool,
+    /// The producer marks of the field if its value is a number, and those if it is not.
+    pub number_marks: Marks,
+    pub other_marks: Marks,
 }
 
 /// Converts a name to lower case and removes `_` and `-`.
@@ -557,12 +644,17 @@ pub fn meaning(path: &str) -> FieldMeaning {
     let (name, unit) = duration_name(last, path);
     let whole: String = segments.concat();
     let mut found = FieldMeaning {
-        marks: Marks::find(&plain_path),
+        is_own: PRODUCERS
+            .iter()
+            .any(|producer| producer.is_identified_by(&plain_path)),
+        number_marks: Marks::find(&plain_path, true),
+        other_marks: Marks::find(&plain_path, false),
         ..FieldMeaning::default()
     };
     let mut next = 0;
     for (role, names) in NAMES {
-        let is_outside = is_others && !matches!(role, Role::Agent | Role::Id);
+        let is_outside = (is_others && !matches!(role, Role::Agent | Role::Id))
+            || (role == Role::Bytes && parents.contains(&"request"));
         let name = if role == Role::Duration { name } else { last };
         let is_whole = |known: &str| depth > 0 && known == whole && !parents.contains(&"upstream");
         let is_named = |known: &&str| (*known == name && !is_outside) || is_whole(known);
@@ -611,11 +703,16 @@ fn duration_name<'n>(last: &'n str, path: &str) -> (&'n str, Option<u64>) {
 pub fn sounds_like_duration(path: &str) -> bool {
     let last = path.rsplit('.').next().unwrap_or(path);
     let plain = plain(last);
-    ["dur", "elaps", "latenc", "took", "taken", "time", "millis"]
+    let has_word = ["dur", "elaps", "latenc", "took", "taken", "time", "millis"]
         .iter()
-        .any(|part| plain.contains(part))
-        || plain.ends_with("ms")
-        || ["_us", "_ns", "_s"].iter().any(|unit| last.ends_with(unit))
+        .any(|part| plain.contains(part));
+    (has_word && !plain.contains("timestamp")) || implies_unit(path)
+}
+
+/// Returns true if a name ends with a unit, such as `OriginResponseDurationMs`.
+pub fn implies_unit(path: &str) -> bool {
+    let last = path.rsplit('.').next().unwrap_or(path);
+    plain(last).ends_with("ms") || ["_us", "_ns", "_s"].iter().any(|unit| last.ends_with(unit))
 }
 
 /// The roles of fields that the user specified, such as `--fields time=ts,path=request.uri`.
@@ -721,6 +818,30 @@ mod tests {
     }
 
     #[test]
+    fn a_producers_durations_are_in_its_own_field() {
+        let writes = |name: &str, path: &str| {
+            let mut found = PRODUCERS.iter().filter(|producer| producer.name == name);
+            found.any(|producer| producer.writes(path))
+        };
+        assert!(writes("Elastic Common Schema", "_source.event.duration"));
+        assert!(!writes("Elastic Common Schema", "duration"));
+        assert!(writes("Azure Application Gateway", "properties.timeTaken"));
+        assert!(writes("Kong", "latencies.request") && !writes("Kong", "latency"));
+        assert!(writes("Serilog", "Properties.Elapsed") && !writes("Serilog", "RequestElapsed"));
+        let is_own = |path: &str| meaning(path).is_own;
+        assert!(is_own("event.duration") && is_own("responseLatency"));
+        assert!(!is_own("duration") && !is_own("responseTime") && !is_own("apisix_latency"));
+    }
+
+    #[test]
+    fn names_of_times_do_not_sound_like_durations() {
+        assert!(sounds_like_duration("EdgeTimeToFirstByteMs"));
+        assert!(sounds_like_duration("spentTime") && sounds_like_duration("wait_us"));
+        assert!(!sounds_like_duration("EdgeEndTimestamp") && !sounds_like_duration("spent"));
+        assert!(implies_unit("a.OriginResponseDurationMs") && !implies_unit("spentTime"));
+    }
+
+    #[test]
     fn names_of_many_producers_are_known() {
         let role = |path: &str| meaning(path).roles[0].map(|(role, _)| role);
         for (path, expected) in [
@@ -739,6 +860,7 @@ mod tests {
             assert_eq!(role(path), Some(expected), "{path}");
         }
         assert_eq!(role("http.response.body.size"), Some(Role::Bytes));
+        assert_eq!(role("request.size"), None);
         assert_eq!(role("request.headers.path"), None);
     }
 

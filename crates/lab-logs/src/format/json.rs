@@ -25,8 +25,8 @@ impl Json {
 
     /// Returns true if the line is a JSON object, and reads its fields.
     pub fn is_object(&mut self, line: &[u8]) -> bool {
-        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-        if line.trim_ascii_start().first() != Some(&b'{') {
+        let line = element(line);
+        if line.first() != Some(&b'{') {
             return false;
         }
         self.fields.begin();
@@ -43,7 +43,7 @@ impl Json {
     ///
     /// An object that describes no request is other output of the program.
     pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
-        if line.is_empty() {
+        if element(line).is_empty() {
             return LineKind::Other;
         }
         if !self.is_object(line) {
@@ -68,6 +68,19 @@ impl Json {
             sink(&begun.entry());
         }
     }
+}
+
+/// Returns the object in a line, without a byte order mark, and without the comma and the brackets
+/// of an array with one object per line.
+fn element(line: &[u8]) -> &[u8] {
+    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+    let line = line.trim_ascii();
+    if let [b'{', .., b'}'] | [] = line {
+        return line;
+    }
+    let line = line.strip_prefix(b"[").unwrap_or(line);
+    let line = line.strip_suffix(b"]").unwrap_or(line);
+    line.strip_suffix(b",").unwrap_or(line).trim_ascii()
 }
 
 /// A value at the current path.
@@ -608,14 +621,20 @@ mod tests {
         let mut json = Json::default();
         for bad in [
             &b"{"[..],
-            b"[]",
+            b"[{}, {}]",
             b"nonsense",
             b"{\"uri\":\"/\"} x",
             b"\"/\"",
         ] {
             assert_eq!(json.line(bad, &mut |_| {}), LineKind::Malformed);
         }
-        for other in [&b"{}"[..], b"", br#"{"level":"info","path":"/etc/x"}"#] {
+        for other in [
+            &b"{}"[..],
+            b"",
+            b"[",
+            b"]",
+            br#"{"level":"info","path":"/etc/x"}"#,
+        ] {
             assert_eq!(json.line(other, &mut |_| {}), LineKind::Other);
         }
         let deep = "{\"a\":".repeat(100_000);

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Parses spans that the OpenTelemetry Collector's file exporter writes, one batch on each line.
+//! Parses spans that the OpenTelemetry Collector's file exporter or Java's
+//! `OtlpJsonLoggingSpanExporter` writes, one batch on each line.
 //!
-//! Server spans are pages. Spans with the text of a query are queries of these pages.
+//! Server spans are pages. Client spans of databases are queries of these pages.
 //!
 //! Source: OpenTelemetry Protocol 1.5, *JSON Protobuf encoding*; *semantic conventions* for HTTP,
-//! RPC and database spans 1.20 (`http.method`, `db.statement`) and 1.27 (`http.request.method`,
-//! `db.query.text`).
+//! RPC and database spans 1.20 (`http.method`, `db.statement`), 1.27 (`http.request.method`,
+//! `db.query.text`) and, for RPC, 1.45 (`rpc.method` with the service).
 
 use crate::entry::{Entry, LineKind};
 use crate::sql::Dialect;
 use crate::time::Zone;
-use serde::Deserialize;
+use lab_model::{LogAdvice, LogAssumption};
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 /// The maximum size of a batch, in bytes.
@@ -61,50 +63,78 @@ const SQL_WORDS: [&str; 12] = [
     "CREATE", "TRUNCATE",
 ];
 
+/// The attributes with the database system.
+const SYSTEM: [&str; 2] = ["db.system.name", "db.system"];
+
 /// A parser of span batches.
 #[derive(Clone, Debug, Default)]
 pub struct Otlp {
     /// The time zone for determining a request's hour of the day.
     pub zone: Zone,
+    /// The number of spans of servers.
+    servers: u64,
+    /// The number of spans of servers and of databases that have no start, no end, or an end before
+    /// the start.
+    untimed: u64,
+    /// The number of spans that process messages.
+    consumers: u64,
+    /// The number of other client spans.
+    clients: u64,
+    /// The number of all other spans.
+    others: u64,
 }
 
-#[derive(Deserialize)]
+/// A batch of spans of multiple resources, or of one resource.
+#[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
-#[derive(Default)]
 struct Batch {
+    #[serde(deserialize_with = "null_as_default")]
     resource_spans: Vec<ResourceSpans>,
+    #[serde(deserialize_with = "null_as_default")]
+    resource: Resource,
+    #[serde(deserialize_with = "null_as_default")]
+    scope_spans: Vec<ScopeSpans>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 struct ResourceSpans {
+    #[serde(deserialize_with = "null_as_default")]
     resource: Resource,
-    #[serde(alias = "instrumentationLibrarySpans")]
+    #[serde(
+        alias = "instrumentationLibrarySpans",
+        deserialize_with = "null_as_default"
+    )]
     scope_spans: Vec<ScopeSpans>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Resource {
+    #[serde(deserialize_with = "null_as_default")]
     attributes: Vec<Attribute>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct ScopeSpans {
+    #[serde(deserialize_with = "null_as_default")]
     spans: Vec<Span>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 struct Span {
+    #[serde(deserialize_with = "null_as_default")]
     trace_id: String,
+    #[serde(deserialize_with = "null_as_default")]
     name: String,
-    /// The kind of span. 2 or `SPAN_KIND_SERVER` means a server span.
+    /// The kind of span, as a number or as a name.
     kind: Value,
     /// The start time. 64-bit numbers are encoded as strings.
     start_time_unix_nano: Value,
     end_time_unix_nano: Value,
+    #[serde(deserialize_with = "null_as_default")]
     attributes: Vec<Attribute>,
     status: Value,
 }
@@ -116,24 +146,121 @@ struct Attribute {
     value: Value,
 }
 
+/// Reads a value that some exporters write as `null` if it is empty.
+fn null_as_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + Default,
+{
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
+/// The kind of a span.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SpanKind {
+    Server,
+    Client,
+    Consumer,
+    Other,
+}
+
+impl Span {
+    fn kind(&self) -> SpanKind {
+        match (integer(&self.kind), self.kind.as_str()) {
+            (Some(2), _) | (_, Some("SPAN_KIND_SERVER")) => SpanKind::Server,
+            (Some(3), _) | (_, Some("SPAN_KIND_CLIENT")) => SpanKind::Client,
+            (Some(5), _) | (_, Some("SPAN_KIND_CONSUMER")) => SpanKind::Consumer,
+            _ => SpanKind::Other,
+        }
+    }
+
+    /// Returns the start in ns since 1970.
+    fn start_ns(&self) -> Option<u64> {
+        integer(&self.start_time_unix_nano).filter(|ns| *ns > 0)
+    }
+
+    fn duration_ns(&self) -> Option<u64> {
+        integer(&self.end_time_unix_nano)?.checked_sub(self.start_ns()?)
+    }
+
+    fn has_failed(&self) -> bool {
+        integer(&self.status["code"]) == Some(2) || self.status["code"] == "STATUS_CODE_ERROR"
+    }
+
+    /// Returns the path of a request: that of an attribute, the RPC's method, or the span's name.
+    fn target(&self) -> String {
+        const PATHS: [&str; 5] = [
+            "http.route",
+            "url.path",
+            "http.target",
+            "url.full",
+            "http.url",
+        ];
+        if let Some(path) = text(&self.attributes, &PATHS) {
+            return path.into();
+        }
+        let method = text(&self.attributes, &["rpc.method"]);
+        let name = match (text(&self.attributes, &["rpc.service"]), method) {
+            (Some(service), Some(method)) if !method.contains('/') => {
+                format!("{service}/{method}")
+            }
+            (_, Some(method)) => method.into(),
+            _ => match self.name.split_once(' ') {
+                Some((method, path)) if path.starts_with('/') || is_method(method) => path.into(),
+                None if is_method(&self.name) => return self.name.clone(),
+                _ => self.name.clone(),
+            },
+        };
+        let is_path = name.is_empty() || name.starts_with('/') || name.contains("://");
+        if is_path { name } else { format!("/{name}") }
+    }
+}
+
+/// Returns true for a word such as `GET`.
+fn is_method(word: &str) -> bool {
+    !word.is_empty() && word.bytes().all(|b| b.is_ascii_uppercase())
+}
+
 /// Returns true if a line begins like a batch of spans.
 pub fn is_batch(line: &[u8]) -> bool {
+    let line = without_mark(line);
     let begin = &line[..line.len().min(64)];
-    begin.first() == Some(&b'{') && memchr::memmem::find(begin, b"\"resourceSpans\"").is_some()
+    let has = |text: &[u8], word: &[u8]| memchr::memmem::find(text, word).is_some();
+    begin.first() == Some(&b'{')
+        && (has(begin, b"\"resourceSpans\"")
+            || (has(begin, b"\"resource\"") && has(line, b"\"scopeSpans\"")))
+}
+
+/// Returns the line without a byte order mark.
+fn without_mark(line: &[u8]) -> &[u8] {
+    line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line)
 }
 
 impl Otlp {
+    /// Creates a parser that has read nothing yet.
+    pub fn new(zone: Zone) -> Otlp {
+        Otlp {
+            zone,
+            ..Otlp::default()
+        }
+    }
+
     /// Parses a line and passes the entries of its spans to `sink`.
     pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
         if line.is_empty() {
             return LineKind::Other;
         }
+        let line = without_mark(line);
         // Serde would also accept a list as a batch.
         let object: &[u8] = if line.starts_with(b"{") { line } else { b"" };
         let Ok(batch) = serde_json::from_slice::<Batch>(object) else {
             return LineKind::Malformed;
         };
-        for resource in &batch.resource_spans {
+        let only = ResourceSpans {
+            resource: batch.resource,
+            scope_spans: batch.scope_spans,
+        };
+        for resource in batch.resource_spans.iter().chain([&only]) {
             let service = text(&resource.resource.attributes, &["service.name"]).unwrap_or("");
             let spans = resource.scope_spans.iter().flat_map(|scope| &scope.spans);
             for span in spans {
@@ -144,24 +271,14 @@ impl Otlp {
     }
 
     fn span(&mut self, span: &Span, service: &str, sink: &mut impl FnMut(&Entry)) {
-        let (start, end) = (
-            nanos(&span.start_time_unix_nano),
-            nanos(&span.end_time_unix_nano),
-        );
-        let Some(start) = start.filter(|ns| *ns > 0) else {
-            return;
-        };
-        let has_failed =
-            integer(&span.status["code"]) == Some(2) || span.status["code"] == "STATUS_CODE_ERROR";
-        let time_s = (start / 1_000_000_000) as i64;
+        let time_s = span.start_ns().map(|start| (start / 1_000_000_000) as i64);
         // A trace can span multiple services, and each query belongs to a request of the query's
         // own service.
         let id = format!("{} {service}", span.trace_id.to_ascii_lowercase());
         let entry = Entry {
-            time_s: Some(time_s),
-            offset_s: self.zone.offset_at(time_s),
-            duration_ns: end.and_then(|end| end.checked_sub(start)),
-            status: if has_failed { 500 } else { 0 },
+            time_s,
+            offset_s: time_s.map_or(0, |time_s| self.zone.offset_at(time_s)),
+            duration_ns: span.duration_ns(),
             id: if span.trace_id.is_empty() {
                 b""
             } else {
@@ -169,62 +286,91 @@ impl Otlp {
             },
             ..Entry::default()
         };
-        let attributes = &span.attributes;
-        if let Some(statement) = text(attributes, &["db.query.text", "db.statement"]) {
-            let system = text(attributes, &["db.system.name", "db.system"]).unwrap_or("");
-            let name = query_name(span, statement, system);
-            sink(&Entry {
-                target: name.as_deref().unwrap_or(statement).as_bytes(),
-                is_query: true,
-                dialect: if matches!(system, "mysql" | "mariadb") {
-                    Dialect::Mysql
-                } else {
-                    Dialect::Postgresql
-                },
-                status: if has_failed { 500 } else { 200 },
-                ..entry
-            });
-        } else if integer(&span.kind) == Some(2) || span.kind == "SPAN_KIND_SERVER" {
-            let status = number(
-                attributes,
-                &["http.response.status_code", "http.status_code"],
-            );
-            let rpc = text(attributes, &["rpc.service"]).zip(text(attributes, &["rpc.method"]));
-            let rpc = rpc.map(|(service, method)| format!("/{service}/{method}"));
-            let target = text(
-                attributes,
-                &[
-                    "http.route",
-                    "url.path",
-                    "http.target",
-                    "url.full",
-                    "http.url",
-                ],
-            );
-            let named = span
-                .name
-                .split_once(' ')
-                .map_or(span.name.as_str(), |(_, path)| path);
-            sink(&Entry {
-                method: text(attributes, &["http.request.method", "http.method"])
-                    .unwrap_or("")
-                    .as_bytes(),
-                target: target.or(rpc.as_deref()).unwrap_or(named).as_bytes(),
-                status: status
-                    .filter(|s| *s < 1000)
-                    .map_or(entry.status, |s| s as u16),
-                bytes: number(
-                    attributes,
-                    &["http.response.body.size", "http.response_content_length"],
-                )
-                .unwrap_or(0),
-                agent: text(attributes, &["user_agent.original", "http.user_agent"])
-                    .unwrap_or("")
-                    .as_bytes(),
-                ..entry
+        let kind = span.kind();
+        let statement = text(&span.attributes, &["db.query.text", "db.statement"]);
+        let is_database =
+            kind == SpanKind::Client && attribute(&span.attributes, &SYSTEM).is_some();
+        if statement.is_some() || is_database {
+            give_query(span, statement, entry, sink);
+        } else if kind == SpanKind::Server {
+            self.servers += 1;
+            give_request(span, entry, sink);
+        } else {
+            match kind {
+                SpanKind::Consumer => self.consumers += 1,
+                SpanKind::Client => self.clients += 1,
+                _ => self.others += 1,
+            }
+            return;
+        }
+        self.untimed += u64::from(span.duration_ns().is_none());
+    }
+
+    /// Returns assumptions about the spans so far.
+    pub fn assumptions(&self) -> Vec<LogAssumption> {
+        let untimed = LogAssumption::UntimedSpans {
+            spans: self.untimed,
+        };
+        Vec::from_iter((self.untimed > 0).then_some(untimed))
+    }
+
+    /// Returns advice about spans that are skipped.
+    pub fn advice(&self) -> Vec<LogAdvice> {
+        let mut advice = Vec::new();
+        if self.consumers > 0 {
+            advice.push(LogAdvice::ConsumerSpans {
+                spans: self.consumers,
             });
         }
+        if self.servers == 0 && self.clients + self.others > 0 {
+            advice.push(LogAdvice::NoServerSpans {
+                spans: self.clients + self.others,
+            });
+        }
+        advice
     }
+}
+
+/// Passes the entry of a database's span to `sink`.
+fn give_query(span: &Span, statement: Option<&str>, entry: Entry, sink: &mut impl FnMut(&Entry)) {
+    let system = text(&span.attributes, &SYSTEM).unwrap_or("");
+    let name = match statement {
+        Some(statement) => query_name(span, statement, system),
+        None => Some(name_without_text(span, None, system)),
+    };
+    let target = name.as_deref().or(statement).unwrap_or_default();
+    sink(&Entry {
+        target: target.as_bytes(),
+        is_query: true,
+        dialect: if matches!(system, "mysql" | "mariadb") {
+            Dialect::Mysql
+        } else {
+            Dialect::Postgresql
+        },
+        status: if span.has_failed() { 500 } else { 200 },
+        ..entry
+    });
+}
+
+/// Passes the entry of a server's span to `sink`.
+fn give_request(span: &Span, entry: Entry, sink: &mut impl FnMut(&Entry)) {
+    const STATUS: [&str; 2] = ["http.response.status_code", "http.status_code"];
+    const BYTES: [&str; 2] = ["http.response.body.size", "http.response_content_length"];
+    let attributes = &span.attributes;
+    let word = |keys: &[&str]| text(attributes, keys).unwrap_or("");
+    let status = number(attributes, &STATUS).filter(|status| *status < 1000);
+    sink(&Entry {
+        method: word(&["http.request.method", "http.method"]).as_bytes(),
+        target: span.target().as_bytes(),
+        status: match status {
+            Some(status) => status as u16,
+            None if span.has_failed() => 500,
+            None => 0,
+        },
+        bytes: number(attributes, &BYTES).unwrap_or(0),
+        agent: word(&["user_agent.original", "http.user_agent"]).as_bytes(),
+        ..entry
+    });
 }
 
 /// Returns a name for a query that is not SQL. The name does not contain the text of the query,
@@ -244,6 +390,12 @@ fn query_name(span: &Span, statement: &str, system: &str) -> Option<String> {
     if is_sql {
         return None;
     }
+    Some(name_without_text(span, Some(statement), system))
+}
+
+/// Returns a name for a query: the system with the operation and the collection, or with the span's
+/// name.
+fn name_without_text(span: &Span, statement: Option<&str>, system: &str) -> String {
     let attributes = &span.attributes;
     let operation = text(attributes, &["db.operation.name", "db.operation"]);
     let collection = text(
@@ -252,11 +404,15 @@ fn query_name(span: &Span, statement: &str, system: &str) -> Option<String> {
             "db.collection.name",
             "db.mongodb.collection",
             "db.cassandra.table",
+            "db.sql.table",
         ],
     );
     // Some libraries use the text as the span's name.
-    let is_text =
-        |name: &str| name == statement || (name.contains(' ') && statement.starts_with(name));
+    let is_text = |name: &str| {
+        statement.is_some_and(|statement| {
+            name == statement || (name.contains(' ') && statement.starts_with(name))
+        })
+    };
     let span_name = Some(span.name.as_str()).filter(|name| !name.is_empty() && !is_text(name));
     let words = match (operation, collection) {
         (None, None) => vec![system, span_name.unwrap_or("query")],
@@ -267,7 +423,7 @@ fn query_name(span: &Span, statement: &str, system: &str) -> Option<String> {
         ],
     };
     let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
-    Some(words.join(" "))
+    words.join(" ")
 }
 
 /// Returns the value of the first of these attributes that is present.
@@ -283,10 +439,6 @@ fn text<'a>(attributes: &'a [Attribute], keys: &[&str]) -> Option<&'a str> {
 fn number(attributes: &[Attribute], keys: &[&str]) -> Option<u64> {
     let value = attribute(attributes, keys)?;
     integer(&value["intValue"]).or(integer(&value["stringValue"]))
-}
-
-fn nanos(value: &Value) -> Option<u64> {
-    integer(value)
 }
 
 /// Parses an integer that is encoded as a number or as a string.
@@ -367,6 +519,104 @@ mod tests {
         for system in ["postgresql", "mariadb", "microsoft.sql_server", ""] {
             assert_eq!(name(system, "select 7", operation), "select 7");
         }
+    }
+
+    /// Returns a batch with one span of this kind, with a duration of 50 ms.
+    fn batch(name: &str, kind: u8, attributes: &str) -> String {
+        format!(
+            r#"{{"resourceSpans":[{{"scopeSpans":[{{"spans":[{{"traceId":"1","name":"{name}","kind":{kind},"startTimeUnixNano":"1777629600000000000","endTimeUnixNano":"1777629600050000000","attributes":{attributes}}}]}}]}}]}}"#
+        )
+    }
+
+    /// Returns attributes with texts.
+    fn attributes(pairs: &[(&str, &str)]) -> String {
+        let pairs = pairs.iter().map(|(key, value)| {
+            format!(r#"{{"key":"{key}","value":{{"stringValue":"{value}"}}}}"#)
+        });
+        format!("[{}]", Vec::from_iter(pairs).join(","))
+    }
+
+    #[test]
+    fn queries_without_text_are_named_by_operation_and_collection() {
+        let mongo = attributes(&[
+            ("db.system.name", "mongodb"),
+            ("db.operation.name", "find"),
+            ("db.collection.name", "people"),
+        ]);
+        let (_, found) = read(&batch("find people", 3, &mongo));
+        assert_eq!(
+            (found[0].0, found[0].1.trim()),
+            (true, "mongodb find people")
+        );
+        assert_eq!(found[0].3, Some(50_000_000));
+        let redis = attributes(&[("db.system", "redis")]);
+        let (_, found) = read(&batch("HGET", 3, &redis));
+        assert_eq!((found[0].0, found[0].1.trim()), (true, "redis HGET"));
+        // An internal span is part of another span.
+        assert_eq!(read(&batch("HGET", 1, &redis)).1, []);
+    }
+
+    #[test]
+    fn requests_without_a_path_are_named_by_method_or_span() {
+        let name = |name: &str, pairs: &[(&str, &str)]| {
+            let (_, found) = read(&batch(name, 2, &attributes(pairs)));
+            found[0].1.trim().to_string()
+        };
+        // Semantic conventions for RPC 1.20 and 1.45.
+        let old = [("rpc.service", "shop.Cart"), ("rpc.method", "Add")];
+        assert_eq!(name("shop.Cart/Add", &old), "/shop.Cart/Add");
+        let new = [("rpc.method", "shop.Cart/Add")];
+        assert_eq!(name("shop.Cart/Add", &new), "/shop.Cart/Add");
+        assert_eq!(name("checkout", &[]), "/checkout");
+        assert_eq!(name("mail send", &[]), "/mail send");
+        assert_eq!(name("GET /orders", &[]), "/orders");
+        let method = [("http.request.method", "GET")];
+        assert_eq!(name("GET", &method), "GET GET");
+    }
+
+    #[test]
+    fn spans_that_are_skipped_are_counted() {
+        let read = |lines: &[String]| {
+            let mut otlp = Otlp::default();
+            let kinds = lines
+                .iter()
+                .map(|line| otlp.line(line.as_bytes(), &mut |_| {}));
+            assert!(
+                Vec::from_iter(kinds)
+                    .iter()
+                    .all(|kind| *kind == LineKind::Entry)
+            );
+            (otlp.advice(), otlp.assumptions())
+        };
+        let [server, client, consumer] = [2, 3, 5].map(|kind| batch("x", kind, "null"));
+        let skipped = LogAdvice::ConsumerSpans { spans: 1 };
+        assert_eq!(
+            read(&[server.clone(), client.clone(), consumer]).0,
+            [skipped]
+        );
+        let none = LogAdvice::NoServerSpans { spans: 2 };
+        assert_eq!(read(&[client.clone(), client]), (vec![none], vec![]));
+        let early = server.replace("\"1777629600050000000", "\"1777629599999999995");
+        let untimed = LogAssumption::UntimedSpans { spans: 1 };
+        assert_eq!(read(&[server, early]), (vec![], vec![untimed]));
+    }
+
+    #[test]
+    fn batches_have_multiple_forms() {
+        let server = batch("x", 2, "[]");
+        // opentelemetry-java, OtlpJsonLoggingSpanExporter: one resource, without the array.
+        let of_resource = server
+            .strip_prefix(r#"{"resourceSpans":["#)
+            .and_then(|line| line.strip_suffix("]}"))
+            .expect("a batch")
+            .replacen('{', r#"{"resource":{"attributes":null},"#, 1);
+        for line in [of_resource, format!("\u{feff}{server}")] {
+            assert!(is_batch(line.as_bytes()), "{line}");
+            assert_eq!(read(&line).1.len(), 1, "{line}");
+        }
+        let metrics = r#"{"resourceMetrics":[{"resource":{},"scopeMetrics":[]}]}"#;
+        assert_eq!(read(metrics), (LineKind::Entry, Vec::new()));
+        assert!(!is_batch(metrics.as_bytes()));
     }
 
     #[test]

@@ -5,8 +5,8 @@
 
 use super::combined::method_and_target;
 use super::field_names::{
-    FieldMap, FieldMeaning, Marks, PRODUCERS, Producer, Role, is_upstream_time, meaning,
-    sounds_like_duration,
+    FieldMap, FieldMeaning, Marks, PRODUCERS, Producer, Role, implies_unit, is_upstream_time,
+    meaning, sounds_like_duration,
 };
 use super::units::{UNITS, UnitCheck, UnitEvidence, assumed_unit, doubted_unit, unit_name};
 use super::upstream::{is_list, sum_ns};
@@ -24,6 +24,8 @@ const MAX_PATH: usize = 128;
 const MAX_LISTED: usize = 6;
 /// The maximum number of unfinished requests.
 const MAX_BEGUN: usize = 10_000;
+/// The number of fractions without a third decimal from which a producer does not write three.
+const MIN_FRACTIONS: u64 = 10;
 /// The rank of a field that was not found.
 const NONE: u16 = u16::MAX;
 /// The penalty added to the rank of a duration if neither its value nor its name implies a unit.
@@ -114,6 +116,69 @@ struct WrittenDuration {
     unit: Option<u64>,
     /// True if the value contains its unit.
     is_written: bool,
+    /// The decimals of the number.
+    decimals: Decimals,
+}
+
+/// The decimals of a bare number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Decimals {
+    /// Exactly three decimals as written.
+    Three,
+    /// At most three decimals. JSON numbers have lost their trailing zeros.
+    Fewer,
+    /// None, or more than three.
+    Other,
+}
+
+impl Decimals {
+    fn find(value: Scalar) -> Decimals {
+        match value {
+            Scalar::Text(text) => match text.trim().split_once('.') {
+                Some((_, decimals)) if decimals.len() == 3 => Decimals::Three,
+                _ => Decimals::Other,
+            },
+            Scalar::Float(f) => {
+                let thousandths = f * 1e3;
+                if (thousandths - thousandths.round()).abs() > 1e-6 * thousandths.max(1.0) {
+                    Decimals::Other
+                } else if thousandths.round() % 10.0 == 0.0 {
+                    Decimals::Fewer
+                } else {
+                    Decimals::Three
+                }
+            }
+            Scalar::Integer(_) => Decimals::Other,
+        }
+    }
+}
+
+/// The decimals of a sample's durations.
+#[derive(Clone, Copy, Debug, Default)]
+struct DecimalCounts {
+    three: u64,
+    fewer: u64,
+    other: u64,
+}
+
+impl DecimalCounts {
+    fn add(&mut self, duration: &WrittenDuration) {
+        // A number without a fraction, such as 0, may have lost its decimals.
+        let is_whole = duration.value.fract() == 0.0;
+        match duration.decimals {
+            Decimals::Three => self.three += 1,
+            Decimals::Fewer if !is_whole => self.fewer += 1,
+            Decimals::Other if !is_whole => self.other += 1,
+            _ => {}
+        }
+    }
+
+    /// Returns true if the durations have three decimals.
+    ///
+    /// The last of three decimals is 0 in one of ten numbers, and not in all of them.
+    fn are_three(&self) -> bool {
+        self.other == 0 && (self.three > 0 || self.fewer < MIN_FRACTIONS)
+    }
 }
 
 /// The fields of the current line that have been read so far.
@@ -138,6 +203,34 @@ struct Line {
     has_strange_duration: bool,
 }
 
+/// A bare duration of the sample.
+#[derive(Clone, Debug)]
+struct SampledDuration {
+    /// The index of the producer that identifies itself in the line, if any.
+    producer: Option<usize>,
+    /// The duration as written.
+    value: f64,
+    time_s: Option<i64>,
+    /// The first and the last time in the line, in ns since 1970.
+    times: Option<(i128, i128)>,
+}
+
+impl SampledDuration {
+    fn add_to(&self, evidence: &mut UnitEvidence) {
+        evidence.add(self.value, self.time_s.map(|time| time as f64));
+        if let Some((first, last)) = self.times {
+            evidence.add_times(self.value, first, last);
+        }
+    }
+}
+
+/// A field that may have a role. Fields whose names imply a unit come first.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Candidate {
+    lacks_unit: bool,
+    path: String,
+}
+
 /// Interprets fields by their names.
 #[derive(Clone, Debug, Default)]
 pub struct Structured {
@@ -155,6 +248,16 @@ pub struct Structured {
     has_fraction: bool,
     /// A bit mask of the indices of weakly identified producers whose fields occur in the sample.
     weak_producers: u32,
+    /// The bare durations of the sample.
+    sampled: Vec<SampledDuration>,
+    /// A bit mask of the indices of producers whose unit makes the sample's durations implausible.
+    implausible_producers: u32,
+    /// The decimals of the sample's durations without a unit.
+    decimals: DecimalCounts,
+    /// A check of durations in their producer's unit.
+    producer_check: UnitCheck,
+    /// The first field with durations in their producer's unit, and that unit in ns.
+    producer_field: Option<(String, u64)>,
     /// The weak producer whose unit was chosen.
     preferred: Option<&'static Producer>,
     check: UnitCheck,
@@ -175,11 +278,17 @@ pub struct Structured {
     /// Requests that may end in a later line.
     begun: BegunRequests,
     without_request: u64,
+    /// The first field with a duration in a line without a request.
+    skipped_duration: Option<String>,
+    /// The first field whose durations are skipped because they cover only a part of a request.
+    partial_duration: Option<String>,
     without_time: u64,
     without_duration: u64,
     requests: u64,
     /// Fields that may be durations, times and paths, for logs in which no such field was found.
-    candidates: [BTreeSet<String>; 3],
+    candidates: [BTreeSet<Candidate>; 3],
+    /// A field whose text is a JSON object.
+    json_text: Option<String>,
     is_sampling: bool,
 }
 
@@ -226,10 +335,13 @@ impl Structured {
             Some(found) => *found,
             None => self.learn(path),
         };
-        self.line.marks.add(&found.marks);
+        self.line.marks.add(match value {
+            Scalar::Text(_) => &found.other_marks,
+            _ => &found.number_marks,
+        });
         let mut is_read = false;
         for (role, rank) in found.roles.into_iter().flatten() {
-            if self.put(role, rank, path, found.unit, value) {
+            if self.put(role, rank, path, &found, value) {
                 is_read = true;
                 break;
             }
@@ -250,10 +362,17 @@ impl Structured {
     }
 
     /// Stores a value for its role. Returns false if the value does not fit the role.
-    fn put(&mut self, role: Role, rank: u16, path: &str, unit: Option<u64>, value: Scalar) -> bool {
+    fn put(
+        &mut self,
+        role: Role,
+        rank: u16,
+        path: &str,
+        found: &FieldMeaning,
+        value: Scalar,
+    ) -> bool {
         let line = &mut self.line;
         match (role, value) {
-            (Role::Duration, value) => return self.put_duration(rank, path, unit, value),
+            (Role::Duration, value) => return self.put_duration(rank, path, found, value),
             (Role::Time, value) => return self.put_time(rank, path, value),
             (Role::Date, Scalar::Text(text)) if text.len() == 10 => line.date.put(rank, text),
             (Role::Method, Scalar::Text(text)) => line.method.put(rank, text),
@@ -275,16 +394,19 @@ impl Structured {
         true
     }
 
-    fn put_duration(&mut self, rank: u16, path: &str, unit: Option<u64>, value: Scalar) -> bool {
+    fn put_duration(&mut self, rank: u16, path: &str, found: &FieldMeaning, value: Scalar) -> bool {
+        let decimals = Decimals::find(value);
         let Some((value, integer, written)) = duration_value(value) else {
             self.note_strange_duration(path, value);
             return false;
         };
         let is_written = written.is_some();
-        let unit = written.or(unit);
+        let unit = written.or(found.unit);
+        // A unit that the user specified is that of a bare number.
+        let is_own = found.is_own && self.unit.is_none();
         // A field that the user named has rank 0. The times of upstream servers are a part of the
         // duration.
-        let rank = if (unit.is_some() && !is_upstream_time(path)) || rank == 0 {
+        let rank = if (unit.is_some() && !is_upstream_time(path)) || is_own || rank == 0 {
             rank
         } else {
             rank + BARE
@@ -305,6 +427,7 @@ impl Structured {
                 integer,
                 unit,
                 is_written,
+                decimals,
             });
         }
         true
@@ -355,15 +478,27 @@ impl Structured {
 
     fn note_candidate(&mut self, path: &str, value: Scalar) {
         let kind = match value {
-            Scalar::Integer(_) | Scalar::Float(_) if sounds_like_duration(path) => 0,
-            Scalar::Text(text) if text.parse::<f64>().is_ok() && sounds_like_duration(path) => 0,
+            Scalar::Integer(_) | Scalar::Float(_) if may_be_duration(path, value) => 0,
+            Scalar::Text(text) if text.parse::<f64>().is_ok() && may_be_duration(path, value) => 0,
             Scalar::Text(_) if written_time(value).is_some() => 1,
             Scalar::Text(text) if text.starts_with('/') || text.contains("://") => 2,
+            // Docker's json-file logs keep the line end.
+            Scalar::Text(text) if text.starts_with('{') && text.trim_end().ends_with('}') => {
+                let is_plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.');
+                if self.json_text.is_none() && path.bytes().all(is_plain) {
+                    self.json_text = Some(path.into());
+                }
+                return;
+            }
             _ => return,
         };
         let candidates = &mut self.candidates[kind];
-        if candidates.len() < MAX_LISTED {
-            candidates.insert(path.into());
+        candidates.insert(Candidate {
+            lacks_unit: kind == 0 && !implies_unit(path),
+            path: path.into(),
+        });
+        if candidates.len() > MAX_LISTED {
+            candidates.pop_last();
         }
     }
 
@@ -386,8 +521,14 @@ impl Structured {
         }
         if !has_target && !has_request {
             self.without_request += 1;
+            if let Some(duration) = &line.duration
+                && self.skipped_duration.is_none()
+            {
+                self.skipped_duration = Some(duration.field.clone());
+            }
             return None;
         }
+        self.drop_partial_duration();
         let (time_s, offset_s) = self.time();
         let duration_ns = self.duration(time_s);
         let line = &self.line;
@@ -468,12 +609,13 @@ impl Structured {
             if line.clock.text.is_empty() || line.date.text.is_empty() {
                 return None;
             }
-            // A date and a time in two fields come from the extended log format, in UTC.
             let text = format!("{} {}", line.date.text, line.clock.text);
-            let (seconds, _) = iso(text.as_bytes())?;
+            let (seconds, offset_s) = iso(text.as_bytes())?;
+            // The extended log format is in UTC.
+            let utc = line.marks.are_in_utc().then_some(0);
             Some(WrittenTime {
                 ns: i128::from(seconds) * 1_000_000_000,
-                offset_s: Some(0),
+                offset_s: offset_s.or(utc),
             })
         };
         let Some(time) = of_parts().or(line.time.map(|(_, time)| time)) else {
@@ -490,6 +632,24 @@ impl Structured {
         }
     }
 
+    /// Removes a duration that covers only a part of the request, unless the user specified its
+    /// field.
+    fn drop_partial_duration(&mut self) {
+        let marks = self.line.marks;
+        let is_partial = |duration: &mut WrittenDuration| {
+            let mut producers = PRODUCERS.iter().enumerate();
+            duration.rank != 0
+                && producers.any(|(index, producer)| {
+                    producer.is_partial(&duration.field) && Producer::is_marked(index, &marks)
+                })
+        };
+        if let Some(duration) = self.line.duration.take_if(is_partial)
+            && self.partial_duration.is_none()
+        {
+            self.partial_duration = Some(duration.field);
+        }
+    }
+
     /// Returns the duration of the line, in ns.
     fn duration(&mut self, time_s: Option<i64>) -> Option<u64> {
         let duration = self.line.duration.as_ref()?;
@@ -497,18 +657,15 @@ impl Structured {
         let is_fraction = duration.integer.is_none();
         if self.is_sampling {
             self.has_fraction |= is_fraction;
+            if is_bare {
+                self.decimals.add(duration);
+            }
         } else if is_bare && is_fraction && !self.has_fraction {
             self.odd += 1;
         }
         let unit = match duration.unit.or(self.unit) {
             Some(unit) => unit,
-            None => match self.producer() {
-                Some(producer) => producer.unit,
-                None => {
-                    self.note_weak_producers();
-                    self.sample_assumed_unit(time_s)
-                }
-            },
+            None => self.bare_duration_unit(time_s),
         };
         let duration = self.line.duration.as_ref()?;
         match duration.integer {
@@ -520,44 +677,63 @@ impl Structured {
         }
     }
 
-    /// Returns the unit of a bare duration whose producer is unknown.
-    fn sample_assumed_unit(&mut self, time_s: Option<i64>) -> u64 {
+    /// Returns the unit of a bare duration, which is added to the sample or checked.
+    fn bare_duration_unit(&mut self, time_s: Option<i64>) -> u64 {
+        let producer = self.producer_index();
+        if producer.is_none() {
+            self.note_weak_producers();
+        }
+        let unit = producer.map_or(self.assumed_unit_ns, |index| PRODUCERS[index].unit);
         let Some(duration) = &self.line.duration else {
-            return self.assumed_unit_ns;
+            return unit;
         };
         if self.is_sampling {
-            self.evidence.add(duration.value, time_s.map(|t| t as f64));
-            if let (Some(first), Some(last)) = (self.line.first_ns, self.line.last_ns) {
-                self.evidence.add_times(duration.value, first, last);
+            self.sampled.push(SampledDuration {
+                producer,
+                value: duration.value,
+                time_s,
+                times: self.line.first_ns.zip(self.line.last_ns),
+            });
+            return unit;
+        }
+        let ns = (duration.value * unit as f64) as u64;
+        if producer.is_none() {
+            self.check.count(ns);
+            if self.assumed_field.is_none() {
+                self.assumed_field = Some(duration.field.clone());
             }
         } else {
-            self.check
-                .count((duration.value * self.assumed_unit_ns as f64) as u64);
+            self.producer_check.count(ns);
+            if self.producer_field.is_none() {
+                self.producer_field = Some((duration.field.clone(), unit));
+            }
         }
-        if self.assumed_field.is_none() {
-            self.assumed_field = Some(duration.field.clone());
-        }
-        self.assumed_unit_ns
+        unit
     }
 
     /// Returns the producer of the line, identified by fields that only this producer writes.
     fn producer(&self) -> Option<&'static Producer> {
+        self.producer_index().map(|index| &PRODUCERS[index])
+    }
+
+    fn producer_index(&self) -> Option<usize> {
         let field = self.line.duration.as_ref().map_or("", |d| &d.field);
         let fits = |(index, producer): &(usize, &Producer)| {
             !producer.is_weak
                 && Producer::is_marked(*index, &self.line.marks)
-                && producer.writes(field)
-                && self.has_its_fraction(producer)
+                && (producer.writes(field) || producer.is_partial(field))
+                && self.implausible_producers & (1 << *index) == 0
+                && self.has_its_form(producer)
         };
         let found = PRODUCERS.iter().enumerate().find(fits);
-        found.map(|(_, producer)| producer)
+        found.map(|(index, _)| index)
     }
 
     /// Returns true if the durations are fractions or whole numbers, as the producer writes them.
-    fn has_its_fraction(&self, producer: &Producer) -> bool {
-        producer
-            .has_fraction
-            .is_none_or(|has| has == self.has_fraction)
+    fn has_its_form(&self, producer: &Producer) -> bool {
+        let has_fraction = producer.has_fraction;
+        has_fraction.is_none_or(|has| has == self.has_fraction)
+            && (!producer.has_three_decimals || self.decimals.are_three())
     }
 
     /// Records the producers that may have written a line of the sample.
@@ -579,7 +755,7 @@ impl Structured {
         let has_seconds = self.evidence.is_mostly_below_one() && likely.contains(&1_000_000_000);
         let fits = |(index, producer): &(usize, &Producer)| {
             self.weak_producers & (1 << *index) != 0
-                && self.has_its_fraction(producer)
+                && self.has_its_form(producer)
                 && likely.contains(&producer.unit)
                 && (!has_seconds || producer.unit == 1_000_000_000)
         };
@@ -592,9 +768,45 @@ impl Structured {
         self.is_sampling = true;
     }
 
+    /// Excludes the producers whose unit makes their durations implausible, and returns the units of
+    /// these producers.
+    fn exclude_producers(&mut self) -> Vec<u64> {
+        let mut by_producer = BTreeMap::<usize, UnitEvidence>::new();
+        for duration in &self.sampled {
+            if let Some(index) = duration.producer {
+                duration.add_to(by_producer.entry(index).or_default());
+            }
+        }
+        let mut excluded = Vec::new();
+        for (index, evidence) in by_producer {
+            let unit = PRODUCERS[index].unit;
+            if self.has_its_form(&PRODUCERS[index]) && evidence.contradicts(unit) {
+                self.implausible_producers |= 1 << index;
+                excluded.push(unit);
+            }
+        }
+        excluded
+    }
+
     /// Ends the sample and resets its counts, because its lines will be read again.
     pub fn end_sample(&mut self) {
+        let excluded = self.exclude_producers();
+        for duration in std::mem::take(&mut self.sampled) {
+            let is_known = |index: usize| {
+                self.implausible_producers & (1 << index) == 0
+                    && self.has_its_form(&PRODUCERS[index])
+            };
+            if !duration.producer.is_some_and(is_known) {
+                duration.add_to(&mut self.evidence);
+            }
+        }
         self.possible = self.evidence.possible(&UNITS);
+        // The fields suggest such a unit, although the values do not.
+        for unit in excluded {
+            if !self.possible.contains(&unit) {
+                self.possible.push(unit);
+            }
+        }
         let likely = self.evidence.likely(&self.possible);
         self.preferred = self.preferred_producer(&likely);
         // Without other evidence, fractions are seconds and whole numbers are ms.
@@ -685,6 +897,12 @@ impl Structured {
                 requests: self.strange_durations,
             });
         }
+        if let Some((field, unit)) = &self.producer_field
+            && self.producer_check.is_too_long()
+        {
+            let field = format!("the field {}", crate::tally::name(field));
+            assumptions.push(doubted_unit(&field, *unit));
+        }
         let Some(field) = &self.assumed_field else {
             return assumptions;
         };
@@ -715,7 +933,7 @@ impl Structured {
             && self.without_duration == self.requests
             && self.strange_durations == 0
         {
-            advice.push(self.missing(FieldRole::Duration));
+            advice.push(self.missing_durations());
         }
         let has_no_time = self.requests > 0 && self.without_time == self.requests;
         if has_no_time || self.strange_times > 0 {
@@ -735,10 +953,27 @@ impl Structured {
         advice
     }
 
+    /// Explains why no request has a duration.
+    fn missing_durations(&self) -> LogAdvice {
+        let name = |field: &String| crate::tally::name(field);
+        if let Some(field) = self.partial_duration.as_ref().map(name) {
+            LogAdvice::PartialDurations { field }
+        } else if let Some(field) = self.skipped_duration.as_ref().map(name) {
+            LogAdvice::DurationsWithoutRequest { field }
+        } else {
+            self.missing(FieldRole::Duration)
+        }
+    }
+
     /// Explains why a log without requests cannot be read, and lists the fields that may be the
     /// path.
     pub fn no_request(&self) -> LogAdvice {
-        self.missing(FieldRole::Path)
+        match &self.json_text {
+            Some(field) => LogAdvice::JsonInText {
+                field: field.clone(),
+            },
+            None => self.missing(FieldRole::Path),
+        }
     }
 
     /// Returns advice about a role that no known field has, and lists the fields that may have it.
@@ -751,7 +986,10 @@ impl Structured {
         };
         LogAdvice::FieldMissing {
             role,
-            candidates: candidates.iter().map(|c| crate::tally::name(c)).collect(),
+            candidates: candidates
+                .iter()
+                .map(|candidate| crate::tally::name(&candidate.path))
+                .collect(),
         }
     }
 }
@@ -912,6 +1150,19 @@ fn epoch(number: f64, integer: i128) -> Option<WrittenTime> {
         ns: integer * scale + ((number - integer as f64) * scale as f64) as i128,
         offset_s: Some(0),
     })
+}
+
+/// Returns true if a number sounds like a duration and is not a time since 1970.
+///
+/// A duration in ns can look like a time in seconds.
+fn may_be_duration(path: &str, value: Scalar) -> bool {
+    let number = match value {
+        Scalar::Integer(n) => n as f64,
+        Scalar::Float(f) => f,
+        Scalar::Text(text) => text.parse().unwrap_or(0.0),
+    };
+    let is_time = epoch(number, number as i128).is_some();
+    sounds_like_duration(path) && (!is_time || (implies_unit(path) && number < 1e10))
 }
 
 /// Parses a fraction such as `.123`, in ns.

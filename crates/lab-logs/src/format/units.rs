@@ -141,6 +141,13 @@ impl UnitEvidence {
         units.iter().filter(likely).copied().collect()
     }
 
+    /// Returns true if the durations contradict this unit, although other facts suggest it.
+    pub fn contradicts(&self, unit: u64) -> bool {
+        let median_ns = self.median() * unit as f64;
+        let is_short = median_ns > 0.0 && median_ns < MIN_P90_NS;
+        self.durations.len() >= MIN_DURATIONS && (median_ns > MAX_MEDIAN_NS || is_short)
+    }
+
     /// Returns true if the durations in this unit are plausible for a server.
     fn is_plausible(&self, unit: u64) -> bool {
         let scale = unit as f64;
@@ -233,12 +240,16 @@ impl UnitCheck {
         durations >= MIN_DURATIONS as u64 && durations * 1_000 > self.all
     }
 
+    /// Returns true if most durations are too long for a server.
+    pub fn is_too_long(&self) -> bool {
+        self.all >= MIN_DURATIONS as u64 && self.long * 2 > self.all
+    }
+
     /// Returns true if the durations of the whole log are implausible for a server.
     pub fn is_contradicted(&self) -> bool {
-        self.all >= MIN_DURATIONS as u64
-            && (self.long * 2 > self.all
-                || self.very_long * 10 > self.all
-                || self.short * 10 > self.all * 9)
+        self.is_too_long()
+            || self.all >= MIN_DURATIONS as u64
+                && (self.very_long * 10 > self.all || self.short * 10 > self.all * 9)
     }
 }
 
@@ -335,5 +346,13 @@ mod tests {
         };
         assert!(check(&[60_000_000_000; 20]) && check(&[480; 20]));
         assert!(!check(&[250_000_000; 20]) && !check(&[480; 5]));
+    }
+
+    #[test]
+    fn values_contradict_the_unit_of_a_producer() {
+        let contradicts = |value, unit| evidence(&[value; 20], 60.0).contradicts(unit);
+        assert!(contradicts(250.5, 1_000_000_000) && !contradicts(250.5, 1_000_000));
+        assert!(contradicts(250.0, 1) && !contradicts(0.0, 1_000_000));
+        assert!(!evidence(&[250.5; 3], 60.0).contradicts(1_000_000_000));
     }
 }

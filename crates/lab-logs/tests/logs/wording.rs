@@ -52,6 +52,7 @@ fn assumptions() -> Vec<LogAssumption> {
             example: "1 fortnight".into(),
             requests: 20,
         },
+        LogAssumption::UntimedSpans { spans: 1 },
         LogAssumption::LowerBounds,
         LogAssumption::NoZone,
         LogAssumption::RepeatedHour,
@@ -97,6 +98,15 @@ fn advice() -> Vec<LogAdvice> {
         LogAdvice::StatementsWithoutDurations,
         LogAdvice::NoStatements,
         LogAdvice::NoSlowStatements,
+        LogAdvice::PartialDurations {
+            field: "request_duration".into(),
+        },
+        LogAdvice::DurationsWithoutRequest {
+            field: "duration".into(),
+        },
+        LogAdvice::JsonInText {
+            field: "properties".into(),
+        },
         LogAdvice::TimesUnparsed {
             field: "when".into(),
             example: "yesterday".into(),
@@ -116,6 +126,8 @@ fn advice() -> Vec<LogAdvice> {
             LogAdvice::LinesWithoutRequest { lines: n },
             LogAdvice::RecordsWithoutRequest { records: n },
             LogAdvice::ApplicationMessages { lines: n },
+            LogAdvice::ConsumerSpans { spans: n },
+            LogAdvice::NoServerSpans { spans: n },
             LogAdvice::RouterLines { lines: n },
         ]);
     }
