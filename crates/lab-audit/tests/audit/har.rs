@@ -187,7 +187,8 @@ fn a_page_from_the_cache_is_judged_by_the_fields_that_it_has() {
 fn bytes_are_those_that_were_sent() {
     let br = [("Content-Type", "text/css"), ("Content-Encoding", "br")];
     let plain = &br[..1];
-    let cases: [(&[(&str, &str)], Value, Option<f64>); 8] = [
+    type SizeCase<'a> = (&'a [(&'a str, &'a str)], Value, Option<f64>);
+    let cases: [SizeCase; 8] = [
         (
             &br,
             json!({"bodySize": 700, "content": {"size": 5000}}),
