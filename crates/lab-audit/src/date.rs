@@ -1,13 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 //! HTTP dates (RFC 9110, 5.6.7).
 
+use jiff::civil::DateTime;
 use jiff::fmt::rfc2822::DateTimeParser;
 
 /// Parses a date such as `Wed, 21 Oct 2026 07:28:00 GMT` into seconds since 1970.
+///
+/// The obsolete forms of RFC 850 and `asctime` are accepted, too, and the last days of the year 9999.
 pub fn unix_seconds(text: &str) -> Option<f64> {
     static PARSER: DateTimeParser = DateTimeParser::new().relaxed_weekday(true);
-    let time = PARSER.parse_timestamp(text.trim()).ok()?;
-    Some(time.as_second() as f64)
+    let time = PARSER.parse_timestamp(text.trim()).ok();
+    time.map_or_else(
+        || cookie_seconds(text),
+        |time| Some(time.as_second() as f64),
+    )
+}
+
+/// Parses a date such as `2026-10-21T07:28:00.000Z` (ISO 8601) into seconds since 1970.
+pub fn iso_seconds(text: &str) -> Option<f64> {
+    let utc = || text.trim().strip_suffix('Z')?.parse().ok();
+    match text.trim().parse::<jiff::Timestamp>() {
+        Ok(time) => Some(time.as_second() as f64),
+        Err(_) => utc().map(civil_seconds),
+    }
+}
+
+/// Converts a date and time in UTC to seconds since 1970. `jiff::Timestamp` ends 26 hours before the
+/// end of the year 9999, which servers use for "never".
+fn civil_seconds(time: DateTime) -> f64 {
+    let epoch = jiff::civil::date(1970, 1, 1).at(0, 0, 0, 0);
+    time.duration_since(epoch).as_secs() as f64
 }
 
 /// Returns the current time in seconds since 1970.
@@ -47,16 +69,16 @@ pub fn cookie_seconds(text: &str) -> Option<f64> {
     }
     let year = year.filter(|year| *year >= 1601)?;
     let date = jiff::civil::Date::new(year, month? as i8 + 1, i8::try_from(day?).ok()?).ok()?;
-    let zoned = date
-        .to_datetime(time?)
-        .to_zoned(jiff::tz::TimeZone::UTC)
-        .ok()?;
-    Some(zoned.timestamp().as_second() as f64)
+    Some(civil_seconds(date.to_datetime(time?)))
 }
 
-/// Parses a time of day such as `7:28:00`.
+/// Parses a time of day such as `7:28:00`. Browsers ignore what follows the digits of the seconds.
 fn clock_time(text: &str) -> Option<jiff::civil::Time> {
-    let mut parts = text.split(':').map(|part| part.parse::<i8>().ok());
+    let end = text.rfind(':')? + 1;
+    let digits = text[end..].bytes().take_while(u8::is_ascii_digit).count();
+    let mut parts = text[..end + digits]
+        .split(':')
+        .map(|part| part.parse::<i8>().ok());
     let (hour, minute, second) = (parts.next()??, parts.next()??, parts.next()??);
     jiff::civil::Time::new(hour, minute, second, 0).ok()
 }
@@ -75,6 +97,24 @@ mod tests {
         assert_eq!(at, Some(784_111_777.0));
         assert_eq!(super::unix_seconds("soon"), None);
         assert_eq!(super::day(784_111_777.0), "1994-11-06");
+        // The obsolete forms (RFC 9110, 5.6.7).
+        for text in ["Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"] {
+            assert_eq!(super::unix_seconds(text), at, "{text}");
+        }
+    }
+
+    /// The second before the year 10000 is the largest date of .NET, which servers send for "never".
+    /// Expected value: `date -ud '9999-12-31 23:59:59' +%s`.
+    #[test]
+    fn dates_are_read_up_to_the_end_of_the_year_9999() {
+        let last = Some(253_402_300_799.0);
+        let text = "Fri, 31-Dec-9999 23:59:59 GMT";
+        assert_eq!(super::cookie_seconds(text), last);
+        assert_eq!(super::unix_seconds(&text.replace('-', " ")), last);
+        assert_eq!(super::iso_seconds("9999-12-31T23:59:59.000Z"), last);
+        let with_zone = super::iso_seconds("1994-11-06T09:49:37+01:00");
+        assert_eq!(with_zone, Some(784_111_777.0));
+        assert_eq!(super::iso_seconds("Session"), None);
     }
 
     #[test]
@@ -90,6 +130,8 @@ mod tests {
         }
         let later = super::cookie_seconds("Thu, 01-Jan-70 00:00:01 GMT");
         assert_eq!(later, Some(1.0));
+        let zone_at_the_time = super::cookie_seconds("Sun, 06 Nov 1994 08:49:37GMT");
+        assert_eq!(zone_at_the_time, Some(784_111_777.0));
         for text in [
             "",
             "soon",

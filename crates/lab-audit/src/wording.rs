@@ -444,8 +444,12 @@ pub fn unknown_format() -> String {
 }
 
 pub const NO_HAR: &str = "JSON without log.entries, so not a HAR file";
-pub const NO_RESPONSE: &str = "the HAR file contains no response";
+pub const NO_RESPONSE: &str = "the HAR file contains no response to a GET request";
 pub const NO_HOST: &str = "the URL has no host";
+pub const NO_BODY: &str = "The HAR file does not contain the body.";
+pub const NO_SENT_SIZE: &str = "The HAR file does not contain the size as sent.";
+pub const FROM_CACHE: &str =
+    "No body was sent, for example because the browser had it in its cache.";
 
 pub fn not_json(error: &dyn Display) -> String {
     format!("invalid JSON: {error}")

@@ -39,6 +39,19 @@ pub struct Attributes {
     pub same_site: String,
     /// The lifetime in seconds. `None` means until the end of the browser session.
     pub lifetime_s: Option<f64>,
+    /// `Max-Age` or `Expires`, if its value is invalid, so that browsers ignore it.
+    pub ignored: Option<&'static str>,
+    /// True if the path was specified, not derived from the path of the request.
+    pub has_path: bool,
+}
+
+impl Attributes {
+    /// Returns `Strict`, `Lax` or `None`, or no text if browsers use their default.
+    pub fn same_site(&self) -> Option<&'static str> {
+        let values = ["Strict", "Lax", "None"].into_iter();
+        let mut values = values.filter(|value| self.same_site.eq_ignore_ascii_case(value));
+        values.next()
+    }
 }
 
 /// A request and the cookies that it carried.
@@ -172,6 +185,20 @@ impl Cookie {
         self.name.len() + 1 + self.value_bytes
     }
 
+    /// Returns true if the name begins with `__Host-` or `__Secure-`, in any case (RFC 6265bis, 5.7).
+    pub fn has_prefix(&self, prefix: &str) -> bool {
+        let begin = self.name.get(..prefix.len());
+        begin.is_some_and(|begin| begin.eq_ignore_ascii_case(prefix))
+    }
+
+    /// Returns true if the cookie meets the requirements of its prefix, or has none (RFC 6265bis,
+    /// 4.1.3).
+    pub fn keeps_prefix(&self, attributes: &Attributes) -> bool {
+        let is_host_kept = attributes.host_only && attributes.has_path && self.path == "/";
+        let needs_secure = self.has_prefix("__Host-") || self.has_prefix("__Secure-");
+        (attributes.secure || !needs_secure) && (is_host_kept || !self.has_prefix("__Host-"))
+    }
+
     /// Returns true if the name suggests a session or a token. CSRF tokens are excluded, because scripts must read
     /// them.
     pub fn is_login(&self) -> bool {
@@ -295,11 +322,39 @@ pub fn split_set_cookie(field: &str) -> Vec<&str> {
     fields
 }
 
+/// The attributes of a `Set-Cookie` field that limit the lifetime of its cookie.
+#[derive(Default)]
+struct Lifetime {
+    max_age_s: Option<f64>,
+    expires_s: Option<f64>,
+    ignored: Option<&'static str>,
+}
+
+impl Lifetime {
+    /// Reads a `Max-Age`: digits, possibly after a minus sign (RFC 6265, 5.2.2).
+    fn set_max_age(&mut self, value: &str) {
+        let digits = value.strip_prefix('-').unwrap_or(value);
+        let is_valid = !digits.is_empty() && digits.bytes().all(|c| c.is_ascii_digit());
+        match value.parse().ok().filter(|_| is_valid) {
+            Some(seconds) => self.max_age_s = Some(seconds),
+            None => self.ignored = Some("Max-Age"),
+        }
+    }
+
+    /// Reads an `Expires` of a response at `at_s` (seconds since 1970).
+    fn set_expires(&mut self, value: &str, at_s: f64) {
+        match cookie_seconds(value) {
+            Some(expiry_s) => self.expires_s = Some(expiry_s - at_s),
+            None => self.ignored = Some("Expires"),
+        }
+    }
+}
+
 /// Parses a `Set-Cookie` header field into a cookie and its value (RFC 6265, 5.2).
 ///
 /// `host` and `path` belong to the request. `at_s` is the time of the response in seconds since
 /// 1970. Returns `None` for cookies that browsers reject: cookies with neither a name nor a value,
-/// and cookies for a domain that does not include the host.
+/// and cookies for a domain that does not include the host, or for a whole top-level domain.
 pub fn set_cookie(
     field: &str,
     host: &str,
@@ -317,6 +372,7 @@ pub fn set_cookie(
         host_only: true,
         ..Attributes::default()
     };
+    let mut lifetime = Lifetime::default();
     let mut cookie = Cookie {
         name: name.trim_end().to_owned(),
         domain: host.to_ascii_lowercase(),
@@ -333,21 +389,32 @@ pub fn set_cookie(
                 cookie.domain = value.trim_start_matches('.').to_ascii_lowercase();
                 attributes.host_only = false;
             }
-            "path" if value.starts_with('/') => cookie.path = value.to_owned(),
+            "path" if value.starts_with('/') => {
+                cookie.path = value.to_owned();
+                attributes.has_path = true;
+            }
             "secure" => attributes.secure = true,
             "httponly" => attributes.http_only = true,
             "samesite" => attributes.same_site = value.to_owned(),
-            // Max-Age takes precedence over Expires, regardless of their order.
-            "max-age" => attributes.lifetime_s = value.parse().ok().or(attributes.lifetime_s),
-            "expires" if attributes.lifetime_s.is_none() => {
-                attributes.lifetime_s = cookie_seconds(value).map(|expiry_s| expiry_s - at_s);
-            }
+            "max-age" => lifetime.set_max_age(value),
+            "expires" => lifetime.set_expires(value, at_s),
             _ => {}
+        }
+    }
+    let is_single_label = !host.is_empty() && !cookie.domain.contains('.');
+    if is_single_label && !attributes.host_only {
+        // Browsers accept the domain of a whole top-level domain only from a host of this name.
+        attributes.host_only = host.eq_ignore_ascii_case(&cookie.domain);
+        if !attributes.host_only {
+            return None;
         }
     }
     if !host.is_empty() && !is_within(host, &cookie.domain) {
         return None;
     }
+    // Max-Age takes precedence over Expires, regardless of their order.
+    attributes.lifetime_s = lifetime.max_age_s.or(lifetime.expires_s);
+    attributes.ignored = lifetime.ignored;
     cookie.is_deleted = attributes.lifetime_s.is_some_and(|seconds| seconds <= 0.0);
     cookie.attributes = Some(attributes);
     Some((cookie, value.to_owned()))

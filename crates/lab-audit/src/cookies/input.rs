@@ -6,7 +6,8 @@ use super::cookie::{
     set_cookie, split_set_cookie,
 };
 use super::wire::Http2;
-use crate::date::now;
+use crate::date::{cookie_seconds, iso_seconds, now};
+use crate::value::counted;
 use crate::wording;
 use serde_json::Value as Json;
 use std::collections::HashMap;
@@ -276,27 +277,19 @@ impl Collector {
 
     /// Reads an entry that was recorded at `at_s` (seconds since 1970).
     ///
-    /// Returns true if the request carried cookies, or `None` if the entry cannot be read.
+    /// Returns true if the request carried cookies, or `None` if the entry cannot be read or has no
+    /// host.
     fn read_har_entry(&mut self, entry: &Json, at_s: f64) -> Option<bool> {
         let (request, response) = (&entry["request"], &entry["response"]);
         let url = request["url"].as_str().and_then(|url| Url::parse(url).ok());
-        let Some((url, host)) = url.as_ref().and_then(|url| Some((url, url.host_str()?))) else {
+        let Some(url) = url else {
             self.observation.skipped += 1;
             return None;
         };
+        // A URL without a host, such as data: or blob:, carries no cookies.
+        let host = url.host_str()?;
         let path = url.path();
         self.set_site(host);
-        let fields = |message: &Json, field_name: &str| -> Vec<String> {
-            let headers = message["headers"].as_array().into_iter().flatten();
-            let matching = headers.filter(|h| {
-                h["name"]
-                    .as_str()
-                    .is_some_and(|n| n.eq_ignore_ascii_case(field_name))
-            });
-            let values = matching.filter_map(|header| header["value"].as_str());
-            // Firefox joins multiple fields with line breaks.
-            values.flat_map(str::lines).map(str::to_owned).collect()
-        };
         let mut sent = fields(request, "cookie").join("; ");
         if sent.is_empty() {
             let cookies = request["cookies"].as_array().into_iter().flatten();
@@ -313,13 +306,9 @@ impl Collector {
         let kind =
             RequestKind::classify(entry["_resourceType"].as_str().unwrap_or(""), media, path);
         let has_cookies = !cookies.is_empty();
-        self.add_request(host, path, kind, cookies, other_bytes(request, url));
-        let set_cookies = fields(response, "set-cookie");
-        let set_cookies: Vec<&str> = set_cookies
-            .iter()
-            .flat_map(|field| split_set_cookie(field))
-            .collect();
-        self.add_response(host, path, at_s, set_cookies.into_iter().map(str::to_owned));
+        self.add_request(host, path, kind, cookies, other_bytes(request, &url));
+        let set_cookies = har_set_cookies(response, host, at_s);
+        self.add_response(host, path, at_s, set_cookies.into_iter());
         Some(has_cookies)
     }
 
@@ -354,8 +343,9 @@ impl Collector {
                     host_only: below != "TRUE",
                     secure: secure == "TRUE",
                     http_only,
-                    same_site: String::new(),
                     lifetime_s: expires.map(|at| at - now),
+                    has_path: true,
+                    ..Attributes::default()
                 }),
                 is_deleted: expires.is_some_and(|at| at <= now),
             };
@@ -394,6 +384,7 @@ impl Collector {
     /// Reads a table of cookies copied from a browser's developer tools: name, value, domain, path, expiry, size,
     /// HttpOnly, Secure, SameSite.
     fn read_devtools(&mut self, text: &str) -> Result<(), InputError> {
+        let mut unread_dates = 0;
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
             let words: Vec<&str> = line.split('\t').map(str::trim).collect();
             if words[0].eq_ignore_ascii_case("name") && words.len() >= 3 {
@@ -420,11 +411,19 @@ impl Collector {
                     http_only: ticked(3),
                     secure: ticked(4),
                     same_site: word(5).to_owned(),
-                    lifetime_s: lifetime(word(1)),
+                    lifetime_s: date_seconds(word(1)).map(|at| at - now()),
+                    has_path: true,
+                    ..Attributes::default()
                 }),
                 is_deleted: false,
             };
             self.add(cookie, (*value).to_owned());
+            let is_session = matches!(word(1), "" | "Session") || rest.len() < 5;
+            unread_dates += u64::from(!is_session && date_seconds(word(1)).is_none());
+        }
+        if unread_dates > 0 {
+            let cookies = counted(unread_dates, "cookie");
+            self.add_gap(&format!("The expiry dates of {cookies} could not be read."));
         }
         self.assume_requests()
     }
@@ -514,9 +513,64 @@ fn is_devtools_table(text: &str) -> bool {
         || text.lines().any(|line| line.contains('✓'))
 }
 
-fn lifetime(expires: &str) -> Option<f64> {
-    let then: jiff::Timestamp = expires.parse().ok()?;
-    Some((then.as_second() - jiff::Timestamp::now().as_second()) as f64)
+/// Parses the expiry date of a cookie as browsers show it, into seconds since 1970.
+fn date_seconds(text: &str) -> Option<f64> {
+    iso_seconds(text).or_else(|| cookie_seconds(text))
+}
+
+/// Returns the `Set-Cookie` fields of a host's response in a HAR that was recorded at `at_s` (seconds
+/// since 1970). If there are none, they are made from the response's list of cookies.
+pub fn har_set_cookies(response: &Json, host: &str, at_s: f64) -> Vec<String> {
+    let fields = fields(response, "set-cookie");
+    if fields.is_empty() {
+        let listed = response["cookies"].as_array().into_iter().flatten();
+        return listed
+            .filter_map(|cookie| listed_field(cookie, host, at_s))
+            .collect();
+    }
+    let fields = fields.iter().flat_map(|field| split_set_cookie(field));
+    fields.map(str::to_owned).collect()
+}
+
+/// Formats a cookie in the list of a HAR as a `Set-Cookie` field.
+///
+/// A list may name the host of a cookie that was set without `Domain`.
+fn listed_field(cookie: &Json, host: &str, at_s: f64) -> Option<String> {
+    let text = |name: &str| {
+        let text = cookie[name].as_str().filter(|text| !text.is_empty());
+        text.filter(|text| name != "domain" || !text.eq_ignore_ascii_case(host))
+    };
+    let flag = |name: &str| cookie[name].as_bool().unwrap_or(false);
+    let value = cookie["value"].as_str().unwrap_or_default();
+    let mut field = format!("{}={value}", cookie["name"].as_str()?);
+    for (name, key) in [
+        ("Domain", "domain"),
+        ("Path", "path"),
+        ("SameSite", "sameSite"),
+    ] {
+        field.extend(text(key).map(|value| format!("; {name}={value}")));
+    }
+    let date = text("expires").filter(|date| !date.eq_ignore_ascii_case("session"));
+    field.extend(date.map(|date| match date_seconds(date) {
+        Some(expiry_s) => format!("; Max-Age={}", (expiry_s - at_s).round()),
+        None => format!("; Expires={date}"),
+    }));
+    for (name, key) in [("Secure", "secure"), ("HttpOnly", "httpOnly")] {
+        field.extend(flag(key).then(|| format!("; {name}")));
+    }
+    Some(field)
+}
+
+/// Returns the values of a field of a request or a response in a HAR.
+fn fields(message: &Json, name: &str) -> Vec<String> {
+    let headers = message["headers"].as_array().into_iter().flatten();
+    let is_named = |header: &&Json| {
+        let its_name = header["name"].as_str();
+        its_name.is_some_and(|its_name| its_name.eq_ignore_ascii_case(name))
+    };
+    let values = headers.filter(is_named).filter_map(|h| h["value"].as_str());
+    // Firefox joins multiple fields with line breaks.
+    values.flat_map(str::lines).map(str::to_owned).collect()
 }
 
 /// Returns the size in bytes of a request's HTTP/1.1 head without its cookies.

@@ -9,7 +9,7 @@ pub mod wire;
 use crate::judge::judge;
 use crate::rule::{self, Rule, RuleError};
 use crate::value::{Class, Thing, Value, counted};
-use cookie::{Cookie, CookieRequest, RequestKind, SentCookie, default_path};
+use cookie::{Attributes, Cookie, CookieRequest, RequestKind, SentCookie, default_path};
 use input::CookieObservation;
 use lab_model::Unit;
 use lab_model::audit::{Audit, AuditKind, EvidenceBars, EvidenceTable, EvidenceValue};
@@ -43,6 +43,10 @@ pub const COOKIE: Class = Class {
         ("http_only", "whether the cookie is hidden from scripts"),
         ("same_site", "Strict, Lax, None, or not specified"),
         ("lifetime", "the cookie's lifetime"),
+        (
+            "ignored",
+            "Max-Age or Expires, if browsers ignore its value, because it is invalid",
+        ),
         ("login", "whether the name indicates a session or a token"),
         (
             "passing",
@@ -314,10 +318,11 @@ fn cookie_thing(cookie: &Cookie, owner: &Owner, uses: &CookieUse) -> Thing {
     thing.set("login", Value::Flag(login));
     thing.set("passing", Value::Flag(cookie.is_temporary_login()));
     thing.set("requests", Value::count(uses.total() as u64, "requests"));
-    // A single page says little about which paths need the cookie.
-    if let Some(folder) = uses.folder.as_ref().filter(|_| uses.dynamic_requests() > 1) {
+    // A single page says little about which paths need the cookie. __Host- requires the path /.
+    let may_move = uses.dynamic_requests() > 1 && !cookie.has_prefix("__Host-");
+    if let Some(folder) = uses.folder.as_ref().filter(|_| may_move) {
         thing.set("folder", Value::word(folder));
-        let line = set_line(&cookie.name, folder, is_http_only(cookie, login));
+        let line = set_line(cookie, folder, is_http_only(cookie, login));
         thing.set("folder_line", Value::Word(line));
         thing.set("outside", Value::count(uses.outside as u64, "requests"));
     }
@@ -326,7 +331,7 @@ fn cookie_thing(cookie: &Cookie, owner: &Owner, uses: &CookieUse) -> Thing {
     thing.set("static_requests", Value::count(stat as u64, "requests"));
     thing.set("static_bytes", Value::bytes(uses.static_bytes as u64));
     thing.set("copies", Value::count(uses.copies.max(1) as u64, "cookies"));
-    let line = set_line(&cookie.name, &cookie.path, is_http_only(cookie, login));
+    let line = set_line(cookie, &cookie.path, is_http_only(cookie, login));
     thing.set("set_line", Value::Word(line));
     thing
 }
@@ -347,30 +352,28 @@ fn set_attributes(cookie: &Cookie, thing: &mut Thing) {
     thing.set("wide", Value::Flag(!attributes.host_only));
     thing.set("secure", Value::Flag(attributes.secure));
     thing.set("http_only", Value::Flag(attributes.http_only));
-    let same_site = match attributes.same_site.to_ascii_lowercase().as_str() {
-        "strict" => "Strict",
-        "lax" => "Lax",
-        "none" => "None",
-        _ => "not specified",
-    };
+    let same_site = attributes.same_site().unwrap_or("not specified");
     thing.set("same_site", Value::word(same_site));
     thing.set_some(
         "lifetime",
         attributes.lifetime_s.map(|s| Value::ns(s * 1e9)),
     );
-    let host_prefix_kept = !cookie.name.starts_with("__Host-")
-        || (attributes.secure && attributes.host_only && cookie.path == "/");
-    let secure_prefix_kept = !cookie.name.starts_with("__Secure-") || attributes.secure;
-    thing.set(
-        "prefix_kept",
-        Value::Flag(host_prefix_kept && secure_prefix_kept),
-    );
+    thing.set_some("ignored", attributes.ignored.map(Value::word));
+    let is_kept = cookie.keeps_prefix(attributes);
+    thing.set("prefix_kept", Value::Flag(is_kept));
 }
 
 /// Formats a line such as `Set-Cookie: sid=…; Path=/; Secure; HttpOnly; SameSite=Lax`.
-fn set_line(name: &str, path: &str, http_only: bool) -> String {
+///
+/// The line keeps the cookie's own `SameSite`, and the path that its prefix requires.
+fn set_line(cookie: &Cookie, path: &str, http_only: bool) -> String {
+    let name = &cookie.name;
+    let path = Some(path).filter(|_| !cookie.has_prefix("__Host-"));
+    let path = path.unwrap_or("/");
     let http_only = if http_only { "; HttpOnly" } else { "" };
-    format!("Set-Cookie: {name}=…; Path={path}; Secure{http_only}; SameSite=Lax")
+    let same_site = cookie.attributes.as_ref().and_then(Attributes::same_site);
+    let same_site = same_site.unwrap_or("Lax");
+    format!("Set-Cookie: {name}=…; Path={path}; Secure{http_only}; SameSite={same_site}")
 }
 
 /// Returns true if the cookie should be set with `HttpOnly`, judging by its name and its attributes.
@@ -702,6 +705,11 @@ fn attribute_text(cookie: &Cookie) -> String {
         Some(s) => Value::ns(s * 1e9).text(),
         None => "session".into(),
     });
+    words.extend(
+        attributes
+            .ignored
+            .map(|name| format!("({name} is invalid)")),
+    );
     words.join(" ")
 }
 

@@ -64,6 +64,10 @@ pub struct PageResponse {
     pub is_folded: bool,
     /// True if the body was longer than the limit or did not end in time.
     pub is_truncated: bool,
+    /// The reason why the body is incomplete, although it is shorter than the limit.
+    pub incomplete: Option<String>,
+    /// True if the file in which a browser recorded the response contains no body, or only a part of it.
+    pub lacks_body: bool,
     /// The TLS observations.
     pub tls: Option<TlsObservation>,
     /// The address family of the connection, or `None` if unknown.
@@ -342,6 +346,7 @@ fn ended_early(
     reason: &str,
 ) -> Result<PageResponse, ReadFailure> {
     response.is_truncated = true;
+    response.incomplete = Some(reason.to_owned());
     finish_response(head, response).map_err(|_| ReadFailure::None(reason.to_owned()))
 }
 

@@ -10,7 +10,7 @@ use flate2::Compression;
 use flate2::read::GzEncoder;
 use lab_load::content_coding::ContentCoding;
 use std::io::Read;
-use url::Url;
+use url::{Position, Url};
 
 pub const RESOURCE: Class = Class {
     name: "resource",
@@ -21,6 +21,11 @@ pub const RESOURCE: Class = Class {
             "origin of the response, as far as its fields show",
         ),
         ("status", "status code"),
+        (
+            "outcome",
+            "served, redirect, redirect to itself, redirect without a target, \
+            304 without a condition, missing, refused, failed, or unusual",
+        ),
         ("ok", "whether the file exists"),
         ("readable", "whether the response is readable HTTP/1.1"),
         (
@@ -39,6 +44,8 @@ pub const RESOURCE: Class = Class {
         ("encoding", "content coding"),
         ("compressible", "whether compression is worth trying"),
         ("bytes", "bytes of the body as sent"),
+        ("incomplete", "why the body is incomplete, or no"),
+        ("received", "bytes of an incomplete body"),
         ("saved", "bytes that gzip would save"),
         (
             "varies",
@@ -55,19 +62,82 @@ pub const RESOURCE: Class = Class {
     ],
 };
 
+/// The meaning of a response's status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The file was sent, or the browser used its cached copy (304).
+    Served,
+    /// A redirect to another URL.
+    Redirect,
+    /// A redirect to the same URL.
+    RedirectToItself,
+    /// A redirect without a Location that browsers can follow.
+    RedirectWithoutTarget,
+    /// A 304, although the request had no condition.
+    Unconditional304,
+    /// The file does not exist.
+    Missing,
+    /// The server refused the request, so the file may exist.
+    Refused,
+    /// The server failed.
+    Failed,
+    /// A status that no browser can use.
+    Unusual,
+}
+
+impl Outcome {
+    /// Determines the outcome of a GET request. A browser that records a 304 has a cached copy.
+    fn of_response(url: &Url, response: &PageResponse) -> Outcome {
+        match (response.status, response.redirect_target(url)) {
+            (200..=299, _) => Outcome::Served,
+            (304, _) if response.is_decoded => Outcome::Served,
+            (304, _) => Outcome::Unconditional304,
+            (_, Some(to)) if is_same(&to, url) => Outcome::RedirectToItself,
+            (_, Some(_)) => Outcome::Redirect,
+            (300..=399, None) => Outcome::RedirectWithoutTarget,
+            (404 | 410, _) => Outcome::Missing,
+            (400..=499, _) => Outcome::Refused,
+            (500..=599, _) => Outcome::Failed,
+            _ => Outcome::Unusual,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Outcome::Served => "served",
+            Outcome::Redirect => "redirect",
+            Outcome::RedirectToItself => "redirect to itself",
+            Outcome::RedirectWithoutTarget => "redirect without a target",
+            Outcome::Unconditional304 => "304 without a condition",
+            Outcome::Missing => "missing",
+            Outcome::Refused => "refused",
+            Outcome::Failed => "failed",
+            Outcome::Unusual => "unusual",
+        }
+    }
+}
+
 /// The page or a file, as described by its response.
 pub struct Resource {
     pub url: Url,
     pub status: u16,
+    pub outcome: Outcome,
     /// The HTTP version. Empty if unknown.
     pub version: String,
     pub served_by: String,
     pub media: String,
     pub encoding: String,
-    pub bytes: usize,
-    /// The number of bytes that gzip would save. `None` if the file is already compressed, is not
-    /// text, or is missing.
-    pub saved: Option<usize>,
+    /// The size of the body as sent, or the reason why it is unknown, as a sentence.
+    pub bytes: Result<usize, String>,
+    /// The number of bytes that gzip would save, or the reason why it is unknown, as a sentence.
+    /// `None` if the file is already compressed, is not text, or is missing.
+    pub saved: Option<Result<usize, String>>,
+    /// True if the body was sent compressed, although the recorded response has no Content-Encoding.
+    pub has_unnamed_coding: bool,
+    /// The reason why the body is incomplete. `None` if its end was not examined.
+    pub completeness: Option<Result<(), String>>,
+    /// The Content-Length of the response.
+    length: Option<usize>,
     pub cache: String,
     /// `Expires`, the validators and `Vary`, as sent.
     pub expires: String,
@@ -105,9 +175,20 @@ impl Resource {
             .unwrap_or_default()
             .trim()
             .to_ascii_lowercase();
-        let is_ok = (200..300).contains(&response.status);
-        let is_plain_text = is_ok && encoding.is_empty() && is_compressible(&media);
-        let saved = is_plain_text.then(|| gzip_savings(&response.body));
+        let outcome = Outcome::of_response(url, response);
+        let is_plain_text = outcome == Outcome::Served
+            && response.status != 304
+            && encoding.is_empty()
+            && is_compressible(&media);
+        let saved = is_plain_text.then(|| Ok(gzip_savings(&response.body)));
+        let length = response.field("content-length");
+        let length = length.and_then(|length| length.trim().parse().ok());
+        let is_cut = response.is_truncated && response.incomplete.is_none();
+        let too_long = || "The file is longer than 4 MiB, and has no Content-Length.".to_owned();
+        let bytes = match is_cut {
+            true => length.ok_or_else(too_long),
+            false => Ok(response.body.len()),
+        };
         let field = |name: &str| response.field(name).unwrap_or_default().to_owned();
         let vary = response.all("vary").collect::<Vec<_>>().join(", ");
         Resource {
@@ -121,8 +202,16 @@ impl Resource {
             has_charset: content_type.to_ascii_lowercase().contains("charset="),
             media,
             encoding,
-            bytes: response.body.len(),
+            outcome,
+            bytes,
             saved,
+            has_unnamed_coding: false,
+            completeness: match &response.incomplete {
+                Some(reason) => Some(Err(reason.clone())),
+                None if response.is_decoded => None,
+                None => Some(Ok(())),
+            },
+            length,
             cache: response.all("cache-control").collect::<Vec<_>>().join(", "),
             revalidated: Err("There was no conditional request".into()),
             set_cookies: response.all("set-cookie").map(str::to_owned).collect(),
@@ -150,9 +239,9 @@ impl Resource {
             thing.set("unreadable", Value::word(reason));
             return thing;
         }
-        let is_ok = (200..300).contains(&self.status);
         thing.set("served_by", Value::word(&self.served_by));
         thing.set("status", Value::count(self.status.into(), ""));
+        thing.set("outcome", Value::word(self.outcome.name()));
         let target = self.leads_to.as_ref().map(address::redact);
         let is_redirect = target.is_some();
         thing.set("leads_to", Value::Word(target.unwrap_or("nowhere".into())));
@@ -160,15 +249,48 @@ impl Resource {
         if is_redirect {
             return thing;
         }
-        thing.set("ok", Value::Flag(is_ok));
-        thing.set("typed", Value::Flag(!self.media.is_empty()));
-        thing.set("type", Value::word(&self.media));
-        thing.set("bytes", Value::bytes(self.bytes as u64));
-        if is_ok {
+        thing.set("ok", self.exists());
+        let bytes = self.bytes.clone().map(|n| n as u64);
+        thing.set_result("bytes", bytes, Value::bytes);
+        // An empty body needs no type.
+        if !(self.media.is_empty() && self.bytes == Ok(0)) {
+            thing.set("typed", Value::Flag(!self.media.is_empty()));
+            thing.set("type", Value::word(&self.media));
+        }
+        // A 204 or 205 is the response to a call of a script, not a file.
+        if self.outcome == Outcome::Served && !matches!(self.status, 204 | 205) {
+            self.set_completeness(&mut thing);
             self.set_content(&mut thing);
             self.set_caching(&mut thing);
         }
         thing
+    }
+
+    /// Returns a flag that is true if the file exists, as far as the response shows.
+    fn exists(&self) -> Value {
+        match self.outcome {
+            Outcome::Served => Value::Flag(true),
+            Outcome::Refused => {
+                let status = self.status;
+                Value::Unknown(format!("The server refused the request: status {status}."))
+            }
+            _ => Value::Flag(false),
+        }
+    }
+
+    fn set_completeness(&self, thing: &mut Thing) {
+        let incomplete = match &self.completeness {
+            None => return,
+            Some(Ok(())) => "no",
+            Some(Err(reason)) => reason,
+        };
+        thing.set("incomplete", Value::word(incomplete));
+        let received = |bytes| match self.length {
+            Some(length) => format!("{bytes} of {length} bytes"),
+            None => format!("{bytes} bytes"),
+        };
+        let received = self.bytes.clone().map(received);
+        thing.set_result("received", received, Value::Word);
     }
 
     /// Sets the media type, the encoding and the bytes that compression would save.
@@ -177,14 +299,16 @@ impl Resource {
         if self.media.starts_with("text/") {
             thing.set("charset", Value::Flag(self.has_charset));
         }
-        let coding = if self.encoding.is_empty() {
-            "none"
-        } else {
-            &self.encoding
+        let coding = match self.encoding.as_str() {
+            "" if self.has_unnamed_coding => "not recorded",
+            "" => "none",
+            coding => coding,
         };
         thing.set("encoding", Value::word(coding));
         thing.set("compressible", Value::Flag(is_compressible(&self.media)));
-        thing.set_some("saved", self.saved.map(|n| Value::bytes(n as u64)));
+        let saved = self.saved.clone().map(|saved| saved.map(|n| n as u64));
+        let saved = saved.map(|saved| Value::from_result(saved, Value::bytes));
+        thing.set_some("saved", saved);
         if !self.encoding.is_empty() {
             thing.set("varies", Value::Flag(self.varies_by_encoding));
         }
@@ -210,7 +334,13 @@ impl Resource {
             Value::Flag(self.lifetime_s.is_some() || has("no-cache") || has("no-store")),
         );
         thing.set("lifetime", Value::ns(self.lifetime_s.unwrap_or(0.0) * 1e9));
-        let validator = !(self.etag.is_empty() && self.last_modified.is_empty());
+        let is_304 = self.status == 304;
+        if is_304 && self.cache.is_empty() && self.lifetime_s.is_none() {
+            let reason = "The recorded 304 response does not repeat the fields for caches.";
+            thing.set_unknown(&["cacheable", "lifetime"], reason);
+        }
+        // The browser of a 304 has sent a validator.
+        let validator = is_304 || !(self.etag.is_empty() && self.last_modified.is_empty());
         thing.set("validator", Value::Flag(validator));
         if validator {
             thing.set("revalidation", self.revalidation());
@@ -228,6 +358,11 @@ impl Resource {
     }
 }
 
+/// Returns true if two URLs differ at most in their fragments, which are not sent.
+fn is_same(one: &Url, other: &Url) -> bool {
+    one[..Position::AfterQuery] == other[..Position::AfterQuery]
+}
+
 /// Describes a file whose request got no response.
 pub fn no_response_thing(url: &Url, reason: &str) -> Thing {
     let mut thing = Thing::new("resource", address::name(url));
@@ -242,8 +377,12 @@ pub fn no_response_thing(url: &Url, reason: &str) -> Thing {
 ///
 /// # Errors
 ///
-/// Returns a message if the content encoding is unknown, or if the body does not match it.
+/// Returns a message if there is no body, if the content encoding is unknown, or if the body does not
+/// match it.
 pub fn text(response: &PageResponse) -> Result<String, String> {
+    if response.lacks_body {
+        return Err("the HAR file does not contain its body".into());
+    }
     let body = &response.body[..];
     let encoded = response
         .field("content-encoding")

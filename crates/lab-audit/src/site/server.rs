@@ -432,6 +432,30 @@ fn set_response(url: &Url, page: &PageResponse, thing: &mut Thing) {
         set_html(page, &html, thing);
         thing.set("complete", Value::Flag(!page.is_truncated));
     }
+    if page.status == 304 {
+        forget_missing_fields(thing);
+    }
+}
+
+/// Sets the values that follow from the absence of a field to unknown: a 304 leaves out fields that
+/// the browser already has (RFC 9110, 15.4.5).
+fn forget_missing_fields(thing: &mut Thing) {
+    const NAMES: [&str; 7] = [
+        "csp",
+        "framed",
+        "hsts",
+        "isolated",
+        "nosniff",
+        "permissions",
+        "referrer",
+    ];
+    let missing = [Value::Flag(false), Value::word("none"), Value::ns(0.0)];
+    for name in NAMES {
+        if thing.values.get(name).is_some_and(|v| missing.contains(v)) {
+            let reason = "The page's response is 304, which leaves out fields.";
+            thing.set(name, Value::Unknown(reason.into()));
+        }
+    }
 }
 
 fn set_fields(page: &PageResponse, thing: &mut Thing) {

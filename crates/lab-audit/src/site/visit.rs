@@ -154,7 +154,10 @@ impl<'a> SiteVisit<'a> {
         (self.step)(url.as_str());
         let (url, page, redirects) = self.follow(url)?;
         if page.redirect_target(&url).is_none() {
-            self.site.resources.push(Resource::new(&url, &page));
+            let mut resource = Resource::new(&url, &page);
+            // The end of the page is a finding about the server.
+            resource.completeness = None;
+            self.site.resources.push(resource);
             self.load_files(&url, &page);
         }
         Ok((url, page, redirects))
@@ -336,7 +339,11 @@ fn add_cookies(site: &Site, collector: &mut Collector) {
 fn resource_table(site: &Site) -> EvidenceTable {
     let row = |resource: &Resource| {
         let word = |text: &str| EvidenceValue::Word(text.to_owned());
-        let bytes = |n: usize| EvidenceValue::Number(n as f64, Unit::Bytes);
+        let bytes = |n: Option<&usize>| {
+            n.map_or(EvidenceValue::Nothing, |n| {
+                EvidenceValue::Number(*n as f64, Unit::Bytes)
+            })
+        };
         vec![
             word(&resource.name()),
             word(&resource.served_by),
@@ -344,8 +351,8 @@ fn resource_table(site: &Site) -> EvidenceTable {
             word_or_nothing(&resource.version),
             word_or_nothing(&resource.media),
             word_or_nothing(&resource.encoding),
-            bytes(resource.bytes),
-            resource.saved.map_or(EvidenceValue::Nothing, bytes),
+            bytes(resource.bytes.as_ref().ok()),
+            bytes(resource.saved.iter().flatten().next()),
         ]
     };
     let columns = [
@@ -468,12 +475,18 @@ fn others_table(site: &Site) -> EvidenceTable {
 }
 
 fn facts(site: &Site) -> Vec<(String, String)> {
-    let bytes: usize = site.resources.iter().map(|resource| resource.bytes).sum();
+    let known = site.resources.iter().flat_map(|resource| &resource.bytes);
+    let bytes: usize = known.clone().sum();
+    let unknown = site.resources.len() - known.count();
     let mut facts = vec![
         ("requests made".to_owned(), site.requests.to_string()),
         ("resources".into(), site.resources.len().to_string()),
         ("body bytes".into(), bytes.to_string()),
     ];
+    if unknown > 0 {
+        let responses = counted(unknown as u64, "response");
+        facts.push(("body bytes unknown".into(), responses));
+    }
     facts.extend(
         site.notes
             .iter()
@@ -484,8 +497,10 @@ fn facts(site: &Site) -> Vec<(String, String)> {
 }
 
 fn chart(site: &Site) -> Option<EvidenceBars> {
-    let saved =
-        |resource: &Resource| Some((resource.name(), resource.saved.filter(|n| *n > 0)? as f64));
+    let saved = |resource: &Resource| {
+        let bytes = resource.saved.iter().flatten().next()?;
+        (*bytes > 0).then(|| (resource.name(), *bytes as f64))
+    };
     let mut rows: Vec<(String, f64)> = site.resources.iter().filter_map(saved).collect();
     rows.sort_by(|a, b| b.1.total_cmp(&a.1));
     let total: f64 = rows.iter().map(|(_, bytes)| bytes).sum();

@@ -338,6 +338,11 @@ fn cases() -> Vec<(&'static str, State, String)> {
             set("k=1; Secure; SameSite=Lax; Max-Age=99999999"),
         ),
         (
+            "cookie-lifetime",
+            State::Advice,
+            set("k=1; Secure; SameSite=Lax; Expires=0"),
+        ),
+        (
             "cookie-passing",
             State::Advice,
             har(&[
@@ -497,6 +502,191 @@ fn the_path_that_a_cookie_needs_is_computed() {
     );
     let (_, line) = seen_and_fix(&har(["/app/cart", "/"]), "cookie-path");
     assert_eq!(line, "", "pages everywhere need it");
+}
+
+/// Returns the only cookie that a field sets.
+fn set(field: &str) -> Cookie {
+    let mut collector = Collector::new().expect("random numbers");
+    let fields = std::iter::once(field.to_owned());
+    collector.add_response("www.a.example", "/app/x", 0.0, fields);
+    let cookies = collector.done().cookies;
+    cookies.into_iter().next().expect("a cookie")
+}
+
+/// Max-Age has digits only (RFC 6265, 5.2.2), and Expires any year from 1601 (RFC 6265, 5.1.1).
+#[test]
+fn lifetimes_are_read_as_browsers_read_them() {
+    // The end of the year 9999, which .NET sends for "never": `date -ud '9999-12-31 23:59:59' +%s`.
+    const NEVER_S: f64 = 253_402_300_799.0;
+    for (attribute, lifetime_s, ignored) in [
+        ("Expires=Fri, 31-Dec-9999 23:59:59 GMT", Some(NEVER_S), None),
+        ("Expires=Thu, 01 Jan 1970 00:01:00 GMT", Some(60.0), None),
+        ("Expires=2030-03-01T11:00:00Z", None, Some("Expires")),
+        ("Expires=1740826800", None, Some("Expires")),
+        ("Max-Age=3600", Some(3600.0), None),
+        ("Max-Age=3600.5", None, Some("Max-Age")),
+        ("Max-Age=1e9", None, Some("Max-Age")),
+        ("Max-Age=inf", None, Some("Max-Age")),
+        ("Max-Age=+60", None, Some("Max-Age")),
+        ("Max-Age=\"60\"", None, Some("Max-Age")),
+        (
+            "Max-Age=x; Expires=Thu, 01 Jan 1970 00:01:00 GMT",
+            Some(60.0),
+            Some("Max-Age"),
+        ),
+        (
+            "Expires=Thu, 01 Jan 1970 00:01:00 GMT; Max-Age=7",
+            Some(7.0),
+            None,
+        ),
+    ] {
+        let attributes = set(&format!("k=1; {attribute}")).attributes;
+        let attributes = attributes.expect("attributes");
+        assert_eq!(attributes.lifetime_s, lifetime_s, "{attribute}");
+        assert_eq!(attributes.ignored, ignored, "{attribute}");
+    }
+    let page = |field: &str| har(&[("https://a.example/", "document", "", &[field])]);
+    for date in [
+        "Fri, 31-Dec-9999 23:59:59 GMT",
+        "Thu, 30 Dec 9999 21:59:59 GMT",
+    ] {
+        let field = format!("k=1; Secure; SameSite=Lax; Expires={date}");
+        let (text, line) = seen_and_fix(&page(&field), "cookie-lifetime");
+        assert!(text.contains("years"), "{text}");
+        assert!(line.ends_with("; Max-Age=31536000"), "{line}");
+    }
+    let (text, _) = seen_and_fix(&page("k=1; Secure; Expires=0"), "cookie-lifetime");
+    assert_eq!(text, "k has an invalid Expires, which browsers ignore.");
+}
+
+/// The line that a finding recommends meets the rules of its prefix and its SameSite (RFC 6265bis,
+/// 4.1.3 and 5.7).
+#[test]
+fn a_recommended_line_is_accepted_by_browsers() {
+    let cases = [
+        (
+            "__Host-b=1; Path=/app; Secure; HttpOnly; SameSite=Lax",
+            "cookie-prefix",
+            "__Host-b=…; Path=/; Secure; HttpOnly; SameSite=Lax",
+        ),
+        (
+            "__host-d=1; Path=/; SameSite=Lax",
+            "cookie-prefix",
+            "__host-d=…; Path=/; Secure; SameSite=Lax",
+        ),
+        (
+            "__SECURE-e=1; Path=/x; SameSite=Strict",
+            "cookie-prefix",
+            "__SECURE-e=…; Path=/x; Secure; SameSite=Strict",
+        ),
+        (
+            "k=1; Path=/; SameSite=none",
+            "cookie-same-site",
+            "k=…; Path=/; Secure; SameSite=None",
+        ),
+        (
+            "k=1; Path=/; Secure; SameSite=foo",
+            "cookie-same-site",
+            "k=…; Path=/; Secure; SameSite=Lax",
+        ),
+    ];
+    for (field, rule, expected) in cases {
+        let text = har(&[("https://a.example/app/x", "document", "", &[field])]);
+        let (_, line) = seen_and_fix(&text, rule);
+        assert_eq!(line, format!("Set-Cookie: {expected}"), "{field}");
+    }
+    // The default path is no Path attribute, even if it is /.
+    let without_path = "__Host-k=1; Secure; HttpOnly; SameSite=Lax";
+    let text = har(&[("https://a.example/", "document", "", &[without_path])]);
+    let (seen, _) = seen_and_fix(&text, "cookie-prefix");
+    assert!(seen.contains("does not meet"), "{seen}");
+    // A __Host- cookie cannot move to the path of its pages.
+    let page = |path| {
+        (
+            path,
+            "document",
+            "__Host-k=1",
+            &["__Host-k=1; Path=/; Secure"][..],
+        )
+    };
+    let image = ("https://a.example/i.png", "image", "__Host-k=1", &[][..]);
+    let text = har(&[
+        page("https://a.example/app/x"),
+        page("https://a.example/app/y"),
+        image,
+    ]);
+    assert_eq!(seen_and_fix(&text, "cookie-path").1, "");
+}
+
+/// Browsers reject a whole top-level domain, unless the host itself has this name (RFC 6265, 5.3).
+#[test]
+fn a_top_level_domain_is_no_domain_of_a_cookie() {
+    for (host, domain, expected) in [
+        ("www.a.example", "example", None),
+        ("www.a.example", ".example", None),
+        ("www.a.example", "a.example", Some(false)),
+        ("localhost", "localhost", Some(true)),
+    ] {
+        let mut collector = Collector::new().expect("random numbers");
+        let field = format!("k=1; Domain={domain}");
+        collector.add_response(host, "/", 0.0, std::iter::once(field));
+        let observation = collector.done();
+        let host_only = observation
+            .cookies
+            .first()
+            .and_then(|c| c.attributes.as_ref());
+        assert_eq!(host_only.map(|a| a.host_only), expected, "{host} {domain}");
+        assert_eq!(observation.skipped, usize::from(expected.is_none()));
+    }
+}
+
+/// Some exporters list a response's cookies, but leave out its fields (HAR 1.2, `cookies`).
+#[test]
+fn cookies_in_the_list_of_a_response_count_without_fields() {
+    let listed = json!([
+        {"name": "sid", "value": "abc", "path": "/", "domain": "a.example",
+         "expires": "2027-03-01T11:00:00.000Z", "httpOnly": true, "secure": true},
+        {"name": "wide", "value": "1", "domain": ".a.example", "sameSite": "None"},
+        {"name": "never", "value": "1", "expires": "9999-12-31T23:59:59Z"},
+    ]);
+    let entry = |headers: Value| {
+        json!({"log": {"entries": [{"startedDateTime": "2027-03-01T10:00:00.000Z",
+            "request": {"url": "https://a.example/x", "headers": []},
+            "response": {"headers": headers, "cookies": listed}}]}})
+    };
+    let seen = observe(&entry(json!([])).to_string());
+    let [sid, wide, never] = &seen.cookies[..] else {
+        panic!("{seen:?}")
+    };
+    let attributes = sid.attributes.as_ref().expect("attributes");
+    assert!(attributes.host_only && attributes.secure && attributes.http_only);
+    assert_eq!((sid.bytes(), attributes.lifetime_s), (7, Some(3600.0)));
+    let attributes = wide.attributes.as_ref().expect("attributes");
+    assert!(!attributes.host_only && attributes.lifetime_s.is_none());
+    assert_eq!(attributes.same_site(), Some("None"));
+    let attributes = never.attributes.as_ref().expect("attributes");
+    assert!(attributes.lifetime_s > Some(2e11), "{attributes:?}");
+    // The fields say more than the list.
+    let fields = json!([{"name": "Set-Cookie", "value": "only=1"}]);
+    assert_eq!(observe(&entry(fields).to_string()).cookies.len(), 1);
+}
+
+#[test]
+fn expiry_dates_in_a_table_are_read_or_counted() {
+    let table = |date: &str| {
+        format!(
+            "Name\tValue\tDomain\tPath\tExpires\tSize\tHttpOnly\tSecure\tSameSite\nk\t1\ta.example\t/\t{date}\t2\t\t✓\tLax\n"
+        )
+    };
+    for date in ["9999-12-31T23:59:59.000Z", "Fri, 31 Dec 9999 23:59:59 GMT"] {
+        let seen = observe(&table(date));
+        let attributes = seen.cookies[0].attributes.as_ref().expect("attributes");
+        assert!(attributes.lifetime_s > Some(2e11), "{date}: {attributes:?}");
+        assert_eq!(seen.gaps, Vec::<String>::new());
+    }
+    assert_eq!(observe(&table("Session")).gaps, Vec::<String>::new());
+    let gaps = observe(&table("31.12.2030, 23:59")).gaps;
+    assert_eq!(gaps, ["The expiry dates of 1 cookie could not be read."]);
 }
 
 /// Returns the names of the cookies of each request.
@@ -701,9 +891,10 @@ fn files_without_cookies_are_rejected_with_a_message() {
     let without = observe(&har(&[("https://a.example/", "document", "", &[])]));
     assert!(without.notes[0].contains("Chrome omits cookies"));
     let odd = observe(
-        r#"{"log":{"entries":[{},1,null,{"request":{"url":"nonsense"}},{"request":{"url":"http://a/","headers":7}}]}}"#,
+        r#"{"log":{"entries":[{},1,null,{"request":{"url":"nonsense"}},{"request":{"url":"http://a/","headers":7}},
+           {"request":{"url":"data:,x"}}]}}"#,
     );
-    assert_eq!(odd.skipped, 4);
+    assert_eq!(odd.skipped, 4, "a data: URL has no cookies");
 }
 
 /// Tests random bytes, decoded as text, with and without NUL.

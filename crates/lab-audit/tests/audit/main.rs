@@ -2,6 +2,7 @@
 //! All tests are one program, because each additional test program would link the whole library again.
 
 mod cookies;
+mod har;
 mod host;
 mod line;
 mod measured;

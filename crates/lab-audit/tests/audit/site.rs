@@ -95,6 +95,11 @@ fn redirect(to: &str) -> Vec<u8> {
     format!("HTTP/1.1 302 Found\r\nLocation: {to}\r\nContent-Length: 0\r\n\r\n").into_bytes()
 }
 
+/// A style sheet that ends after 3 of 500 bytes.
+fn cut_short() -> Vec<u8> {
+    format!("HTTP/1.1 200 OK\r\n{CSS}Content-Length: 500\r\n\r\na{{}}").into_bytes()
+}
+
 const WELL: &str = "Server: s\r\nContent-Type: text/html; charset=utf-8\r\nContent-Security-Policy: default-src 'self'; frame-ancestors 'none'\r\n\
                     X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\nCache-Control: no-cache\r\nETag: \"1\"\r\n\
                     Permissions-Policy: camera=()\r\nCross-Origin-Opener-Policy: same-origin\r\n";
@@ -244,6 +249,11 @@ fn a_good_site_is_good_and_each_rule_finds_what_is_not() {
             ("/s.12345678.css", redirect("/j.12345678.js")),
         ),
         (
+            "resource-complete",
+            State::Bad,
+            ("/s.12345678.css", cut_short()),
+        ),
+        (
             "resource-readable",
             State::Bad,
             css(&format!("{CSS}X-Evil: \x1b[31m\r\n"), "a{}"),
@@ -391,6 +401,82 @@ fn redirects_are_counted_and_end() {
     assert_eq!(bad(&nothing), ["resource-there"]);
     let circle = audit(Pages::from([("/", redirect("/"))]));
     assert_eq!(bad(&circle), ["server-redirects"]);
+}
+
+/// Returns the text of a rule's first finding in a state.
+fn seen(audit: &Audit, rule: &str, state: State) -> String {
+    let mut findings = audit.findings.iter();
+    let finding = findings.find(|f| f.rule == rule && f.state == state);
+    finding.map_or(String::new(), |f| f.seen.clone())
+}
+
+#[test]
+fn a_file_that_ends_early_is_incomplete() {
+    let mut pages = good();
+    pages.insert("/s.12345678.css", cut_short());
+    let report = audit(pages);
+    let text = seen(&report, "resource-complete", State::Bad);
+    assert!(
+        text.contains("ended after 3 of 500 bytes: the connection was closed"),
+        "{text}"
+    );
+    assert_eq!(bad(&report), ["resource-complete"]);
+}
+
+/// Each status gets a text that fits it.
+#[test]
+fn a_status_that_is_no_file_is_explained() {
+    let empty = "Content-Length: 0\r\n\r\n";
+    for (head, state, text) in [
+        (
+            "302 Found\r\n",
+            State::Bad,
+            "without a Location that browsers can follow",
+        ),
+        (
+            "302 Found\r\nLocation: http://[bad\r\n",
+            State::Bad,
+            "without a Location",
+        ),
+        (
+            "301 Moved\r\nLocation: /s.12345678.css#top\r\n",
+            State::Bad,
+            "to its own URL",
+        ),
+        (
+            "304 Not Modified\r\n",
+            State::Bad,
+            "the request has no condition",
+        ),
+        ("404 Not Found\r\n", State::Bad, "is 404."),
+        ("403 Forbidden\r\n", State::Advice, "the server refused"),
+        ("500 Error\r\n", State::Bad, "the server failed"),
+    ] {
+        let mut pages = good();
+        let response = format!("HTTP/1.1 {head}{empty}").into_bytes();
+        pages.insert("/s.12345678.css", response);
+        let shown = seen(&audit(pages), "resource-there", state);
+        assert!(shown.contains(text), "{head}: {shown}");
+    }
+}
+
+/// The audit reads 4 MiB of a file; the rest is known from its Content-Length.
+#[test]
+fn the_bytes_of_a_long_file_are_those_that_it_names() {
+    let head = format!("HTTP/1.1 200 OK\r\n{CSS}Content-Length: 5000000\r\n\r\n");
+    let mut pages = good();
+    pages.insert(
+        "/s.12345678.css",
+        [head.as_bytes(), &[b'x'; 5_000_000]].concat(),
+    );
+    let report = audit(pages);
+    let text = seen(&report, "resource-compression", State::Bad);
+    // 5,000,000 / 1,048,576
+    assert!(
+        text.ends_with("was sent uncompressed, with 4.77 MiB."),
+        "{text}"
+    );
+    assert!(!states(&report, "resource-complete").contains(&State::Bad));
 }
 
 /// Tests the rules that need a host name, a default port or a certificate on artificial values.
@@ -1034,12 +1120,19 @@ fn a_har_is_audited_without_asking() {
         {"request":{"url":"http://a.example/blocked"},"response":{"status":0}}, {}, 7]}}"#;
     let (url, site) = site::of_har(&har.replace("TEXT", &"word ".repeat(1200))).expect("a site");
     let report = site::audit(&url, &site, &site::rules().expect("rules"));
-    assert_eq!(states(&report, "resource-compression"), [State::Bad]);
+    assert_eq!(
+        states(&report, "resource-compression"),
+        [State::Bad, State::NotApplicable]
+    );
     assert_eq!(states(&report, "server-version"), [State::Good]);
     assert_eq!(states(&report, "server-csp"), [State::Advice]);
     assert_eq!(states(&report, "server-exposed"), [State::NotApplicable]);
     assert_eq!(states(&report, "server-http2"), [State::NotApplicable]);
-    assert_eq!(states(&report, "resource-revalidation"), [State::Unknown]);
+    let blocked = State::NotApplicable;
+    assert_eq!(
+        states(&report, "resource-revalidation"),
+        [State::Unknown, blocked]
+    );
     // Two of the HAR's entries are invalid.
     assert_eq!(states(&report, "input-read"), [State::Unknown]);
     let rows = |title: &str| {
