@@ -11,8 +11,10 @@ use rustls::{
     CertificateError, DigitallySignedStruct, Error, OtherError, RootCertStore, SignatureScheme,
 };
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use x509_parser::prelude::{ASN1Time, FromDer, GeneralName, X509Certificate};
+use x509_parser::public_key::PublicKey;
 
 /// Loads the certificate authorities that this system trusts.
 ///
@@ -70,6 +72,9 @@ pub enum CertificateFault {
     /// The certificate cannot be parsed.
     #[error("it is not a valid certificate")]
     Unreadable,
+    /// The signature of the handshake cannot be verified with this kind of key.
+    #[error("it has {0}")]
+    UnsupportedKey(String),
     /// Any other error.
     #[error("{0}")]
     Other(String),
@@ -173,6 +178,28 @@ fn is_self_signed(certificate: &X509Certificate) -> bool {
         && certificate.verify_signature(None).is_ok()
 }
 
+/// The sizes of RSA keys in bits that the crypto provider accepts.
+const RSA_BITS: RangeInclusive<usize> = 2048..=8192;
+
+/// Replaces the error for the signature of a handshake if the certificate's key is the cause.
+///
+/// The crypto provider reports an RSA key of another size as an invalid signature.
+fn signature_error(error: Error, certificate: &CertificateDer) -> Error {
+    let Ok((_, parsed)) = X509Certificate::from_der(certificate) else {
+        return error;
+    };
+    let bits = match parsed.public_key().parsed() {
+        Ok(PublicKey::RSA(key)) => key.key_size(),
+        _ => return error,
+    };
+    // 0 means that the size is not known.
+    if bits == 0 || RSA_BITS.contains(&bits) {
+        return error;
+    }
+    let fault = CertificateFault::UnsupportedKey(format!("an RSA key of {bits} bits"));
+    CertificateError::Other(OtherError(Arc::new(fault))).into()
+}
+
 /// Verifies server certificates against trusted authorities.
 ///
 /// If a server's own certificate is itself trusted, only its names and its validity period are
@@ -256,8 +283,10 @@ impl ServerCertVerifier for Authorities {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.verifier
-            .verify_tls12_signature(message, certificate, signed)
+        let verified = self
+            .verifier
+            .verify_tls12_signature(message, certificate, signed);
+        verified.map_err(|error| signature_error(error, certificate))
     }
 
     fn verify_tls13_signature(
@@ -266,8 +295,10 @@ impl ServerCertVerifier for Authorities {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.verifier
-            .verify_tls13_signature(message, certificate, signed)
+        let verified = self
+            .verifier
+            .verify_tls13_signature(message, certificate, signed);
+        verified.map_err(|error| signature_error(error, certificate))
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
@@ -354,7 +385,8 @@ impl<F: Fn(&PresentedCertificate) + Send + Sync> ServerCertVerifier for AnyCerti
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
         let algorithms = &self.provider.signature_verification_algorithms;
-        verify_tls12_signature(message, certificate, signed, algorithms)
+        let verified = verify_tls12_signature(message, certificate, signed, algorithms);
+        verified.map_err(|error| signature_error(error, certificate))
     }
 
     fn verify_tls13_signature(
@@ -364,11 +396,47 @@ impl<F: Fn(&PresentedCertificate) + Send + Sync> ServerCertVerifier for AnyCerti
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
         let algorithms = &self.provider.signature_verification_algorithms;
-        verify_tls13_signature(message, certificate, signed, algorithms)
+        let verified = verify_tls13_signature(message, certificate, signed, algorithms);
+        verified.map_err(|error| signature_error(error, certificate))
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         let algorithms = &self.provider.signature_verification_algorithms;
         algorithms.supported_schemes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustls::pki_types::pem::PemObject;
+
+    /// Created with `openssl req -x509 -newkey rsa:1024`.
+    const RSA_1024: &str = "\
+-----BEGIN CERTIFICATE-----\n\
+MIICBDCCAW2gAwIBAgIUO/7Tk8GQ9LZenBocwMslAw0LW10wDQYJKoZIhvcNAQEL\n\
+BQAwFDESMBAGA1UEAwwJbG9jYWxob3N0MB4XDTI2MTEyOTIzMDMyMVoXDTI2MTEz\n\
+MDIzMDMyMVowFDESMBAGA1UEAwwJbG9jYWxob3N0MIGfMA0GCSqGSIb3DQEBAQUA\n\
+A4GNADCBiQKBgQDkT/xTbsE9MrYDGWgDu4MPY9r0P/OUIgQ/u3VwMuT6W9SIj3QE\n\
+/243YTXKBQA3wu8nx9Hb67Sxs3sYp5LekdGHOP82kYs6OwCUz/XAK75JAWC3L7rg\n\
+EFFPB09M43Dw0RfViXIOxYSboCPRzVdRyu0VGtpw9yriVZQjyJIpoaKqCQIDAQAB\n\
+o1MwUTAdBgNVHQ4EFgQUev+mmqqn+pEStj/1P8NeZgKW7HEwHwYDVR0jBBgwFoAU\n\
+ev+mmqqn+pEStj/1P8NeZgKW7HEwDwYDVR0TAQH/BAUwAwEB/zANBgkqhkiG9w0B\n\
+AQsFAAOBgQAK4Fp94D6XJmR7JxLVili2POWaeEb3QUL19AB+X5iNPs92wGV+pB3u\n\
+in8ocIXIqynqEkboyV8m3SrFS2uqo2j5g88+fC5elrQ0WWwpvS7BjxJwKYYUfKQ8\n\
+5Dwy78awNg06YRb6fW9wj7UGLy+SZWArYSAAd8bA7inQMLWYh+3/sg==\n\
+-----END CERTIFICATE-----\n\
+";
+
+    #[test]
+    fn a_key_that_is_too_short_is_named() {
+        let certificate = CertificateDer::from_pem_slice(RSA_1024.as_bytes()).expect("PEM");
+        let error = Error::InvalidCertificate(CertificateError::BadSignature);
+        let Error::InvalidCertificate(CertificateError::Other(fault)) =
+            signature_error(error, &certificate)
+        else {
+            panic!("another error");
+        };
+        assert_eq!(fault.to_string(), "it has an RSA key of 1024 bits");
     }
 }

@@ -21,9 +21,14 @@ pub(crate) fn without_file(trust: Trust) -> Result<Trust, JobError> {
     let Trust::File(file) = trust else {
         return Ok(trust);
     };
-    let text = std::fs::read_to_string(&file);
-    let text =
-        text.map_err(|error| JobError::new(format!("cannot read {}: {error}", file.display())))?;
+    let name = file.display();
+    let bytes = std::fs::read(&file);
+    let bytes = bytes.map_err(|error| JobError::new(format!("cannot read {name}: {error}")))?;
+    let text = String::from_utf8(bytes);
+    let text = text.map_err(|error| {
+        let found = not_a_certificate(error.as_bytes());
+        JobError::new(format!("{name}: {found}"))
+    })?;
     Ok(Trust::Authorities(text))
 }
 
@@ -86,6 +91,9 @@ impl Tls {
 /// The start of the error message for a failed TLS handshake.
 pub const TLS_FAILURE: &str = "the TLS connection failed: ";
 
+/// The keys of certificates whose signatures can be verified: those of the crypto provider.
+const SUPPORTED_KEYS: &str = "benchlab supports RSA keys of 2,048 to 8,192 bits, ECDSA keys on P-256 and P-384, and Ed25519 keys";
+
 /// Adds a description to a TLS error in a handshake. Returns other errors unchanged.
 pub(crate) fn handshake_error(error: io::Error) -> io::Error {
     let inner = error.get_ref();
@@ -106,6 +114,11 @@ fn handshake_words(error: &rustls::Error) -> String {
                 Some(CertificateFault::SelfSigned | CertificateFault::UnknownIssuer(_)) => {
                     "pass --ca FILE with the certificate or its authority, or --insecure to skip verification"
                 }
+                Some(CertificateFault::UnsupportedKey(_)) => {
+                    return format!(
+                        "the server's certificate cannot be used: {fault}; {SUPPORTED_KEYS}"
+                    );
+                }
                 Some(CertificateFault::OtherName { .. }) => {
                     "use a name for which the certificate is valid, or --insecure"
                 }
@@ -122,6 +135,10 @@ fn handshake_words(error: &rustls::Error) -> String {
         E::AlertReceived(AlertDescription::NoApplicationProtocol) => {
             "the server does not support this version of HTTP over TLS (ALPN)".into()
         }
+        E::AlertReceived(AlertDescription::HandshakeFailure) => format!(
+            "the server rejected the handshake ({error}): it has no cipher, or no certificate with a kind of key, \
+             that benchlab supports; {SUPPORTED_KEYS}"
+        ),
         E::AlertReceived(_) => format!("the server rejected the handshake ({error})"),
         other => other.to_string(),
     }
@@ -158,7 +175,52 @@ fn authorities_in(
         added.map_err(|error| wrong(format!("contains an invalid certificate: {error}")))?;
     }
     if roots.is_empty() {
-        return Err(wrong("contains no certificate; expected PEM".to_owned()));
+        return Err(wrong(not_a_certificate(pem)));
     }
     authorities(roots, certificates, provider)
+}
+
+/// Describes the content of a file without a PEM certificate.
+fn not_a_certificate(bytes: &[u8]) -> String {
+    const DER_SEQUENCE: u8 = 0x30;
+    if bytes.first() == Some(&DER_SEQUENCE) && std::str::from_utf8(bytes).is_err() {
+        return "is in DER format, but expected PEM; `openssl x509 -inform der -in FILE` converts it".into();
+    }
+    let text = String::from_utf8_lossy(bytes);
+    let label = text.split_once("-----BEGIN ");
+    let label = label.and_then(|(_, rest)| rest.split_once("-----"));
+    match label {
+        Some(("TRUSTED CERTIFICATE", _)) => {
+            "contains a certificate in the format of OpenSSL (`BEGIN TRUSTED CERTIFICATE`), but expected \
+             `BEGIN CERTIFICATE`; `openssl x509 -in FILE` converts it"
+                .into()
+        }
+        Some((label, _)) => format!("contains no certificate, but {}", quoted(label)),
+        None => "contains no certificate; expected PEM".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_without_a_certificate_is_described() {
+        let der = not_a_certificate(b"\x30\x82\x03\x38\x30\x82\x02\x20\xa0");
+        assert!(der.starts_with("is in DER format"), "{der}");
+        let trusted = not_a_certificate(b"-----BEGIN TRUSTED CERTIFICATE-----\nMIID\n");
+        assert!(trusted.contains("`BEGIN TRUSTED CERTIFICATE`"), "{trusted}");
+        let key = not_a_certificate(b"-----BEGIN PRIVATE KEY-----\nMIID\n");
+        assert_eq!(key, "contains no certificate, but `PRIVATE KEY`");
+        let text = not_a_certificate(b"0 is not DER");
+        assert_eq!(text, "contains no certificate; expected PEM");
+    }
+
+    /// A server whose only key is on P-521 ends the handshake with this alert.
+    #[test]
+    fn the_supported_keys_are_listed_if_there_is_no_common_one() {
+        let alert = rustls::Error::AlertReceived(AlertDescription::HandshakeFailure);
+        let words = handshake_words(&alert);
+        assert!(words.contains("ECDSA keys on P-256 and P-384"), "{words}");
+    }
 }

@@ -345,6 +345,12 @@ fn commands_that_end_with_different_statuses_are_not_compared() {
         let screen = one_line(outcome.expect(0));
         assert!(!screen.contains("not compared"), "{screen}");
     }
+    // The first screen names statuses other than 0, even if they are expected.
+    let directory = TestDirectory::new();
+    let outcome = directory.short(&["true", "exit 2", "--ignore-failure=2"]);
+    let screen = one_line(outcome.expect(0));
+    let statuses = "B: all 8 runs ended with status 2. All other runs ended with status 0.";
+    assert!(screen.contains(statuses), "{screen}");
     let directory = TestDirectory::new();
     directory
         .short(&["true", "exit 2", "--ignore-failure=1,3"])
@@ -368,7 +374,7 @@ fn a_command_that_fails_is_a_result_and_stops_nobody() {
         "good",
     ]);
     outcome.expect(0).says(&[
-        "B failed at run: exit: the command ended with exit status: 7; use --ignore-failure=7 to measure it anyway",
+        "B failed at run: exit: the command ended with exit status: 7; fix the command, or use --ignore-failure=7 if this is expected",
         "D failed at run: start: cannot start `nowhere-to-be-found`: No such file or directory",
     ]);
     let run = directory.0.load();

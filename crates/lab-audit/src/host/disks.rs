@@ -40,6 +40,23 @@ pub const DISK: Class = Class {
             "bad_sectors",
             "sectors that were reallocated or cannot be read",
         ),
+        (
+            "media_errors",
+            "times that an NVMe disk could not read or verify data",
+        ),
+        (
+            "too_hot",
+            "whether the disk reports a temperature outside its limits",
+        ),
+        ("temperature", "current temperature"),
+        (
+            "warnings",
+            "attributes at their thresholds, or other warnings of the disk",
+        ),
+        (
+            "past_warnings",
+            "attributes that were at their thresholds earlier",
+        ),
     ],
 };
 
@@ -176,14 +193,49 @@ fn set_health(smart: Result<Smart, String>, disk: &mut Thing) {
         "This model has no attribute for this value."
     };
     let or_unknown = |value: Option<Value>| value.unwrap_or(Value::Unknown(reason.into()));
-    disk.set_some("failing", smart.failing.map(Value::Flag));
-    disk.set("worn", or_unknown(smart.worn.map(Value::fraction)));
+    let failing = smart.failing.map(Value::Flag);
+    let no_status = || Value::Unknown("smartctl shows no health status of this disk.".into());
+    disk.set("failing", failing.unwrap_or_else(no_status));
+    disk.set("worn", worn(&smart).unwrap_or_else(|| or_unknown(None)));
     disk.set_some("spare", smart.spare.map(Value::fraction));
-    let sectors = smart.bad_sectors;
-    let sectors = sectors.map(|n| Value::count(n, "sectors"));
-    disk.set("bad_sectors", or_unknown(sectors));
+    match smart.media_errors {
+        Some(n) => disk.set("media_errors", Value::count(n, "errors")),
+        None => {
+            let sectors = smart.bad_sectors;
+            let sectors = sectors.map(|n| Value::count(n, "sectors"));
+            disk.set("bad_sectors", or_unknown(sectors));
+        }
+    }
     let written = smart.written.map(|n| Value::bytes(n as u64));
     disk.set("written", written.unwrap_or(Value::word("not reported")));
+    set_warnings(&smart, disk);
+}
+
+/// Returns the used fraction of the endurance, or the reason why the attribute that shows it cannot
+/// be interpreted. Returns `None` without such an attribute.
+fn worn(smart: &Smart) -> Option<Value> {
+    let unclear = smart.unclear_wear.as_ref().map(|attribute| {
+        Value::Unknown(format!(
+            "This model has an attribute for the wear, {attribute}, but its unit or meaning is not known here."
+        ))
+    });
+    smart.worn.map(Value::fraction).or(unclear)
+}
+
+/// Sets the temperature and the warnings.
+fn set_warnings(smart: &Smart, disk: &mut Thing) {
+    disk.set_some("too_hot", smart.too_hot.map(Value::Flag));
+    let temperature = smart.temperature.map(|celsius| format!("{celsius} °C"));
+    let temperature = temperature.unwrap_or("not reported".into());
+    disk.set("temperature", Value::Word(temperature));
+    let listed = |warnings: &[String]| match warnings {
+        [] => Value::word("none"),
+        warnings => Value::Word(warnings.join(", ")),
+    };
+    if let Some(warnings) = &smart.warnings {
+        disk.set("warnings", listed(warnings));
+        disk.set("past_warnings", listed(&smart.past_warnings));
+    }
 }
 
 /// Sets the remaining endurance of a flash disk of `size` bytes.

@@ -38,6 +38,25 @@ struct NvmeCommand {
 
 const _: () = assert!(size_of::<NvmeCommand>() == 72);
 
+/// Returns true if the field Critical Warning reports a failure: of the spare blocks, the reliability,
+/// the medium (read-only) or the backup of volatile memory. A high temperature (bit 1) is not a
+/// failure.
+pub fn is_failing(critical_warning: u64) -> bool {
+    critical_warning & 0b1_1101 != 0
+}
+
+/// Returns true if the field Critical Warning reports a temperature outside the limits.
+pub fn is_too_hot(critical_warning: u64) -> bool {
+    critical_warning & 0b10 != 0
+}
+
+/// Returns the other warning of the field Critical Warning: data on the disk itself is not affected.
+pub fn warnings(critical_warning: u64) -> Vec<String> {
+    let is_unreliable = critical_warning & 0b10_0000 != 0;
+    let warning = is_unreliable.then(|| "the persistent memory region is unreliable".to_owned());
+    warning.into_iter().collect()
+}
+
 /// Reads the SMART log of a disk of this machine. Returns `None` without permission, or if the disk does not respond.
 pub fn smart(disk: &str) -> Option<Smart> {
     let device = File::open(format!("/dev/{disk}")).ok()?;
@@ -68,15 +87,18 @@ fn parse_log(log: &[u8; LOG]) -> Smart {
         bytes.try_into().map_or(0, u128::from_le_bytes)
     };
     let percent = |at: usize| Some(f64::from(log[at]) / 100.0);
+    let kelvin = i64::from(u16::from_le_bytes([log[1], log[2]]));
     Smart {
-        // Bits that report failures: spare blocks, reliability, read-only mode, and the backup of volatile memory. A
-        // high temperature (bit 1) is not a failure.
-        failing: Some(log[0] & 0b1_1101 != 0),
+        failing: Some(is_failing(log[0].into())),
+        too_hot: Some(is_too_hot(log[0].into())),
+        warnings: Some(warnings(log[0].into())),
+        // 0 K means not reported.
+        temperature: (kelvin > 0).then_some(kelvin - 273),
         spare: percent(3),
         worn: percent(5),
         written: Some(number(48) as f64 * DATA_UNIT),
-        bad_sectors: u64::try_from(number(160)).ok(),
-        unnamed: false,
+        media_errors: u64::try_from(number(160)).ok(),
+        ..Smart::default()
     }
 }
 
@@ -88,13 +110,15 @@ mod tests {
     fn a_log_is_read_as_the_specification_has_it() {
         let mut page = [0; LOG];
         page[0] = 0b10; // The temperature is too high.
+        page[1..3].copy_from_slice(&357_u16.to_le_bytes());
         (page[3], page[4], page[5]) = (100, 10, 10);
         page[48..56].copy_from_slice(&100_000_000_u64.to_le_bytes());
         page[160] = 2;
         let smart = parse_log(&page);
         assert_eq!((smart.failing, smart.spare), (Some(false), Some(1.0)));
         assert_eq!((smart.worn, smart.written), (Some(0.1), Some(51.2e12)));
-        assert_eq!(smart.bad_sectors, Some(2));
+        assert_eq!((smart.bad_sectors, smart.media_errors), (None, Some(2)));
+        assert_eq!((smart.too_hot, smart.temperature), (Some(true), Some(84)));
         page[0] = 0b100;
         assert_eq!(parse_log(&page).failing, Some(true));
     }

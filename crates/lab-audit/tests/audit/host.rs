@@ -109,6 +109,27 @@ const CHANGED: &[(&str, &str, State, &str, &str)] = &[
         r#"{"smart_status":{"passed":false}}"#,
     ),
     (
+        "disk-health",
+        "nvme0n1",
+        State::Bad,
+        "smartctl-nvme0n1.json",
+        r#"{"smart_status":{"passed":true},"nvme_smart_health_information_log":{"critical_warning":0,"media_errors":5}}"#,
+    ),
+    (
+        "disk-temperature",
+        "nvme0n1",
+        State::Bad,
+        "smartctl-nvme0n1.json",
+        r#"{"smart_status":{"passed":false},"nvme_smart_health_information_log":{"critical_warning":2,"temperature":84}}"#,
+    ),
+    (
+        "disk-warnings",
+        "sda",
+        State::Advice,
+        "smartctl-sda.json",
+        r#"{"smart_status":{"passed":true},"ata_smart_attributes":{"table":[{"id":10,"name":"Spin_Retry_Count","value":90,"thresh":97,"when_failed":"now"}]}}"#,
+    ),
+    (
         "partition-alignment",
         "sda1",
         State::Bad,
@@ -652,6 +673,72 @@ fn a_file_that_is_missing_makes_nothing_bad() {
             .collect();
         assert!(bad.is_empty(), "without {path}: {bad:?}");
     }
+}
+
+/// Returns the finding about a disk of a well-configured machine, with this output of smartctl.
+fn disk_finding(rule: &str, disk: &str, smartctl: &str) -> AuditFinding {
+    let folder = good();
+    write(folder.path(), &format!("smartctl-{disk}.json"), smartctl);
+    finding_of(&audit(folder.path()), rule, disk).clone()
+}
+
+#[test]
+fn a_hot_disk_need_not_be_replaced() {
+    let hot = r#"{"smart_status":{"passed":false,"nvme":{"value":2}},"nvme_smart_health_information_log":
+        {"critical_warning":2,"temperature":84,"percentage_used":4,"media_errors":0}}"#;
+    let health = disk_finding("disk-health", "nvme0n1", hot);
+    assert_eq!(health.state, State::Good, "{}", health.seen);
+    let temperature = disk_finding("disk-temperature", "nvme0n1", hot);
+    assert_eq!(
+        temperature.seen,
+        "The disk reports a temperature outside its limits. Now: 84 °C."
+    );
+    let errors = r#"{"smart_status":{"passed":true},"nvme_smart_health_information_log":{"media_errors":5}}"#;
+    let health = disk_finding("disk-health", "nvme0n1", errors);
+    assert!(health.seen.contains("5 times"), "{}", health.seen);
+    assert!(!health.seen.contains("sector"), "{}", health.seen);
+}
+
+#[test]
+fn data_without_a_health_status_is_read() {
+    // `smartctl -A --json` shows only the attributes.
+    let attributes = |sectors: u32| {
+        format!(
+            "\u{feff}{{\"rotation_rate\":7200,\"ata_smart_attributes\":{{\"table\":[{{\"id\":5,\
+             \"name\":\"Reallocated_Sector_Ct\",\"raw\":{{\"value\":{sectors}}}}}]}}}}"
+        )
+    };
+    let health = |smartctl: &str| {
+        let finding = disk_finding("disk-health", "sda", smartctl);
+        (finding.state, finding.seen)
+    };
+    let no_status = "smartctl shows no health status of this disk.";
+    assert_eq!(
+        health(&attributes(0)),
+        (State::Unknown, no_status.to_owned())
+    );
+    assert_eq!(
+        health(&attributes(1)),
+        (State::Bad, "1 bad sector.".to_owned())
+    );
+    let standby = r#"{"smartctl":{"messages":[{"string":"Device is in STANDBY mode, exit(2)","severity":"information"}],
+        "exit_status":2}}"#;
+    let reason = "smartctl says: Device is in STANDBY mode, exit(2).";
+    assert_eq!(health(standby), (State::Unknown, reason.to_owned()));
+}
+
+#[test]
+fn a_wear_attribute_with_an_unknown_unit_is_named() {
+    // WD Blue: drivedb.h gives 230 without a unit.
+    let blue = r#"{"in_smartctl_database":true,"smart_status":{"passed":true},"ata_smart_attributes":{"table":[
+        {"id":230,"name":"Media_Wearout_Indicator","value":1,"raw":{"string":"0x00a501580158"}}]}}"#;
+    let endurance = disk_finding("disk-endurance", "nvme0n1", blue);
+    assert_eq!(endurance.state, State::Unknown);
+    assert!(
+        endurance.seen.contains("230 Media_Wearout_Indicator"),
+        "{}",
+        endurance.seen
+    );
 }
 
 #[test]

@@ -132,7 +132,7 @@ impl<'a> CommandWorkload<'a> {
         if !self.options.accepts(ended.code()) {
             let message = match self.options.expected_statuses.as_slice() {
                 [] => format!(
-                    "the command ended with {}; use --ignore-failure={} to measure it anyway",
+                    "the command ended with {}; fix the command, or use --ignore-failure={} if this is expected",
                     ended.status,
                     ended.code()
                 ),

@@ -7,6 +7,11 @@ use lab_model::grouped;
 use lab_stats::analysis::{ExclusionReason, FirstPoint, StatusCount, TurnsCause, TurnsNotSteady};
 use lab_stats::results::{AgeState, ServerAge};
 
+/// The label of the exit statuses of commands.
+pub const EXIT_STATUS: &str = "Exit status";
+/// The maximum number of commands whose exit statuses are listed. A larger number is only counted.
+const MAX_COMMANDS: usize = 3;
+
 /// Describes the exclusion of subjects at a location, such as `go at select limit=1: different settings: …`.
 pub fn excluded(names: &[String], at: &str, reason: &ExclusionReason) -> String {
     use ExclusionReason as R;
@@ -121,6 +126,53 @@ fn statuses(counts: &[StatusCount]) -> String {
         false => format!("{} of {all} with {}", count.runs, count.status),
     });
     say::joined(parts, ", ").unwrap_or_default()
+}
+
+/// The exit statuses of a command's runs.
+pub struct CommandStatuses<'a> {
+    /// The name of the command.
+    pub command: &'a str,
+    /// The number of runs for each status.
+    pub counts: Vec<StatusCount>,
+}
+
+/// Lists the commands with nonzero exit statuses, such as `B: all 8 runs ended with status 2. All
+/// other runs ended with status 0.`
+///
+/// Returns `None` if all runs ended with status 0.
+pub fn exit_statuses(commands: &[CommandStatuses]) -> Option<String> {
+    let failed: Vec<String> = commands.iter().filter_map(nonzero_statuses).collect();
+    let more = failed.len().saturating_sub(MAX_COMMANDS);
+    let more = (more > 0).then(|| {
+        let more = say::count(more, "more command");
+        format!("{more} also had statuses other than 0")
+    });
+    let listed = failed.into_iter().take(MAX_COMMANDS).chain(more);
+    let text = say::joined(listed, "; ")?;
+    let mut counts = commands.iter().flat_map(|command| &command.counts);
+    let others = if counts.any(|count| count.status == 0) {
+        " All other runs ended with status 0."
+    } else {
+        ""
+    };
+    Some(format!("{text}.{others}"))
+}
+
+fn nonzero_statuses(command: &CommandStatuses) -> Option<String> {
+    let all: usize = command.counts.iter().map(|count| count.runs).sum();
+    let nonzero = command.counts.iter().filter(|count| count.status != 0);
+    let parts = nonzero.map(|count| {
+        let runs = match count.runs == all {
+            true => format!("all {all} runs"),
+            false => format!("{} of {all} runs", count.runs),
+        };
+        format!("{runs} ended with status {}", count.status)
+    });
+    Some(format!(
+        "{}: {}",
+        command.command,
+        say::joined(parts, ", ")?
+    ))
 }
 
 fn first_point(at: &FirstPoint) -> String {

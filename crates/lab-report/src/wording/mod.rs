@@ -23,7 +23,7 @@ pub use answers::{
     so_far, too_few_operations, would_resolve,
 };
 pub use caveats::{caveat, not_compared};
-pub use exclusions::{excluded, exclusion};
+pub use exclusions::{CommandStatuses, EXIT_STATUS, excluded, exclusion, exit_statuses};
 pub use scaling::no_law;
 pub use shared::{
     at_point, costs_and_losses, how_to_read_losses, nothing_lost, range_of, wrong_at_most,

@@ -137,6 +137,50 @@ fn a_command_that_fails() {
     insta::assert_snapshot!(document(&support::commands::failing(4)));
 }
 
+/// A command whose failures are expected is compared, and the first screen shows the statuses.
+#[test]
+fn expected_failures_stand_on_the_first_screen() {
+    let mut run = support::commands::two(0.9, 12);
+    for exit in run.blocks.iter_mut().flat_map(|block| &mut block.exits) {
+        exit.status = if exit.subject == SubjectId(1) { 2 } else { 0 };
+    }
+    let answer = lab_report::document(&report(&run)).answer;
+    let statuses = "B: all 120 runs ended with status 2. All other runs ended with status 0.";
+    let text = |label: &str| {
+        let mut findings = answer.findings.iter();
+        findings
+            .find(|finding| finding.label == label)
+            .map(|finding| finding.text.as_str())
+    };
+    assert_eq!(text("Exit status"), Some(statuses), "{answer:#?}");
+    assert!(answer.findings[0].text.contains("faster"), "{answer:#?}");
+}
+
+/// RFC 9110, section 15.4: 304 says that the client's copy is current, which is not a redirect.
+#[test]
+fn only_redirects_are_called_so() {
+    let status_finding = |status: u16| {
+        let mut run = support::load::plain(3);
+        for slice in run.blocks.iter_mut().flat_map(|block| &mut block.slices) {
+            slice.statuses = vec![(status, 26)];
+        }
+        let document = lab_report::document(&report(&run));
+        let mut findings = document.answer.findings.into_iter();
+        findings
+            .find(|finding| finding.label == "Status")
+            .expect("statuses")
+            .text
+    };
+    for status in [301, 302, 303, 307, 308] {
+        let text = status_finding(status);
+        assert!(text.contains("Redirects are not followed"), "{text}");
+    }
+    for status in [200, 300, 304] {
+        let text = status_finding(status);
+        assert!(!text.contains("edirect"), "{text}");
+    }
+}
+
 /// Outlines the document for two runs. The second run starts two hours later, with another program
 /// for `ada`.
 fn between(mut runs: [Run; 2]) -> String {

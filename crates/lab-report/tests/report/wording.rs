@@ -564,6 +564,36 @@ fn exclusions() {
     insta::assert_snapshot!(lines.collect::<Vec<String>>().join("\n"));
 }
 
+/// The exit statuses of commands of which any run failed, with all other runs in one sentence.
+#[test]
+fn exit_statuses_are_counted_for_each_command() {
+    let count = |status, runs| StatusCount { status, runs };
+    let command = |command, counts: &[StatusCount]| wording::CommandStatuses {
+        command,
+        counts: counts.to_vec(),
+    };
+    let good = || command("A", &[count(0, 8)]);
+    assert_eq!(wording::exit_statuses(&[good()]), None);
+    assert_eq!(
+        wording::exit_statuses(&[good(), command("B", &[count(2, 8)])]).as_deref(),
+        Some("B: all 8 runs ended with status 2. All other runs ended with status 0.")
+    );
+    let flaky = command("C", &[count(0, 5), count(1, 2), count(137, 1)]);
+    assert_eq!(
+        wording::exit_statuses(&[flaky]).as_deref(),
+        Some(
+            "C: 2 of 8 runs ended with status 1, 1 of 8 runs ended with status 137. \
+             All other runs ended with status 0."
+        )
+    );
+    let many = ["A", "B", "C", "D", "E"].map(|name| command(name, &[count(1, 2)]));
+    let text = wording::exit_statuses(&many).expect("statuses");
+    assert!(
+        text.ends_with("; 2 more commands also had statuses other than 0."),
+        "{text}"
+    );
+}
+
 #[test]
 fn caveats() {
     let runs = |names: &[&str]| -> Vec<String> { names.iter().map(|n| n.to_string()).collect() };

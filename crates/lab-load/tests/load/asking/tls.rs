@@ -87,6 +87,10 @@ fn files_without_authorities_are_refused() {
         ("", "contains no certificate"),
         ("hello", "contains no certificate"),
         (
+            "-----BEGIN TRUSTED CERTIFICATE-----\nAAAA\n-----END TRUSTED CERTIFICATE-----\n",
+            "in the format of OpenSSL",
+        ),
+        (
             "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
             "contains an invalid certificate",
         ),

@@ -10,14 +10,15 @@ use crate::parts::measured::Measured;
 use crate::parts::respect::ComparedMetric;
 use crate::parts::scope::{PointGroup, Scope};
 use crate::parts::{charts, costs, findings, method, sentence, table};
-use crate::wording;
+use crate::wording::{self, CommandStatuses};
 use lab_document::chart::file_name;
 use lab_document::say::{self, count};
 use lab_document::{
     Answer, Axis, Cell, Chart, Distribution, DistributionLine, Drawing, Finding, Scale, Section,
-    Table,
+    Table, Tone,
 };
 use lab_model::{Command, Commands, Cores, Metric, Plan, PointId, Subject, SubjectId, Unit};
+use lab_stats::analysis::{ExclusionKind, StatusCount};
 use lab_stats::results::Over;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -102,6 +103,13 @@ fn parts(scope: &Scope, commands: &Commands) -> DocumentParts {
     sections.push(costs::section(scope));
     let is_range = !commands.commit_messages.is_empty();
     let steps = is_range.then(|| commit_steps::steps(scope));
+    let mut findings = match &steps {
+        Some(steps) => commit_steps::findings(scope, steps),
+        None => findings(scope),
+    };
+    // The answer comes first, and the document shows only the first findings.
+    let second = findings.len().min(1);
+    findings.splice(second..second, exit_statuses(scope));
     DocumentParts {
         headline: steps.as_ref().map_or_else(String::new, |steps| {
             wording::commit_steps::answer(scope, steps)
@@ -112,10 +120,7 @@ fn parts(scope: &Scope, commands: &Commands) -> DocumentParts {
             answer_table(scope)
         },
         chart: charts::answer(std::slice::from_ref(scope), &Metric::WALL),
-        findings: match &steps {
-            Some(steps) => commit_steps::findings(scope, steps),
-            None => findings(scope),
-        },
+        findings,
         sections,
         method: method(scope, commands),
         ..DocumentParts::default()
@@ -321,6 +326,33 @@ fn statuses(scope: &Scope, group: &PointGroup) -> Vec<String> {
         failed.then(|| format!("{name} exited with status {words}."))
     };
     scope.subjects().into_iter().filter_map(note).collect()
+}
+
+/// Lists the commands of which a run ended with a nonzero status.
+///
+/// Returns `None` if there are none, or if the first screen names the statuses as the reason why
+/// commands are not compared.
+fn exit_statuses(scope: &Scope) -> Option<Finding> {
+    let mut exclusions = scope.exclusions();
+    if exclusions.any(|exclusion| exclusion.kind() == ExclusionKind::ExitStatus) {
+        return None;
+    }
+    let mut counts: BTreeMap<SubjectId, BTreeMap<i32, usize>> = BTreeMap::new();
+    for exit in scope.run.complete_blocks().flat_map(|block| &block.exits) {
+        let own = counts.entry(exit.subject).or_default();
+        *own.entry(exit.status).or_default() += 1;
+    }
+    let commands = scope.compared().into_iter().filter_map(|subject| {
+        let counts = counts.get(&subject)?.iter();
+        let counts = counts.map(|(&status, &runs)| StatusCount { status, runs });
+        Some(CommandStatuses {
+            command: scope.name(subject),
+            counts: counts.collect(),
+        })
+    });
+    let commands: Vec<CommandStatuses> = commands.collect();
+    let text = wording::exit_statuses(&commands)?;
+    Some(Finding::new(wording::EXIT_STATUS, text, Tone::Plain))
 }
 
 /// Builds the chart of the cumulative distribution of each command's run times.

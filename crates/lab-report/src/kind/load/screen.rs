@@ -42,6 +42,9 @@ static SIDE_BY_SIDE: [Metric; 7] = [
 /// The minimum time until TCP retransmits a segment, in ns: TCP_RTO_MIN of Linux.
 const MIN_RETRANSMISSION_NS: f64 = 2e8;
 
+/// The statuses of redirects (RFC 9110, section 15.4). Clients do not follow 300 and 304.
+const REDIRECTS: [u16; 5] = [301, 302, 303, 307, 308];
+
 /// The maximum number of rows of the table. Larger runs show a chart instead.
 const MAX_ROWS: usize = 24;
 
@@ -195,7 +198,7 @@ fn statuses(scope: &Scope) -> Option<Finding> {
         for slice in slices.filter(|slice| slice.subject == subject) {
             add_statuses(&mut counts, &slice.statuses);
         }
-        redirected |= counts.iter().any(|(status, _)| (300..400).contains(status));
+        redirected |= counts.iter().any(|(status, _)| REDIRECTS.contains(status));
         Some((scope.name(subject), wording::statuses(&counts)?))
     });
     let each: Vec<(&str, String)> = each.collect();
