@@ -416,6 +416,28 @@ fn a_server_has_no_turn_while_it_still_computes_by_itself() {
     assert!(log.iter().any(|line| line.contains("compiled")), "{log:#?}");
 }
 
+/// A virtual machine that has not closed a connection during its warm-up compiles again in the
+/// blocks, after the first connections are closed.
+#[test]
+fn each_round_of_a_warm_up_opens_new_connections() {
+    let project = project(&["honest"]);
+    let marker = project.join("connections");
+    let counts = ["web.py", "counts", marker.to_str().unwrap()];
+    project.append(&subject("counts", &counts));
+    let more = "--cases json --set load=closed --set connections=4 --set keep_alive=yes";
+    let words: Vec<&str> = more.split(' ').collect();
+    let run = measure(&project, &words);
+    let plan = run.plan().expect("a plan");
+    let id = plan.subjects.find_id(|s| s.name == "counts").unwrap();
+    let pilot = run.pilots.iter().find(|pilot| pilot.subject == id).unwrap();
+    let opened = std::fs::metadata(&marker).unwrap().len();
+    let rounds = pilot.batches.len() as u64;
+    assert!(
+        rounds >= 10 && opened >= 4 * rounds,
+        "{opened} in {rounds} rounds"
+    );
+}
+
 fn has_slices(project: &Project) -> bool {
     let files = project.files();
     let has = |file, sql: &str| !rows(file, sql).is_empty();
