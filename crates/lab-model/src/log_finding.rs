@@ -46,6 +46,11 @@ pub enum LogAssumption {
     },
     /// The logged durations end before the response is complete.
     LowerBounds,
+    /// MariaDB, MySQL and Percona Server: the log contains only a sample of the statements.
+    SampledStatements {
+        /// The sampling rate: one in `one_in` statements is logged.
+        one_in: u64,
+    },
     /// Timestamps without a zone are read as UTC.
     NoZone,
     /// Timestamps fall in an hour that occurred twice, because clocks were set back.
@@ -77,6 +82,8 @@ pub enum AssumptionKind {
     Times,
     /// The logged durations end before the response is complete.
     LowerBounds,
+    /// Counts and sums: the log contains only a sample.
+    Counts,
 }
 
 impl LogAssumption {
@@ -89,6 +96,7 @@ impl LogAssumption {
             | LogAssumption::MixedForms { .. }
             | LogAssumption::UnparsedDurations { .. } => AssumptionKind::Durations,
             LogAssumption::LowerBounds => AssumptionKind::LowerBounds,
+            LogAssumption::SampledStatements { .. } => AssumptionKind::Counts,
             LogAssumption::NoZone
             | LogAssumption::RepeatedHour
             | LogAssumption::AmbiguousZone { .. }
@@ -145,10 +153,17 @@ pub enum LogAdvice {
         /// The numbers of the missing files, such as `2` or `2 to 4`.
         numbers: String,
     },
-    /// MariaDB, MySQL and Percona Server: the log contains only a sample of the statements.
-    SampledStatements {
-        /// The sampling rate: one in `one_in` statements is logged.
-        one_in: u64,
+    /// MariaDB and MySQL: words in double quotes are read as names.
+    AnsiQuotes,
+    /// MariaDB and MySQL: statements end within quotes.
+    StatementsCutOff {
+        /// The number of statements.
+        statements: u64,
+    },
+    /// TiDB: statements that the server itself executed are not counted.
+    InternalStatements {
+        /// The number of statements.
+        statements: u64,
     },
     /// Timestamps are in UTC, and the server's time zone is unknown.
     TimesInUtc,
@@ -250,6 +265,8 @@ impl LogAdvice {
             LogAdvice::TranslatedDurations { messages: n }
             | LogAdvice::ErrorsWithoutStatement { errors: n }
             | LogAdvice::DurationsWithoutStatement { durations: n }
+            | LogAdvice::StatementsCutOff { statements: n }
+            | LogAdvice::InternalStatements { statements: n }
             | LogAdvice::LinesWithoutRequest { lines: n }
             | LogAdvice::RecordsWithoutRequest { records: n }
             | LogAdvice::ApplicationMessages { lines: n }
