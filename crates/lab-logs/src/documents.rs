@@ -11,7 +11,7 @@ use crate::query::{self, Dialect};
 use crate::read_error::{ReadError, limited};
 use crate::route::printable;
 use crate::tally::{Tally, name};
-use lab_model::{Counts, LineCounts, LogFile, LogPage, PageKind};
+use lab_model::{Counts, LineCounts, LogAssumption, LogFile, LogPage, PageKind};
 use serde::Deserialize;
 use std::io::Read;
 
@@ -29,6 +29,7 @@ pub fn read(
     document: WholeLog,
     input: impl Read,
     (source, lines): (&mut LogFile, &mut LineCounts),
+    assumptions: &mut Vec<LogAssumption>,
     tally: &mut Tally,
 ) -> Result<(), ReadError> {
     let bytes = limited(input, MAX_BYTES)?;
@@ -36,7 +37,7 @@ pub fn read(
     let (format, entries) = match document {
         WholeLog::Statements => (
             "statements with totals, as CSV",
-            read_statements(&bytes, lines, tally)?,
+            read_statements(&bytes, lines, assumptions, tally)?,
         ),
         WholeLog::Monitor => ("a monitor's JSON", read_monitor(&bytes, tally)?),
     };
@@ -50,6 +51,7 @@ pub fn read(
 fn read_statements(
     bytes: &[u8],
     lines: &mut LineCounts,
+    assumptions: &mut Vec<LogAssumption>,
     tally: &mut Tally,
 ) -> Result<u64, ReadError> {
     let mut csv = csv::ReaderBuilder::new()
@@ -65,17 +67,29 @@ fn read_statements(
         .iter()
         .flat_map(|row| [cell(row, Some(columns.total)), cell(row, columns.max)]);
     let numbers = Numbers::new(durations.flatten());
-    let pages: Vec<LogPage> = rows
-        .iter()
-        .filter_map(|row| columns.page(row, &numbers))
-        .collect();
-    if pages.is_empty()
-        && let Some(row) = rows.first()
-    {
-        return Err(ReadError::Format(columns.problem(row)));
+    let mut unparsed = Vec::new();
+    let mut pages = Vec::new();
+    for row in &rows {
+        match columns.page(row, &numbers) {
+            Some(page) => pages.push(page),
+            None => unparsed.push(row),
+        }
+    }
+    if let Some(first) = unparsed.first() {
+        if pages.is_empty() {
+            return Err(ReadError::Format(columns.problem(first)));
+        }
+        assumptions.push(LogAssumption::UnparsedRows {
+            rows: unparsed.len() as u64,
+            example: printable(
+                cell(first, Some(columns.total))
+                    .unwrap_or_default()
+                    .as_bytes(),
+            ),
+        });
     }
     lines.all += rows.len() as u64;
-    lines.malformed += (rows.len() - pages.len()) as u64;
+    lines.malformed += unparsed.len() as u64;
     let count = pages.len() as u64;
     pages.into_iter().for_each(|page| tally.add_page(page));
     Ok(count)

@@ -351,6 +351,12 @@ pub fn assumption(assumption: &LogAssumption) -> String {
             have(*requests),
             be(*requests),
         ),
+        LogAssumption::UnparsedRows { rows, example } => format!(
+            "{} {} numbers that cannot be parsed and {} not counted; the first has the total time `{example}`.",
+            say::count(*rows as usize, "row"),
+            have(*rows),
+            be(*rows),
+        ),
         LogAssumption::SampledStatements { one_in } => format!(
             "The server logged 1 in {one_in} statements (log_slow_rate_limit), so counts and sums cover only the sample."
         ),

@@ -46,6 +46,13 @@ pub enum LogAssumption {
     },
     /// The logged durations end before the response is complete.
     LowerBounds,
+    /// A table of statements has rows with numbers that cannot be parsed.
+    UnparsedRows {
+        /// The number of rows.
+        rows: u64,
+        /// The total time in the first such row.
+        example: String,
+    },
     /// MariaDB, MySQL and Percona Server: the log contains only a sample of the statements.
     SampledStatements {
         /// The sampling rate: one in `one_in` statements is logged.
@@ -84,6 +91,8 @@ pub enum AssumptionKind {
     LowerBounds,
     /// Counts and sums: the log contains only a sample.
     Counts,
+    /// All results: statements are missing.
+    All,
 }
 
 impl LogAssumption {
@@ -97,6 +106,7 @@ impl LogAssumption {
             | LogAssumption::UnparsedDurations { .. } => AssumptionKind::Durations,
             LogAssumption::LowerBounds => AssumptionKind::LowerBounds,
             LogAssumption::SampledStatements { .. } => AssumptionKind::Counts,
+            LogAssumption::UnparsedRows { .. } => AssumptionKind::All,
             LogAssumption::NoZone
             | LogAssumption::RepeatedHour
             | LogAssumption::AmbiguousZone { .. }

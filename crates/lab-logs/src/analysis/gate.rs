@@ -241,7 +241,7 @@ impl Gate {
             GateMetric::Errors => &[],
         };
         let mut assumptions = analysis.assumptions.iter();
-        assumptions.find(|a| about.contains(&a.kind()))
+        assumptions.find(|a| a.kind() == AssumptionKind::All || about.contains(&a.kind()))
     }
 }
 
@@ -389,6 +389,13 @@ mod tests {
             ("errors>1%", true),
         ] {
             assert_eq!(is_judged(gate, &sampled), is_known, "{gate}");
+        }
+        let unparsed = assumed(LogAssumption::UnparsedRows {
+            rows: 1,
+            example: "1,234".into(),
+        });
+        for gate in ["requests>5", "errors>1%", "share(/search)>1%", "mean>1s"] {
+            assert!(!is_judged(gate, &unparsed), "{gate}");
         }
         let mut no_max = analysis.clone();
         no_max.pages[0].max_ns = 0;

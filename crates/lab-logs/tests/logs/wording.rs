@@ -52,6 +52,10 @@ fn assumptions() -> Vec<LogAssumption> {
             example: "1 fortnight".into(),
             requests: 20,
         },
+        LogAssumption::UnparsedRows {
+            rows: 2,
+            example: "1,234".into(),
+        },
         LogAssumption::SampledStatements { one_in: 100 },
         LogAssumption::LowerBounds,
         LogAssumption::NoZone,
