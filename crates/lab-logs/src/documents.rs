@@ -2,14 +2,16 @@
 //! Reads documents, which are parsed as a whole rather than line by line: statement totals as CSV,
 //! and a monitor's JSON.
 //!
-//! Source: PostgreSQL 15, F.32 *pg_stat_statements*; MariaDB, *performance schema
+//! Sources: PostgreSQL 15, F.32 *pg_stat_statements*; MariaDB, *performance schema
 //! events_statements_summary_by_digest*; `docs/log-formats.md`, *Monitor JSON*.
 
+use crate::csv_numbers::Numbers;
 use crate::format::WholeLog;
 use crate::query::{self, Dialect};
 use crate::read_error::{ReadError, limited};
+use crate::route::printable;
 use crate::tally::{Tally, name};
-use lab_model::{Counts, LineCounts, LogFile, LogPage, PageKind};
+use lab_model::{Counts, LineCounts, LogAssumption, LogFile, LogPage, PageKind};
 use serde::Deserialize;
 use std::io::Read;
 
@@ -27,6 +29,7 @@ pub fn read(
     document: WholeLog,
     input: impl Read,
     (source, lines): (&mut LogFile, &mut LineCounts),
+    assumptions: &mut Vec<LogAssumption>,
     tally: &mut Tally,
 ) -> Result<(), ReadError> {
     let bytes = limited(input, MAX_BYTES)?;
@@ -34,7 +37,7 @@ pub fn read(
     let (format, entries) = match document {
         WholeLog::Statements => (
             "statements with totals, as CSV",
-            read_statements(&bytes, tally)?,
+            read_statements(&bytes, lines, assumptions, tally)?,
         ),
         WholeLog::Monitor => ("a monitor's JSON", read_monitor(&bytes, tally)?),
     };
@@ -43,50 +46,73 @@ pub fn read(
     Ok(())
 }
 
-/// Adds the statements of a CSV file with a header line, and returns the number of rows.
-fn read_statements(bytes: &[u8], tally: &mut Tally) -> Result<u64, ReadError> {
-    let separator = if bytes
-        .iter()
-        .take_while(|b| **b != b'\n')
-        .any(|b| *b == b'\t')
-    {
-        b'\t'
-    } else {
-        b','
-    };
+/// Adds the statements of a CSV file with a header line, and returns the number of rows. Rows with
+/// a number that cannot be parsed are counted as malformed lines.
+fn read_statements(
+    bytes: &[u8],
+    lines: &mut LineCounts,
+    assumptions: &mut Vec<LogAssumption>,
+    tally: &mut Tally,
+) -> Result<u64, ReadError> {
     let mut csv = csv::ReaderBuilder::new()
-        .delimiter(separator)
+        .delimiter(separator(bytes))
         .flexible(true)
         .from_reader(bytes);
     let headers = csv.headers().map_err(|e| e.to_string());
     let columns = headers.and_then(Columns::new).map_err(ReadError::Format)?;
-    let mut rows = 0;
-    for row in csv.byte_records() {
-        let row = row.map_err(|e| ReadError::Format(e.to_string()))?;
-        let number = |column: Option<usize>| {
-            let text = std::str::from_utf8(row.get(column?)?).ok()?;
-            text.trim()
-                .parse::<f64>()
-                .ok()
-                .filter(|n| (0.0..1e18).contains(n))
-        };
-        let (Some(calls), Some(total)) = (number(Some(columns.calls)), number(Some(columns.total)))
-        else {
-            continue;
-        };
-        rows += 1;
-        tally.add_page(LogPage {
-            kind: PageKind::Query,
-            name: query::fold(row.get(columns.text).unwrap_or_default(), columns.dialect),
-            requests: calls as u64,
-            errors: number(columns.errors).unwrap_or(0.0) as u64,
-            timed: calls as u64,
-            total_ns: (total * columns.scale).min(4e18) as u64,
-            max_ns: number(columns.max).map_or(0, |max| (max * columns.scale).min(4e18) as u64),
-            ..LogPage::default()
+    let rows: Result<Vec<csv::ByteRecord>, csv::Error> = csv.byte_records().collect();
+    let mut rows = rows.map_err(|e| ReadError::Format(e.to_string()))?;
+    rows.retain(|row| !is_row_count(row));
+    let durations = rows
+        .iter()
+        .flat_map(|row| [cell(row, Some(columns.total)), cell(row, columns.max)]);
+    let numbers = Numbers::new(durations.flatten());
+    let mut unparsed = Vec::new();
+    let mut pages = Vec::new();
+    for row in &rows {
+        match columns.page(row, &numbers) {
+            Some(page) => pages.push(page),
+            None => unparsed.push(row),
+        }
+    }
+    if let Some(first) = unparsed.first() {
+        if pages.is_empty() {
+            return Err(ReadError::Format(columns.problem(first)));
+        }
+        assumptions.push(LogAssumption::UnparsedRows {
+            rows: unparsed.len() as u64,
+            example: printable(
+                cell(first, Some(columns.total))
+                    .unwrap_or_default()
+                    .as_bytes(),
+            ),
         });
     }
-    Ok(rows)
+    lines.all += rows.len() as u64;
+    lines.malformed += unparsed.len() as u64;
+    let count = pages.len() as u64;
+    pages.into_iter().for_each(|page| tally.add_page(page));
+    Ok(count)
+}
+
+/// Returns the separator of the columns in the header line.
+fn separator(bytes: &[u8]) -> u8 {
+    let header = bytes.split(|b| *b == b'\n').next().unwrap_or_default();
+    let mut separators = [b'\t', b';'].into_iter();
+    let found = separators.find(|separator| header.contains(separator));
+    found.unwrap_or(b',')
+}
+
+/// Returns true for the line after psql's rows: `(3 rows)`.
+fn is_row_count(row: &csv::ByteRecord) -> bool {
+    let text = row.get(0).unwrap_or_default();
+    row.len() == 1 && text.starts_with(b"(") && (text.ends_with(b" rows)") || text == b"(1 row)")
+}
+
+/// Returns the text of a cell. Returns `None` if there is no value.
+fn cell(row: &csv::ByteRecord, column: Option<usize>) -> Option<&str> {
+    let text = std::str::from_utf8(row.get(column?)?).unwrap_or("?").trim();
+    (!matches!(text, "" | "NULL" | "\\N")).then_some(text)
 }
 
 /// The indices of the CSV columns.
@@ -133,6 +159,34 @@ impl Columns {
             errors: column(&["sum_errors"]),
             dialect,
         })
+    }
+
+    /// Returns the statement of a row, or `None` if a number cannot be parsed.
+    fn page(&self, row: &csv::ByteRecord, numbers: &Numbers) -> Option<LogPage> {
+        let duration = |text| numbers.duration_ns(text, self.scale);
+        let calls = numbers.count(cell(row, Some(self.calls))?)?;
+        let max = cell(row, self.max).map(duration);
+        let errors = cell(row, self.errors).map(|text| numbers.count(text));
+        Some(LogPage {
+            kind: PageKind::Query,
+            name: query::fold(row.get(self.text).unwrap_or_default(), self.dialect),
+            requests: calls,
+            errors: errors.unwrap_or(Some(0))?,
+            timed: calls,
+            total_ns: duration(cell(row, Some(self.total))?)?,
+            max_ns: max.unwrap_or(Some(0))?,
+            ..LogPage::default()
+        })
+    }
+
+    /// Returns the reason why no row can be parsed, given the first row.
+    fn problem(&self, row: &csv::ByteRecord) -> String {
+        let shown = |column| cell(row, Some(column)).unwrap_or("no value");
+        format!(
+            "no row has numbers that can be parsed; the first row has {} calls and a total time of {}",
+            printable(shown(self.calls).as_bytes()),
+            printable(shown(self.total).as_bytes())
+        )
     }
 }
 

@@ -139,6 +139,8 @@ pub enum LogsFinding {
     },
     /// Durations are whole seconds.
     WholeSeconds,
+    /// Durations of statements are whole seconds.
+    WholeSecondsOfStatements,
     /// Durations exceed the range in which percentiles distinguish values.
     LongDurations,
     /// Some entries of a log are not counted, or the next log could contain more data.
@@ -232,6 +234,8 @@ pub enum GateProblem {
     },
     /// No durations are known.
     NoDurations,
+    /// The maximum duration is unknown.
+    NoMax,
     /// The value exceeds one hour, above which percentiles do not distinguish values.
     BeyondHour,
     /// Some durations are lower bounds, so the value is only a lower bound. Contains the value in

@@ -9,6 +9,7 @@
 
 mod agent;
 pub mod analysis;
+mod csv_numbers;
 mod documents;
 mod entry;
 pub mod finding;

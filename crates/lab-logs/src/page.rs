@@ -82,6 +82,8 @@ pub struct Page {
     pub timed: u64,
     pub total_ns: u64,
     pub max_ns: u64,
+    /// True if a log has no maximum of the durations that it counts.
+    pub is_max_unknown: bool,
     pub bytes: u64,
     pub times: Sketch,
     pub cells: Vec<Cell>,
@@ -221,6 +223,7 @@ impl Page {
         self.timed = self.timed.saturating_add(other.timed);
         self.total_ns = self.total_ns.saturating_add(other.total_ns);
         self.max_ns = self.max_ns.max(other.max_ns);
+        self.is_max_unknown |= other.is_max_unknown;
         self.bytes = self.bytes.saturating_add(other.bytes);
         self.times.merge(&other.times);
         if self.has_cells && other.has_cells {
@@ -239,6 +242,7 @@ impl Page {
         self.timed = self.timed.saturating_add(other.timed);
         self.total_ns = self.total_ns.saturating_add(other.total_ns);
         self.max_ns = self.max_ns.max(other.max_ns);
+        self.is_max_unknown |= other.timed > 0 && other.known_max_ns().is_none();
         self.bytes = self.bytes.saturating_add(other.bytes);
         for (ns, count) in &other.times.0 {
             self.times.add_many(crate::sketch::bucket(*ns), *count);
@@ -263,7 +267,11 @@ impl Page {
             client_errors: storable(self.client_errors),
             timed: storable(self.timed),
             total_ns: storable(self.total_ns),
-            max_ns: storable(self.max_ns),
+            max_ns: if self.is_max_unknown {
+                0
+            } else {
+                storable(self.max_ns)
+            },
             bytes: storable(self.bytes),
             times: self.times.counts(),
             cells: self.cells.into_iter().map(cell).collect(),

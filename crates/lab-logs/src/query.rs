@@ -5,8 +5,9 @@
 
 use crate::route::printable;
 pub use crate::sql::Dialect;
-use crate::sql::{Token, TokenKind, tokens};
+use crate::sql::{Token, TokenKind, is_operand, tokens};
 use sha2::{Digest, Sha256};
+use std::ops::Range;
 
 /// The maximum length of a query's name, in bytes.
 ///
@@ -50,7 +51,7 @@ fn normalized(text: &[u8], dialect: Dialect) -> Vec<u8> {
         let length = match folded[..] {
             [.., b' ' | b';'] => 1,
             // At the end, `--` is a comment.
-            [.., b'-', b'-'] if dialect == Dialect::Mysql => 2,
+            [.., b'-', b'-'] if dialect.is_mysql() => 2,
             _ => return folded,
         };
         folded.truncate(folded.len() - length);
@@ -178,7 +179,7 @@ struct QueryWriter<'t> {
 
 impl QueryWriter<'_> {
     /// Writes tokens. In a row of VALUES, words such as `NULL` count as literals.
-    fn write(&mut self, tokens: std::ops::Range<usize>, is_row: bool) {
+    fn write(&mut self, tokens: Range<usize>, is_row: bool) {
         let mut at = tokens.start;
         while at < tokens.end {
             let token = &self.tokens[at];
@@ -208,6 +209,9 @@ impl QueryWriter<'_> {
                     self.space(at);
                     at = self.write_list(at);
                 }
+                Some(ListKeyword::In) if self.depth < MAX_DEPTH && self.has_equal_items(at) => {
+                    at = self.write_equal_items(at);
+                }
                 _ => {}
             }
         }
@@ -221,7 +225,7 @@ impl QueryWriter<'_> {
         let is_begin = matches!(self.folded.last(), None | Some(b' ' | b'('));
         // A blank would turn the minus signs into a comment if the original comment was removed
         // here.
-        let is_behind_signs = self.dialect == Dialect::Mysql && self.folded.ends_with(b"--");
+        let is_behind_signs = self.dialect.is_mysql() && self.folded.ends_with(b"--");
         if token.is_spaced && !is_before_close && !is_begin && !is_behind_signs {
             self.folded.push(b' ');
         }
@@ -232,7 +236,7 @@ impl QueryWriter<'_> {
     /// A `?` operator is treated as a value, because literals are also written as `?`.
     fn push_literal(&mut self, at: usize) {
         let is_value =
-            |at: usize| self.tokens[at].is_operand(self.text) || self.is_symbol(at, b'?');
+            |at: usize| is_operand(&self.tokens[..=at], self.text) || self.is_symbol(at, b'?');
         let is_part = |at: &usize| self.is_sign(*at) && !at.checked_sub(1).is_some_and(is_value);
         let signs = (0..at).rev().take_while(is_part).count();
         for sign in (at - signs..at).rev() {
@@ -260,6 +264,71 @@ impl QueryWriter<'_> {
             at = self.closing[at + 1] + 1;
         }
         at
+    }
+
+    /// Returns true if a bracket contains items that differ only in their literals, such as calls
+    /// of the same function.
+    fn has_equal_items(&self, open: usize) -> bool {
+        if !self.is_opening(open) {
+            return false;
+        }
+        let items = self.items(open);
+        let first = items[0].clone();
+        let is_made_of_values = self.is_literal(first.start, false)
+            || self.is_opening(first.start)
+            || (self.is_name(first.start) && self.is_opening(first.start + 1));
+        let mut tokens = first.clone();
+        is_made_of_values
+            && first.clone().any(|at| self.is_literal(at, false))
+            && !tokens.any(|at| self.is_word(at, b"select") || self.is_word(at, b"values"))
+            && items.iter().all(|item| self.is_same(&first, item))
+    }
+
+    /// Returns the items of a list between a bracket's commas.
+    fn items(&self, open: usize) -> Vec<Range<usize>> {
+        let mut items = Vec::new();
+        let (mut begin, mut at) = (open + 1, open + 1);
+        while at < self.closing[open] {
+            if self.is_symbol(at, b',') {
+                items.push(begin..at);
+                begin = at + 1;
+            }
+            at = self.closing[at].max(at) + 1;
+        }
+        items.push(begin..self.closing[open]);
+        items
+    }
+
+    /// Returns true if two ranges of tokens differ only in their literals.
+    fn is_same(&self, a: &Range<usize>, b: &Range<usize>) -> bool {
+        let is_equal = |(a, b): (usize, usize)| {
+            let (a, b) = (&self.tokens[a], &self.tokens[b]);
+            let is_literal = a.kind == TokenKind::Literal;
+            a.kind == b.kind
+                && (is_literal || self.text[a.bytes.clone()] == self.text[b.bytes.clone()])
+        };
+        a.len() == b.len() && a.clone().zip(b.clone()).all(is_equal)
+    }
+
+    /// Writes the first item of a list for all items. Returns the index after the list.
+    fn write_equal_items(&mut self, open: usize) -> usize {
+        let end = self.closing[open];
+        let first = self.items(open)[0].clone();
+        self.space(open);
+        self.folded
+            .extend(&self.text[self.tokens[open].bytes.clone()]);
+        self.depth += 1;
+        if self.is_literal(first.start, false) && self.is_symbol(first.start + 1, b':') {
+            self.folded.extend(LIST);
+        } else {
+            self.write(first, false);
+            self.folded.extend(b", ");
+            self.folded.extend(LIST);
+        }
+        self.depth -= 1;
+        self.folded
+            .extend(&self.text[self.tokens[end].bytes.clone()]);
+        end + 1
     }
 
     /// Writes each distinct row of VALUES once. Returns the index after the rows.
@@ -322,8 +391,9 @@ impl QueryWriter<'_> {
         let mut literals = 0;
         let mut is_cast = false;
         for at in open + 1..end {
-            let is_type =
-                self.tokens[at].kind == TokenKind::Word && (is_cast || self.is_before_literal(at));
+            // A type can have a schema: `'a'::public."E"`.
+            let is_type = (is_cast && (self.is_name(at) || self.is_symbol(at, b'.')))
+                || self.is_before_literal(at);
             let is_item = self.is_literal(at, true)
                 || is_type
                 || self.is_symbol(at, b',')
@@ -339,10 +409,15 @@ impl QueryWriter<'_> {
         literals > usize::from(!is_short) && end > open
     }
 
-    /// Returns true for a type before a literal, such as `DATE '2026-05-01'`.
+    /// Returns true for a type or a character set before a literal, such as `DATE '2026-05-01'` or
+    /// MySQL's `_binary 'a'`.
     fn is_before_literal(&self, at: usize) -> bool {
         let types = ["date", "time", "timestamp", "timestamptz", "interval"];
-        types.iter().any(|name| self.is_word(at, name.as_bytes()))
+        let token = &self.tokens[at];
+        let is_charset = self.dialect.is_mysql()
+            && token.kind == TokenKind::Word
+            && self.text[token.bytes.start] == b'_';
+        (is_charset || types.iter().any(|name| self.is_word(at, name.as_bytes())))
             && self
                 .tokens
                 .get(at + 1)
@@ -375,6 +450,11 @@ impl QueryWriter<'_> {
 
     fn is_opening(&self, at: usize) -> bool {
         self.closing.get(at).is_some_and(|end| *end > 0)
+    }
+
+    fn is_name(&self, at: usize) -> bool {
+        let kind = self.tokens.get(at).map(|token| token.kind);
+        matches!(kind, Some(TokenKind::Word | TokenKind::QuotedName))
     }
 
     fn is_sign(&self, at: usize) -> bool {
@@ -478,6 +558,8 @@ mod tests {
         assert_eq!(postgresql("a = ANY (ARRAY[1,2])"), "a = ANY (ARRAY[…])");
         assert_eq!(postgresql("a IN (SELECT 1)"), "a IN (SELECT ?)");
         assert_eq!(postgresql("a IN (b, 1)"), "a IN (b, ?)");
+        assert_eq!(postgresql("a IN (b + 1, b + 2)"), "a IN (b + ?, b + ?)");
+        assert_eq!(postgresql("a IN (VALUES (1), (2))"), "a IN (VALUES (…))");
         for statement in [
             "INSERT INTO t VALUES (1,NULL)",
             "INSERT INTO t VALUES (NULL,DEFAULT), (1,2),(3,4)",
@@ -498,6 +580,51 @@ mod tests {
             "INSERT INTO t VALUES (…) ON DUPLICATE KEY UPDATE a = VALUES(a), b = ?"
         );
         assert_eq!(mysql("SELECT a IN (...) FROM t"), "SELECT a IN (…) FROM t");
+    }
+
+    #[test]
+    fn lists_of_casts_and_calls_have_no_length() {
+        for (items, query) in [
+            (["'a'::public.e", "'b'::public.e"], "a IN (…)"),
+            (["'a'::\"E\"", "'b'::\"E\""], "a IN (…)"),
+            (["'a'::varchar(5)", "'b'::varchar(5)"], "a IN (…)"),
+            (
+                ["CAST('a' AS uuid)", "CAST('b' AS uuid)"],
+                "a IN (CAST(? AS uuid), …)",
+            ),
+            (["f(1)", "g(1)"], "a IN (f(?), …)"),
+        ] {
+            assert_eq!(postgresql(&format!("a IN ({})", items[0])), query);
+            let both = postgresql(&format!("a IN ({})", items.join(", ")));
+            let is_mixed = items[1].starts_with('g');
+            assert_eq!(both, if is_mixed { "a IN (f(?), g(?))" } else { query });
+        }
+        assert_eq!(
+            postgresql("a = ANY (ARRAY['a'::public.e, 'b'::public.e])"),
+            "a = ANY (ARRAY[…])"
+        );
+        for items in ["_binary 'x'", "_binary 'x', _binary 'y'"] {
+            assert_eq!(mysql(&format!("a IN ({items})")), "a IN (…)");
+        }
+        for items in ["UUID_TO_BIN('x')", "UUID_TO_BIN('x'), UUID_TO_BIN('y')"] {
+            assert_eq!(
+                mysql(&format!("a IN ({items})")),
+                "a IN (UUID_TO_BIN(?), …)"
+            );
+        }
+        let deep = "a IN (f(1, ".repeat(5_000);
+        assert!(!postgresql(&deep).is_empty());
+    }
+
+    #[test]
+    fn a_sign_after_a_column_is_an_operator() {
+        for statement in ["SELECT value - 1", "SELECT t.limit - 1"] {
+            assert_eq!(mysql(statement), statement.replace('1', "?"));
+        }
+        assert_eq!(
+            postgresql("SELECT d #- '{b}', d @? '$.a'"),
+            "SELECT d #- ?, d @? ?"
+        );
     }
 
     #[test]

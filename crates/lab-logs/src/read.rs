@@ -434,6 +434,7 @@ pub fn read(
             document,
             io::Cursor::new(begin).chain(input),
             (&mut log.source, &mut log.lines),
+            &mut log.ended.assumptions,
             tally,
         );
     }

@@ -9,11 +9,21 @@ use std::ops::Range;
 /// The SQL dialect of a statement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Dialect {
-    /// PostgreSQL with `standard_conforming_strings`: `"…"` is a name, `#` an operator.
+    /// PostgreSQL: `"…"` is a name, `#` an operator.
     #[default]
     Postgresql,
-    /// MySQL and MariaDB without `ANSI_QUOTES`: `"…"` is a string, `#` begins a comment.
+    /// MySQL and MariaDB: `"…"` is a string unless the statement itself shows that it is a name,
+    /// `#` begins a comment.
     Mysql,
+    /// MySQL and MariaDB with `ANSI_QUOTES`: `"…"` is a name, `#` begins a comment.
+    MysqlAnsi,
+}
+
+impl Dialect {
+    /// Returns true for MySQL and MariaDB.
+    pub fn is_mysql(self) -> bool {
+        self != Dialect::Postgresql
+    }
 }
 
 /// The kind of a token.
@@ -25,7 +35,7 @@ pub enum TokenKind {
     Word,
     /// A quoted name.
     QuotedName,
-    /// Any other single byte, or the mark of an executable comment.
+    /// Any other single byte, an operator, or the mark of an executable comment.
     Symbol,
 }
 
@@ -43,37 +53,46 @@ pub struct Token {
 /// Splits a statement into tokens. An unterminated literal or comment extends to the end of the
 /// statement.
 pub fn tokens(text: &[u8], dialect: Dialect) -> Vec<Token> {
-    let mut lexer = Lexer {
-        text,
-        dialect,
-        position: 0,
-        tokens: Vec::new(),
-        is_spaced: false,
-        executed_comments: 0,
-        is_open: false,
-    };
-    lexer.run();
-    lexer.tokens
+    read(text, dialect).tokens
 }
 
 /// Returns true if the text ends within a literal, a quoted name or a block comment.
 pub fn ends_within_quotes(text: &[u8], dialect: Dialect) -> bool {
-    let mut lexer = Lexer {
-        text,
-        dialect,
-        position: 0,
-        tokens: Vec::new(),
-        is_spaced: false,
-        executed_comments: 0,
-        is_open: false,
-    };
-    lexer.run();
-    lexer.is_open
+    read(text, dialect).is_open
+}
+
+/// Returns true if a statement of MySQL or MariaDB has `"…"` where only a name can be, so that the
+/// server has `ANSI_QUOTES`.
+pub fn has_ansi_quotes(text: &[u8]) -> bool {
+    memchr::memchr(b'"', text).is_some() && read_quotes(text, Dialect::Mysql).has_ansi_names()
+}
+
+fn read(text: &[u8], dialect: Dialect) -> Lexer<'_> {
+    let lexer = read_quotes(text, dialect);
+    if dialect == Dialect::Mysql && lexer.has_ansi_names() {
+        return read_quotes(text, Dialect::MysqlAnsi);
+    }
+    lexer
+}
+
+/// Reads a statement whose server may have the unusual setting for backslashes:
+/// `NO_BACKSLASH_ESCAPES` of MySQL, or `standard_conforming_strings = off` of PostgreSQL.
+///
+/// That setting applies if the text makes sense only with it.
+fn read_quotes(text: &[u8], dialect: Dialect) -> Lexer<'_> {
+    let usual = Lexer::read(text, dialect, dialect.is_mysql());
+    if !usual.is_doubtful() || memchr::memchr(b'\\', text).is_none() {
+        return usual;
+    }
+    let other = Lexer::read(text, dialect, !dialect.is_mysql());
+    if other.is_doubtful() { usual } else { other }
 }
 
 struct Lexer<'t> {
     text: &'t [u8],
     dialect: Dialect,
+    /// True if a backslash escapes the next character of a string without a prefix.
+    has_escapes: bool,
     position: usize,
     tokens: Vec<Token>,
     is_spaced: bool,
@@ -84,6 +103,21 @@ struct Lexer<'t> {
 }
 
 impl Lexer<'_> {
+    fn read(text: &[u8], dialect: Dialect, has_escapes: bool) -> Lexer<'_> {
+        let mut lexer = Lexer {
+            text,
+            dialect,
+            has_escapes,
+            position: 0,
+            tokens: Vec::new(),
+            is_spaced: false,
+            executed_comments: 0,
+            is_open: false,
+        };
+        lexer.run();
+        lexer
+    }
+
     fn run(&mut self) {
         while self.position < self.text.len() {
             if self.pass_comment() {
@@ -92,21 +126,83 @@ impl Lexer<'_> {
             let rest = &self.text[self.position..];
             match rest[0] {
                 blank if is_blank(blank) => self.skip(1),
-                b'\'' => self.push_quoted(0, self.dialect == Dialect::Mysql, TokenKind::Literal),
+                b'\'' => self.push_quoted(0, self.has_escapes, TokenKind::Literal),
                 b'"' if self.dialect == Dialect::Mysql => {
-                    self.push_quoted(0, true, TokenKind::Literal)
+                    self.push_quoted(0, self.has_escapes, TokenKind::Literal)
                 }
                 b'"' | b'`' => self.push_quoted(0, false, TokenKind::QuotedName),
                 b'$' if self.dialect == Dialect::Postgresql => self.push_dollar(),
                 b'0'..=b'9' => self.push_number_or_word(),
                 b'.' => self.push_dot(),
-                b'?' if !self.is_behind_operand() || self.dialect == Dialect::Mysql => {
-                    self.push(TokenKind::Literal, 1)
-                }
+                b'?' | b'@' | b'#' | b'-' => self.push_operator(),
                 first if is_word(first) => self.push_word(),
                 _ => self.push(TokenKind::Symbol, 1),
             }
         }
+    }
+
+    /// Returns true if a literal or a comment is open, or if a word directly follows a string, as
+    /// if the string ended too early.
+    fn is_doubtful(&self) -> bool {
+        let is_broken = |pair: &[Token]| {
+            let [before, after] = pair else {
+                return false;
+            };
+            let is_string = before.kind == TokenKind::Literal
+                && matches!(self.text[before.bytes.end - 1], b'\'' | b'"');
+            let is_value = matches!(after.kind, TokenKind::Word | TokenKind::Literal);
+            is_string && is_value && !after.is_spaced
+        };
+        self.is_open || self.tokens.windows(2).any(is_broken)
+    }
+
+    /// Returns true if a string in double quotes is where only a name can be.
+    fn has_ansi_names(&self) -> bool {
+        (0..self.tokens.len()).any(|at| {
+            let token = &self.tokens[at];
+            let is_string =
+                token.kind == TokenKind::Literal && self.text[token.bytes.start] == b'"';
+            let before = at.checked_sub(1);
+            is_string
+                && (self.is_dot(at + 1)
+                    || before.is_some_and(|at| self.is_dot(at) || self.is_before_table(at)))
+        })
+    }
+
+    fn is_dot(&self, at: usize) -> bool {
+        let token = self.tokens.get(at);
+        token.is_some_and(|t| t.kind == TokenKind::Symbol && self.text[t.bytes.start] == b'.')
+    }
+
+    /// Returns true for a keyword that only the name of a table can follow.
+    fn is_before_table(&self, at: usize) -> bool {
+        let token = &self.tokens[at];
+        let word = self.text[token.bytes.clone()].to_ascii_lowercase();
+        match word.as_slice() {
+            _ if token.kind != TokenKind::Word => false,
+            b"join" | b"into" | b"update" | b"table" => true,
+            b"from" => !self.is_argument(at),
+            _ => false,
+        }
+    }
+
+    /// Returns true for a token in the brackets of a function whose arguments can contain FROM:
+    /// `TRIM(BOTH 'a' FROM "b")`.
+    fn is_argument(&self, at: usize) -> bool {
+        const FUNCTIONS: [&[u8]; 5] = [b"trim", b"extract", b"substring", b"substr", b"mid"];
+        let mut depth = 0_usize;
+        for open in (1..at).rev() {
+            match self.text[self.tokens[open].bytes.start] {
+                b')' => depth += 1,
+                b'(' if depth > 0 => depth -= 1,
+                b'(' => {
+                    let name = &self.text[self.tokens[open - 1].bytes.clone()];
+                    return FUNCTIONS.iter().any(|f| f.eq_ignore_ascii_case(name));
+                }
+                _ => {}
+            }
+        }
+        false
     }
 
     fn skip(&mut self, length: usize) {
@@ -130,23 +226,23 @@ impl Lexer<'_> {
     fn pass_comment(&mut self) -> bool {
         let rest = &self.text[self.position..];
         let to_line_end = || memchr::memchr(b'\n', rest).unwrap_or(rest.len());
-        let length = match (self.dialect, rest) {
-            (Dialect::Postgresql, [b'-', b'-', ..]) | (Dialect::Mysql, [b'#', ..]) => to_line_end(),
+        let length = match (self.dialect.is_mysql(), rest) {
+            (false, [b'-', b'-', ..]) | (true, [b'#', ..]) => to_line_end(),
             // `5--3` is a difference, and so is `5--/* a */3`.
-            (Dialect::Mysql, [b'-', b'-', after @ ..])
+            (true, [b'-', b'-', after @ ..])
                 if after
                     .first()
                     .is_none_or(|b| *b == b' ' || b.is_ascii_control()) =>
             {
                 to_line_end()
             }
-            (Dialect::Mysql, [b'/', b'*', b'!', ..] | [b'/', b'*', b'M', b'!', ..]) => {
+            (true, [b'/', b'*', b'!', ..] | [b'/', b'*', b'M', b'!', ..]) => {
                 let mark = if rest[2] == b'!' { 3 } else { 4 };
                 self.executed_comments += 1;
                 self.push(TokenKind::Symbol, mark + digits(&rest[mark..]));
                 return true;
             }
-            (Dialect::Mysql, [b'*', b'/', ..]) if self.executed_comments > 0 => {
+            (true, [b'*', b'/', ..]) if self.executed_comments > 0 => {
                 self.executed_comments -= 1;
                 self.push(TokenKind::Symbol, 2);
                 return true;
@@ -229,21 +325,44 @@ impl Lexer<'_> {
         );
     }
 
+    /// Appends an operator of PostgreSQL that contains `?` or ends with a sign, or a single byte.
+    fn push_operator(&mut self) {
+        const OPERATORS: [&[u8]; 5] = [b"?|", b"?&", b"@?", b"#-", b"-|-"];
+        let rest = &self.text[self.position..];
+        let mut operators = OPERATORS.iter().filter(|o| rest.starts_with(o));
+        let has_operators = self.dialect == Dialect::Postgresql && self.is_behind_operand();
+        match operators.next().filter(|_| has_operators) {
+            Some(operator) => self.push(TokenKind::Symbol, operator.len()),
+            None if rest[0] == b'?' && self.is_placeholder() => self.push(TokenKind::Literal, 1),
+            None => self.push(TokenKind::Symbol, 1),
+        }
+    }
+
+    /// Returns true for `?` as a placeholder. In PostgreSQL, it is an operator after a value, and
+    /// also between a word and a string, because the word is then a column such as `default`.
+    fn is_placeholder(&self) -> bool {
+        let after = self.text[self.position + 1..].trim_ascii_start();
+        let is_behind_word = self
+            .tokens
+            .last()
+            .is_some_and(|t| t.kind == TokenKind::Word);
+        let is_behind_column = is_behind_word && matches!(after.first(), Some(b'\'' | b'$'));
+        self.dialect.is_mysql() || !(self.is_behind_operand() || is_behind_column)
+    }
+
     /// Appends a word, including the string that it prefixes, if any.
     fn push_word(&mut self) {
         let rest = &self.text[self.position..];
         let length = rest.iter().take_while(|b| is_word(**b)).count();
         let word = &rest[..length];
         if rest.get(length) == Some(&b'\'') {
-            match (self.dialect, word) {
-                (Dialect::Postgresql, [b'e' | b'E']) => {
+            match (self.dialect.is_mysql(), word) {
+                (false, [b'e' | b'E']) => {
                     return self.push_quoted(1, true, TokenKind::Literal);
                 }
-                (Dialect::Postgresql, [b'b' | b'B' | b'x' | b'X' | b'n' | b'N']) => {
-                    return self.push_quoted(1, false, TokenKind::Literal);
-                }
-                (Dialect::Mysql, [b'b' | b'B' | b'x' | b'X' | b'n' | b'N'] | [b'_', ..]) => {
-                    return self.push_quoted(length, true, TokenKind::Literal);
+                (false, [b'b' | b'B' | b'x' | b'X' | b'n' | b'N'])
+                | (true, [b'b' | b'B' | b'x' | b'X' | b'n' | b'N'] | [b'_', ..]) => {
+                    return self.push_quoted(length, self.has_escapes, TokenKind::Literal);
                 }
                 _ => {}
             }
@@ -294,26 +413,29 @@ impl Lexer<'_> {
     }
 
     fn is_behind_operand(&self) -> bool {
-        self.tokens
-            .last()
-            .is_some_and(|token| token.is_operand(self.text))
+        is_operand(&self.tokens, self.text)
     }
 }
 
-impl Token {
-    /// Returns true if a value can end with this token, so that a sign after it is an operator.
-    pub fn is_operand(&self, text: &[u8]) -> bool {
-        match self.kind {
-            TokenKind::Literal | TokenKind::QuotedName => true,
-            TokenKind::Word => !is_before_value(&text[self.bytes.clone()]),
-            TokenKind::Symbol => matches!(text[self.bytes.start], b')' | b']'),
-        }
+/// Returns true if a value can end with the last token, so that a sign after it is an operator.
+pub fn is_operand(tokens: &[Token], text: &[u8]) -> bool {
+    let Some((token, before)) = tokens.split_last() else {
+        return false;
+    };
+    let is_column = || {
+        let dot = before.last();
+        dot.is_some_and(|t| t.kind == TokenKind::Symbol && text[t.bytes.start] == b'.')
+    };
+    match token.kind {
+        TokenKind::Literal | TokenKind::QuotedName => true,
+        TokenKind::Word => !is_before_value(&text[token.bytes.clone()]) || is_column(),
+        TokenKind::Symbol => matches!(text[token.bytes.start], b')' | b']'),
     }
 }
 
 /// Returns true for keywords that precede a value.
 fn is_before_value(word: &[u8]) -> bool {
-    const WORDS: [&[u8]; 26] = [
+    const WORDS: [&[u8]; 25] = [
         b"select",
         b"where",
         b"and",
@@ -327,7 +449,6 @@ fn is_before_value(word: &[u8]) -> bool {
         b"return",
         b"returning",
         b"values",
-        b"value",
         b"limit",
         b"offset",
         b"by",
@@ -387,7 +508,7 @@ fn number_length(text: &[u8], run: usize, dialect: Dialect) -> Option<usize> {
     let is_digit = |b: &&u8| b.is_ascii_digit() || (has_underscores && **b == b'_');
     let integer = word.iter().take_while(is_digit).count();
     let exponent = exponent_length(&text[integer..]);
-    if dialect == Dialect::Mysql && integer < run && integer + exponent < run {
+    if dialect.is_mysql() && integer < run && integer + exponent < run {
         return None;
     }
     let mut length = integer;
@@ -443,6 +564,73 @@ mod tests {
         }
         let operator = tokens(b"d ? 'k'", Dialect::Postgresql);
         assert_eq!(operator[1].kind, TokenKind::Symbol);
+    }
+
+    /// Source: PostgreSQL 17, 9.16 *JSON Functions and Operators*.
+    #[test]
+    fn operators_with_a_question_mark_or_a_sign_are_whole() {
+        let spelled = |text: &str| spelled(text, Dialect::Postgresql).join(" ");
+        for (text, tokens) in [
+            ("d @? '$.a'", "d @? ?"),
+            ("d #- '{b}'", "d #- ?"),
+            ("d ?| '{a}' AND d ?& '{b}'", "d ?| ? AND d ?& ?"),
+            ("r -|- '[1,2)'", "r -|- ?"),
+            ("value ? 'k'", "value ? ?"),
+            ("default ? 'k'", "default ? ?"),
+            ("t.limit ? $1", "t . limit ? ?"),
+            ("LIMIT ?", "LIMIT ?"),
+        ] {
+            assert_eq!(spelled(text), tokens, "{text}");
+        }
+        let operator = tokens(b"default ? 'k'", Dialect::Postgresql);
+        assert_eq!(operator[1].kind, TokenKind::Symbol);
+    }
+
+    /// Sources: MySQL 8.4, *Server SQL Modes*; PostgreSQL 17, `standard_conforming_strings`.
+    #[test]
+    fn backslashes_can_have_the_unusual_meaning() {
+        for (dialect, text, tokens) in [
+            (
+                Dialect::Mysql,
+                r"dir = 'C:\' AND owner = 'alice'",
+                "dir = ? AND owner = ?",
+            ),
+            (
+                Dialect::Postgresql,
+                r"n = 'it\'s alice' AND x = 'y'",
+                "n = ? AND x = ?",
+            ),
+            // The usual meaning makes sense, and these statements are cut.
+            (Dialect::Mysql, r"n = 'it\'s alice", "n = ?"),
+            (Dialect::Mysql, r"n = 'it\'s' AND x = 'y", "n = ? AND x = ?"),
+            (
+                Dialect::Postgresql,
+                r"dir = 'C:\' AND owner = 'ali",
+                "dir = ? AND owner = ?",
+            ),
+        ] {
+            assert_eq!(spelled(text, dialect).join(" "), tokens, "{text}");
+        }
+    }
+
+    /// Source: MySQL 8.4, *Server SQL Modes*: with ANSI_QUOTES, `"` quotes a name.
+    #[test]
+    fn names_in_double_quotes_are_found() {
+        for (text, is_ansi) in [
+            (r#"SELECT "id" FROM "orders""#, true),
+            (r#"SELECT a FROM t JOIN "u" ON 1"#, true),
+            (r#"INSERT INTO "t" VALUES (1)"#, true),
+            (r#"UPDATE "t" SET a = 1"#, true),
+            (r#"SELECT "t".a FROM t"#, true),
+            (r#"SELECT t."a" FROM t"#, true),
+            (r#"SELECT a FROM t WHERE b = "x""#, false),
+            (r#"SELECT TRIM(BOTH "x" FROM "yx") FROM t"#, false),
+            (r#"SELECT EXTRACT(DAY FROM "2026-05-01")"#, false),
+            (r#"SELECT 'FROM "x"' FROM t"#, false),
+            (r#"SELECT a FROM (SELECT 1 FROM "x") y"#, true),
+        ] {
+            assert_eq!(has_ansi_quotes(text.as_bytes()), is_ansi, "{text}");
+        }
     }
 
     #[test]

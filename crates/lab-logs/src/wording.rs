@@ -204,6 +204,11 @@ pub fn sentence(finding: &LogsFinding) -> String {
              few seconds are meaningless. Apache: log %D instead of %T."
                 .into()
         }
+        LogsFinding::WholeSecondsOfStatements => {
+            "Durations are whole seconds, so means and fractions can be far off, and percentiles below a few seconds are \
+             meaningless. MySQL 5.1.21 and later log microseconds."
+                .into()
+        }
         LogsFinding::LongDurations => {
             "Some durations exceed an hour: in percentiles they count as an hour. Sums, means and the maximum are exact."
                 .into()
@@ -264,7 +269,7 @@ pub fn label(finding: &LogsFinding) -> &'static str {
         LogsFinding::TooLong { .. } => "too long",
         LogsFinding::CutOff => "cut off",
         LogsFinding::ClockJumps { .. } => "clock",
-        LogsFinding::WholeSeconds => "whole seconds",
+        LogsFinding::WholeSeconds | LogsFinding::WholeSecondsOfStatements => "whole seconds",
         LogsFinding::LongDurations => "longer than an hour",
         LogsFinding::Advice { .. } => "log",
         LogsFinding::StatementsOutside { .. }
@@ -352,6 +357,15 @@ pub fn assumption(assumption: &LogAssumption) -> String {
             have(*spans),
             be(*spans),
         ),
+        LogAssumption::UnparsedRows { rows, example } => format!(
+            "{} {} numbers that cannot be parsed and {} not counted; the first has the total time `{example}`.",
+            say::count(*rows as usize, "row"),
+            have(*rows),
+            be(*rows),
+        ),
+        LogAssumption::SampledStatements { one_in } => format!(
+            "The server logged 1 in {one_in} statements (log_slow_rate_limit), so counts and sums cover only the sample."
+        ),
         LogAssumption::LowerBounds => {
             "Durations that begin with + are lower bounds: HAProxy logged them before the responses ended (option logasap). \
              Without this option, HAProxy logs the full duration."
@@ -410,8 +424,20 @@ pub fn advice(advice: &LogAdvice) -> String {
         LogAdvice::FilesMissing { log, numbers } => format!(
             "Rotated files of {log} are missing ({numbers}), so the log has a gap."
         ),
-        LogAdvice::SampledStatements { one_in } => format!(
-            "The server logged 1 in {one_in} statements (log_slow_rate_limit), so counts and sums cover only the sample."
+        LogAdvice::AnsiQuotes => {
+            "Words in double quotes are read as names, because statements use them as names of tables (sql_mode \
+             ANSI_QUOTES)."
+                .into()
+        }
+        LogAdvice::StatementsCutOff { statements } => format!(
+            "{} {} within quotes, as if cut off, and may have another name than the whole statement.",
+            say::count(*statements as usize, "statement"),
+            if *statements == 1 { "ends" } else { "end" },
+        ),
+        LogAdvice::InternalStatements { statements } => format!(
+            "{} that TiDB itself executed (Is_internal) {} not counted.",
+            say::count(*statements as usize, "statement"),
+            be(*statements),
         ),
         LogAdvice::TimesInUtc => {
             "The log's times are UTC: to see hours of the server's own time, specify its zone with --zone.".into()
@@ -564,6 +590,7 @@ pub fn gate_problem(metric: GateMetric, problem: &GateProblem) -> String {
         } => format!("the log has no page {page}; did you mean {nearest}?"),
         GateProblem::NoPage { page, .. } => format!("the log has no page {page}"),
         GateProblem::NoDurations => "the log has no durations".into(),
+        GateProblem::NoMax => "the log does not contain the maximum duration".into(),
         GateProblem::BeyondHour => {
             "the value is longer than an hour, and percentiles do not distinguish such durations"
                 .into()
@@ -669,10 +696,16 @@ pub fn headroom_assumptions(is_known: bool) -> [&'static str; 4] {
     ]
 }
 
-/// Explains how a log is read. `error` is the maximum relative error of a percentile.
-pub fn reading_method(error: f64) -> String {
+/// Explains how a log is read. `error` is the maximum relative error of a percentile, compared with
+/// the logged durations, which can be rounded to whole seconds.
+pub fn reading_method(error: f64, has_whole_seconds: bool) -> String {
+    let rounding = if has_whole_seconds {
+        ", in addition to the rounding to whole seconds"
+    } else {
+        ""
+    };
     format!(
-        "Counts and sums are exact. Percentiles come from buckets and are off by at most {} of their value. Path segments \
+        "Counts and sums are exact. Percentiles come from buckets and are off by at most {} of their value{rounding}. Path segments \
          become placeholders if they look like IDs or if new values keep appearing; --rules overrides this. Addresses \
          and user names are not read. Durations are the server's.",
         say::percent(error)

@@ -158,7 +158,7 @@ pub struct LogPage {
     pub timed: u64,
     /// The sum of the durations, in ns.
     pub total_ns: u64,
-    /// The maximum duration, in ns.
+    /// The maximum duration in ns, or 0 if unknown.
     pub max_ns: u64,
     /// The number of bytes sent.
     pub bytes: u64,
@@ -206,5 +206,10 @@ impl LogPage {
     /// Returns the mean duration in ns, if any duration is known.
     pub fn mean_ns(&self) -> Option<f64> {
         (self.timed > 0).then(|| self.total_ns as f64 / self.timed as f64)
+    }
+
+    /// Returns the maximum duration in ns, if it is known.
+    pub fn known_max_ns(&self) -> Option<u64> {
+        (self.timed > 0 && (self.max_ns > 0 || self.total_ns == 0)).then_some(self.max_ns)
     }
 }

@@ -51,6 +51,18 @@ pub enum LogAssumption {
     },
     /// The logged durations end before the response is complete.
     LowerBounds,
+    /// A table of statements has rows with numbers that cannot be parsed.
+    UnparsedRows {
+        /// The number of rows.
+        rows: u64,
+        /// The total time in the first such row.
+        example: String,
+    },
+    /// MariaDB, MySQL and Percona Server: the log contains only a sample of the statements.
+    SampledStatements {
+        /// The sampling rate: one in `one_in` statements is logged.
+        one_in: u64,
+    },
     /// Timestamps without a zone are read as UTC.
     NoZone,
     /// Timestamps fall in an hour that occurred twice, because clocks were set back.
@@ -82,6 +94,10 @@ pub enum AssumptionKind {
     Times,
     /// The logged durations end before the response is complete.
     LowerBounds,
+    /// Counts and sums: the log contains only a sample.
+    Counts,
+    /// All results: statements are missing.
+    All,
 }
 
 impl LogAssumption {
@@ -95,6 +111,8 @@ impl LogAssumption {
             | LogAssumption::UnparsedDurations { .. }
             | LogAssumption::UntimedSpans { .. } => AssumptionKind::Durations,
             LogAssumption::LowerBounds => AssumptionKind::LowerBounds,
+            LogAssumption::SampledStatements { .. } => AssumptionKind::Counts,
+            LogAssumption::UnparsedRows { .. } => AssumptionKind::All,
             LogAssumption::NoZone
             | LogAssumption::RepeatedHour
             | LogAssumption::AmbiguousZone { .. }
@@ -151,10 +169,17 @@ pub enum LogAdvice {
         /// The numbers of the missing files, such as `2` or `2 to 4`.
         numbers: String,
     },
-    /// MariaDB, MySQL and Percona Server: the log contains only a sample of the statements.
-    SampledStatements {
-        /// The sampling rate: one in `one_in` statements is logged.
-        one_in: u64,
+    /// MariaDB and MySQL: words in double quotes are read as names.
+    AnsiQuotes,
+    /// MariaDB and MySQL: statements end within quotes.
+    StatementsCutOff {
+        /// The number of statements.
+        statements: u64,
+    },
+    /// TiDB: statements that the server itself executed are not counted.
+    InternalStatements {
+        /// The number of statements.
+        statements: u64,
     },
     /// Timestamps are in UTC, and the server's time zone is unknown.
     TimesInUtc,
@@ -281,6 +306,8 @@ impl LogAdvice {
             LogAdvice::TranslatedDurations { messages: n }
             | LogAdvice::ErrorsWithoutStatement { errors: n }
             | LogAdvice::DurationsWithoutStatement { durations: n }
+            | LogAdvice::StatementsCutOff { statements: n }
+            | LogAdvice::InternalStatements { statements: n }
             | LogAdvice::LinesWithoutRequest { lines: n }
             | LogAdvice::RecordsWithoutRequest { records: n }
             | LogAdvice::ApplicationMessages { lines: n }

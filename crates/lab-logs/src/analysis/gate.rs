@@ -189,8 +189,8 @@ impl Gate {
                 ns as f64
             }
             GateMetric::Mean => page.mean_ns().ok_or_else(unknown)?,
-            GateMetric::Max if page.timed > 0 => page.max_ns as f64,
-            GateMetric::Max => return Err(unknown()),
+            GateMetric::Max if page.timed == 0 => return Err(unknown()),
+            GateMetric::Max => page.known_max_ns().ok_or(GateProblem::NoMax)? as f64,
             GateMetric::Errors => page.errors as f64 / page.requests.max(1) as f64,
             GateMetric::Requests => page.requests as f64,
             GateMetric::Fraction => {
@@ -229,18 +229,19 @@ impl Gate {
 
     /// Returns the assumption about the logs that the metric depends on.
     fn assumption<'w>(&self, analysis: &'w LogAnalysis) -> Option<&'w LogAssumption> {
-        let about = match self.metric {
-            GateMetric::Quantile(_) | GateMetric::Mean | GateMetric::Max => {
-                AssumptionKind::Durations
-            }
+        let about: &[AssumptionKind] = match self.metric {
+            GateMetric::Quantile(_) | GateMetric::Mean => &[AssumptionKind::Durations],
+            GateMetric::Max => &[AssumptionKind::Durations, AssumptionKind::Counts],
             // Within one log, a wrong unit scales the page's time and the total time alike, so it
             // cancels out.
-            GateMetric::Fraction if analysis.sources.len() < 2 => return None,
-            GateMetric::Fraction => AssumptionKind::Durations,
-            GateMetric::Rate => AssumptionKind::Times,
-            GateMetric::Errors | GateMetric::Requests => return None,
+            GateMetric::Fraction if analysis.sources.len() < 2 => &[],
+            GateMetric::Fraction => &[AssumptionKind::Durations, AssumptionKind::Counts],
+            GateMetric::Rate => &[AssumptionKind::Times, AssumptionKind::Counts],
+            GateMetric::Requests => &[AssumptionKind::Counts],
+            GateMetric::Errors => &[],
         };
-        analysis.assumptions.iter().find(|a| a.kind() == about)
+        let mut assumptions = analysis.assumptions.iter();
+        assumptions.find(|a| a.kind() == AssumptionKind::All || about.contains(&a.kind()))
     }
 }
 
@@ -267,6 +268,7 @@ pub fn together(analysis: &LogAnalysis) -> LogPage {
         kind,
         ..LogPage::default()
     };
+    let mut is_max_known = true;
     let mut times = std::collections::BTreeMap::new();
     for page in analysis.pages.iter().filter(|p| p.kind == kind) {
         sum.requests = sum.requests.saturating_add(page.requests);
@@ -275,10 +277,14 @@ pub fn together(analysis: &LogAnalysis) -> LogPage {
         sum.timed = sum.timed.saturating_add(page.timed);
         sum.total_ns = sum.total_ns.saturating_add(page.total_ns);
         sum.max_ns = sum.max_ns.max(page.max_ns);
+        is_max_known &= page.timed == 0 || page.known_max_ns().is_some();
         for (value, count) in &page.times.0 {
             let sum: &mut u64 = times.entry(*value).or_default();
             *sum = sum.saturating_add(*count);
         }
+    }
+    if !is_max_known {
+        sum.max_ns = 0;
     }
     sum.times = lab_model::Counts(times.into_iter().collect());
     sum
@@ -371,6 +377,31 @@ mod tests {
                 (by_unit, by_zone),
                 "{gate}"
             );
+        }
+        let sampled = assumed(LogAssumption::SampledStatements { one_in: 10 });
+        for (gate, is_known) in [
+            ("requests>5", false),
+            ("requests(/search)>5", false),
+            ("rate>1", false),
+            ("max>1s", false),
+            ("p99>1s", true),
+            ("mean>1s", true),
+            ("errors>1%", true),
+        ] {
+            assert_eq!(is_judged(gate, &sampled), is_known, "{gate}");
+        }
+        let unparsed = assumed(LogAssumption::UnparsedRows {
+            rows: 1,
+            example: "1,234".into(),
+        });
+        for gate in ["requests>5", "errors>1%", "share(/search)>1%", "mean>1s"] {
+            assert!(!is_judged(gate, &unparsed), "{gate}");
+        }
+        let mut no_max = analysis.clone();
+        no_max.pages[0].max_ns = 0;
+        for gate in ["max>1s", "max(/search)>1s"] {
+            let result = gate.parse::<Gate>().expect(gate).judge(&no_max);
+            assert_eq!(result.value, Err(GateProblem::NoMax), "{gate}");
         }
         // The true value is at least the lower bound.
         let bounds = assumed(LogAssumption::LowerBounds);

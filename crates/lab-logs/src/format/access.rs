@@ -266,6 +266,37 @@ fn database_advice(lines: &[&[u8]]) -> Option<&'static str> {
     }
 }
 
+/// Returns advice for statements of a database in a form that is not read. Returns `None` for any
+/// other input.
+fn export_advice(lines: &[&[u8]]) -> Option<&'static str> {
+    let first = lines.first()?.to_ascii_lowercase();
+    let has = |line: &[u8], text: &str| memchr::memmem::find(line, text.as_bytes()).is_some();
+    let mut wrapped = lines.iter().filter(|line| has(line, "# Query_time: "));
+    if first.contains(&b'|') && has(&first, "calls") && has(&first, "query") {
+        Some("It looks like a table of psql: export it with `psql --csv`.")
+    } else if has(&first, "query_time") && has(&first, "sql_text") {
+        Some(
+            "It looks like the table mysql.slow_log: set log_output = FILE, then read the slow query log.",
+        )
+    } else if has(&first, "exec_count") && has(&first, "latency") {
+        Some(
+            "It looks like a view of MySQL's schema sys, which shortens statements: export the table \
+             performance_schema.events_statements_summary_by_digest as CSV.",
+        )
+    } else if let Some(line) = wrapped.next() {
+        Some(if has(line, "\"log\":") {
+            "It looks like a slow query log in JSON: extract it with `jq -j .log`."
+        } else if has(line, "\"textPayload\":") {
+            "It looks like a slow query log in JSON: extract it with `jq -r .textPayload`."
+        } else {
+            "It looks like a slow query log with a prefix before each line: remove the prefix, for example with \
+             `docker compose logs --no-log-prefix`."
+        })
+    } else {
+        None
+    }
+}
+
 /// Returns true if a line has a time, a severity that is not English, and a number of milliseconds.
 ///
 /// Some languages translate `ms`, too: `5.000 мс`.
@@ -300,6 +331,9 @@ pub fn unknown(lines: &[&[u8]], hints: &Hints) -> String {
     };
     let shown = cut(printable(&first[..first.len().min(120)]));
     let problem = format!("unknown format: the first line is\n  {shown}\n");
+    if let Some(advice) = export_advice(lines) {
+        return problem + advice;
+    }
     if let Some(SampledJson { json, .. }) = sampled_json(lines, hints) {
         return problem + "Its lines are JSON. " + &wording::advice(&json.fields.no_request());
     }

@@ -164,7 +164,7 @@ fn sample_lines(begin: &[u8]) -> Vec<&[u8]> {
 fn document_kind(lines: &[&[u8]]) -> Option<WholeLog> {
     let first = lines.first()?.to_ascii_lowercase();
     let heads: Vec<&[u8]> = first
-        .split(|b| matches!(b, b',' | b'\t'))
+        .split(|b| matches!(b, b',' | b';' | b'\t'))
         .map(|head| head.trim_ascii())
         .collect();
     let has = |head: &str| {
@@ -188,8 +188,8 @@ fn document_kind(lines: &[&[u8]]) -> Option<WholeLog> {
 
 fn slow_log(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     SlowLog::has_marks(lines).then(|| LogReader {
-        words: "slow query log of MariaDB or MySQL".into(),
-        step_ns: Some(1_000),
+        words: SlowLog::words(lines).into(),
+        step_ns: Some(SlowLog::step_ns(lines)),
         bare_unit: None,
         zone_advice: None,
         kind: FormatKind::SlowLog(Box::new(SlowLog::with_sample(hints.zone.clone(), lines))),
@@ -510,10 +510,10 @@ mod tests {
         assert!(description("{\"uri\":\"/\",\"duration_ms\":5}").ends_with("duration_ms, in ms"));
         let istio = "{\"path\":\"/\",\"duration\":5,\"response_flags\":\"-\"}";
         assert!(description(istio).ends_with("duration, in ms as Envoy writes it"));
-        assert_eq!(
-            description("query,calls,total_exec_time\nSELECT 1,2,3"),
-            "Statements"
-        );
+        for separator in [",", ";"] {
+            let csv = "query,calls,total_exec_time\nSELECT 1,2,3";
+            assert_eq!(description(&csv.replace(',', separator)), "Statements");
+        }
         assert_eq!(description("{\"monitor\":1,\n\"pages\":[]}"), "Monitor");
         assert!(description("# Time: 260501 10:00:00").starts_with("slow query log"));
         assert!(
@@ -531,6 +531,27 @@ mod tests {
             (
                 "2026-05-01 10:00:00.123 UTC [1] LOG stats: 1 xacts/s",
                 "PgBouncer",
+            ),
+            (" calls | total_exec_time | query\n", "psql --csv"),
+            (
+                "start_time,user_host,query_time,sql_text,thread_id",
+                "log_output = FILE",
+            ),
+            (
+                "query,db,exec_count,total_latency",
+                "events_statements_summary_by_digest",
+            ),
+            (
+                "mysql-1  | # Query_time: 0.1  Lock_time: 0",
+                "--no-log-prefix",
+            ),
+            (
+                "{\"log\": \"# Query_time: 0.1  Lock_time: 0\\n\"}",
+                "jq -j .log",
+            ),
+            (
+                "{\"textPayload\": \"# Query_time: 0.1  Lock_time: 0\"}",
+                "jq -r .textPayload",
             ),
         ] {
             let advice = description(log);

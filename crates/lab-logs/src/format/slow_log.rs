@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Parses the slow query log of MySQL, MariaDB and Percona Server.
+//! Parses the slow query log of MySQL, MariaDB, Percona Server and TiDB.
 //!
 //! Sources: MySQL 8.4, 7.4.5 *The Slow Query Log*; MariaDB, *Slow Query Log Extended Statistics*;
-//! Percona Server 8.0, *Slow query log*.
+//! Percona Server 8.0, *Slow query log*; TiDB, *Identify Slow Queries*.
 
 use crate::entry::{Entry, LineKind};
 use crate::query::UNKNOWN;
-use crate::sql::{Dialect, ends_within_quotes};
-use crate::time::{Zone, iso, number, scaled};
+use crate::sql::{Dialect, ends_within_quotes, has_ansi_quotes};
+use crate::time::{Zone, iso, iso_length, number, scaled};
 use lab_model::{LogAdvice, LogAssumption};
-use memchr::memmem::find;
+use memchr::memmem::{find, find_iter};
 
 /// The maximum stored length of a statement, in bytes.
 const MAX_STATEMENT: usize = 16 << 20;
@@ -23,6 +23,10 @@ const OFFSET_STEP: i64 = 900;
 const MAX_WRITE_DELAY_S: i64 = 5;
 /// The maximum time by which statements can be out of order, in seconds.
 const UNORDERED_S: i64 = 60;
+/// The maximum offset of a time zone from UTC, in seconds.
+const MAX_OFFSET_S: i64 = 14 * 3600;
+/// The names of fields that only TiDB writes.
+const TIDB_FIELDS: [&[u8]; 3] = [b"Txn_start_ts:", b"Conn_ID:", b"Is_internal:"];
 
 /// The time in a `# Time:` line.
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +42,11 @@ struct HeaderTime {
 struct SlowEvent {
     /// True once the line with the duration was read.
     is_open: bool,
+    /// True if the statement has its own `# Time:` line.
+    has_time: bool,
     duration_ns: Option<u64>,
+    /// The text of a duration that cannot be parsed.
+    unparsed: Option<String>,
     /// True if the line with the duration may be truncated within the digits.
     is_short: bool,
     /// The time in `SET timestamp`, in seconds since 1970.
@@ -46,7 +54,26 @@ struct SlowEvent {
     has_set: bool,
     has_use: bool,
     is_failed: bool,
+    /// True if TiDB itself executed the statement.
+    is_internal: bool,
     text: Vec<u8>,
+    /// The header lines at the end of the text, if the text before them ends within quotes.
+    block: Option<HeaderBlock>,
+}
+
+/// Header lines after a text that ends within quotes.
+///
+/// They belong to the text if it contains a slow log. Otherwise, the statement was cut off, and
+/// the lines begin the next statement.
+#[derive(Clone, Debug, Default)]
+struct HeaderBlock {
+    /// The length of the text before the lines.
+    offset: usize,
+    /// True if the text before the lines ends with a semicolon.
+    is_terminated: bool,
+    time: Option<HeaderTime>,
+    has_duration: bool,
+    duration_ns: Option<u64>,
 }
 
 /// A parser of the slow query log.
@@ -66,8 +93,16 @@ pub struct SlowLog {
     banner_lines: u8,
     /// True if a time without a zone was interpreted as UTC.
     is_zone_guessed: bool,
-    /// True if an entry had a duration.
-    has_durations: bool,
+    dialect: Dialect,
+    /// True if the log has a statement.
+    has_statements: bool,
+    /// The number of statements whose durations cannot be parsed, and the first such duration.
+    unparsed: u64,
+    unparsed_example: String,
+    /// The number of statements that end within quotes.
+    cut_off: u64,
+    /// The number of statements that TiDB itself executed.
+    internal: u64,
     /// The sampling rate: one in this many statements is logged. 0 if the log does not contain the
     /// rate.
     one_in: u64,
@@ -88,12 +123,41 @@ impl SlowLog {
     pub fn new(zone: Zone) -> SlowLog {
         SlowLog {
             zone,
+            dialect: Dialect::Mysql,
             ..SlowLog::default()
         }
     }
 
-    /// Creates a parser that learns the offset of the server's clock from the first lines of its
-    /// log.
+    /// Returns a description of the log with these first lines.
+    pub fn words(lines: &[&[u8]]) -> &'static str {
+        let is_tidb = |line: &&[u8]| TIDB_FIELDS.iter().any(|name| value(line, name).is_some());
+        let mut headers = lines.iter().filter(|line| header(line).is_some());
+        if headers.any(is_tidb) {
+            "slow query log of TiDB"
+        } else {
+            "slow query log of MariaDB or MySQL"
+        }
+    }
+
+    /// Returns the resolution of the durations in these lines, in ns. Before version 5.1.21, MySQL
+    /// wrote whole seconds.
+    pub fn step_ns(lines: &[&[u8]]) -> u64 {
+        let headers = lines
+            .iter()
+            .filter(|line| header(line) == Some(Header::Duration));
+        let mut durations = headers
+            .filter_map(|line| value(line, b"Query_time:"))
+            .peekable();
+        let is_whole = |text: &[u8]| text.iter().all(u8::is_ascii_digit);
+        if durations.peek().is_some() && durations.all(is_whole) {
+            1_000_000_000
+        } else {
+            1_000
+        }
+    }
+
+    /// Creates a parser that learns the offset of the server's clock and the meaning of double
+    /// quotes from the first lines of its log.
     pub fn with_sample(zone: Zone, lines: &[&[u8]]) -> SlowLog {
         let mut sample = SlowLog::new(zone.clone());
         for line in lines {
@@ -101,6 +165,7 @@ impl SlowLog {
         }
         SlowLog {
             server_offset_s: sample.server_offset_s,
+            dialect: sample.dialect,
             ..SlowLog::new(zone)
         }
     }
@@ -119,11 +184,9 @@ impl SlowLog {
         if is_banner(first) || (!is_sure && self.has_ended_before(next, &mut lines)) {
             return false;
         }
-        let is_next = header(first).is_some_and(|header| {
-            matches!(header, Header::Time | Header::User | Header::Duration)
-                && self.event.is_open
-                && !self.is_within_statement(header)
-        });
+        let is_next = header(without_export_time(first)).is_some_and(Header::begins_statement)
+            && self.event.is_open
+            && !self.is_within_quotes();
         // Lines after a complete statement belong to a statement that began in a missing file.
         let is_complete = !is_sure && self.event.text.trim_ascii_end().ends_with(b";");
         if is_next || is_complete {
@@ -165,16 +228,15 @@ impl SlowLog {
     /// Returns true if the lines are from a slow query log. The general log begins with the same
     /// banner.
     pub fn has_marks(lines: &[&[u8]]) -> bool {
-        let is_header = |line: &&[u8]| {
-            let header = header(line);
-            matches!(header, Some(Header::Time | Header::User | Header::Duration))
-        };
+        let is_header =
+            |line: &&[u8]| header(without_export_time(line)).is_some_and(Header::begins_statement);
         lines.iter().any(is_header)
             || (lines.iter().any(|line| is_banner(line)) && !is_general_log(lines))
     }
 
     /// Parses a line and passes a complete entry to `sink`.
     pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
+        let line = without_export_time(line);
         if is_banner(line) {
             self.end(sink);
             self.banner_lines = 2;
@@ -187,61 +249,128 @@ impl SlowLog {
             }
             self.banner_lines = 0;
         }
+        if let Some(block) = self.event.block.take() {
+            return self.block_line(block, line, sink);
+        }
         match header(line) {
-            Some(header) if !self.is_within_statement(header) => self.header(header, line, sink),
+            Some(header) if header.begins_statement() && self.is_within_quotes() => {
+                let text = &self.event.text;
+                let block = HeaderBlock {
+                    offset: text.len(),
+                    is_terminated: text.trim_ascii_end().ends_with(b";"),
+                    ..HeaderBlock::default()
+                };
+                self.block_line(block, line, sink)
+            }
+            Some(header) if header.begins_statement() || self.event.text.is_empty() => {
+                self.header(header, line, sink)
+            }
             _ => self.statement(line),
         }
     }
 
-    /// Returns true if a line with `#` belongs to the statement.
-    ///
-    /// A header ends a statement, even an incomplete statement, unless the statement has an open
-    /// literal and no terminating semicolon.
-    fn is_within_statement(&self, header: Header) -> bool {
+    /// Returns true if the statement so far ends within quotes.
+    fn is_within_quotes(&self) -> bool {
         let text = self.event.text.trim_ascii_end();
-        if text.is_empty() {
-            return false;
+        !text.is_empty() && text.len() <= MAX_SEARCHED && ends_within_quotes(text, self.dialect)
+    }
+
+    /// Parses a line after a text that ends within quotes and the header lines of `block`.
+    fn block_line(
+        &mut self,
+        mut block: HeaderBlock,
+        line: &[u8],
+        sink: &mut impl FnMut(&Entry),
+    ) -> LineKind {
+        let is_part = match header(line) {
+            Some(Header::Time | Header::User | Header::Duration) => !block.has_duration,
+            Some(Header::Other) => true,
+            Some(Header::Administrator) => false,
+            None => block.has_duration && is_use(line),
+        };
+        if is_part {
+            match header(line) {
+                Some(Header::Time) => block.time = time_of_header(line),
+                Some(Header::Duration) => {
+                    block.has_duration = true;
+                    block.duration_ns = value(line, b"Query_time:").and_then(seconds);
+                }
+                _ => {}
+            }
+            self.push(line);
+            self.event.block = Some(block);
+            return LineKind::Other;
         }
-        let is_mark = matches!(header, Header::Time | Header::User | Header::Duration);
-        let is_searched = text.len() <= MAX_SEARCHED && !text.ends_with(b";");
-        !is_mark || (is_searched && ends_within_quotes(text, Dialect::Mysql))
+        if block.has_duration && self.is_followed_by(&block, set_timestamp(line).flatten()) {
+            let headers = self.event.text.split_off(block.offset);
+            self.end(sink);
+            for line in headers.trim_ascii_end().split(|b| *b == b'\n') {
+                self.line(line, sink);
+            }
+        }
+        self.line(line, sink)
+    }
+
+    /// Returns true if header lines with this time are those of the next statement, because it
+    /// ended after this statement. A slow log within a statement is older than the statement.
+    fn is_followed_by(&self, block: &HeaderBlock, timestamp_s: Option<i64>) -> bool {
+        let ended = |timestamp_s: i64, ns: Option<u64>| {
+            timestamp_s.saturating_add_unsigned(ns.unwrap_or(0) / 1_000_000_000)
+        };
+        match (self.event.timestamp_s, timestamp_s) {
+            (Some(this), Some(next)) => {
+                // Times are rounded down to seconds.
+                ended(next, block.duration_ns) + 1 >= ended(this, self.event.duration_ns)
+            }
+            (None, Some(_)) => true,
+            (Some(_), None) => false,
+            (None, None) => match (self.time, block.time) {
+                (Some(this), Some(next)) => next.local_s >= this.local_s,
+                _ => block.is_terminated,
+            },
+        }
     }
 
     fn header(&mut self, header: Header, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
-        let is_next = matches!(header, Header::Time | Header::User | Header::Duration);
-        if self.event.is_open && is_next {
-            self.end(sink);
+        if self.event.is_open && header.begins_statement() {
+            self.end_statement(sink);
         }
         match header {
             Header::Time => {
-                let text = line[b"# Time: ".len()..].trim_ascii();
-                let end = find(text, b" #").unwrap_or(text.len());
-                self.time = header_time(&text[..end]);
+                self.time = time_of_header(line);
+                self.event.has_time = true;
             }
             Header::Duration => {
+                let text = value(line, b"Query_time:").unwrap_or_default();
                 self.event.is_open = true;
-                self.event.is_short = find(line, b" Lock_time: ").is_none();
-                self.event.duration_ns =
-                    value(line, b"Query_time: ").and_then(|text| scaled(text, 1_000_000_000));
-                self.note_error(line);
+                self.event.is_short = value(line, b"Lock_time:").is_none();
+                self.event.duration_ns = seconds(text);
+                self.event.unparsed = match self.event.duration_ns {
+                    Some(_) => None,
+                    None => Some(String::from_utf8_lossy(text).into_owned()),
+                };
+                self.note_statistics(line);
                 return LineKind::Entry;
             }
             Header::Administrator if self.event.is_open => self.push(&line[b"# ".len()..]),
             Header::User | Header::Administrator => {}
-            Header::Other => self.note_error(line),
+            Header::Other => self.note_statistics(line),
         }
         LineKind::Other
     }
 
-    /// Records the error code in the lines with additional statistics of Percona Server and MySQL.
-    fn note_error(&mut self, line: &[u8]) {
+    /// Records the error code and the sampling rate in the lines with additional statistics of
+    /// Percona Server and MySQL, and the result of a statement of TiDB.
+    fn note_statistics(&mut self, line: &[u8]) {
         let code = |name: &[u8]| {
             value(line, name)
                 .and_then(number)
                 .is_some_and(|code| code > 0)
         };
-        self.event.is_failed |= code(b" Last_errno: ") || code(b" Errno: ");
-        let limit = value(line, b" Log_slow_rate_limit: ").and_then(number);
+        let has_failed = value(line, b"Succ:").is_some_and(|text| text == b"false");
+        self.event.is_failed |= code(b"Last_errno:") || code(b"Errno:") || has_failed;
+        self.event.is_internal |= value(line, b"Is_internal:").is_some_and(|text| text == b"true");
+        let limit = value(line, b"Log_slow_rate_limit:").and_then(number);
         self.one_in = self.one_in.max(limit.unwrap_or(0));
     }
 
@@ -258,17 +387,34 @@ impl SlowLog {
                 self.learn_offset();
                 return LineKind::Other;
             }
-            if !event.has_use
-                && line.len() > 4
-                && line[..4].eq_ignore_ascii_case(b"use ")
-                && line.ends_with(b";")
-            {
+            if !event.has_use && is_use(line) {
                 event.has_use = true;
                 return LineKind::Other;
             }
+            if has_statistics(line) {
+                return LineKind::Other;
+            }
+        }
+        if self.is_complete() {
+            return match line.trim_ascii_start() {
+                [] | [b'#' | b'-' | b'/', ..] => LineKind::Other,
+                _ => LineKind::Malformed,
+            };
         }
         self.push(line);
         LineKind::Other
+    }
+
+    /// Returns true if the statement ends with a semicolon, and no text can follow, as in a stored
+    /// procedure.
+    fn is_complete(&self) -> bool {
+        let text = self.event.text.trim_ascii();
+        if !text.ends_with(b";") || text.len() > MAX_SEARCHED {
+            return false;
+        }
+        let lower = text.to_ascii_lowercase();
+        let has_body = lower.starts_with(b"create") || find(&lower, b"begin").is_some();
+        !has_body && !ends_within_quotes(text, self.dialect)
     }
 
     fn push(&mut self, line: &[u8]) {
@@ -293,7 +439,7 @@ impl SlowLog {
         let ahead_s = time.local_s - began_s;
         let offset_s = (ahead_s + MAX_WRITE_DELAY_S / 2).div_euclid(OFFSET_STEP) * OFFSET_STEP;
         let is_offset =
-            offset_s.abs() <= 14 * 3600 && ahead_s - offset_s <= took_s && took_s < OFFSET_STEP;
+            offset_s.abs() <= MAX_OFFSET_S && ahead_s - offset_s <= took_s && took_s < OFFSET_STEP;
         if time.offset_s.is_none() && is_offset {
             self.server_offset_s = i32::try_from(offset_s).ok();
         }
@@ -303,7 +449,8 @@ impl SlowLog {
     fn time(&mut self) -> (Option<i64>, i32) {
         let header_offset_s = self.time.and_then(|time| time.offset_s);
         let known_offset_s = header_offset_s.filter(|s| *s != 0).or(self.server_offset_s);
-        if let Some(time_s) = self.event.timestamp_s {
+        let timestamp_s = self.event.timestamp_s;
+        if let Some(time_s) = timestamp_s.filter(|time_s| !self.is_set_by_client(*time_s)) {
             let by_zone = self.zone.is_given || known_offset_s.is_none();
             let offset_s = if by_zone {
                 self.zone.offset_at(time_s)
@@ -327,53 +474,120 @@ impl SlowLog {
         (Some(local_s - i64::from(offset_s)), offset_s)
     }
 
-    /// Passes the statement to `sink`, if any.
+    /// Returns true if the client set this `SET timestamp`, because it does not fit the time when
+    /// the statement was logged.
+    fn is_set_by_client(&self, timestamp_s: i64) -> bool {
+        let time = self.time.filter(|_| self.event.has_time);
+        let (Some(time), Some(duration_ns)) = (time, self.event.duration_ns) else {
+            return false;
+        };
+        let (offset_s, doubt_s) = match time.offset_s.or(self.server_offset_s) {
+            Some(offset_s) => (i64::from(offset_s), UNORDERED_S),
+            None => (0, UNORDERED_S + MAX_OFFSET_S),
+        };
+        let ended_s = time.local_s - offset_s;
+        let began_s = ended_s.saturating_sub_unsigned(duration_ns / 1_000_000_000);
+        timestamp_s < began_s - doubt_s || timestamp_s > ended_s + doubt_s
+    }
+
+    /// Ends the log: passes the last statement to `sink`, if any.
     pub fn end(&mut self, sink: &mut impl FnMut(&Entry)) {
+        self.cut_off += u64::from(self.event.is_open && self.is_within_quotes());
+        self.end_statement(sink);
+    }
+
+    /// Passes the statement to `sink`, if any.
+    fn end_statement(&mut self, sink: &mut impl FnMut(&Entry)) {
         let is_cut_off = self.event.is_short && self.event.text.is_empty() && !self.event.has_set;
         if self.event.is_open && !is_cut_off {
+            self.count();
             let (time_s, offset_s) = self.time();
             let text = self.event.text.trim_ascii();
             // Only the header is left, as at the end of a truncated file.
             let is_cut =
                 text.is_empty() || (text.starts_with(b"SET timestamp=") && !text.ends_with(b";"));
-            self.has_durations |= self.event.duration_ns.is_some();
+            if has_ansi_quotes(text) {
+                self.dialect = Dialect::MysqlAnsi;
+            }
             self.last_s = time_s.or(self.last_s);
-            sink(&Entry {
+            let entry = Entry {
                 time_s,
                 offset_s,
                 duration_ns: self.event.duration_ns,
                 target: if is_cut { UNKNOWN.as_bytes() } else { text },
                 is_query: true,
-                dialect: Dialect::Mysql,
+                dialect: self.dialect,
                 status: if self.event.is_failed { 500 } else { 200 },
                 ..Entry::default()
-            });
+            };
+            if !self.event.is_internal {
+                sink(&entry);
+            }
         }
         self.event = SlowEvent::default();
     }
 
-    /// Returns assumptions about times.
-    pub fn assumptions(&self) -> Vec<LogAssumption> {
-        let is_repeated = self.zone.was_ambiguous;
-        let assumption = if self.is_zone_guessed {
-            Some(LogAssumption::NoZone)
-        } else {
-            is_repeated.then_some(LogAssumption::RepeatedHour)
-        };
-        assumption.into_iter().collect()
+    /// Counts the statement.
+    fn count(&mut self) {
+        self.has_statements = true;
+        self.internal += u64::from(self.event.is_internal);
+        if let Some(text) = self
+            .event
+            .unparsed
+            .take()
+            .filter(|_| !self.event.is_internal)
+        {
+            if self.unparsed == 0 {
+                self.unparsed_example = text;
+            }
+            self.unparsed += 1;
+        }
     }
 
-    /// Returns advice about settings that make the server log more.
-    pub fn advice(&self) -> Vec<LogAdvice> {
-        let is_empty = !self.has_durations && !self.event.is_open;
-        let sampled = LogAdvice::SampledStatements {
+    /// Returns assumptions about times, durations and the sample.
+    pub fn assumptions(&self) -> Vec<LogAssumption> {
+        let is_repeated = !self.is_zone_guessed && self.zone.was_ambiguous;
+        let unparsed = LogAssumption::UnparsedDurations {
+            field: "Query_time".into(),
+            example: self.unparsed_example.clone(),
+            requests: self.unparsed,
+        };
+        let sampled = LogAssumption::SampledStatements {
             one_in: self.one_in,
+        };
+        let assumptions = [
+            self.is_zone_guessed.then_some(LogAssumption::NoZone),
+            is_repeated.then_some(LogAssumption::RepeatedHour),
+            (self.unparsed > 0).then_some(unparsed),
+            (self.one_in > 1).then_some(sampled),
+        ];
+        assumptions.into_iter().flatten().collect()
+    }
+
+    /// Returns advice about statements that are not counted or were cut off, and about settings
+    /// that make the server log more.
+    pub fn advice(&self) -> Vec<LogAdvice> {
+        let is_empty = !self.has_statements && !self.event.is_open;
+        let cut_off = LogAdvice::StatementsCutOff {
+            statements: self.cut_off,
+        };
+        let internal = LogAdvice::InternalStatements {
+            statements: self.internal,
         };
         let advice = [
             is_empty.then_some(LogAdvice::NoSlowStatements),
-            (self.one_in > 1).then_some(sampled),
+            (self.dialect == Dialect::MysqlAnsi).then_some(LogAdvice::AnsiQuotes),
+            (self.cut_off > 0).then_some(cut_off),
+            (self.internal > 0).then_some(internal),
         ];
         advice.into_iter().flatten().collect()
+    }
+}
+
+impl Header {
+    /// Returns true for the lines with which the header of a statement begins.
+    fn begins_statement(self) -> bool {
+        matches!(self, Header::Time | Header::User | Header::Duration)
     }
 }
 
@@ -388,18 +602,19 @@ pub fn is_general_log(lines: &[&[u8]]) -> bool {
 
 /// Returns the kind of a line that begins with `#`. Returns `None` for other lines.
 fn header(line: &[u8]) -> Option<Header> {
-    let rest = line.strip_prefix(b"#")?;
+    let [b' ' | b'\t', rest @ ..] = line.strip_prefix(b"#")? else {
+        return Some(Header::Other);
+    };
     let is = |begin: &[u8]| rest.starts_with(begin);
+    let is_digit = |text: &[u8]| text.trim_ascii().first().is_some_and(u8::is_ascii_digit);
     Some(
-        if is(b" Time: ")
-            && rest
-                .get(7..)
-                .is_some_and(|time| time.trim_ascii().first().is_some_and(u8::is_ascii_digit))
+        if let Some(time) = rest.strip_prefix(b"Time:")
+            && is_digit(time)
         {
             Header::Time
-        } else if is(b" User@Host: ") {
+        } else if is(b"User@Host:") {
             Header::User
-        } else if is(b" administrator command: ") {
+        } else if is(b"administrator command: ") {
             Header::Administrator
         } else if has_duration(rest) {
             Header::Duration
@@ -413,24 +628,75 @@ fn header(line: &[u8]) -> Option<Header> {
 ///
 /// In old logs, the line contains only the duration. Otherwise, `Lock_time` must follow it.
 fn has_duration(rest: &[u8]) -> bool {
-    let begins = [&b" Query_time: "[..], b" Thread_id: ", b" Schema: "];
+    let begins = [&b"Query_time:"[..], b"Thread_id:", b"Schema:"];
     let is_first = begins.iter().any(|begin| rest.starts_with(begin));
     is_first
-        && find(rest, b"Query_time: ").is_some_and(|at| {
-            let after = &rest[at + b"Query_time: ".len()..];
-            let is_number = after
-                .trim_ascii_end()
-                .iter()
-                .all(|b| b.is_ascii_digit() || *b == b'.');
-            let has_digit = after.first().is_some_and(u8::is_ascii_digit);
-            has_digit && (is_number || find(after, b" Lock_time: ").is_some())
+        && value(rest, b"Query_time:").is_some_and(|text| {
+            let is_last = rest.trim_ascii_end().ends_with(text);
+            let is_number = text.iter().all(|b| b.is_ascii_digit() || *b == b'.');
+            let is_alone = is_last && is_number && text.first().is_some_and(u8::is_ascii_digit);
+            is_alone || (!text.is_empty() && value(rest, b"Lock_time:").is_some())
         })
 }
 
-/// Returns the word after a name.
+/// Returns the word after a name, between blanks or tabs.
 fn value<'l>(line: &'l [u8], name: &[u8]) -> Option<&'l [u8]> {
-    let rest = &line[find(line, name)? + name.len()..];
-    rest.split(|b| *b == b' ').next()
+    let is_blank = |b: &u8| matches!(b, b' ' | b'\t');
+    let is_name = |at: &usize| {
+        let before = at.checked_sub(1).map(|before| &line[before]);
+        before.is_none_or(is_blank) && line.get(at + name.len()).is_some_and(is_blank)
+    };
+    let at = find_iter(line, name).find(is_name)?;
+    let rest = line[at + name.len()..].trim_ascii_start();
+    rest.split(is_blank).next()
+}
+
+/// Parses seconds, in ns. Programs that rewrite logs may use exponents: `1e-05`.
+fn seconds(text: &[u8]) -> Option<u64> {
+    scaled(text, 1_000_000_000).or_else(|| {
+        let text = std::str::from_utf8(text).ok()?;
+        let is_number = text.starts_with(|c: char| c.is_ascii_digit());
+        let seconds = text.parse::<f64>().ok().filter(|_| is_number)?;
+        (seconds < 1e9).then(|| (seconds * 1e9).round() as u64)
+    })
+}
+
+/// Returns true for `use shop;`.
+fn is_use(line: &[u8]) -> bool {
+    line.len() > 4 && line[..4].eq_ignore_ascii_case(b"use ") && line.ends_with(b";")
+}
+
+/// Returns true for a header line without its `#`, such as `Tmp_tables: 0  Tmp_disk_tables: 2`.
+fn has_statistics(line: &[u8]) -> bool {
+    let blank = |b: &u8| matches!(b, b' ' | b'\t');
+    let words: Vec<&[u8]> = line.split(blank).filter(|word| !word.is_empty()).collect();
+    let is_name = |word: &[u8]| {
+        word.first().is_some_and(u8::is_ascii_uppercase)
+            && word
+                .strip_suffix(b":")
+                .is_some_and(|name| name.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'_'))
+    };
+    let is_pair = |pair: &[&[u8]]| pair.len() == 2 && is_name(pair[0]) && !is_name(pair[1]);
+    !words.is_empty() && words.chunks(2).all(is_pair)
+}
+
+/// Removes the time that Amazon CloudWatch Logs exports before the first line of a message.
+fn without_export_time(line: &[u8]) -> &[u8] {
+    let has_digit = line.first().is_some_and(u8::is_ascii_digit);
+    let length = has_digit.then(|| iso_length(line)).flatten();
+    match length.map(|length| &line[length..]) {
+        Some([b' ' | b'\t', rest @ ..]) if header(rest).is_some_and(Header::begins_statement) => {
+            rest
+        }
+        _ => line,
+    }
+}
+
+/// Parses the time of a `# Time:` line, which `# User@Host:` can follow.
+fn time_of_header(line: &[u8]) -> Option<HeaderTime> {
+    let text = line[b"# Time:".len()..].trim_ascii();
+    let end = find(text, b" #").unwrap_or(text.len());
+    header_time(text[..end].trim_ascii())
 }
 
 /// Detects the first line of a banner, such as
@@ -526,7 +792,7 @@ mod tests {
     }
 
     fn read(text: &str) -> Entries {
-        read_with(SlowLog::default(), text).0
+        read_with(SlowLog::new(Zone::default()), text).0
     }
 
     const T: i64 = 1_777_629_600;
@@ -586,7 +852,7 @@ mod tests {
                    # User@Host: x[x] @  []\n# Schema: db  Last_errno: 1064  Killed: 0\n# Query_time: 0.1  Lock_time: 0\nSELEC 1;\n\
                    # User@Host: x[x] @  []\n# Query_time: 0.1  Lock_time: 0 Rows_sent: 0 Thread_id: 8 Errno: 1146 Killed: 0\nSELECT 1 FROM x;\n\
                    # User@Host: x[x] @  []\n# Query_time: 0.1  Lock_time: 0\nSET timestamp=1777629601;\nSET timestamp=5;\n";
-        let (entries, log) = read_with(SlowLog::default(), log);
+        let (entries, log) = read_with(SlowLog::new(Zone::default()), log);
         // The server's clock is five hours behind UTC, as the two times of the first statement
         // show.
         assert_eq!(
@@ -632,12 +898,8 @@ mod tests {
         let entries = read(&format!(
             "FROM t WHERE a = 'x;\n{head}SELECT 'open\n{whole}{whole}"
         ));
-        assert_eq!(entries.iter().filter(|e| e.3 == "SELECT a;").count(), 1);
-        assert_eq!(
-            entries.len(),
-            2,
-            "the open literal reaches to the end of the next statement: {entries:?}"
-        );
+        assert_eq!(entries.iter().filter(|e| e.3 == "SELECT a;").count(), 2);
+        assert_eq!(entries.len(), 3, "{entries:?}");
         for cut in 1..whole.len() {
             let entries = read(&whole[..cut]);
             let has_duration = cut >= head.len() - 2;
@@ -648,12 +910,174 @@ mod tests {
         assert_eq!(read("# Query_time: 1\nfoo;\n")[0].1, Some(1_000 * MS));
     }
 
+    /// Returns a statement with a header of MySQL 8.
+    fn event(timestamp_s: i64, query_time: &str, text: &str) -> String {
+        format!(
+            "# User@Host: x[x] @  []  Id: 1\n# Query_time: {query_time}  Lock_time: 0.000002 Rows_sent: 1\n\
+             SET timestamp={timestamp_s};\n{text}\n"
+        )
+    }
+
+    #[test]
+    fn durations_that_cannot_be_parsed_are_reported() {
+        // The first is 2^64 µs, from a clock that went backward.
+        let log = ["18446744073709.550781", "-0.000003", "0,020000", "1e-05"]
+            .map(|duration| event(T, duration, "SELECT 1;"))
+            .concat();
+        let (entries, read) = read_with(SlowLog::new(Zone::default()), &log);
+        let durations: Vec<_> = entries.iter().map(|e| e.1).collect();
+        assert_eq!(durations, [None, None, None, Some(10_000)]);
+        let unparsed = LogAssumption::UnparsedDurations {
+            field: "Query_time".into(),
+            example: "18446744073709.550781".into(),
+            requests: 3,
+        };
+        assert_eq!(
+            (read.assumptions(), read.advice()),
+            (vec![unparsed], vec![])
+        );
+        let tabs = event(T, "0.25", "SELECT 1;")
+            .replace("  Lock", "\tLock")
+            .replace(" Rows", "\tRows");
+        let (entries, _) = read_with(SlowLog::new(Zone::default()), &tabs);
+        assert_eq!(entries[0].1, Some(250 * MS));
+    }
+
+    #[test]
+    fn whole_seconds_are_detected() {
+        let step = |durations: [&str; 2]| {
+            let log = durations.map(|duration| event(T, duration, "SELECT 1;"));
+            SlowLog::step_ns(&log.concat().lines().map(str::as_bytes).collect::<Vec<_>>())
+        };
+        assert_eq!(step(["2", "11"]), 1_000_000_000);
+        assert_eq!(step(["2", "0.5"]), 1_000);
+        assert_eq!(SlowLog::step_ns(&[]), 1_000);
+    }
+
+    #[test]
+    fn a_slow_log_within_a_statement_is_no_statement() {
+        let stored = [
+            event(T - 86_400, "55", "SELECT a;"),
+            event(T - 86_399, "66", "SELECT b;"),
+        ];
+        let insert = format!(
+            "INSERT INTO notes VALUES ('# Time: 1\n{}');",
+            stored.concat()
+        );
+        let log = event(T, "0.1", &insert) + &event(T + 1, "0.2", "SELECT 1;");
+        let (entries, log) = read_with(SlowLog::new(Zone::default()), &log);
+        assert_eq!(entries.len(), 2, "{entries:?}");
+        assert_eq!(entries[0].3, insert);
+        assert_eq!(log.advice(), []);
+    }
+
+    #[test]
+    fn a_statement_that_is_cut_within_quotes_hides_no_other() {
+        let log = [
+            event(T, "0.1", "INSERT INTO a VALUES ('abc"),
+            event(T + 1, "0.2", "SELECT 1;"),
+            // This statement began before the first, and ended after it.
+            event(T - 60, "70", "SELECT 2;"),
+        ];
+        let (entries, log) = read_with(SlowLog::new(Zone::default()), &log.concat());
+        let texts: Vec<_> = entries.iter().map(|e| e.3.as_str()).collect();
+        assert_eq!(
+            texts,
+            ["INSERT INTO a VALUES ('abc", "SELECT 1;", "SELECT 2;"]
+        );
+        assert_eq!(
+            log.advice(),
+            [LogAdvice::StatementsCutOff { statements: 1 }]
+        );
+    }
+
+    #[test]
+    fn text_around_statements_is_not_part_of_them() {
+        let head = "2026-05-01T10:00:00.000Z # Time: 2026-05-01T10:00:00.000000Z\n";
+        let statistics = "  Tmp_tables: 0  Tmp_disk_tables: 2\nSET timestamp";
+        let statement =
+            event(T, "0.1", "SELECT 1;\nunrelated").replace("SET timestamp", statistics);
+        let log = format!("{head}{statement}{head}{statement}");
+        let texts: Vec<_> = read(&log).into_iter().map(|e| (e.0, e.3)).collect();
+        assert_eq!(texts, vec![(Some(T), "SELECT 1;".to_string()); 2]);
+        let procedure = "CREATE PROCEDURE p() BEGIN\nSELECT 1;\nEND;";
+        assert_eq!(read(&event(T, "0.1", procedure))[0].3, procedure);
+    }
+
+    #[test]
+    fn the_time_of_the_header_replaces_a_timestamp_of_the_client() {
+        let time = |timestamp_s, duration| {
+            let head = "# Time: 2026-05-01T10:00:00.000000Z\n";
+            read(&format!(
+                "{head}{}",
+                event(timestamp_s, duration, "SELECT NOW();")
+            ))[0]
+                .0
+        };
+        assert_eq!(time(1_000_000_000, "0.1"), Some(T));
+        assert_eq!(time(T + 3_600, "0.1"), Some(T));
+        assert_eq!(time(T - 3_600, "3600"), Some(T - 3_600));
+        assert_eq!(time(T, "0.1"), Some(T));
+    }
+
+    /// Source: TiDB, *Identify Slow Queries*.
+    #[test]
+    fn statements_of_tidb_are_read() {
+        let event = |internal: bool, ok: bool| {
+            format!(
+                "# Time: 2026-05-01T18:00:00.487776265+08:00\n# Txn_start_ts: 4\n# User@Host: root[root] @ localhost []\n\
+                 # Query_time: 0.25\n# Is_internal: {internal}\n# Succ: {ok}\nuse test;\nSELECT 1;\n"
+            )
+        };
+        let log = [event(false, true), event(false, false), event(true, true)].concat();
+        let lines: Vec<_> = log.lines().map(str::as_bytes).collect();
+        assert_eq!(SlowLog::words(&lines), "slow query log of TiDB");
+        let (entries, log) = read_with(SlowLog::new(Zone::default()), &log);
+        let statuses: Vec<_> = entries.iter().map(|e| (e.0, e.1, e.2)).collect();
+        assert_eq!(
+            statuses,
+            [
+                (Some(T), Some(250 * MS), 200),
+                (Some(T), Some(250 * MS), 500)
+            ]
+        );
+        assert_eq!(
+            log.advice(),
+            [LogAdvice::InternalStatements { statements: 1 }]
+        );
+    }
+
+    #[test]
+    fn a_sample_is_an_assumption() {
+        let rate = "# Log_slow_rate_type: query  Log_slow_rate_limit: 10\nSET timestamp";
+        let log = event(T, "0.1", "SELECT 1;").replace("SET timestamp", rate);
+        let (_, log) = read_with(SlowLog::new(Zone::default()), &log);
+        let sampled = LogAssumption::SampledStatements { one_in: 10 };
+        assert_eq!((log.assumptions(), log.advice()), (vec![sampled], vec![]));
+    }
+
+    #[test]
+    fn names_in_double_quotes_make_later_ones_names() {
+        let log = [
+            event(T, "0.1", "SELECT \"id\" FROM \"orders\";"),
+            event(T, "0.1", "SELECT \"id\";"),
+        ];
+        let mut dialects = Vec::new();
+        let mut slow_log = SlowLog::new(Zone::default());
+        for line in log.concat().lines() {
+            slow_log.line(line.as_bytes(), &mut |e: &Entry| dialects.push(e.dialect));
+        }
+        slow_log.end(&mut |e: &Entry| dialects.push(e.dialect));
+        assert_eq!(dialects, [Dialect::MysqlAnsi; 2]);
+        assert_eq!(slow_log.advice(), [LogAdvice::AnsiQuotes]);
+    }
+
     #[test]
     fn zones_are_reported_only_if_missing() {
         let event =
             |time: &str| format!("# Time: {time}\n# Query_time: 1  Lock_time: 0\nSELECT 1;\n");
         let guessed = |time: &str| {
-            let (entries, log) = read_with(SlowLog::default(), &event(time));
+            let (entries, log) = read_with(SlowLog::new(Zone::default()), &event(time));
             (entries[0].0, !log.assumptions().is_empty())
         };
         assert_eq!(guessed("2026-05-01T10:00:00.000000Z"), (Some(T), false));

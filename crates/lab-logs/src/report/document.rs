@@ -83,7 +83,9 @@ fn answer(log: &Analyses) -> Answer {
     findings.truncate(Answer::MAX_FINDINGS + log.analysis.assumptions.len());
     let too_short = ranking.interval.is_none().then_some(LogsFinding::TooShort);
     let open = too_short.into_iter().chain(when::too_few_weeks(log));
-    let no_capacity = log.capacity.is_none().then_some(LogsFinding::NoCapacity);
+    // A load run measures pages, not the statements of a database.
+    let no_capacity =
+        (log.capacity.is_none() && log.pages.is_some()).then_some(LogsFinding::NoCapacity);
     let omitted = advice(log.analysis)
         .chain(within::not_joined(log.analysis))
         .chain(no_capacity);
@@ -107,6 +109,19 @@ fn assumed(analysis: &LogAnalysis) -> impl Iterator<Item = LogsFinding> {
     analysis.assumptions.iter().cloned().map(finding)
 }
 
+fn has_whole_seconds(analysis: &LogAnalysis) -> bool {
+    analysis.resolution_ns.is_some_and(|ns| ns >= 1_000_000_000)
+}
+
+fn whole_seconds(analysis: &LogAnalysis) -> LogsFinding {
+    let mut pages = analysis.pages.iter();
+    if pages.all(|page| page.kind == PageKind::Query) {
+        LogsFinding::WholeSecondsOfStatements
+    } else {
+        LogsFinding::WholeSeconds
+    }
+}
+
 fn advice(analysis: &LogAnalysis) -> impl Iterator<Item = LogsFinding> {
     let all = analysis.advice.iter().cloned();
     all.map(|advice| LogsFinding::Advice { advice })
@@ -125,7 +140,6 @@ fn warnings(analysis: &LogAnalysis) -> Section {
     let jumps = LogsFinding::ClockJumps {
         times: analysis.clock_jumps,
     };
-    let has_whole_seconds = analysis.resolution_ns.is_some_and(|ns| ns >= 1_000_000_000);
     let mut pages = analysis.pages.iter();
     let has_long = pages.any(|page| page.max_ns > Counts::MAX_NS);
     let found = [
@@ -133,7 +147,7 @@ fn warnings(analysis: &LogAnalysis) -> Section {
         (lines.too_long > 0).then_some(too_long),
         (lines.cut_off > 0).then_some(LogsFinding::CutOff),
         (analysis.clock_jumps > 0).then_some(jumps),
-        has_whole_seconds.then_some(LogsFinding::WholeSeconds),
+        has_whole_seconds(analysis).then(|| whole_seconds(analysis)),
         has_long.then_some(LogsFinding::LongDurations),
     ];
     let mut section = Section::new("Warnings");
@@ -232,7 +246,10 @@ fn reading(run: &Run, log: &Analyses) -> Section {
         facts.push(("merged pages".into(), count(analysis.merged_pages)));
     }
     section.push(Item::Facts(facts));
-    section.text(wording::reading_method(analysis.error));
+    section.text(wording::reading_method(
+        analysis.error,
+        has_whole_seconds(analysis),
+    ));
     if let Some(ranking) = log.pages.as_ref().or(log.queries.as_ref()) {
         section.text(pages::interval_method(ranking));
     }

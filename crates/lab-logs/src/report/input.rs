@@ -68,6 +68,7 @@ pub(super) fn tone(finding: &LogsFinding) -> Tone {
         | LogsFinding::CutOff
         | LogsFinding::ClockJumps { .. }
         | LogsFinding::WholeSeconds
+        | LogsFinding::WholeSecondsOfStatements
         | LogsFinding::LongDurations
         | LogsFinding::Advice { .. }
         | LogsFinding::StatementsOutside { .. }
@@ -128,7 +129,7 @@ pub(super) fn figure(page: &LogPage, metric: &Metric, error: f64, all_ns: u64) -
         "p50" => quantile(0.5),
         "p95" => quantile(0.95),
         "p99" => quantile(0.99),
-        "max" => exact(page.max_ns as f64),
+        "max" => exact(page.known_max_ns()? as f64),
         _ => None,
     }
 }

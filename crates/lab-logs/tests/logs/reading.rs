@@ -413,6 +413,17 @@ fn statements_and_monitors_are_read_as_a_whole() {
     let digest = "DIGEST_TEXT\tCOUNT_STAR\tSUM_TIMER_WAIT\tMAX_TIMER_WAIT\nSELECT ?\t4\t8000000000\t4000000000\n";
     let (analysis, _) = read_all(digest.as_bytes()).expect("statements");
     assert_eq!(find(&analysis, "SELECT ?").total_ns, 8_000_000);
+    // A column without maximums, German numbers, and a number that is ambiguous.
+    let csv = "query;calls;total_exec_time\nSELECT 1 FROM a;1.000;1.234,5\nSELECT 1 FROM b;10;00:00:02\nSELECT 1 FROM c;10;1,234\n";
+    let (analysis, lines) = read_all(csv.as_bytes()).expect("statements");
+    assert_eq!((lines.all, lines.entries, lines.malformed), (3, 2, 1));
+    let page = find(&analysis, "SELECT ? FROM a");
+    assert_eq!(
+        (page.requests, page.total_ns, page.known_max_ns()),
+        (1_000, 1_234_500_000, None)
+    );
+    assert_eq!(find(&analysis, "SELECT ? FROM b").total_ns, 2_000_000_000);
+    assert!(read_all(b"query,calls,total_exec_time\nSELECT 1,2,much\n").is_err());
     let guide = include_str!("../../../../docs/log-formats.md");
     let json = guide
         .split("```json")
