@@ -5,6 +5,7 @@ mod access;
 mod combined;
 #[cfg(test)]
 mod combined_reference;
+mod configuration;
 mod elb;
 mod envoy;
 mod field_names;

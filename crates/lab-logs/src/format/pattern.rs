@@ -11,6 +11,7 @@
 //! access_log_format.
 
 use super::combined::{is_escaped, method_and_target};
+use super::configuration::log_format;
 use super::time_format::{TimeFormat, TimeParts};
 use super::units::{UnitCheck, assumed_unit, doubted_unit};
 use super::upstream::{is_within_list, list_length, sum_ns};
@@ -104,7 +105,7 @@ impl Pattern {
     /// `unit` is the unit of `%D` in ns, if the unit differs from Apache's unit. Returns an error
     /// if the format has an unknown field or no request.
     pub fn new(format: &str, zone: Zone, unit: Option<u64>) -> Result<Pattern, String> {
-        let format = &configured(format);
+        let format = &log_format(format);
         let is_nginx = format.match_indices('$').any(|(at, _)| {
             format[at + 1..].starts_with(|c: char| c == '{' || c.is_ascii_lowercase())
         });
@@ -532,51 +533,6 @@ impl PatternField {
             }
         }
     }
-}
-
-/// Extracts a format from a line of the configuration, where it is in quotation marks.
-fn configured(format: &str) -> String {
-    let text = format.trim();
-    if let Some(rest) = text.strip_prefix("log_format") {
-        // nginx concatenates the strings of the directive.
-        let mut parts = String::new();
-        let mut rest = rest;
-        while let Some(begin) = rest.find(['\'', '"']) {
-            let quote = &rest[begin..begin + 1];
-            let inner = &rest[begin + 1..];
-            let end = inner.find(quote).unwrap_or(inner.len());
-            parts.push_str(&inner[..end]);
-            rest = inner.get(end + 1..).unwrap_or("");
-        }
-        return parts;
-    }
-    if let Some(format) = text.strip_prefix("CustomLog").and_then(last_quoted) {
-        return configured(&format!("LogFormat \"{format}\""));
-    }
-    let text = match text.strip_prefix("LogFormat").map(str::trim_start) {
-        Some(rest) => {
-            let rest = rest.strip_prefix('"').unwrap_or(rest);
-            rest.rfind('"').map_or(rest, |end| &rest[..end])
-        }
-        None => format,
-    };
-    text.replace("\\\"", "\"").replace("\\t", "\t")
-}
-
-/// Returns the last text in quotation marks that contains a field, without its quotation marks.
-fn last_quoted(text: &str) -> Option<&str> {
-    let mut last = None;
-    let mut rest = text;
-    while let Some(begin) = rest.find('"') {
-        let inner = &rest[begin + 1..];
-        let mut ends = inner.match_indices('"').map(|(end, _)| end);
-        let end = ends.find(|end| !is_escaped(&inner.as_bytes()[..*end]))?;
-        if inner[..end].contains('%') {
-            last = Some(&inner[..end]);
-        }
-        rest = &inner[end + 1..];
-    }
-    last
 }
 
 /// Checks that a format contains a request and that adjacent fields can be separated.
