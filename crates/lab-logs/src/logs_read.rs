@@ -28,7 +28,7 @@ impl LogsRead {
     /// Adds the facts that a reader knows about its log.
     pub fn add_reader(&mut self, reader: &LogReader) {
         self.merge(LogsRead {
-            step_ns: reader.step_ns,
+            step_ns: reader.step_ns(),
             advice: reader.advice(),
             assumptions: reader.assumptions(),
             ..LogsRead::default()

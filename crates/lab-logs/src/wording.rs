@@ -407,6 +407,9 @@ pub fn advice(advice: &LogAdvice) -> String {
         LogAdvice::NoDateInFormat => {
             "The format has no time with a date, so hours are unknown: add %t, or $time_local in nginx.".into()
         }
+        LogAdvice::NoYearInFormat => {
+            "The time in the format has no year, so hours are unknown: add %Y, or yyyy in Tomcat.".into()
+        }
         LogAdvice::UpstreamTimes => {
             "Durations are $upstream_response_time, without the time that nginx itself takes: log $request_time to include it."
                 .into()

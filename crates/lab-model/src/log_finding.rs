@@ -149,6 +149,8 @@ pub enum LogAdvice {
     NoDurationInFormat,
     /// The log format that the user specified has no time with a date.
     NoDateInFormat,
+    /// The log format that the user specified has a time with a day but without a year.
+    NoYearInFormat,
     /// Durations come from nginx's `$upstream_response_time`.
     UpstreamTimes,
     /// Two files of a log have durations in different units.

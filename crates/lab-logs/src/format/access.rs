@@ -14,7 +14,7 @@ use super::s3::S3;
 use super::slow_log::is_general_log;
 use super::structured::Structured;
 use super::w3c::W3c;
-use super::{FormatKind, Hints, LogReader, SAMPLE_LINES, prefixed_postgresql};
+use super::{FormatKind, Hints, LogReader, SAMPLE_LINES, prefixed_postgresql, sample_lines};
 use crate::route::{cut, printable};
 use crate::time::Zone;
 use crate::wording;
@@ -56,10 +56,11 @@ pub fn configured_reader(format: &str, begin: &[u8], hints: &Hints) -> Result<Lo
         return Ok(reader);
     }
     let pattern = Pattern::new(format, hints.zone.clone(), hints.unit);
-    let pattern = pattern.map_err(|reason| match prefixed {
+    let mut pattern = pattern.map_err(|reason| match prefixed {
         Some(Err(of_prefix)) => of_prefix,
         _ => reason,
     })?;
+    pattern.learn(&sample_lines(begin));
     Ok(reader(
         "the given format",
         pattern.step(),

@@ -5,6 +5,7 @@ mod access;
 mod combined;
 #[cfg(test)]
 mod combined_reference;
+mod configuration;
 mod elb;
 mod envoy;
 mod field_names;
@@ -73,7 +74,7 @@ pub struct LogReader {
     /// A description, such as `combined log format, with $request_time, in s`.
     pub words: String,
     /// The resolution of the durations, in ns, or `None` if there are no durations.
-    pub step_ns: Option<u64>,
+    step_ns: Option<u64>,
     /// The assumed unit of durations, in ns.
     ///
     /// `None` means that the log contains the unit, the user specified it, or the format defines
@@ -350,6 +351,14 @@ impl LogReader {
             self.kind,
             FormatKind::Postgresql(_) | FormatKind::SlowLog(_)
         )
+    }
+
+    /// Returns the resolution of the durations so far, in ns, or `None` if there are no durations.
+    pub fn step_ns(&self) -> Option<u64> {
+        match &self.kind {
+            FormatKind::Pattern(pattern) => pattern.step(),
+            _ => self.step_ns,
+        }
     }
 
     /// Returns the assumed unit of durations, in ns.

@@ -3,7 +3,8 @@
 //! nginx's `$remote_addr …`.
 //!
 //! A field extends to the literal text that follows it. If the field's value may contain that text,
-//! too, later occurrences are tried until all fields have valid values.
+//! too, later occurrences are tried until all fields have valid values and the last one ends with
+//! the line. Only a line without such values may have more fields than the format.
 //!
 //! Source: Apache HTTP Server 2.4, mod_log_config, mod_logio; Tomcat 10, AccessLogValve; Jetty 12,
 //! CustomRequestLog; Undertow 2, AccessLogHandler; nginx, ngx_http_log_module,
@@ -11,16 +12,47 @@
 //! access_log_format.
 
 use super::combined::{is_escaped, method_and_target};
+use super::configuration::log_format;
 use super::time_format::{TimeFormat, TimeParts};
 use super::units::{UnitCheck, assumed_unit, doubted_unit};
 use super::upstream::{is_within_list, list_length, sum_ns};
 use crate::entry::Entry;
 use crate::time::{Zone, clf, iso, iso_length, number, offset, scaled};
 use lab_model::{LogAdvice, LogAssumption};
+use memchr::memchr;
 use memchr::memmem::Finder;
+use std::collections::HashSet;
 
-/// The maximum number of positions tried per line.
-const MAX_TRIES: usize = 4_000;
+/// The maximum number of positions tried per line and [`SearchRules`].
+const MAX_TRIES: usize = 2_000;
+
+/// Units that the text next to `%D` can state.
+const STATED_UNITS: [(u64, &[&str]); 2] = [
+    (
+        1_000_000,
+        &[
+            "ms",
+            "msec",
+            "msecs",
+            "millis",
+            "millisecond",
+            "milliseconds",
+        ],
+    ),
+    (
+        1_000,
+        &[
+            "us",
+            "\u{b5}s",
+            "\u{3bc}s",
+            "usec",
+            "usecs",
+            "micros",
+            "microsecond",
+            "microseconds",
+        ],
+    ),
+];
 
 /// The kind of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,11 +87,10 @@ enum PatternField {
     Duration {
         /// The number of nanoseconds per unit of the logged duration.
         scale: u64,
-        /// The resolution of the logged duration, in ns.
+        /// The resolution of the logged duration, in ns. It is finer if the value has more digits
+        /// after the decimal point.
         step: u64,
-        /// True if the unit is assumed to be the unit of Apache. Other servers write this field in
-        /// another unit.
-        is_assumed: bool,
+        basis: UnitBasis,
     },
     /// The bytes that Apache received, or the name of a Tomcat or Undertow thread.
     BytesOrThread,
@@ -69,6 +100,28 @@ enum PatternField {
     UpstreamList,
 }
 
+/// The reason why a duration has its unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum UnitBasis {
+    /// The server or the user defines the unit.
+    Defined,
+    /// The text next to the field states the unit, as in `(%D ms)`.
+    Stated,
+    /// The unit is assumed to be the unit of Apache. Other servers write this field in another
+    /// unit.
+    Assumed,
+}
+
+/// A field of a format.
+#[derive(Clone, Debug)]
+struct FormatField {
+    /// The literal text between the previous field and this one.
+    before: String,
+    field: PatternField,
+    /// The preference among equal fields after an internal redirect. The lowest rank is used.
+    rank: u8,
+}
+
 /// A field and the literal text that terminates it.
 #[derive(Clone, Debug)]
 struct PatternPiece {
@@ -76,6 +129,8 @@ struct PatternPiece {
     terminator: Finder<'static>,
     /// True if the field is in quotation marks. Quotation marks within it are written as `\"`.
     is_quoted: bool,
+    /// True unless an equal field with a lower rank is used instead.
+    is_used: bool,
 }
 
 /// A compiled format.
@@ -88,15 +143,83 @@ pub struct Pattern {
     /// The positions of the values in the last line.
     spans: Vec<(usize, usize)>,
     has_date: bool,
+    /// True if the format has a time with a day but without a year.
+    lacks_year: bool,
     /// True if a time can be split into multiple fields.
     has_parts: bool,
+    /// True if the lines have more fields than the format.
+    has_more_fields: bool,
     /// True if the format or a line shows a sign of Tomcat or Undertow, whose `%D` can be in ms.
     has_java_marks: bool,
+    /// The durations whose unit the server does not define.
     check: UnitCheck,
-    /// The number of durations with an assumed unit, and the number of zeros among them.
-    assumed: u64,
+    /// The number of these durations, and the number of zeros among them.
+    checked: u64,
     zeros: u64,
+    /// The number of lines in which another duration contradicts the assumed unit.
+    contradictions: u64,
+    /// The finest resolution of the durations so far, in ns.
+    finest_ns: Option<u64>,
 }
+
+/// The durations of one line.
+#[derive(Clone, Copy, Debug, Default)]
+struct LineDurations {
+    /// The finest duration with a known unit.
+    known: Option<LineDuration>,
+    /// The duration with an assumed unit.
+    assumed: Option<LineDuration>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct LineDuration {
+    ns: u64,
+    /// The resolution, in ns.
+    step: u64,
+    /// True if the resolution is finer than that of the field.
+    is_finer: bool,
+    basis: UnitBasis,
+}
+
+/// The rules by which the values of a line are searched.
+#[derive(Clone, Copy, Debug)]
+struct SearchRules {
+    /// True if quotation marks within a quoted string are written as `\"`.
+    has_escapes: bool,
+    /// True if unquoted strings can contain blanks.
+    has_blanks: bool,
+    /// True if fields that the format does not name may follow.
+    has_more_fields: bool,
+}
+
+impl SearchRules {
+    const fn new(has_escapes: bool, has_blanks: bool, has_more_fields: bool) -> SearchRules {
+        SearchRules {
+            has_escapes,
+            has_blanks,
+            has_more_fields,
+        }
+    }
+}
+
+/// The form that servers write first, then blanks in fields that clients control, then quotation
+/// marks without escapes.
+///
+/// A client can write any text into its fields. If that text could end the format's fields earlier
+/// than the line, the client could choose a duration or status. So all values must end with the line
+/// in one of these forms before more fields are allowed.
+const RULES: [SearchRules; 6] = [
+    SearchRules::new(true, false, false),
+    SearchRules::new(true, true, false),
+    SearchRules::new(false, true, false),
+    SearchRules::new(true, false, true),
+    SearchRules::new(true, true, true),
+    SearchRules::new(false, true, true),
+];
+/// The same for a log whose lines have more fields than the format: there, text after a closing
+/// quotation mark is another field.
+const RULES_WITH_MORE_FIELDS: [SearchRules; 6] =
+    [RULES[0], RULES[1], RULES[3], RULES[4], RULES[2], RULES[5]];
 
 impl Pattern {
     /// Compiles a format.
@@ -104,11 +227,11 @@ impl Pattern {
     /// `unit` is the unit of `%D` in ns, if the unit differs from Apache's unit. Returns an error
     /// if the format has an unknown field or no request.
     pub fn new(format: &str, zone: Zone, unit: Option<u64>) -> Result<Pattern, String> {
-        let format = &configured(format);
+        let format = &log_format(format);
         let is_nginx = format.match_indices('$').any(|(at, _)| {
             format[at + 1..].starts_with(|c: char| c == '{' || c.is_ascii_lowercase())
         });
-        let mut parts: Vec<(String, PatternField)> = Vec::new();
+        let mut fields: Vec<FormatField> = Vec::new();
         let mut literal = String::new();
         let mut rest = format.as_str();
         let mut marks = JavaMarks::default();
@@ -134,14 +257,20 @@ impl Pattern {
                     if literal.is_empty()
                         && (field == PatternField::Query
                             || ["$args", "$query_string"].contains(&&rest[..length]))
-                        && parts
+                        && fields
                             .last()
-                            .is_some_and(|(_, f)| *f == PatternField::Target) =>
+                            .is_some_and(|f| f.field == PatternField::Target) =>
                 {
                     rest = &rest[length..];
                 }
                 Some((field, length)) => {
-                    parts.push((std::mem::take(&mut literal), field));
+                    let before = std::mem::take(&mut literal);
+                    let rank = redirect_rank(&rest[..length]);
+                    fields.push(FormatField {
+                        before,
+                        field,
+                        rank,
+                    });
                     rest = &rest[length..];
                 }
                 None => {
@@ -150,74 +279,117 @@ impl Pattern {
                 }
             }
         }
-        let pattern = Pattern::of_parts(format, parts, literal, zone)?;
+        state_units(&mut fields, &literal);
+        let pattern = Pattern::of_fields(format, &fields, &literal, zone)?;
         Ok(Pattern {
             has_java_marks: marks.are_certain(),
             ..pattern
         })
     }
 
-    fn of_parts(
+    fn of_fields(
         format: &str,
-        parts: Vec<(String, PatternField)>,
-        end: String,
+        fields: &[FormatField],
+        end: &str,
         zone: Zone,
     ) -> Result<Pattern, String> {
-        check(format, &parts)?;
-        let before = parts
-            .first()
-            .map_or_else(String::new, |(text, _)| text.clone());
+        check(format, fields)?;
+        let before = fields.first().map_or("", |field| field.before.as_str());
         let mut pieces = Vec::new();
-        for (index, (before, field)) in parts.iter().enumerate() {
-            let terminator = parts.get(index + 1).map_or(&end, |(text, _)| text);
+        for (index, this) in fields.iter().enumerate() {
+            let terminator = fields.get(index + 1).map_or(end, |next| &next.before);
+            let is_better =
+                |other: &FormatField| other.field == this.field && other.rank < this.rank;
             pieces.push(PatternPiece {
-                field: field.clone(),
+                field: this.field.clone(),
                 terminator: Finder::new(terminator.as_bytes()).into_owned(),
-                is_quoted: before.ends_with('"') && terminator.starts_with('"'),
+                is_quoted: this.before.ends_with('"') && terminator.starts_with('"'),
+                is_used: !fields.iter().any(is_better),
             });
         }
         let has = |is: fn(&PatternField) -> bool| pieces.iter().any(|p| is(&p.field));
-        let is_date = |field: &PatternField| match field {
-            PatternField::Formatted(format) => format.has_date(),
-            field => matches!(
-                field,
+        let is_date = |f: &PatternField| {
+            matches!(
+                f,
                 PatternField::Clf | PatternField::Iso | PatternField::Epoch(_)
-            ),
+            )
         };
-        let has_date = pieces.iter().any(|p| is_date(&p.field));
+        let formatted = pieces.iter().filter_map(|p| match &p.field {
+            PatternField::Formatted(format) => Some(format),
+            _ => None,
+        });
+        let formatted = TimeFormat::joined(formatted);
+        let has_date = has(is_date) || formatted.has_moment();
         Ok(Pattern {
-            before: before.into_bytes(),
+            before: before.into(),
             has_parts: has(|f| matches!(f, PatternField::Formatted(_))),
             has_date,
+            lacks_year: !has_date && formatted.has_day() && !formatted.has_year(),
+            has_more_fields: false,
             spans: vec![(0, 0); pieces.len()],
             pieces,
             zone,
             has_java_marks: false,
             check: UnitCheck::default(),
-            assumed: 0,
+            checked: 0,
             zeros: 0,
+            contradictions: 0,
+            finest_ns: None,
         })
+    }
+
+    /// Learns from the first lines of a log whether they have more fields than the format, and
+    /// whether they have signs of Tomcat or Undertow.
+    pub fn learn(&mut self, lines: &[&[u8]]) {
+        let mut trial = Pattern {
+            has_more_fields: true,
+            ..self.clone()
+        };
+        let (mut is_longer, mut is_whole) = (false, false);
+        for line in lines {
+            if let Some(rules) = trial.find_values(line) {
+                is_longer |= rules.has_more_fields;
+                is_whole |= !rules.has_more_fields && rules.has_escapes;
+                trial.entry(line);
+            }
+        }
+        self.has_more_fields = is_longer && !is_whole;
+        self.has_java_marks = trial.has_java_marks;
     }
 
     /// Returns assumptions about the lines so far.
     pub fn assumptions(&self) -> Vec<LogAssumption> {
         const MICROSECOND: u64 = 1_000;
-        // No request takes less than 1 µs.
-        let has_zeros = self.assumed >= 10 && self.zeros * 10 >= self.assumed;
-        let assumption = if self.assumed == 0 {
+        let unit = self.pieces.iter().find_map(|piece| match piece.field {
+            PatternField::Duration { scale, basis, .. } if basis != UnitBasis::Defined => {
+                Some((scale, basis))
+            }
+            _ => None,
+        });
+        let Some((unit_ns, basis)) = unit.filter(|_| self.checked > 0) else {
             return Vec::new();
-        } else if has_zeros || self.check.is_contradicted() {
-            doubted_unit("%D", MICROSECOND)
-        } else if self.has_java_marks {
-            assumed_unit("%D", MICROSECOND, &[MICROSECOND, 1_000_000])
+        };
+        // No request takes less than 1 µs.
+        let has_zeros =
+            unit_ns == MICROSECOND && self.checked >= 10 && self.zeros * 10 >= self.checked;
+        let is_contradicted =
+            self.check.is_contradicted() || self.check.is_often(self.contradictions);
+        let assumption = if has_zeros || is_contradicted {
+            doubted_unit("%D", unit_ns)
+        } else if self.has_java_marks && basis == UnitBasis::Assumed {
+            assumed_unit("%D", unit_ns, &[MICROSECOND, 1_000_000])
         } else {
             return Vec::new();
         };
         vec![assumption]
     }
 
-    /// Returns the finest resolution of the durations in ns, or `None` if there are no durations.
+    /// Returns the finest resolution of the durations so far in ns, or `None` if there are no
+    /// durations.
     pub fn step(&self) -> Option<u64> {
+        if self.finest_ns.is_some() {
+            return self.finest_ns;
+        }
         let steps = self.pieces.iter().filter_map(|p| match p.field {
             PatternField::Duration { step, .. } => Some(step),
             PatternField::UpstreamTime => Some(1_000_000),
@@ -229,7 +401,9 @@ impl Pattern {
     /// Returns advice about settings that make the next log more useful.
     pub fn advice(&self) -> Vec<LogAdvice> {
         let mut advice = Vec::new();
-        if !self.has_date {
+        if self.lacks_year {
+            advice.push(LogAdvice::NoYearInFormat);
+        } else if !self.has_date {
             advice.push(LogAdvice::NoDateInFormat);
         }
         let has = |field: PatternField| self.pieces.iter().any(|p| p.field == field);
@@ -245,36 +419,44 @@ impl Pattern {
 
     /// Parses a line. Returns `None` if it is malformed.
     pub fn parse<'a>(&mut self, line: &'a [u8]) -> Option<Entry<'a>> {
+        self.find_values(line)?;
+        self.entry(line)
+    }
+
+    /// Finds the values of a line, and returns the rules that it follows.
+    fn find_values(&mut self, line: &[u8]) -> Option<SearchRules> {
         let begin = line
             .starts_with(&self.before)
             .then_some(self.before.len())?;
-        let mut spans = std::mem::take(&mut self.spans);
-        // Try the form that servers write first. Then allow blanks in fields that clients control,
-        // and finally drop the escapes.
-        let ways = [(true, false), (true, true), (false, true)];
-        let is_match = ways.into_iter().any(|(has_escapes, has_blanks)| {
+        let spans = &mut self.spans;
+        let all_rules = if self.has_more_fields {
+            RULES_WITH_MORE_FIELDS
+        } else {
+            RULES
+        };
+        all_rules.into_iter().find(|rules| {
             let mut search = Search {
                 pieces: &self.pieces,
                 line,
-                has_escapes,
-                has_blanks,
+                rules: *rules,
                 tries: MAX_TRIES,
-                spans: &mut spans,
+                failed: HashSet::new(),
+                spans,
             };
             search.find(0, begin)
-        });
-        self.spans = spans;
-        is_match.then(|| self.entry(line)).flatten()
+        })
     }
 
     /// Builds the entry from the values found.
     fn entry<'a>(&mut self, line: &'a [u8]) -> Option<Entry<'a>> {
         let mut entry = Entry::default();
         let mut time = TimeParts::default();
-        let (mut finest, mut bytes_rank) = (u64::MAX, u8::MAX);
+        let mut bytes_rank = u8::MAX;
+        let mut durations = LineDurations::default();
         let mut upstream_ns = None;
         let mut request: Option<&[u8]> = None;
-        for (piece, span) in self.pieces.iter().zip(&self.spans) {
+        let values = self.pieces.iter().zip(&self.spans);
+        for (piece, span) in values.filter(|(piece, _)| piece.is_used) {
             let value = &line[span.0..span.1];
             match &piece.field {
                 PatternField::Text
@@ -298,7 +480,7 @@ impl Pattern {
                     (entry.time_s, entry.offset_s) = (Some(local - i64::from(offset)), offset);
                 }
                 PatternField::Epoch(scale) => {
-                    let end = memchr::memchr(b'.', value).unwrap_or(value.len());
+                    let end = memchr(b'.', value).unwrap_or(value.len());
                     let time = i64::try_from(number(&value[..end])? / scale).ok()?;
                     (entry.time_s, entry.offset_s) = (Some(time), self.zone.offset_at(time));
                 }
@@ -320,23 +502,9 @@ impl Pattern {
                 PatternField::Agent => entry.agent = value,
                 PatternField::Id if value != b"-" => entry.id = value,
                 PatternField::Id => {}
-                // The finer of two durations wins.
-                PatternField::Duration {
-                    scale,
-                    step,
-                    is_assumed,
-                } if *step < finest => {
-                    if let Some(ns) = scaled(value, *scale) {
-                        finest = *step;
-                        entry.duration_ns = Some(ns);
-                        if *is_assumed {
-                            self.check.count(ns);
-                            self.assumed += 1;
-                            self.zeros += u64::from(ns == 0);
-                        }
-                    }
+                PatternField::Duration { scale, step, basis } => {
+                    durations.add(value, *scale, *step, *basis);
                 }
-                PatternField::Duration { .. } => {}
                 PatternField::UpstreamTime => upstream_ns = sum_ns(value),
             }
         }
@@ -348,15 +516,68 @@ impl Pattern {
             let (time_s, offset_s) = time.time(&mut self.zone)?;
             (entry.time_s, entry.offset_s) = (Some(time_s), offset_s);
         }
-        if finest == u64::MAX
-            && !self
-                .pieces
-                .iter()
-                .any(|p| matches!(p.field, PatternField::Duration { .. }))
-        {
-            entry.duration_ns = upstream_ns;
-        }
+        let has_durations = self
+            .pieces
+            .iter()
+            .any(|p| matches!(p.field, PatternField::Duration { .. }));
+        entry.duration_ns = if has_durations {
+            self.choose_duration(durations)
+        } else {
+            upstream_ns
+        };
         Some(entry)
+    }
+
+    /// Returns the duration of a line in ns, and counts the evidence about its unit.
+    fn choose_duration(&mut self, LineDurations { known, assumed }: LineDurations) -> Option<u64> {
+        let chosen = match (known, assumed) {
+            (Some(known), Some(assumed)) => {
+                let is_far = known.ns.abs_diff(assumed.ns) > known.step + assumed.step;
+                self.contradictions += u64::from(is_far);
+                let is_fine = known.step < 1_000_000_000;
+                // Only Tomcat before version 10 and Undertow write %T as 0.100.
+                self.has_java_marks |= known.is_finer || is_fine && is_far;
+                if is_fine && self.has_java_marks {
+                    known
+                } else {
+                    assumed
+                }
+            }
+            (known, assumed) => known.or(assumed)?,
+        };
+        let finest = self.finest_ns.unwrap_or(chosen.step);
+        self.finest_ns = Some(finest.min(chosen.step));
+        if chosen.basis != UnitBasis::Defined {
+            self.check.count(chosen.ns);
+            self.checked += 1;
+            self.zeros += u64::from(chosen.ns == 0);
+        }
+        Some(chosen.ns)
+    }
+}
+
+impl LineDurations {
+    /// Adds a duration. Among durations with a known unit, the finer one wins.
+    fn add(&mut self, value: &[u8], scale: u64, step: u64, basis: UnitBasis) {
+        let Some(ns) = scaled(value, scale) else {
+            return;
+        };
+        let dot = memchr(b'.', value).unwrap_or(value.len());
+        let digits = value.len().saturating_sub(dot + 1) as u32;
+        let written = (scale / 10_u64.saturating_pow(digits)).max(1);
+        let duration = LineDuration {
+            ns,
+            step: step.min(written),
+            is_finer: written < step,
+            basis,
+        };
+        match basis {
+            UnitBasis::Assumed => self.assumed = self.assumed.or(Some(duration)),
+            _ if self.known.is_none_or(|known| duration.step < known.step) => {
+                self.known = Some(duration);
+            }
+            _ => {}
+        }
     }
 }
 
@@ -364,56 +585,95 @@ impl Pattern {
 struct Search<'s> {
     pieces: &'s [PatternPiece],
     line: &'s [u8],
-    /// True if quotation marks within a quoted string are written as `\"`.
-    has_escapes: bool,
-    /// True if unquoted strings can contain blanks.
-    has_blanks: bool,
+    rules: SearchRules,
     /// The number of remaining attempts.
     tries: usize,
+    /// The pieces and positions from which the rest of the line does not match.
+    failed: HashSet<(usize, usize)>,
     spans: &'s mut [(usize, usize)],
 }
 
 impl Search<'_> {
     /// Finds the values from this piece on. Returns false if the rest of the line does not match.
     fn find(&mut self, index: usize, begin: usize) -> bool {
-        let (pieces, line) = (self.pieces, self.line);
+        let pieces = self.pieces;
         let Some(piece) = pieces.get(index) else {
-            // Fields that the format does not name may follow.
-            return matches!(line.get(begin), None | Some(b' ' | b'\t'));
+            return self.is_end(begin);
         };
-        let rest = &line[begin..];
-        if piece.field.has_length() {
-            return self.find_of_length(index, begin, piece);
+        if self.failed.contains(&(index, begin)) {
+            return false;
         }
-        if piece.terminator.needle().is_empty() {
-            let is_last = index + 1 == pieces.len();
-            let end = match pieces.get(index + 1).map(|next| &next.field) {
-                _ if is_last => Some(rest.len()),
-                // A host before a path.
-                Some(PatternField::Target) => memchr::memchr(b'/', rest),
-                _ => None,
-            };
-            return match end {
-                Some(end) => self.go_on(index, begin, end),
-                None => (0..=rest.len()).any(|end| self.go_on(index, begin, end)),
-            };
+        let rest = &self.line[begin..];
+        let is_open = piece.terminator.needle().is_empty();
+        let is_query = piece.field == PatternField::Query && rest.starts_with(b"?");
+        let is_found = if piece.field.has_length() && (is_open || !is_query) {
+            self.find_of_length(index, begin, piece)
+        } else if is_open {
+            self.find_open(index, begin, piece)
+        } else if piece.is_quoted && self.rules.has_escapes {
+            self.find_quoted(index, begin, piece)
+        } else {
+            self.find_terminated(index, begin, piece)
+        };
+        if !is_found {
+            self.failed.insert((index, begin));
         }
-        let is_free = matches!(
-            piece.field,
-            PatternField::Text | PatternField::Request | PatternField::BytesOrThread
-        );
-        let mut from = 0;
+        is_found
+    }
+
+    /// Returns true if the format's fields may end here.
+    fn is_end(&self, at: usize) -> bool {
+        let rest = &self.line[at..];
+        let is_blank = |b: &u8| matches!(b, b' ' | b'\t');
+        rest.iter().all(is_blank) || self.rules.has_more_fields && is_blank(&rest[0])
+    }
+
+    /// Finds the values from a piece on that has no text after it.
+    fn find_open(&mut self, index: usize, begin: usize, piece: &PatternPiece) -> bool {
+        let rest = &self.line[begin..];
+        let max = if piece.field.is_word() {
+            memchr(b' ', rest).unwrap_or(rest.len())
+        } else {
+            rest.len()
+        };
+        match self.pieces.get(index + 1).map(|next| &next.field) {
+            None => self.go_on(index, begin, max),
+            // A host before a path.
+            Some(PatternField::Target) if rest.contains(&b'/') => {
+                memchr(b'/', rest).is_some_and(|end| self.go_on(index, begin, end))
+            }
+            Some(_) => (0..=max).any(|end| self.go_on(index, begin, end)),
+        }
+    }
+
+    /// Finds the values from a piece on that ends at the first quotation mark without a `\`.
+    fn find_quoted(&mut self, index: usize, begin: usize, piece: &PatternPiece) -> bool {
+        let rest = &self.line[begin..];
+        let mut marks = memchr::memchr_iter(b'"', rest);
+        marks
+            .find(|mark| !is_escaped(&rest[..*mark]))
+            .filter(|end| rest[*end..].starts_with(piece.terminator.needle()))
+            .is_some_and(|end| self.go_on(index, begin, end))
+    }
+
+    /// Finds the values from a piece on that ends at its terminator.
+    fn find_terminated(&mut self, index: usize, begin: usize, piece: &PatternPiece) -> bool {
+        let rest = &self.line[begin..];
+        let is_list = piece.field == PatternField::UpstreamList;
+        let can_have_blanks = piece.is_quoted || self.rules.has_blanks && piece.field.is_free();
+        let (mut from, mut has_blank) = (0, false);
         while let Some(at) = piece.terminator.find(&rest[from..]) {
             let end = from + at;
-            let is_list = piece.field == PatternField::UpstreamList;
-            let is_within = (piece.is_quoted && self.has_escapes && is_escaped(&rest[..end]))
-                || (is_list && is_within_list(rest, end));
+            has_blank = has_blank || rest[from..end].contains(&b' ');
+            if has_blank && !piece.is_quoted && piece.field.is_word() {
+                return false;
+            }
+            let is_within = is_list && is_within_list(rest, end);
             if !is_within && self.go_on(index, begin, end) {
                 return true;
             }
-            let can_go_on = piece.is_quoted || is_within || self.has_blanks && is_free;
-            let ends_word = !can_go_on && rest[..=end].contains(&b' ');
-            if self.tries == 0 || ends_word {
+            has_blank = has_blank || rest[end] == b' ';
+            if self.tries == 0 || has_blank && !can_have_blanks && !is_within {
                 return false;
             }
             from = end + 1;
@@ -465,6 +725,19 @@ impl PatternField {
                 | PatternField::Agent
                 | PatternField::UpstreamList
         )
+    }
+
+    /// Returns true if the field's values never contain a blank.
+    fn is_word(&self) -> bool {
+        matches!(
+            self,
+            PatternField::Word | PatternField::Method | PatternField::Query
+        )
+    }
+
+    /// Returns true if the field's values may contain blanks because clients control them.
+    fn is_free(&self) -> bool {
+        !self.has_length() && !self.is_word() && *self != PatternField::UpstreamList
     }
 
     /// Returns true if a server may write nothing or `-`.
@@ -534,70 +807,79 @@ impl PatternField {
     }
 }
 
-/// Extracts a format from a line of the configuration, where it is in quotation marks.
-fn configured(format: &str) -> String {
-    let text = format.trim();
-    if let Some(rest) = text.strip_prefix("log_format") {
-        // nginx concatenates the strings of the directive.
-        let mut parts = String::new();
-        let mut rest = rest;
-        while let Some(begin) = rest.find(['\'', '"']) {
-            let quote = &rest[begin..begin + 1];
-            let inner = &rest[begin + 1..];
-            let end = inner.find(quote).unwrap_or(inner.len());
-            parts.push_str(&inner[..end]);
-            rest = inner.get(end + 1..).unwrap_or("");
-        }
-        return parts;
+/// Returns the rank of a field among equal fields.
+///
+/// mod_log_config: after an internal redirect, `>` is the final request, whose response the client
+/// receives, and `<` is the original request.
+fn redirect_rank(field: &str) -> u8 {
+    let is_name = |c: char| c == '{' || c.is_ascii_alphabetic();
+    let modifiers = field.split(is_name).next().unwrap_or_default();
+    match modifiers {
+        modifiers if modifiers.contains('>') => 0,
+        modifiers if modifiers.contains('<') => 2,
+        _ => 1,
     }
-    if let Some(format) = text.strip_prefix("CustomLog").and_then(last_quoted) {
-        return configured(&format!("LogFormat \"{format}\""));
-    }
-    let text = match text.strip_prefix("LogFormat").map(str::trim_start) {
-        Some(rest) => {
-            let rest = rest.strip_prefix('"').unwrap_or(rest);
-            rest.rfind('"').map_or(rest, |end| &rest[..end])
-        }
-        None => format,
-    };
-    text.replace("\\\"", "\"").replace("\\t", "\t")
 }
 
-/// Returns the last text in quotation marks that contains a field, without its quotation marks.
-fn last_quoted(text: &str) -> Option<&str> {
-    let mut last = None;
-    let mut rest = text;
-    while let Some(begin) = rest.find('"') {
-        let inner = &rest[begin + 1..];
-        let mut ends = inner.match_indices('"').map(|(end, _)| end);
-        let end = ends.find(|end| !is_escaped(&inner.as_bytes()[..*end]))?;
-        if inner[..end].contains('%') {
-            last = Some(&inner[..end]);
+/// Sets the units that the text next to durations states. `end` is the text after the last field.
+fn state_units(fields: &mut [FormatField], end: &str) {
+    for index in 0..fields.len() {
+        let after = fields.get(index + 1).map_or(end, |next| &next.before);
+        let stated = stated_unit(&fields[index].before, after);
+        if let PatternField::Duration { scale, step, basis } = &mut fields[index].field
+            && *basis == UnitBasis::Assumed
+            && let Some(unit) = stated
+        {
+            (*scale, *step, *basis) = (unit, unit, UnitBasis::Stated);
         }
-        rest = &inner[end + 1..];
     }
-    last
+}
+
+/// Returns the unit, in ns, that the text around a duration states: `(%D ms)`, `duration_us=%D`.
+fn stated_unit(before: &str, after: &str) -> Option<u64> {
+    let unit_of = |word: &str| {
+        let word = word.to_lowercase();
+        let is_it = |(_, names): &&(u64, &[&str])| names.contains(&word.as_str());
+        STATED_UNITS.iter().find(is_it).map(|(unit, _)| *unit)
+    };
+    let is_mark = |c: char| matches!(c, '"' | '\'' | '(' | ')' | '[' | ']') || c.is_whitespace();
+    // The name of the field, as in `ms:%D` or `"durationMs": %D`.
+    let name = before.trim_end_matches(is_mark).strip_suffix(['=', ':']);
+    let of_name = name.and_then(|name| {
+        let name = name.trim_end_matches(is_mark);
+        let word = name.rsplit(|c: char| !c.is_alphabetic()).next()?;
+        let last = word.rfind(char::is_uppercase).unwrap_or(0);
+        unit_of(word).or_else(|| unit_of(&word[last..]))
+    });
+    of_name.or_else(|| {
+        let after = after.trim_start();
+        let end = after.find(|c: char| !c.is_alphabetic());
+        let (word, rest) = after.split_at(end.unwrap_or(after.len()));
+        // Otherwise, the word is the name of the next field.
+        let is_name = rest.starts_with(['=', ':', '_', '-']);
+        unit_of(word).filter(|_| !is_name)
+    })
 }
 
 /// Checks that a format contains a request and that adjacent fields can be separated.
-fn check(format: &str, parts: &[(String, PatternField)]) -> Result<(), String> {
+fn check(format: &str, fields: &[FormatField]) -> Result<(), String> {
     let is_request =
-        |field: &PatternField| matches!(field, PatternField::Request | PatternField::Target);
-    if !parts.iter().any(|(_, field)| is_request(field)) {
+        |f: &FormatField| matches!(f.field, PatternField::Request | PatternField::Target);
+    if !fields.iter().any(is_request) {
         return Err(format!(
             "the format {format:?} has no request: add \"%r\" or $request"
         ));
     }
-    let is_told_apart = |pair: &[(String, PatternField)]| {
-        let [(_, first), (text, second)] = pair else {
+    let is_separate = |pair: &[FormatField]| {
+        let [first, second] = pair else {
             return true;
         };
-        !text.is_empty()
-            || first.has_length()
-            || second.has_length()
-            || *second == PatternField::Target
+        !second.before.is_empty()
+            || first.field.has_length()
+            || second.field.has_length()
+            || second.field == PatternField::Target
     };
-    if parts.windows(2).all(is_told_apart) {
+    if fields.windows(2).all(is_separate) {
         Ok(())
     } else {
         Err(format!(
@@ -610,7 +892,7 @@ const fn duration(scale: u64, step: u64) -> PatternField {
     PatternField::Duration {
         scale,
         step,
-        is_assumed: false,
+        basis: UnitBasis::Defined,
     }
 }
 
@@ -622,8 +904,8 @@ struct JavaMarks {
     /// True for `%s`. Most Apache formats use `%>s`. `%S` means bytes in Apache and a session in
     /// Tomcat.
     has_status: bool,
-    /// True for `%>s`.
-    has_last_request: bool,
+    /// True for `%>s` or `%<s`.
+    has_request_choice: bool,
 }
 
 impl JavaMarks {
@@ -634,8 +916,9 @@ impl JavaMarks {
             None => ("", field.trim_start_matches('%')),
         };
         self.has_others |= undertow_name(name).is_some();
+        self.has_others |= letter.is_empty() && !name.is_empty();
         let is_java_time = || matches!(format_of_time(name), Some(format) if !format.contains('%'));
-        self.has_last_request |= field.starts_with("%>");
+        self.has_request_choice |= field.starts_with("%>") || field.starts_with("%<");
         match letter {
             "t" => self.has_others |= is_java_time(),
             "F" => self.has_others = true,
@@ -646,7 +929,7 @@ impl JavaMarks {
     }
 
     fn are_certain(self) -> bool {
-        self.has_others || (self.has_status && !self.has_last_request)
+        self.has_others || (self.has_status && !self.has_request_choice)
     }
 }
 
@@ -657,6 +940,31 @@ fn undertow_name(name: &str) -> Option<(u8, &str)> {
         [kind] if b"iocqrst".contains(kind) => Some((*kind, name.trim_start())),
         _ => None,
     }
+}
+
+/// The fields that take no name. A name before one of these letters is an attribute of Undertow, and
+/// the letter begins a text: `%{RESPONSE_TIME}ms`.
+const NAMELESS: &[u8] = b"bBDHklmqRUvVX";
+
+/// Returns the field of one of Undertow's attributes, such as `%{RESPONSE_TIME}`.
+///
+/// Returns `None` if the name belongs to the letter after it, as in `%{UNIQUE_ID}e`.
+fn undertow_attribute(name: &str, letter: u8) -> Option<PatternField> {
+    let is_name = name.contains(|c: char| c.is_ascii_uppercase())
+        && name.chars().all(|c| c.is_ascii_uppercase() || c == '_');
+    let is_alone = !letter.is_ascii_alphabetic() && letter != b'^' || NAMELESS.contains(&letter);
+    (is_name && is_alone).then(|| match name {
+        "RESPONSE_TIME" => duration(1_000_000, 1_000_000),
+        "RESPONSE_TIME_MICROS" => duration(1_000, 1_000),
+        "RESPONSE_TIME_NANOS" => duration(1, 1),
+        "REQUEST_LINE" => PatternField::Request,
+        "METHOD" => PatternField::Method,
+        "REQUEST_URL" => PatternField::Target,
+        "RESPONSE_CODE" => PatternField::Status,
+        "BYTES_SENT" => PatternField::Bytes(0),
+        "DATE_TIME" => PatternField::Clf,
+        _ => PatternField::Text,
+    })
 }
 
 /// Parses one of Gunicorn's fields, such as `%(h)s`, at the beginning of `text`.
@@ -708,6 +1016,12 @@ fn apache(text: &str, unit: Option<u64>) -> Result<(PatternField, usize), String
         };
         return Ok((field, at));
     }
+    if let Some(field) = undertow_attribute(name, letter) {
+        return Ok((field, at));
+    }
+    if !name.is_empty() && NAMELESS.contains(&letter) {
+        return Err(format!("{text:?} is not a field of a LogFormat"));
+    }
     // `%{X}^ti`, `%{X}^to` and `%^FB`.
     if letter == b'^' {
         let field = match bytes.get(at + 1..at + 3) {
@@ -735,7 +1049,10 @@ fn apache(text: &str, unit: Option<u64>) -> Result<(PatternField, usize), String
         (b'D', _) => PatternField::Duration {
             scale: unit.unwrap_or(1_000),
             step: unit.unwrap_or(1_000),
-            is_assumed: unit.is_none(),
+            basis: match unit {
+                Some(_) => UnitBasis::Defined,
+                None => UnitBasis::Assumed,
+            },
         },
         (b'T', "ms") => duration(1_000_000, 1_000_000),
         (b'T', "us") => duration(1_000, 1_000),
@@ -743,7 +1060,9 @@ fn apache(text: &str, unit: Option<u64>) -> Result<(PatternField, usize), String
         (b'T', _) => duration(1_000_000_000, 1_000_000_000),
         (b'I', _) => PatternField::BytesOrThread,
         (b'k' | b'p', _) => PatternField::Number,
-        (b'i' | b'o' | b'e' | b'n' | b'C' | b'x' | b'u' | b'c' | b'f', _) => PatternField::Text,
+        (b'i' | b'o' | b'e' | b'n' | b'C' | b'x' | b'u' | b'c' | b'f' | b'R', _) => {
+            PatternField::Text
+        }
         (b'a'..=b'z' | b'A'..=b'Z', _) => PatternField::Word,
         _ => return Err(format!("{text:?} is not a field of a LogFormat")),
     };

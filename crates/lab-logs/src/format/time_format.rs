@@ -130,10 +130,30 @@ impl TimeFormat {
         Some(text.len() - rest.len())
     }
 
-    /// Returns true if the format contains a day.
-    pub fn has_date(&self) -> bool {
-        let has = |part: TimePart| self.0.contains(&part);
-        has(TimePart::Epoch) || has(TimePart::Day) || has(TimePart::DayOfYear)
+    /// Joins the formats of a time that is split into multiple fields.
+    pub fn joined<'f>(formats: impl Iterator<Item = &'f TimeFormat>) -> TimeFormat {
+        TimeFormat(formats.flat_map(|format| format.0.clone()).collect())
+    }
+
+    /// Returns true if the format determines a moment.
+    pub fn has_moment(&self) -> bool {
+        let has_hour = self.has(TimePart::Hour) || self.has(TimePart::HalfDayHour);
+        self.has(TimePart::Epoch) || has_hour && self.has_year() && self.has_day()
+    }
+
+    /// Returns true if the format contains a day of the year.
+    pub fn has_day(&self) -> bool {
+        let has_month = self.has(TimePart::Month) || self.has(TimePart::MonthName);
+        self.has(TimePart::DayOfYear) || has_month && self.has(TimePart::Day)
+    }
+
+    /// Returns true if the format contains a year.
+    pub fn has_year(&self) -> bool {
+        self.has(TimePart::Year) || self.has(TimePart::ShortYear)
+    }
+
+    fn has(&self, part: TimePart) -> bool {
+        self.0.contains(&part)
     }
 }
 

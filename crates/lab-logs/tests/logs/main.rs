@@ -2,6 +2,7 @@
 //! A single test program, because each additional program would have to be compiled and linked with
 //! the library.
 
+mod configured;
 mod fields;
 mod joins;
 mod reading;

@@ -79,6 +79,7 @@ fn advice() -> Vec<LogAdvice> {
         LogAdvice::NoDurations,
         LogAdvice::NoDurationInFormat,
         LogAdvice::NoDateInFormat,
+        LogAdvice::NoYearInFormat,
         LogAdvice::UpstreamTimes,
         LogAdvice::UnitsDiffer {
             before: "access.log.1".into(),
