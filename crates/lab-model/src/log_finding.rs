@@ -28,6 +28,15 @@ pub enum LogAssumption {
         /// The field whose values are used.
         place: String,
     },
+    /// A number without a name, a unit or a fraction is assumed to be the duration.
+    BareNumber {
+        /// The field that contains the number.
+        place: String,
+        /// The assumed unit of the durations, in ns.
+        unit_ns: u64,
+        /// The other possible units, in ns.
+        others_ns: Vec<u64>,
+    },
     /// Some durations have a fraction and others do not, as if their unit had changed.
     MixedForms {
         /// The field that contains the durations.
@@ -43,6 +52,13 @@ pub enum LogAssumption {
         example: String,
         /// The number of requests whose duration is unknown for this reason.
         requests: u64,
+    },
+    /// Many requests have no duration.
+    MissingDurations {
+        /// The number of requests without a duration.
+        requests: u64,
+        /// The number of all requests.
+        of: u64,
     },
     /// The logged durations end before the response is complete.
     LowerBounds,
@@ -71,7 +87,7 @@ pub enum LogAssumption {
 /// The results that an assumption affects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AssumptionKind {
-    /// Durations: their unit, or the field that contains them.
+    /// Durations: their unit, the field that contains them, or the requests without one.
     Durations,
     /// Timestamps: their zone or date.
     Times,
@@ -86,8 +102,10 @@ impl LogAssumption {
             LogAssumption::Unit { .. }
             | LogAssumption::DoubtfulUnit { .. }
             | LogAssumption::DurationField { .. }
+            | LogAssumption::BareNumber { .. }
             | LogAssumption::MixedForms { .. }
-            | LogAssumption::UnparsedDurations { .. } => AssumptionKind::Durations,
+            | LogAssumption::UnparsedDurations { .. }
+            | LogAssumption::MissingDurations { .. } => AssumptionKind::Durations,
             LogAssumption::LowerBounds => AssumptionKind::LowerBounds,
             LogAssumption::NoZone
             | LogAssumption::RepeatedHour
@@ -212,6 +230,11 @@ pub enum LogAdvice {
         /// The number of records.
         records: u64,
     },
+    /// Load balancers and proxies: lines describe connections on which no request was made.
+    ConnectionLines {
+        /// The number of lines.
+        lines: u64,
+    },
     /// Rails: lines contain other messages of the application.
     ApplicationMessages {
         /// The number of lines.
@@ -252,6 +275,7 @@ impl LogAdvice {
             | LogAdvice::DurationsWithoutStatement { durations: n }
             | LogAdvice::LinesWithoutRequest { lines: n }
             | LogAdvice::RecordsWithoutRequest { records: n }
+            | LogAdvice::ConnectionLines { lines: n }
             | LogAdvice::ApplicationMessages { lines: n }
             | LogAdvice::RouterLines { lines: n } => Some(n),
             _ => None,

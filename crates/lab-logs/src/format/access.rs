@@ -22,6 +22,16 @@ use lab_model::LogAdvice;
 
 const MS: u64 = 1_000_000;
 
+/// The description of the common and the combined log format.
+const COMBINED: &str = "common or combined log format";
+/// The description of a format that the user specified.
+const GIVEN: &str = "the given format";
+
+/// Returns true if a format with this description comes from a server's `LogFormat`.
+pub fn is_log_format(words: &str) -> bool {
+    words.starts_with(COMBINED) || words.starts_with(GIVEN)
+}
+
 /// Returns true if more than half of the lines match.
 fn majority_matches(lines: &[&[u8]], mut matches: impl FnMut(&[u8]) -> bool) -> bool {
     let count = lines.iter().filter(|line| matches(line)).count();
@@ -61,7 +71,7 @@ pub fn configured_reader(format: &str, begin: &[u8], hints: &Hints) -> Result<Lo
         _ => reason,
     })?;
     Ok(reader(
-        "the given format",
+        GIVEN,
         pattern.step(),
         FormatKind::Pattern(Box::new(pattern)),
     ))
@@ -73,7 +83,7 @@ pub fn combined(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
 }
 
 fn combined_reader(duration: Option<Duration>, hints: &Hints) -> LogReader {
-    let name = "common or combined log format";
+    let name = COMBINED;
     let duration = match (duration, hints.unit) {
         (Some(duration), Some(unit)) => Some(duration.with_unit(unit)),
         (duration, _) => duration,

@@ -34,6 +34,7 @@ use access::{
 use combined::Combined;
 use elb::LoadBalancer;
 use envoy::Envoy;
+pub(crate) use access::is_log_format;
 pub use field_names::FieldMap;
 use haproxy::HaProxy;
 use json::Json;

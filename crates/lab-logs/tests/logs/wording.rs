@@ -43,6 +43,16 @@ fn assumptions() -> Vec<LogAssumption> {
         LogAssumption::DurationField {
             place: "field 2 after the agent".into(),
         },
+        LogAssumption::BareNumber {
+            place: "the field after the agent".into(),
+            unit_ns: 1_000,
+            others_ns: vec![],
+        },
+        LogAssumption::BareNumber {
+            place: "field 2 after the agent".into(),
+            unit_ns: 1_000,
+            others_ns: vec![1_000_000],
+        },
         LogAssumption::MixedForms {
             place: "rt".into(),
             unit_ns: 1_000_000_000,
@@ -51,6 +61,10 @@ fn assumptions() -> Vec<LogAssumption> {
             field: "elapsed".into(),
             example: "1 fortnight".into(),
             requests: 20,
+        },
+        LogAssumption::MissingDurations {
+            requests: 1_200,
+            of: 1_240,
         },
         LogAssumption::LowerBounds,
         LogAssumption::NoZone,
@@ -115,6 +129,7 @@ fn advice() -> Vec<LogAdvice> {
             LogAdvice::DurationsWithoutStatement { durations: n },
             LogAdvice::LinesWithoutRequest { lines: n },
             LogAdvice::RecordsWithoutRequest { records: n },
+            LogAdvice::ConnectionLines { lines: n },
             LogAdvice::ApplicationMessages { lines: n },
             LogAdvice::RouterLines { lines: n },
         ]);
@@ -179,6 +194,10 @@ fn findings() -> Vec<LogsFinding> {
         assumption: LogAssumption::NoZone,
         log,
     };
+    let whole_seconds = |are_mostly_zero, is_log_format| LogsFinding::WholeSeconds {
+        are_mostly_zero,
+        is_log_format,
+    };
     let mut findings = vec![
         smallest(PageKind::Page, PageOrder::Time, 1, None),
         smallest(PageKind::Page, PageOrder::Time, 2, Some([1.0, 3.0])),
@@ -219,7 +238,11 @@ fn findings() -> Vec<LogsFinding> {
         assumed(Some(ComparedLog::Second)),
         assumed(Some(ComparedLog::Both)),
         LogsFinding::CutOff,
-        LogsFinding::WholeSeconds,
+        whole_seconds(true, true),
+        whole_seconds(false, true),
+        whole_seconds(true, false),
+        whole_seconds(false, false),
+        LogsFinding::WithoutStatus { requests: 7, of: 7 },
         LogsFinding::LongDurations,
         LogsFinding::Advice {
             advice: LogAdvice::NoDurations,
@@ -249,6 +272,14 @@ fn findings() -> Vec<LogsFinding> {
                 lines: n,
                 of: 1_800,
             },
+            LogsFinding::WithoutStatus {
+                requests: n,
+                of: 1_800,
+            },
+            LogsFinding::WithoutDuration {
+                requests: n,
+                of: 1_800,
+            },
             LogsFinding::ClockJumps { times: n },
             LogsFinding::StatementsOutside { statements: n },
             LogsFinding::SharedIds { requests: n },
@@ -271,6 +302,13 @@ fn gate_problems() -> Vec<String> {
             nearest: Some("/search".into()),
         },
         GateProblem::NoDurations,
+        GateProblem::NoRequests,
+        GateProblem::NoStatus,
+        GateProblem::UnknownStatus {
+            requests: 20,
+            of: 100,
+        },
+        GateProblem::Malformed { lines: 30, of: 40 },
         GateProblem::BeyondHour,
         GateProblem::LowerBound(4.2e8),
         GateProblem::BoundedFraction,
