@@ -112,22 +112,22 @@ pub fn haproxy(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
 
 pub fn envoy(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     let zone = hints.zone.clone();
-    let mut sampled = Envoy { zone: zone.clone() };
+    let mut sampled = Envoy::new(zone.clone());
     let words = "Envoy's or Istio's access log, with its duration in ms";
     majority_matches(lines, |line| sampled.parse(line).is_some())
-        .then(|| reader(words, Some(MS), FormatKind::Envoy(Envoy { zone })))
+        .then(|| reader(words, Some(MS), FormatKind::Envoy(Envoy::new(zone))))
 }
 
 pub fn elb(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     let zone = hints.zone.clone();
-    let mut sampled = LoadBalancer { zone: zone.clone() };
+    let mut sampled = LoadBalancer::new(zone.clone());
     let words = "access log of an Amazon load balancer, with target_processing_time, in s";
     majority_matches(lines, |line| sampled.parse(line).is_some()).then(|| LogReader {
         zone_advice: zone_advice(&hints.zone),
         ..reader(
             words,
             Some(MS),
-            FormatKind::LoadBalancer(LoadBalancer { zone }),
+            FormatKind::LoadBalancer(LoadBalancer::new(zone)),
         )
     })
 }
@@ -148,6 +148,17 @@ pub fn lograge(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     let kind = || FormatKind::Lograge(Lograge::new(hints.zone.clone()));
     let is_any = lines.iter().any(|line| sampled.parse(line).is_some());
     is_any.then(|| reader(words, Some(10_000), kind()))
+}
+
+/// Detects the log of Heroku's router. A drain mixes it with lines of the application.
+pub fn router(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
+    let mut sampled = Lograge::default();
+    let words = "log of Heroku's router, with service in ms";
+    let kind = || FormatKind::Lograge(Lograge::of_router(hints.zone.clone()));
+    let is_any = lines
+        .iter()
+        .any(|line| sampled.parse_routed(line).is_some());
+    is_any.then(|| reader(words, Some(MS), kind()))
 }
 
 pub fn spans(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
