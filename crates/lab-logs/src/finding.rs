@@ -130,6 +130,20 @@ pub enum LogsFinding {
         /// The total number of lines.
         of: u64,
     },
+    /// Requests have no status.
+    WithoutStatus {
+        /// The number of requests without a status.
+        requests: u64,
+        /// The number of all requests.
+        of: u64,
+    },
+    /// A few requests have no duration.
+    WithoutDuration {
+        /// The number of requests without a duration.
+        requests: u64,
+        /// The number of all requests.
+        of: u64,
+    },
     /// The last line of a log is cut off.
     CutOff,
     /// The log's clock went backward.
@@ -138,7 +152,12 @@ pub enum LogsFinding {
         times: u64,
     },
     /// Durations are whole seconds.
-    WholeSeconds,
+    WholeSeconds {
+        /// True if most durations are 0.
+        are_mostly_zero: bool,
+        /// True if a server's `LogFormat` may be the cause.
+        is_log_format: bool,
+    },
     /// Durations of statements are whole seconds.
     WholeSecondsOfStatements,
     /// Durations exceed the range in which percentiles distinguish values.
@@ -236,6 +255,24 @@ pub enum GateProblem {
     NoDurations,
     /// The maximum duration is unknown.
     NoMax,
+    /// No request was read.
+    NoRequests,
+    /// No status is known.
+    NoStatus,
+    /// Requests without a status could change the result.
+    UnknownStatus {
+        /// The number of requests without a status.
+        requests: u64,
+        /// The number of all requests.
+        of: u64,
+    },
+    /// Lines that could not be parsed could change the result.
+    Malformed {
+        /// The number of lines that could not be parsed.
+        lines: u64,
+        /// The number of all lines.
+        of: u64,
+    },
     /// The value exceeds one hour, above which percentiles do not distinguish values.
     BeyondHour,
     /// Some durations are lower bounds, so the value is only a lower bound. Contains the value in

@@ -142,7 +142,9 @@ pub fn nagios(
 ) -> NagiosStatus {
     let (fail, warn) = (judge_all(fail, analysis), judge_all(warn, analysis));
     let is_crossed = |all: &[GateResult]| all.iter().any(|j| j.is_crossed);
-    let is_unknown = !unread.is_empty() || fail.iter().chain(&warn).any(|j| j.value.is_err());
+    let has_none = analysis.lines.entries == 0;
+    let is_unknown =
+        has_none || !unread.is_empty() || fail.iter().chain(&warn).any(|j| j.value.is_err());
     let (word, code) = if is_crossed(&fail) {
         ("CRITICAL", 2)
     } else if is_crossed(&warn) {

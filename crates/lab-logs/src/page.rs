@@ -79,6 +79,7 @@ pub struct Page {
     pub errors: u64,
     pub client_errors: u64,
     pub not_found: u64,
+    pub without_status: u64,
     pub timed: u64,
     pub total_ns: u64,
     pub max_ns: u64,
@@ -220,6 +221,7 @@ impl Page {
         self.errors = self.errors.saturating_add(other.errors);
         self.client_errors = self.client_errors.saturating_add(other.client_errors);
         self.not_found = self.not_found.saturating_add(other.not_found);
+        self.without_status = self.without_status.saturating_add(other.without_status);
         self.timed = self.timed.saturating_add(other.timed);
         self.total_ns = self.total_ns.saturating_add(other.total_ns);
         self.max_ns = self.max_ns.max(other.max_ns);
@@ -239,6 +241,7 @@ impl Page {
         self.requests = self.requests.saturating_add(other.requests);
         self.errors = self.errors.saturating_add(other.errors);
         self.client_errors = self.client_errors.saturating_add(other.client_errors);
+        self.without_status = self.without_status.saturating_add(other.without_status);
         self.timed = self.timed.saturating_add(other.timed);
         self.total_ns = self.total_ns.saturating_add(other.total_ns);
         self.max_ns = self.max_ns.max(other.max_ns);
@@ -265,6 +268,7 @@ impl Page {
             requests: storable(self.requests),
             errors: storable(self.errors),
             client_errors: storable(self.client_errors),
+            without_status: storable(self.without_status),
             timed: storable(self.timed),
             total_ns: storable(self.total_ns),
             max_ns: if self.is_max_unknown {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A session reads the logs of one command.
 
+use crate::analysis::gate::{missing_durations, together};
 use crate::format::{FieldMap, Hints};
 use crate::log_source::LogSource;
 use crate::logs_error::LogsError;
@@ -14,7 +15,7 @@ use crate::rules::Rules;
 use crate::statements;
 use crate::tally::Tally;
 use crate::time::Zone;
-use lab_model::{LogAdvice, LogAnalysis};
+use lab_model::{LogAdvice, LogAnalysis, LogAssumption};
 use std::path::{Path, PathBuf};
 
 /// The options of a session, as the user wrote them.
@@ -255,13 +256,19 @@ impl LogsSession {
             .map(|source| source.name.as_str());
         let missing = missing_files(names).into_iter();
         let missing = missing.map(|(log, numbers)| LogAdvice::FilesMissing { log, numbers });
+        let mut assumptions = self.logs_read.assumptions.clone();
+        // Durations that cannot be parsed are already an assumption.
+        let is_unparsed = |a: &LogAssumption| matches!(a, LogAssumption::UnparsedDurations { .. });
+        if !assumptions.iter().any(is_unparsed) {
+            assumptions.extend(missing_durations(&together(&analysis)));
+        }
         LogAnalysis {
             resolution_ns: self.logs_read.step_ns,
             releases: self.releases.in_log(&analysis),
             advice: missing
                 .chain(self.logs_read.advice.iter().cloned())
                 .collect(),
-            assumptions: self.logs_read.assumptions.clone(),
+            assumptions,
             ..analysis
         }
     }

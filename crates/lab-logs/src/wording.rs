@@ -191,6 +191,15 @@ pub fn sentence(finding: &LogsFinding) -> String {
             let (be, part) = (be(*lines), of_lines(*lines, *of));
             format!("{part} {be} longer than 64 KiB and {be} not counted.")
         }
+        LogsFinding::WithoutStatus { requests, of } if requests == of => {
+            "The log has no status, so errors are unknown.".into()
+        }
+        LogsFinding::WithoutStatus { requests, of } => format!(
+            "{} {} no status, so errors may be missing.",
+            of_requests(*requests, *of),
+            have(*requests)
+        ),
+        LogsFinding::WithoutDuration { requests, of } => without_duration(*requests, *of),
         LogsFinding::CutOff => "The last line of a log is cut off and is not counted.".into(),
         LogsFinding::ClockJumps { times } => format!(
             "The log's clock went backward by more than a minute {}.",
@@ -199,16 +208,15 @@ pub fn sentence(finding: &LogsFinding) -> String {
                 n => say::count(*n as usize, "time"),
             }
         ),
-        LogsFinding::WholeSeconds => {
-            "Durations are whole seconds, rounded down. Most are 0, so means and fractions are too low, and percentiles below a \
-             few seconds are meaningless. Apache: log %D instead of %T."
-                .into()
-        }
         LogsFinding::WholeSecondsOfStatements => {
             "Durations are whole seconds, so means and fractions can be far off, and percentiles below a few seconds are \
              meaningless. MySQL 5.1.21 and later log microseconds."
                 .into()
         }
+        LogsFinding::WholeSeconds {
+            are_mostly_zero,
+            is_log_format,
+        } => whole_seconds(*are_mostly_zero, *is_log_format),
         LogsFinding::LongDurations => {
             "Some durations exceed an hour: in percentiles they count as an hour. Sums, means and the maximum are exact."
                 .into()
@@ -267,9 +275,11 @@ pub fn label(finding: &LogsFinding) -> &'static str {
         LogsFinding::Assumed { .. } => "assumed",
         LogsFinding::Malformed { .. } => "malformed",
         LogsFinding::TooLong { .. } => "too long",
+        LogsFinding::WithoutStatus { .. } => "no status",
+        LogsFinding::WithoutDuration { .. } => "no duration",
         LogsFinding::CutOff => "cut off",
         LogsFinding::ClockJumps { .. } => "clock",
-        LogsFinding::WholeSeconds | LogsFinding::WholeSecondsOfStatements => "whole seconds",
+        LogsFinding::WholeSeconds { .. } | LogsFinding::WholeSecondsOfStatements => "whole seconds",
         LogsFinding::LongDurations => "longer than an hour",
         LogsFinding::Advice { .. } => "log",
         LogsFinding::StatementsOutside { .. }
@@ -277,6 +287,29 @@ pub fn label(finding: &LogsFinding) -> &'static str {
         | LogsFinding::CrowdedIds { .. } => "not joined",
         _ => "",
     }
+}
+
+fn whole_seconds(are_mostly_zero: bool, is_log_format: bool) -> String {
+    let (rounded, advice) = match is_log_format {
+        true => (", rounded down", " Apache: log %D instead of %T."),
+        false => ("", ""),
+    };
+    let effect = match are_mostly_zero {
+        true => {
+            "Most are 0, so means and fractions are too low, and percentiles below a few seconds are meaningless."
+        }
+        false => "Percentiles below a few seconds are meaningless.",
+    };
+    format!("Durations are whole seconds{rounded}. {effect}{advice}")
+}
+
+fn without_duration(requests: u64, of: u64) -> String {
+    format!(
+        "{} {} no duration and {} not part of the statistics on durations.",
+        of_requests(requests, of),
+        have(requests),
+        be(requests)
+    )
 }
 
 fn smallest_set(finding: &LogsFinding) -> String {
@@ -318,17 +351,21 @@ pub fn assumption(assumption: &LogAssumption) -> String {
             place,
             unit_ns,
             others_ns,
-        } => {
-            let others: Vec<&str> = others_ns.iter().map(|unit| unit_name(*unit)).collect();
-            let others = match others.as_slice() {
-                [] => String::new(),
-                others => format!(", but {} would fit too", say::list(others)),
-            };
-            format!(
-                "Durations ({place}) are assumed to be in {}{others}: specify the unit with --duration-unit.",
-                unit_name(*unit_ns)
-            )
-        }
+        } => format!(
+            "Durations ({place}) are assumed to be in {}{}: specify the unit with --duration-unit.",
+            unit_name(*unit_ns),
+            other_units(others_ns)
+        ),
+        LogAssumption::BareNumber {
+            place,
+            unit_ns,
+            others_ns,
+        } => format!(
+            "Durations are assumed to be in {place}, in {}{}: specify the unit with --duration-unit, or, if they are not \
+             durations, describe the lines with --log-format.",
+            unit_name(*unit_ns),
+            other_units(others_ns)
+        ),
         LogAssumption::DoubtfulUnit { place, unit_ns } => format!(
             "Durations ({place}) are assumed to be in {}, which makes the values implausible: specify the unit with --duration-unit.",
             unit_name(*unit_ns)
@@ -366,6 +403,7 @@ pub fn assumption(assumption: &LogAssumption) -> String {
         LogAssumption::SampledStatements { one_in } => format!(
             "The server logged 1 in {one_in} statements (log_slow_rate_limit), so counts and sums cover only the sample."
         ),
+        LogAssumption::MissingDurations { requests, of } => without_duration(*requests, *of),
         LogAssumption::LowerBounds => {
             "Durations that begin with + are lower bounds: HAProxy logged them before the responses ended (option logasap). \
              Without this option, HAProxy logs the full duration."
@@ -389,6 +427,15 @@ pub fn assumption(assumption: &LogAssumption) -> String {
         LogAssumption::UnknownZone { word } => format!(
             "The time zone {word} is unknown, and its times are read as UTC: specify the zone with --zone."
         ),
+    }
+}
+
+/// Names the other units that durations may have.
+fn other_units(others_ns: &[u64]) -> String {
+    let others: Vec<&str> = others_ns.iter().map(|unit| unit_name(*unit)).collect();
+    match others.as_slice() {
+        [] => String::new(),
+        others => format!(", but {} would fit too", say::list(others)),
     }
 }
 
@@ -539,6 +586,11 @@ pub fn advice(advice: &LogAdvice) -> String {
             have(*records),
             be(*records),
         ),
+        LogAdvice::ConnectionLines { lines } => format!(
+            "{} of connections without a request {} skipped.",
+            say::count(*lines as usize, "line"),
+            be(*lines),
+        ),
         LogAdvice::ApplicationMessages { lines: 1 } => {
             "1 line is not a request but another message from the application; it is skipped.".into()
         }
@@ -594,6 +646,17 @@ pub fn gate_problem(metric: GateMetric, problem: &GateProblem) -> String {
         GateProblem::NoPage { page, .. } => format!("the log has no page {page}"),
         GateProblem::NoDurations => "the log has no durations".into(),
         GateProblem::NoMax => "the log does not contain the maximum duration".into(),
+        GateProblem::NoRequests => "the log has no requests".into(),
+        GateProblem::NoStatus => "the log has no status".into(),
+        GateProblem::UnknownStatus { requests, of } => format!(
+            "{} {} no status, which could change the result",
+            of_requests(*requests, *of),
+            have(*requests)
+        ),
+        GateProblem::Malformed { lines, of } => format!(
+            "{} could not be parsed, which could change the result",
+            of_lines(*lines, *of)
+        ),
         GateProblem::BeyondHour => {
             "the value is longer than an hour, and percentiles do not distinguish such durations"
                 .into()
@@ -934,6 +997,16 @@ fn of_lines(lines: u64, of: u64) -> String {
     let part = say::percent(lines as f64 / of.max(1) as f64);
     let (lines, of) = (quantity::integer(lines), say::count(of as usize, "line"));
     format!("{lines} of {of} ({part})")
+}
+
+/// Formats a count of requests: `3 of 1800 requests (0.17 %)`.
+fn of_requests(requests: u64, of: u64) -> String {
+    let part = say::percent(requests as f64 / of.max(1) as f64);
+    let (requests, of) = (
+        quantity::integer(requests),
+        say::count(of as usize, "request"),
+    );
+    format!("{requests} of {of} ({part})")
 }
 
 fn whole_percent(part: f64) -> String {

@@ -154,6 +154,9 @@ pub struct LogPage {
     pub errors: u64,
     /// The number of responses with status 400 to 499.
     pub client_errors: u64,
+    /// The number of requests with an unknown status. For a query, this is 0.
+    #[serde(default)]
+    pub without_status: u64,
     /// The number of requests with a known duration.
     pub timed: u64,
     /// The sum of the durations, in ns.

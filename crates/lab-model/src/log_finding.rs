@@ -28,6 +28,15 @@ pub enum LogAssumption {
         /// The field whose values are used.
         place: String,
     },
+    /// A number without a name, a unit or a fraction is assumed to be the duration.
+    BareNumber {
+        /// The field that contains the number.
+        place: String,
+        /// The assumed unit of the durations, in ns.
+        unit_ns: u64,
+        /// The other possible units, in ns.
+        others_ns: Vec<u64>,
+    },
     /// Some durations have a fraction and others do not, as if their unit had changed.
     MixedForms {
         /// The field that contains the durations.
@@ -48,6 +57,13 @@ pub enum LogAssumption {
     UntimedSpans {
         /// The number of these spans.
         spans: u64,
+    },
+    /// Many requests have no duration.
+    MissingDurations {
+        /// The number of requests without a duration.
+        requests: u64,
+        /// The number of all requests.
+        of: u64,
     },
     /// The logged durations end before the response is complete.
     LowerBounds,
@@ -88,7 +104,7 @@ pub enum LogAssumption {
 /// The results that an assumption affects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AssumptionKind {
-    /// Durations: their unit, or the field that contains them.
+    /// Durations: their unit, the field that contains them, or the requests without one.
     Durations,
     /// Timestamps: their zone or date.
     Times,
@@ -107,9 +123,11 @@ impl LogAssumption {
             LogAssumption::Unit { .. }
             | LogAssumption::DoubtfulUnit { .. }
             | LogAssumption::DurationField { .. }
+            | LogAssumption::BareNumber { .. }
             | LogAssumption::MixedForms { .. }
             | LogAssumption::UnparsedDurations { .. }
-            | LogAssumption::UntimedSpans { .. } => AssumptionKind::Durations,
+            | LogAssumption::UntimedSpans { .. }
+            | LogAssumption::MissingDurations { .. } => AssumptionKind::Durations,
             LogAssumption::LowerBounds => AssumptionKind::LowerBounds,
             LogAssumption::SampledStatements { .. } => AssumptionKind::Counts,
             LogAssumption::UnparsedRows { .. } => AssumptionKind::All,
@@ -260,6 +278,11 @@ pub enum LogAdvice {
         /// The number of records.
         records: u64,
     },
+    /// Load balancers and proxies: lines describe connections on which no request was made.
+    ConnectionLines {
+        /// The number of lines.
+        lines: u64,
+    },
     /// Rails: lines contain other messages of the application.
     ApplicationMessages {
         /// The number of lines.
@@ -312,6 +335,7 @@ impl LogAdvice {
             | LogAdvice::InternalStatements { statements: n }
             | LogAdvice::LinesWithoutRequest { lines: n }
             | LogAdvice::RecordsWithoutRequest { records: n }
+            | LogAdvice::ConnectionLines { lines: n }
             | LogAdvice::ApplicationMessages { lines: n }
             | LogAdvice::ConsumerSpans { spans: n }
             | LogAdvice::NoServerSpans { spans: n }

@@ -9,8 +9,8 @@ use rusqlite::{Connection, Row, params};
 /// The statements that create the tables. Times are in ns, and timestamps in seconds since 1970.
 const TABLES: &str = "
 CREATE TABLE log_page (id INTEGER PRIMARY KEY, kind TEXT, name TEXT, requests INTEGER, errors INTEGER,
-                         client_errors INTEGER, timed INTEGER, total_ns INTEGER, max_ns INTEGER, bytes INTEGER,
-                         times BLOB);
+                         client_errors INTEGER, without_status INTEGER, timed INTEGER, total_ns INTEGER,
+                         max_ns INTEGER, bytes INTEGER, times BLOB);
 CREATE TABLE log_cell (page INTEGER, start_s INTEGER, requests INTEGER, errors INTEGER, timed INTEGER,
                          total_ns INTEGER, sum_ln REAL);
 CREATE TABLE log_hour (start_s INTEGER PRIMARY KEY, offset_s INTEGER, requests INTEGER, errors INTEGER,
@@ -31,7 +31,8 @@ pub fn write(db: &Connection, analysis: &LogAnalysis) -> Result<()> {
         "INSERT OR REPLACE INTO meta VALUES ('logs', ?)",
         params![values::as_json(&rest)],
     )?;
-    let mut page = db.prepare("INSERT INTO log_page VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?;
+    let mut page =
+        db.prepare("INSERT INTO log_page VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?;
     let mut cell = db.prepare("INSERT INTO log_cell VALUES (?, ?, ?, ?, ?, ?, ?)")?;
     for (id, p) in analysis.pages.iter().enumerate() {
         page.execute(params![
@@ -41,6 +42,7 @@ pub fn write(db: &Connection, analysis: &LogAnalysis) -> Result<()> {
             p.requests,
             p.errors,
             p.client_errors,
+            p.without_status,
             p.timed,
             p.total_ns,
             p.max_ns,
@@ -96,7 +98,7 @@ pub fn read(db: &Connection) -> Result<Option<LogAnalysis>> {
     };
     let mut analysis: LogAnalysis = values::json(&text)?;
     let sql =
-        "SELECT kind, name, requests, errors, client_errors, timed, total_ns, max_ns, bytes, times
+        "SELECT kind, name, requests, errors, client_errors, without_status, timed, total_ns, max_ns, bytes, times
                FROM log_page ORDER BY id";
     analysis.pages = values::rows(db, sql, |r| {
         Ok(LogPage {
@@ -105,11 +107,12 @@ pub fn read(db: &Connection) -> Result<Option<LogAnalysis>> {
             requests: r.get(2)?,
             errors: r.get(3)?,
             client_errors: r.get(4)?,
-            timed: r.get(5)?,
-            total_ns: r.get(6)?,
-            max_ns: r.get(7)?,
-            bytes: r.get(8)?,
-            times: values::counts(r, 9)?,
+            without_status: r.get(5)?,
+            timed: r.get(6)?,
+            total_ns: r.get(7)?,
+            max_ns: r.get(8)?,
+            bytes: r.get(9)?,
+            times: values::counts(r, 10)?,
             cells: Vec::new(),
         })
     })?;

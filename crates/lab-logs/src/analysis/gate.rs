@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Parses and evaluates gates such as `--fail-if 'p99(/search)>300ms'`.
 
+use super::is_notable;
 use crate::finding::GateProblem;
 use crate::sketch::MAX_NS;
 use lab_model::{
@@ -124,6 +125,14 @@ impl GateMetric {
         }
     }
 
+    /// Returns true for a statistic on durations.
+    fn is_duration(self) -> bool {
+        matches!(
+            self,
+            GateMetric::Quantile(_) | GateMetric::Mean | GateMetric::Max
+        )
+    }
+
     fn dimension(self) -> Dimension {
         match self {
             GateMetric::Quantile(_) | GateMetric::Mean | GateMetric::Max => Dimension::Time,
@@ -139,7 +148,8 @@ impl Gate {
     pub fn judge(&self, analysis: &LogAnalysis) -> GateResult {
         let result = self
             .value(analysis)
-            .and_then(|value| self.check_lower_bound(value, analysis));
+            .and_then(|value| self.check_lower_bound(value, analysis))
+            .and_then(|value| self.check_lines(value, analysis));
         let is_crossed = result
             .as_ref()
             .is_ok_and(|value| self.relation.holds(*value, self.bound));
@@ -163,20 +173,12 @@ impl Gate {
             let peak = analysis.peak_minute.ok_or(GateProblem::NoPeak)?;
             return Ok(peak.1 as f64 / 60.0);
         }
-        let page = match &self.page {
-            Some(name) => {
-                let name = name.strip_prefix("GET ").unwrap_or(name);
-                let mut pages = analysis.pages.iter().filter(|p| p.kind.is_use());
-                pages
-                    .find(|p| p.name == name)
-                    .cloned()
-                    .ok_or_else(|| GateProblem::NoPage {
-                        page: name.into(),
-                        nearest: nearest(name, analysis),
-                    })?
-            }
-            None => together(analysis),
-        };
+        let page = self.page(analysis)?;
+        if self.metric.is_duration()
+            && let Some(missing) = missing_durations(&page)
+        {
+            return Err(GateProblem::Assumed(missing));
+        }
         let unknown = || GateProblem::NoDurations;
         let value = match self.metric {
             GateMetric::Quantile(part) => {
@@ -191,7 +193,7 @@ impl Gate {
             GateMetric::Mean => page.mean_ns().ok_or_else(unknown)?,
             GateMetric::Max if page.timed == 0 => return Err(unknown()),
             GateMetric::Max => page.known_max_ns().ok_or(GateProblem::NoMax)? as f64,
-            GateMetric::Errors => page.errors as f64 / page.requests.max(1) as f64,
+            GateMetric::Errors => self.errors(&page)?,
             GateMetric::Requests => page.requests as f64,
             GateMetric::Fraction => {
                 let same_kind = analysis.pages.iter().filter(|p| p.kind == page.kind);
@@ -202,15 +204,93 @@ impl Gate {
         Ok(value)
     }
 
+    /// Returns the page that the gate names, or all pages together.
+    fn page(&self, analysis: &LogAnalysis) -> Result<LogPage, GateProblem> {
+        let Some(name) = &self.page else {
+            return Ok(together(analysis));
+        };
+        let name = name.strip_prefix("GET ").unwrap_or(name);
+        let mut pages = analysis.pages.iter().filter(|p| p.kind.is_use());
+        let page = pages.find(|p| p.name == name).cloned();
+        page.ok_or_else(|| GateProblem::NoPage {
+            page: name.into(),
+            nearest: nearest(name, analysis),
+        })
+    }
+
+    /// Returns the fraction of a page's requests that failed.
+    ///
+    /// Returns an error if no status is known, or if many are unknown and could change the
+    /// decision.
+    fn errors(&self, page: &LogPage) -> Result<f64, GateProblem> {
+        let (unknown, of) = (page.without_status, page.requests);
+        if unknown > 0 && unknown == of {
+            return Err(GateProblem::NoStatus);
+        }
+        let fraction = |errors: u64| errors as f64 / of.max(1) as f64;
+        let errors = fraction(page.errors);
+        let highest = fraction(page.errors.saturating_add(unknown));
+        if is_notable(unknown, of) && !self.decides_alike(errors, highest) {
+            return Err(GateProblem::UnknownStatus {
+                requests: unknown,
+                of,
+            });
+        }
+        Ok(errors)
+    }
+
+    /// Returns true if the gate has the same result for both values.
+    fn decides_alike(&self, one: f64, other: f64) -> bool {
+        self.relation.holds(one, self.bound) == self.relation.holds(other, self.bound)
+    }
+
+    /// Checks that a gate that passes does not pass because requests were not read.
+    fn check_lines(&self, value: f64, analysis: &LogAnalysis) -> Result<f64, GateProblem> {
+        if self.relation.holds(value, self.bound) {
+            return Ok(value);
+        }
+        let lines = analysis.lines;
+        let unread = lines.malformed.saturating_add(lines.too_long);
+        if is_notable(unread, lines.all) && !self.is_decided_without(value, unread, analysis)? {
+            return Err(GateProblem::Malformed {
+                lines: unread,
+                of: lines.all,
+            });
+        }
+        match together(analysis).requests {
+            0 => Err(GateProblem::NoRequests),
+            _ => Ok(value),
+        }
+    }
+
+    /// Returns true if the gate has the same result no matter which requests the unread lines
+    /// contain.
+    fn is_decided_without(
+        &self,
+        value: f64,
+        unread: u64,
+        analysis: &LogAnalysis,
+    ) -> Result<bool, GateProblem> {
+        let unread = unread as f64;
+        let highest = match self.metric {
+            GateMetric::Requests => value + unread,
+            GateMetric::Rate => value + unread / 60.0,
+            GateMetric::Errors => {
+                let requests = self.page(analysis)?.requests as f64;
+                (value * requests + unread) / (requests + unread)
+            }
+            // A single long duration changes the mean, and many change a percentile.
+            _ => return Ok(false),
+        };
+        Ok(self.decides_alike(value, highest))
+    }
+
     /// Checks that the value decides the gate even if some durations are only lower bounds.
     ///
     /// A lower bound that exceeds the gate's bound decides the gate, because the true value is at
     /// least as large. Otherwise, returns an error with the reason.
     fn check_lower_bound(&self, value: f64, analysis: &LogAnalysis) -> Result<f64, GateProblem> {
-        let is_duration = matches!(
-            self.metric,
-            GateMetric::Quantile(_) | GateMetric::Mean | GateMetric::Max
-        );
+        let is_duration = self.metric.is_duration();
         // With `>=` or `<`, a value equal to the bound also decides the gate.
         let is_certain_at_bound = matches!(self.relation, Relation::AtLeast | Relation::Below);
         let is_beyond = value > self.bound || (value == self.bound && is_certain_at_bound);
@@ -240,8 +320,14 @@ impl Gate {
             GateMetric::Requests => &[AssumptionKind::Counts],
             GateMetric::Errors => &[],
         };
-        let mut assumptions = analysis.assumptions.iter();
-        assumptions.find(|a| a.kind() == AssumptionKind::All || about.contains(&a.kind()))
+        let is_missing = |a: &LogAssumption| matches!(a, LogAssumption::MissingDurations { .. });
+        let affects = |a: &&LogAssumption| match self.metric {
+            GateMetric::Fraction if is_missing(a) => true,
+            // The durations of the page itself are checked where its value is computed.
+            _ if self.metric.is_duration() && is_missing(a) => false,
+            _ => a.kind() == AssumptionKind::All || about.contains(&a.kind()),
+        };
+        analysis.assumptions.iter().find(affects)
     }
 }
 
@@ -254,6 +340,13 @@ fn nearest(name: &str, analysis: &LogAnalysis) -> Option<String> {
     let pages = analysis.pages.iter().filter(|page| page.kind.is_use());
     let best = pages.max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
     (likeness(&best) >= LIKENESS).then(|| best.name.clone())
+}
+
+/// Returns the assumption about the requests of a page without a duration, if there are many.
+pub fn missing_durations(page: &LogPage) -> Option<LogAssumption> {
+    let (requests, of) = (page.requests.saturating_sub(page.timed), page.requests);
+    let is_assumed = page.kind == PageKind::Page && page.timed > 0 && is_notable(requests, of);
+    is_assumed.then_some(LogAssumption::MissingDurations { requests, of })
 }
 
 /// Merges all pages that people use or, if there are no such pages, all queries.
@@ -274,6 +367,7 @@ pub fn together(analysis: &LogAnalysis) -> LogPage {
         sum.requests = sum.requests.saturating_add(page.requests);
         sum.errors = sum.errors.saturating_add(page.errors);
         sum.client_errors = sum.client_errors.saturating_add(page.client_errors);
+        sum.without_status = sum.without_status.saturating_add(page.without_status);
         sum.timed = sum.timed.saturating_add(page.timed);
         sum.total_ns = sum.total_ns.saturating_add(page.total_ns);
         sum.max_ns = sum.max_ns.max(page.max_ns);

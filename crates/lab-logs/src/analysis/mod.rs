@@ -19,6 +19,11 @@ pub const DAY: i64 = 86_400;
 /// One minus the simultaneous confidence level.
 pub const ALPHA: f64 = 0.05;
 
+/// Returns true if a part is too large to be ignored: more than 5 %.
+pub fn is_notable(part: u64, of: u64) -> bool {
+    part.saturating_mul(20) > of
+}
+
 /// Returns the pages of a kind.
 pub fn pages(analysis: &LogAnalysis, kind: PageKind) -> Vec<&LogPage> {
     analysis.pages.iter().filter(|p| p.kind == kind).collect()

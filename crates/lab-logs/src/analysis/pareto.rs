@@ -139,14 +139,16 @@ fn ranks(pages: &[&LogPage], value: impl Fn(&LogPage) -> f64) -> Vec<usize> {
     ranks
 }
 
-/// Returns a function that computes the median of all pages' means, excluding the mean of one page.
+/// Returns a function that computes the median of all known means, excluding the mean of one page.
+///
+/// The page must have a mean.
 fn median_mean(pages: &[&LogPage]) -> impl Fn(usize) -> f64 {
     let mean = |p: &&LogPage| p.mean_ns().unwrap_or(0.0);
-    let mut sorted: Vec<f64> = pages.iter().map(mean).collect();
-    let means = sorted.clone();
+    let means: Vec<f64> = pages.iter().map(mean).collect();
+    let mut sorted: Vec<f64> = pages.iter().filter_map(|p| p.mean_ns()).collect();
     sorted.sort_by(f64::total_cmp);
     move |page| {
-        let n = sorted.len() - 1;
+        let n = sorted.len().saturating_sub(1);
         if n == 0 {
             return means[page];
         }
@@ -286,6 +288,27 @@ mod tests {
             cells: (0..days).map(cell).collect(),
             ..LogPage::default()
         }
+    }
+
+    #[test]
+    fn pages_without_durations_are_not_in_the_median() {
+        let unknown = LogPage {
+            timed: 0,
+            total_ns: 0,
+            ..page("/unknown", 0, 0)
+        };
+        let saving = |pages: &[LogPage]| {
+            let analysis = LogAnalysis {
+                pages: pages.to_vec(),
+                ..LogAnalysis::default()
+            };
+            ranking(&analysis, PageKind::Page).expect("pages").pages[0].saving
+        };
+        let (slow, fast) = (page("/slow", 9_000, 0), page("/fast", 1_000, 0));
+        assert_eq!(saving(&[slow.clone(), unknown.clone()]), 0.0);
+        // 8,000 of 10,000 ns, with and without the other page.
+        assert_eq!(saving(&[slow.clone(), fast.clone()]), 0.8);
+        assert_eq!(saving(&[slow, fast, unknown]), 0.8);
     }
 
     #[test]

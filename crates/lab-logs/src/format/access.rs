@@ -22,6 +22,16 @@ use lab_model::LogAdvice;
 
 const MS: u64 = 1_000_000;
 
+/// The description of the common and the combined log format.
+const COMBINED: &str = "common or combined log format";
+/// The description of a format that the user specified.
+const GIVEN: &str = "the given format";
+
+/// Returns true if a format with this description comes from a server's `LogFormat`.
+pub fn is_log_format(words: &str) -> bool {
+    words.starts_with(COMBINED) || words.starts_with(GIVEN)
+}
+
 /// Returns true if more than half of the lines match.
 fn majority_matches(lines: &[&[u8]], mut matches: impl FnMut(&[u8]) -> bool) -> bool {
     let count = lines.iter().filter(|line| matches(line)).count();
@@ -62,7 +72,7 @@ pub fn configured_reader(format: &str, begin: &[u8], hints: &Hints) -> Result<Lo
     })?;
     pattern.learn(&sample_lines(begin));
     Ok(reader(
-        "the given format",
+        GIVEN,
         pattern.step(),
         FormatKind::Pattern(Box::new(pattern)),
     ))
@@ -74,7 +84,7 @@ pub fn combined(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
 }
 
 fn combined_reader(duration: Option<Duration>, hints: &Hints) -> LogReader {
-    let name = "common or combined log format";
+    let name = COMBINED;
     let duration = match (duration, hints.unit) {
         (Some(duration), Some(unit)) => Some(duration.with_unit(unit)),
         (duration, _) => duration,
@@ -103,22 +113,22 @@ pub fn haproxy(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
 
 pub fn envoy(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     let zone = hints.zone.clone();
-    let mut sampled = Envoy { zone: zone.clone() };
+    let mut sampled = Envoy::new(zone.clone());
     let words = "Envoy's or Istio's access log, with its duration in ms";
     majority_matches(lines, |line| sampled.parse(line).is_some())
-        .then(|| reader(words, Some(MS), FormatKind::Envoy(Envoy { zone })))
+        .then(|| reader(words, Some(MS), FormatKind::Envoy(Envoy::new(zone))))
 }
 
 pub fn elb(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     let zone = hints.zone.clone();
-    let mut sampled = LoadBalancer { zone: zone.clone() };
+    let mut sampled = LoadBalancer::new(zone.clone());
     let words = "access log of an Amazon load balancer, with target_processing_time, in s";
     majority_matches(lines, |line| sampled.parse(line).is_some()).then(|| LogReader {
         zone_advice: zone_advice(&hints.zone),
         ..reader(
             words,
             Some(MS),
-            FormatKind::LoadBalancer(LoadBalancer { zone }),
+            FormatKind::LoadBalancer(LoadBalancer::new(zone)),
         )
     })
 }
@@ -139,6 +149,17 @@ pub fn lograge(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     let kind = || FormatKind::Lograge(Lograge::new(hints.zone.clone()));
     let is_any = lines.iter().any(|line| sampled.parse(line).is_some());
     is_any.then(|| reader(words, Some(10_000), kind()))
+}
+
+/// Detects the log of Heroku's router. A drain mixes it with lines of the application.
+pub fn router(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
+    let mut sampled = Lograge::default();
+    let words = "log of Heroku's router, with service in ms";
+    let kind = || FormatKind::Lograge(Lograge::of_router(hints.zone.clone()));
+    let is_any = lines
+        .iter()
+        .any(|line| sampled.parse_routed(line).is_some());
+    is_any.then(|| reader(words, Some(MS), kind()))
 }
 
 pub fn spans(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {

@@ -7,7 +7,7 @@
 //!
 //! Source: Apache HTTP Server 2.4, mod_log_config; nginx, ngx_http_log_module.
 
-use super::units::{UnitCheck, UnitEvidence, assumed_unit, doubted_unit, unit_name};
+use super::units::{UnitCheck, UnitEvidence, assumed_unit, doubted_unit, other_units, unit_name};
 use super::upstream::{is_list, sum_ns};
 use crate::entry::Entry;
 use crate::read::MAX_LINE;
@@ -34,6 +34,10 @@ pub struct Duration {
     pub possible: Vec<u64>,
     /// True if another field may contain the durations instead.
     pub is_choice: bool,
+    /// True if the field is a whole number without a name or a unit, so it may be another number.
+    pub is_bare_number: bool,
+    /// True if the next field is the unit: `0.200 ms`.
+    pub has_unit_field: bool,
 }
 
 /// A parser of common and combined lines.
@@ -81,6 +85,12 @@ impl Combined {
             }
         } else if self.check.is_contradicted() {
             doubted_unit(&field, duration.scale)
+        } else if duration.is_bare_number {
+            LogAssumption::BareNumber {
+                place: field,
+                unit_ns: duration.scale,
+                others_ns: other_units(duration.scale, &duration.possible),
+            }
         } else if duration.possible.len() > 1 {
             assumed_unit(&field, duration.scale, &duration.possible)
         } else {
@@ -318,7 +328,7 @@ impl Duration {
     /// Describes the location and the unit, and states if the unit is assumed.
     pub fn description(&self) -> String {
         let reason = match self.possible.len() {
-            0 | 1 => "",
+            0 | 1 if !self.is_bare_number => "",
             _ => ", assumed",
         };
         format!("{}, in {}{reason}", self.words(), unit_name(self.scale))
@@ -329,6 +339,7 @@ impl Duration {
         self.step = (self.step.saturating_mul(unit) / self.scale).max(1);
         self.scale = unit;
         self.possible = Vec::new();
+        self.is_bare_number = false;
         self
     }
 
@@ -360,12 +371,17 @@ impl Duration {
 
     fn value_at_index(&self, rest: &[u8]) -> Option<(u64, bool)> {
         let mut left = self.index;
-        for field in list_fields(rest) {
+        let mut fields = list_fields(rest);
+        while let Some(field) = fields.next() {
             if let Some(value) = field.strip_prefix(&self.key[..]) {
                 if left == 0 {
                     let value = unquoted(value);
                     let is_odd = value.contains(&b'.') != self.has_fraction();
-                    return Some((value_of(value, self.scale)?, is_odd));
+                    let scale = match self.has_unit_field {
+                        true => unit_of(fields.next()?)?,
+                        false => self.scale,
+                    };
+                    return Some((value_of(value, scale)?, is_odd));
                 }
                 left -= 1;
             }
@@ -381,17 +397,26 @@ fn value_of(value: &[u8], scale: u64) -> Option<u64> {
         None => {
             let end = value.iter().position(|b| !b.is_ascii_digit() && *b != b'.');
             let (digits, suffix) = value.split_at(end.unwrap_or(value.len()));
-            let scale = match suffix {
-                b"ns" => 1,
-                b"us" | b"\xc2\xb5s" => 1_000,
-                b"ms" => 1_000_000,
-                b"s" => 1_000_000_000,
-                b"" => scale,
+            let scale = match (suffix, unit_of(suffix)) {
+                (b"", _) => scale,
+                (_, Some(unit)) => unit,
                 _ => return list_sum(value).or_else(|| go_duration(value)),
             };
             scaled(digits, scale)
         }
     }
+}
+
+/// Returns the unit that a word names, in ns.
+#[inline]
+fn unit_of(word: &[u8]) -> Option<u64> {
+    Some(match word {
+        b"ns" => 1,
+        b"us" | b"\xc2\xb5s" => 1_000,
+        b"ms" => 1_000_000,
+        b"s" | b"sec" => 1_000_000_000,
+        _ => return None,
+    })
 }
 
 /// Parses a duration such as Go's `1m2.5s`, in ns.
@@ -495,7 +520,8 @@ pub fn find_duration(lines: &[&[u8]]) -> Option<Option<Duration>> {
         .collect();
     // A written unit is better evidence than a fraction. A whole number, which can be a counter, is
     // the weakest evidence.
-    let by_unit = numbers.iter().find(|d| is_written(&parsed, d.index));
+    let has_unit = |d: &&Duration| d.has_unit_field || is_written(&parsed, d.index);
+    let by_unit = numbers.iter().find(has_unit);
     // nginx writes its durations with three decimals, and $gzip_ratio with two.
     let fractions: Vec<&Duration> = numbers.iter().filter(|d| d.has_fraction()).collect();
     let has_three =
@@ -509,7 +535,11 @@ pub fn find_duration(lines: &[&[u8]]) -> Option<Option<Duration>> {
     Some(
         match (by_unit.cloned().or(by_fraction), numbers.as_slice()) {
             (Some(duration), _) => Some(duration),
-            (None, [only]) => Some(only.clone()),
+            (None, [only]) if is_other_number(&parsed, only.index) => None,
+            (None, [only]) => Some(Duration {
+                is_bare_number: true,
+                ..only.clone()
+            }),
             // Two whole numbers may be the bytes in and out (`combinedio`).
             _ => None,
         },
@@ -543,6 +573,32 @@ fn longest_field(lines: &[CombinedFields], durations: &[&Duration]) -> Option<Du
             ..(*first).clone()
         },
     })
+}
+
+/// The minimum number of values that show what they count.
+const MIN_NUMBERS: usize = 10;
+/// The maximum plausible size of a response's headers, in bytes.
+const MAX_HEADERS: u64 = 2_048;
+
+/// Returns true if the whole numbers of a field are certainly not durations: a counter, such as
+/// nginx's `$connection`, a constant, or bytes including headers, such as Apache's `%O`.
+fn is_other_number(lines: &[CombinedFields], index: usize) -> bool {
+    let value = |line: &CombinedFields| number(unquoted(list_fields(line.rest).nth(index)?));
+    let values: Vec<u64> = lines.iter().filter_map(value).collect();
+    let steps = values.windows(2).filter(|w| w[0] < w[1]).count();
+    // Durations in whole seconds can be zeros before a few other values.
+    let is_counter = values.len() >= MIN_NUMBERS
+        && values.is_sorted()
+        && (values[0] > 0 || steps >= MIN_NUMBERS / 2);
+    // Only values of large bodies are certainly close to the body's size.
+    let is_large = |line: &&CombinedFields| line.bytes >= 4 * MAX_HEADERS;
+    let large: Vec<&CombinedFields> = lines.iter().filter(is_large).collect();
+    let is_close = |line: &&&CombinedFields| {
+        let headers = value(line).and_then(|value| value.checked_sub(line.bytes));
+        headers.is_some_and(|headers| headers <= MAX_HEADERS)
+    };
+    let close = large.iter().filter(is_close).count();
+    is_counter || (large.len() >= MIN_NUMBERS && close * 10 >= large.len() * 9)
 }
 
 /// Returns true if most values of a field have units.
@@ -589,11 +645,19 @@ fn duration_at(lines: &[CombinedFields], key: &[u8], index: usize) -> Option<Dur
     let mut evidence = UnitEvidence::default();
     let mut times = ClfTimes::default();
     let mut values: Vec<WrittenDuration> = Vec::new();
+    let mut next_units: Vec<u64> = Vec::new();
     for line in lines {
-        let mut matching = list_fields(line.rest).filter_map(|f| f.strip_prefix(key));
+        let mut fields = list_fields(line.rest);
+        let mut matching = fields.by_ref().filter_map(|f| f.strip_prefix(key));
         let Some(value) = matching.nth(index).map(unquoted).and_then(written) else {
             continue;
         };
+        next_units.extend(
+            fields
+                .next()
+                .filter(|_| value.unit.is_none())
+                .and_then(unit_of),
+        );
         let time = times.read(line.time).map(|(time, _)| time as f64);
         evidence.add(value.number, time);
         values.push(value);
@@ -602,7 +666,11 @@ fn duration_at(lines: &[CombinedFields], key: &[u8], index: usize) -> Option<Dur
         return None;
     }
     let finest = values.iter().max_by_key(|value| value.decimals)?;
-    let smallest_written = values.iter().filter_map(|value| value.unit).min();
+    let has_unit_field = next_units.len() * 10 >= values.len() * 9;
+    let smallest_written = match has_unit_field {
+        true => next_units.into_iter().min(),
+        false => values.iter().filter_map(|value| value.unit).min(),
+    };
     let (scale, possible) = match smallest_written {
         Some(unit) => (unit, Vec::new()),
         None => bare_unit(&evidence, &values, finest.decimals),
@@ -614,6 +682,8 @@ fn duration_at(lines: &[CombinedFields], key: &[u8], index: usize) -> Option<Dur
         step: (scale / 10_u64.pow(finest.decimals.min(9))).max(1),
         possible,
         is_choice: false,
+        is_bare_number: false,
+        has_unit_field,
     })
 }
 
@@ -677,12 +747,9 @@ fn written(value: &[u8]) -> Option<WrittenDuration> {
     let end = value.iter().position(|b| !b.is_ascii_digit() && *b != b'.');
     let (digits, suffix) = value.split_at(end.unwrap_or(value.len()));
     scaled(digits, 1)?;
-    let unit = match suffix {
-        b"ns" => Some(1),
-        b"us" | b"\xc2\xb5s" => Some(1_000),
-        b"ms" => Some(1_000_000),
-        b"s" => Some(1_000_000_000),
-        b"" => None,
+    let unit = match (suffix, unit_of(suffix)) {
+        (b"", _) => None,
+        (_, Some(unit)) => Some(unit),
         _ => {
             let ns = go_duration(value)?;
             return Some(WrittenDuration {
@@ -788,9 +855,9 @@ mod tests {
             let duration = find_duration(&lines).flatten().expect("a duration");
             (unit_name(duration.scale), duration.possible.len())
         };
-        assert_eq!(possible(&[" 1234"]), ("µs", 2));
+        assert_eq!(possible(&[" 1234", " 1230"]), ("µs", 2));
         // In ms or s, the duration would be longer than any request.
-        assert_eq!(possible(&[" 250000"]), ("µs", 1));
+        assert_eq!(possible(&[" 250000", " 240000"]), ("µs", 1));
         assert_eq!(possible(&[" 0", " 1"]), ("ms", 2));
         assert_eq!(possible(&[" 0.000", " 1.250"]), ("s", 1));
         // nginx's s or morgan's ms.
@@ -801,7 +868,8 @@ mod tests {
     }
 
     fn assumptions_of(tails: &[&str]) -> Vec<LogAssumption> {
-        let line = |i: usize| LINE.replace(" 1234", tails[i * tails.len() / 200]);
+        let tail = |i: usize| tails[i * tails.len() / 200].replace('#', &(i % 7).to_string());
+        let line = |i: usize| LINE.replace(" 1234", &tail(i));
         let lines: Vec<String> = (0..200).map(line).collect();
         let sample: Vec<&[u8]> = lines[..20].iter().map(String::as_bytes).collect();
         let mut combined = Combined::new(find_duration(&sample).flatten());
@@ -831,6 +899,73 @@ mod tests {
         ));
     }
 
+    /// Returns the durations of the first two lines, in ns, of 20 lines with these texts after the
+    /// agent, and the assumptions. `#` is the number of the line, and `~` a number that goes up and
+    /// down.
+    fn durations_and_assumptions(
+        bytes: &str,
+        tail: &str,
+    ) -> (Vec<Option<u64>>, Vec<LogAssumption>) {
+        let line = |i: usize| {
+            let line = LINE.replace(" 2326", bytes).replace(" 1234", tail);
+            let line = line.replace('#', &(10 + i).to_string());
+            line.replace('~', &(i * 7 % 10).to_string())
+        };
+        let lines: Vec<String> = (0..20).map(line).collect();
+        let lines: Vec<&[u8]> = lines.iter().map(String::as_bytes).collect();
+        let mut combined = Combined::new(find_duration(&lines).flatten());
+        let entries = lines.iter().filter_map(|line| combined.parse(line));
+        let durations: Vec<_> = entries.map(|entry| entry.duration_ns).collect();
+        (durations[..2].to_vec(), combined.assumptions())
+    }
+
+    #[test]
+    fn a_whole_number_alone_is_only_assumed_to_be_a_duration() {
+        let (durations, assumptions) = durations_and_assumptions(" 5", " 9~1234");
+        assert_eq!(durations, [Some(901_234_000), Some(971_234_000)]);
+        let bare = |assumption: &LogAssumption| match assumption {
+            LogAssumption::BareNumber {
+                unit_ns, others_ns, ..
+            } => (*unit_ns, others_ns.clone()),
+            other => panic!("{other:?}"),
+        };
+        // In ms, the median would be 15 minutes.
+        assert_eq!(bare(&assumptions[0]), (1_000, vec![]));
+        let (_, assumptions) = durations_and_assumptions(" 5", " 1~34");
+        assert_eq!(bare(&assumptions[0]), (1_000, vec![1_000_000]));
+        // ngx_http_core_module: $connection is a serial number. mod_logio: %O includes headers.
+        for (bytes, tail) in [
+            (" 5", " 47283#"),
+            (" 5", " 4728391"),
+            (" 2~0037", " 2~0347"),
+        ] {
+            let found = durations_and_assumptions(bytes, tail);
+            assert_eq!(found, (vec![None, None], vec![]), "{tail}");
+        }
+        // Names, units and fractions identify durations.
+        for tail in [" rt=9~1234", " 9~ms", " 0.9~1"] {
+            let (_, assumptions) = durations_and_assumptions(" 5", tail);
+            let is_bare = |a: &LogAssumption| matches!(a, LogAssumption::BareNumber { .. });
+            assert!(!assumptions.iter().any(is_bare), "{tail}");
+        }
+    }
+
+    /// morgan's `:response-time ms`.
+    #[test]
+    fn a_unit_can_be_its_own_word() {
+        for (tail, first_ns) in [
+            (" 0.2#0 ms", 210_000),
+            (" 1~0 ms", 100_000_000),
+            (" 5.1# ms 5", 5_110_000),
+            (" rt=2#.5 us", 210_500),
+            (" 1~ sec", 10_000_000_000),
+        ] {
+            let (durations, assumptions) = durations_and_assumptions(" 5", tail);
+            assert_eq!(durations[0], Some(first_ns), "{tail}");
+            assert_eq!(assumptions, [], "{tail}");
+        }
+    }
+
     #[test]
     fn durations_whose_form_changes_are_reported() {
         let is_mixed = |tails: &[&str]| {
@@ -838,8 +973,8 @@ mod tests {
             let mixed = |a: &LogAssumption| matches!(a, LogAssumption::MixedForms { .. });
             assumptions.iter().any(mixed)
         };
-        assert!(is_mixed(&[" 480123", " 1.480"]) && is_mixed(&[" 0.480", " 0.250", " 480"]));
-        assert!(!is_mixed(&[" 480123", " 250000"]) && !is_mixed(&[" 0.480", " 0.250"]));
+        assert!(is_mixed(&[" 48012#", " 1.480"]) && is_mixed(&[" 0.480", " 0.250", " 480"]));
+        assert!(!is_mixed(&[" 48012#", " 250000"]) && !is_mixed(&[" 0.480", " 0.250"]));
         assert!(!is_mixed(&[" 480ms", " 1.5s"]));
     }
 

@@ -7,17 +7,47 @@
 //! Load Balancer*.
 
 use super::combined::{fields, method_and_target};
-use crate::entry::Entry;
+use super::{connection_advice, give_entry};
+use crate::entry::{Entry, LineKind};
 use crate::time::{Zone, iso, number, scaled};
+use lab_model::LogAdvice;
 
 /// A parser of load balancer lines.
 #[derive(Clone, Debug, Default)]
 pub struct LoadBalancer {
     /// The time zone for determining a request's hour of the day.
     pub zone: Zone,
+    /// The number of lines that describe TCP connections.
+    connections: u64,
 }
 
 impl LoadBalancer {
+    /// Creates a parser for a time zone.
+    pub fn new(zone: Zone) -> LoadBalancer {
+        LoadBalancer {
+            zone,
+            connections: 0,
+        }
+    }
+
+    /// Parses a line and passes its entry to `sink`.
+    ///
+    /// A TCP listener of a Classic Load Balancer writes `- - - ` instead of a request.
+    pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
+        match self.parse(line) {
+            Some(entry) if entry.target.trim_ascii() == b"- - -" => {
+                self.connections += 1;
+                LineKind::Other
+            }
+            entry => give_entry(entry, line, sink),
+        }
+    }
+
+    /// Returns advice about skipped lines.
+    pub fn advice(&self) -> Vec<LogAdvice> {
+        connection_advice(self.connections)
+    }
+
     /// Parses a line. Returns `None` if it is malformed.
     ///
     /// The duration is the target's processing time. In the log, -1 means that no target responded.
@@ -76,6 +106,11 @@ mod tests {
             .parse(refused.as_bytes())
             .expect("an entry");
         assert_eq!((entry.duration_ns, entry.status), (None, 460));
+        let connection = r#"2026-05-01T10:00:00.945958Z lb 192.0.2.39:2817 10.0.0.1:80 0.001 0.000 0.000 - - 82 305 "- - - " "-" - -"#;
+        let mut balancer = LoadBalancer::default();
+        let kind = balancer.line(connection.as_bytes(), &mut |entry| panic!("{entry:?}"));
+        assert_eq!(kind, LineKind::Other);
+        assert_eq!(balancer.advice(), [LogAdvice::ConnectionLines { lines: 1 }]);
         for bad in [
             "",
             "http",

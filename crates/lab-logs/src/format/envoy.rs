@@ -6,17 +6,47 @@
 //! Source: Envoy, *access logging*, default format; Istio, *Envoy access logs*.
 
 use super::combined::{fields, method_and_target, quoted};
-use crate::entry::Entry;
+use super::{connection_advice, give_entry};
+use crate::entry::{Entry, LineKind};
 use crate::time::{Zone, iso, number};
+use lab_model::LogAdvice;
 
 /// A parser of Envoy lines.
 #[derive(Clone, Debug, Default)]
 pub struct Envoy {
     /// The time zone for determining a request's hour of the day.
     pub zone: Zone,
+    /// The number of lines that describe TCP connections.
+    connections: u64,
 }
 
 impl Envoy {
+    /// Creates a parser for a time zone.
+    pub fn new(zone: Zone) -> Envoy {
+        Envoy {
+            zone,
+            connections: 0,
+        }
+    }
+
+    /// Parses a line and passes its entry to `sink`.
+    ///
+    /// The duration of a TCP connection is not that of a request.
+    pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
+        match self.parse(line) {
+            Some(entry) if entry.target == b"- - -" && entry.status == 0 => {
+                self.connections += 1;
+                LineKind::Other
+            }
+            entry => give_entry(entry, line, sink),
+        }
+    }
+
+    /// Returns advice about skipped lines.
+    pub fn advice(&self) -> Vec<LogAdvice> {
+        connection_advice(self.connections)
+    }
+
     /// Parses a line. Returns `None` if it is malformed.
     pub fn parse<'a>(&mut self, line: &'a [u8]) -> Option<Entry<'a>> {
         let rest = line.strip_prefix(b"[")?;
@@ -74,6 +104,12 @@ mod tests {
                 (&b"/api/v1/locations"[..], &b"nsq2http"[..])
             );
         }
+        let connection = r#"[2026-05-01T10:00:00.000Z] "- - -" 0 - - - "-" 1054 3265 500000 - "-" "-" "-" "-" "142.250.1.1:443" PassthroughCluster 10.0.0.1:50000 142.250.1.1:443 10.0.0.1:49998 - -"#;
+        let mut envoy = Envoy::default();
+        let mut refuse = |entry: &Entry| panic!("{entry:?}");
+        let kind = envoy.line(connection.as_bytes(), &mut refuse);
+        assert_eq!(kind, LineKind::Other);
+        assert_eq!(envoy.advice(), [LogAdvice::ConnectionLines { lines: 1 }]);
         for bad in [
             "",
             "[",

@@ -28,6 +28,9 @@ pub struct Lograge {
     others: u64,
     /// The number of lines from Heroku's router.
     routed: u64,
+    /// True if the lines of Heroku's router are the requests, because there are no other lines of
+    /// requests.
+    reads_router: bool,
 }
 
 impl Lograge {
@@ -35,6 +38,15 @@ impl Lograge {
     pub fn new(zone: Zone) -> Lograge {
         Lograge {
             zone,
+            ..Lograge::default()
+        }
+    }
+
+    /// Creates a parser of the lines of Heroku's router.
+    pub fn of_router(zone: Zone) -> Lograge {
+        Lograge {
+            zone,
+            reads_router: true,
             ..Lograge::default()
         }
     }
@@ -47,8 +59,16 @@ impl Lograge {
             sink(&entry);
             return LineKind::Entry;
         }
+        if self.reads_router
+            && let Some(entry) = self.parse_routed(line)
+        {
+            sink(&entry);
+            return LineKind::Entry;
+        }
         if line.is_empty() {
             LineKind::Other
+        } else if is_routed(line) && self.reads_router {
+            LineKind::Malformed
         } else if is_routed(line) {
             self.routed += 1;
             LineKind::Other
@@ -88,6 +108,26 @@ impl Lograge {
             id: certain_id(head)
                 .or_else(|| added(rest, b"request_id="))
                 .unwrap_or_default(),
+            ..Entry::default()
+        })
+    }
+
+    /// Parses a line of Heroku's router. Its duration is `service`.
+    pub fn parse_routed<'a>(&mut self, line: &'a [u8]) -> Option<Entry<'a>> {
+        let (head, fields) = line.split_at(field_at(line, b"at=").filter(|_| is_routed(line))?);
+        let (_, path) = fields.split_at(find(fields, b" path=\"")? + 7);
+        let (target, rest) = path.split_at(memchr::memchr(b'"', path)?);
+        let duration = added(rest, b"service=")?.strip_suffix(b"ms");
+        let (time_s, offset_s) = self.time(head);
+        Some(Entry {
+            time_s,
+            offset_s,
+            duration_ns: duration.and_then(|ms| scaled(ms, MS)),
+            method: added(fields, b"method=")?,
+            target,
+            status: added(rest, b"status=").and_then(number)?.try_into().ok()?,
+            bytes: added(rest, b"bytes=").and_then(number).unwrap_or(0),
+            id: added(rest, b"request_id=").unwrap_or_default(),
             ..Entry::default()
         })
     }
@@ -200,6 +240,25 @@ mod tests {
             entry.duration_ns,
             text(entry.id),
         ))
+    }
+
+    /// Heroku Dev Center, *Heroku router log format*.
+    #[test]
+    fn a_log_of_the_router_alone_has_its_requests() {
+        let line = r#"2026-05-01T10:00:00.123456+00:00 heroku[router]: at=info method=POST path="/a?b=1" host=x.herokuapp.com request_id=8601b555-0000 fwd="192.0.2.4" dyno=web.1 connect=1ms service=250ms status=503 bytes=1548 protocol=https"#;
+        let mut router = Lograge::of_router(Zone::default());
+        let entry = router.parse_routed(line.as_bytes()).expect("a request");
+        assert_eq!(
+            (entry.time_s, entry.duration_ns, entry.status, entry.bytes),
+            (Some(1_777_629_600), Some(250_000_000), 503, 1548)
+        );
+        assert_eq!(
+            (entry.method, entry.target, entry.id),
+            (&b"POST"[..], &b"/a?b=1"[..], &b"8601b555-0000"[..])
+        );
+        let broken = line.replace("status=503", "status=");
+        let kind = router.line(broken.as_bytes(), &mut |entry| panic!("{entry:?}"));
+        assert_eq!(kind, LineKind::Malformed);
     }
 
     #[test]

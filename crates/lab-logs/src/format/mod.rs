@@ -24,13 +24,16 @@ mod time_format;
 mod units;
 mod upstream;
 mod w3c;
+mod wrapped;
 
 use crate::entry::{Entry, LineKind};
 use crate::read::MAX_LINE;
 use crate::registers::RegisterWidth;
 use crate::time::Zone;
+pub(crate) use access::is_log_format;
 use access::{
-    combined, configured_reader, elb, envoy, haproxy, json, lograge, s3, spans, unknown, w3c,
+    combined, configured_reader, elb, envoy, haproxy, json, lograge, router, s3, spans, unknown,
+    w3c,
 };
 use combined::Combined;
 use elb::LoadBalancer;
@@ -48,6 +51,7 @@ use s3::S3;
 use slow_log::SlowLog;
 pub(crate) use units::unit_name;
 use w3c::W3c;
+use wrapped::{WrappedLog, find_wrapped};
 
 /// The number of lines used to detect the format.
 const SAMPLE_LINES: usize = 1_000;
@@ -99,6 +103,7 @@ enum FormatKind {
     W3c(W3c),
     Postgresql(Box<PostgresqlLog>),
     SlowLog(Box<SlowLog>),
+    Wrapped(Box<WrappedLog>),
 }
 
 /// The kind of a file that is not read line by line.
@@ -123,11 +128,14 @@ pub enum LogFormat {
 ///
 /// If no known format fits, returns a message that states what to do.
 pub fn find(begin: &[u8], hints: &Hints) -> Result<LogFormat, String> {
-    if let Some(format) = &hints.format {
-        return configured_reader(format, begin, hints)
-            .map(|reader| LogFormat::Lines(Box::new(reader)));
-    }
     let lines = sample_lines(begin);
+    if let Some(format) = &hints.format {
+        let reader = configured_reader(format, begin, hints)?;
+        // The format may describe the lines inside the lines of a container runtime.
+        let inner = || find_wrapped(&lines, hints).and_then(Result::ok);
+        let inner = (!reader.reads_any(&lines)).then(inner).flatten();
+        return Ok(inner.unwrap_or_else(|| LogFormat::Lines(Box::new(reader))));
+    }
     if let Some(document) = document_kind(&lines) {
         return Ok(LogFormat::Document(document));
     }
@@ -144,11 +152,13 @@ pub fn find(begin: &[u8], hints: &Hints) -> Result<LogFormat, String> {
         combined,
         lograge,
         postgresql,
+        router,
     ];
     let reader = formats.iter().find_map(|format| format(&lines, hints));
-    reader
-        .map(|reader| LogFormat::Lines(Box::new(reader)))
-        .ok_or_else(|| unknown(&lines, hints))
+    if let Some(reader) = reader {
+        return Ok(LogFormat::Lines(Box::new(reader)));
+    }
+    find_wrapped(&lines, hints).unwrap_or_else(|| Err(unknown(&lines, hints)))
 }
 
 /// Returns the first lines that are not empty.
@@ -277,6 +287,13 @@ fn postgresql_reader(words: &str, log: PostgresqlLog) -> LogReader {
 }
 
 impl LogReader {
+    /// Returns true if any of the lines is a request.
+    fn reads_any(&self, lines: &[&[u8]]) -> bool {
+        let mut probe = self.clone();
+        let mut lines = lines.iter();
+        lines.any(|line| probe.line(line, &mut |_| {}) == LineKind::Entry)
+    }
+
     /// Parses a line without its line end, and passes complete entries to `sink`.
     #[inline]
     pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
@@ -285,8 +302,8 @@ impl LogReader {
             FormatKind::Combined(combined) => return give_entry(combined.parse(line), line, sink),
             FormatKind::Pattern(pattern) => pattern.parse(line),
             FormatKind::HaProxy(haproxy) => haproxy.parse(line),
-            FormatKind::Envoy(envoy) => envoy.parse(line),
-            FormatKind::LoadBalancer(balancer) => balancer.parse(line),
+            FormatKind::Envoy(envoy) => return envoy.line(line, sink),
+            FormatKind::LoadBalancer(balancer) => return balancer.line(line, sink),
             FormatKind::Lograge(lograge) => return lograge.line(line, sink),
             FormatKind::S3(s3) => return s3.line(line, sink),
             FormatKind::Otlp(otlp) => return otlp.line(line, sink),
@@ -294,6 +311,7 @@ impl LogReader {
             FormatKind::W3c(w3c) => return w3c.line(line, sink),
             FormatKind::Postgresql(log) => return log.line(line, sink),
             FormatKind::SlowLog(log) => return log.line(line, sink),
+            FormatKind::Wrapped(log) => return log.line(line, sink),
         };
         give_entry(entry, line, sink)
     }
@@ -368,6 +386,7 @@ impl LogReader {
     pub(crate) fn bare_unit(&self) -> Option<u64> {
         match &self.kind {
             FormatKind::W3c(w3c) => w3c.bare_unit(),
+            FormatKind::Wrapped(log) => log.inner.bare_unit(),
             _ => self.bare_unit,
         }
     }
@@ -398,6 +417,7 @@ impl LogReader {
                 json.end(sink);
                 0
             }
+            FormatKind::Wrapped(log) => log.inner.end(sink),
             _ => 0,
         }
     }
@@ -409,6 +429,7 @@ impl LogReader {
         match &self.kind {
             FormatKind::Postgresql(_) | FormatKind::SlowLog(_) => MAX_STATEMENT_LINE,
             FormatKind::Otlp(_) => otlp::MAX_LINE,
+            FormatKind::Wrapped(log) => log.inner.max_line_length(),
             _ => MAX_LINE,
         }
     }
@@ -428,10 +449,13 @@ impl LogReader {
             FormatKind::Lograge(lograge) => lograge.advice(),
             FormatKind::S3(s3) => s3.advice(),
             FormatKind::Otlp(otlp) => otlp.advice(),
+            FormatKind::Envoy(envoy) => envoy.advice(),
+            FormatKind::LoadBalancer(balancer) => balancer.advice(),
             FormatKind::Json(json) => json.fields.advice(),
             FormatKind::W3c(w3c) => w3c.advice(),
             FormatKind::Postgresql(log) => log.advice(),
             FormatKind::SlowLog(log) => log.advice(),
+            FormatKind::Wrapped(log) => log.advice(),
             _ => Vec::new(),
         };
         let missing = match &self.kind {
@@ -455,6 +479,7 @@ impl LogReader {
             FormatKind::W3c(w3c) => w3c.assumptions(),
             FormatKind::Postgresql(log) => log.assumptions(),
             FormatKind::SlowLog(log) => log.assumptions(),
+            FormatKind::Wrapped(log) => log.inner.assumptions(),
             _ => Vec::new(),
         };
         assumptions.extend(self.zone().and_then(zone_assumption));
@@ -474,7 +499,9 @@ impl LogReader {
             FormatKind::Otlp(otlp) => &otlp.zone,
             FormatKind::Json(json) => &json.fields.zone,
             FormatKind::W3c(w3c) => &w3c.zone,
-            FormatKind::Postgresql(_) | FormatKind::SlowLog(_) => return None,
+            FormatKind::Postgresql(_) | FormatKind::SlowLog(_) | FormatKind::Wrapped(_) => {
+                return None;
+            }
         })
     }
 }
@@ -485,6 +512,12 @@ fn zone_assumption(zone: &Zone) -> Option<LogAssumption> {
     } else {
         zone.was_ambiguous.then_some(LogAssumption::RepeatedHour)
     }
+}
+
+/// Returns advice about skipped lines of connections.
+fn connection_advice(lines: u64) -> Vec<LogAdvice> {
+    let advice = (lines > 0).then_some(LogAdvice::ConnectionLines { lines });
+    advice.into_iter().collect()
 }
 
 /// Passes the entry of a line to `sink`, and returns the kind of the line.
@@ -596,10 +629,16 @@ mod tests {
         assert_eq!(assumed(seconds, Some(1_000_000_000)), []);
         let open = &assumed(["350", "90", "1200", "77"], None)[0];
         assert!(
-            matches!(open, LogAssumption::Unit { others_ns, .. } if others_ns.contains(&1_000_000)),
+            matches!(open, LogAssumption::BareNumber { others_ns, .. } if others_ns.contains(&1_000_000)),
             "{open:?}"
         );
-        assert_eq!(assumed(["350000", "90000", "1200000", "77000"], None), []);
+        let long = ["350000", "90000", "1200000", "77000"];
+        let only = &assumed(long, None)[0];
+        assert!(
+            matches!(only, LogAssumption::BareNumber { others_ns, .. } if others_ns.is_empty()),
+            "{only:?}"
+        );
+        assert_eq!(assumed(long, Some(1_000)), []);
     }
 
     #[test]

@@ -290,7 +290,7 @@ fn kind(severity: Severity, text: &[u8]) -> LineKind {
     }
 }
 
-/// Extracts the text from a JSON line of Docker or Cloud Logging.
+/// Extracts the text from a JSON line of Docker, Cloud Logging or the journal.
 pub fn wrapped_text(line: &[u8]) -> Option<String> {
     #[derive(Deserialize)]
     struct Wrapped<'l> {
@@ -298,9 +298,12 @@ pub fn wrapped_text(line: &[u8]) -> Option<String> {
         log: Option<Cow<'l, str>>,
         #[serde(borrow, rename = "textPayload")]
         text_payload: Option<Cow<'l, str>>,
+        #[serde(borrow, rename = "MESSAGE")]
+        message: Option<Cow<'l, str>>,
     }
     let wrapped: Wrapped = serde_json::from_slice(line).ok()?;
-    wrapped.log.or(wrapped.text_payload).map(Cow::into_owned)
+    let text = wrapped.log.or(wrapped.text_payload);
+    text.or(wrapped.message).map(Cow::into_owned)
 }
 
 impl TextMessages {

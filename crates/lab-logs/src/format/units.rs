@@ -256,12 +256,17 @@ impl UnitCheck {
 /// Returns the assumption about a unit, with the field of the durations and the other possible
 /// units.
 pub fn assumed_unit(field: &str, unit_ns: u64, possible: &[u64]) -> LogAssumption {
-    let others = possible.iter().copied().filter(|other| *other != unit_ns);
     LogAssumption::Unit {
         place: field.into(),
         unit_ns,
-        others_ns: others.collect(),
+        others_ns: other_units(unit_ns, possible),
     }
+}
+
+/// Returns the possible units other than the assumed unit.
+pub fn other_units(unit_ns: u64, possible: &[u64]) -> Vec<u64> {
+    let others = possible.iter().copied().filter(|other| *other != unit_ns);
+    others.collect()
 }
 
 /// Returns the assumption about a unit that the values of the whole log contradict.

@@ -4,7 +4,8 @@
 //! A line `#Fields:` names the fields of the other lines. Times are in UTC.
 //!
 //! Source: W3C WD-logfile-960323; IIS 10, *W3C logging*; IIS *Advanced Logging*; CloudFront,
-//! *standard logging*.
+//! *standard logging*; Tomcat 10.1, ExtendedAccessLogValve; Blue Coat SGOS, *access log formats*;
+//! HTTP.sys, *error logging*.
 
 use super::units::{UnitCheck, UnitEvidence, assumed_unit, doubted_unit};
 use crate::entry::{Entry, LineKind};
@@ -29,8 +30,8 @@ enum W3cField {
     Bytes,
     Agent,
     Duration,
-    /// A duration in ms, according to the field's name.
-    DurationMs,
+    /// A duration whose unit follows from the field's name, in ns.
+    DurationIn(u64),
 }
 
 /// A parser of W3C lines.
@@ -43,6 +44,8 @@ pub struct W3c {
     fields: Vec<W3cField>,
     /// The unit of durations in ns, if the producer or the form of the durations determines it.
     known_unit: Option<u64>,
+    /// The last `#Software:` line, or empty if there was none.
+    software: Vec<u8>,
     /// True if `known_unit` follows from the form of the durations rather than from the producer.
     is_unit_by_form: bool,
     /// True if durations of the sample have a fraction.
@@ -54,6 +57,17 @@ pub struct W3c {
     day: Option<(i64, i64)>,
     has_derived_days: bool,
     lacks_days: bool,
+    /// True if any line had a field for a duration.
+    had_durations: bool,
+    /// The number of lines that describe connections without a request.
+    connections: u64,
+}
+
+/// The meaning of a line other than a directive.
+enum W3cLine<'l> {
+    Request(Entry<'l>),
+    /// A connection on which no request was made.
+    Connection,
 }
 
 impl W3c {
@@ -69,7 +83,7 @@ impl W3c {
 
     /// Returns true if the fields include a duration.
     pub fn has_durations(&self) -> bool {
-        let is_duration = |f: &W3cField| matches!(f, W3cField::Duration | W3cField::DurationMs);
+        let is_duration = |f: &W3cField| matches!(f, W3cField::Duration | W3cField::DurationIn(_));
         self.fields.iter().any(is_duration)
     }
 
@@ -139,6 +153,7 @@ impl W3c {
         }
         next = W3c {
             fields: self.fields.clone(),
+            had_durations: self.had_durations,
             known_unit: self.known_unit.filter(|_| !self.is_unit_by_form),
             ..W3c::new(self.zone.clone(), self.unit)
         };
@@ -154,7 +169,10 @@ impl W3c {
         let first = lines
             .iter()
             .filter(is_entry)
-            .find_map(|line| sampled.parse(line));
+            .find_map(|line| match sampled.parse(line) {
+                Some(W3cLine::Request(entry)) => Some(entry),
+                _ => None,
+            });
         let time_s = first.and_then(|entry| entry.time_s);
         time_s.is_some_and(|time_s| (time_s - day.0 - day.1).abs() <= HOUR)
     }
@@ -166,9 +184,13 @@ impl W3c {
             return LineKind::Other;
         }
         match self.parse(line) {
-            Some(entry) => {
+            Some(W3cLine::Request(entry)) => {
                 sink(&entry);
                 LineKind::Entry
+            }
+            Some(W3cLine::Connection) => {
+                self.connections += 1;
+                LineKind::Other
             }
             None if line.is_empty() => LineKind::Other,
             None => LineKind::Malformed,
@@ -178,6 +200,7 @@ impl W3c {
     fn directive(&mut self, line: &[u8]) {
         if let Some(names) = line.strip_prefix(b"#Fields:") {
             self.fields = words(names).map(field).collect();
+            self.had_durations |= self.has_durations();
             let has = |prefix: &[u8]| {
                 words(names).any(|name| name.to_ascii_lowercase().starts_with(prefix))
             };
@@ -191,10 +214,12 @@ impl W3c {
                 self.known_unit = Some(MS);
             }
         } else if line.starts_with(b"#Software:") {
-            let has = |word: &[u8]| memchr::memmem::find(line, word).is_some();
-            if has(b"Internet Information Services") || has(b"IIS") {
-                self.known_unit = Some(MS);
+            let is_other = !self.software.is_empty() && self.software != line;
+            if is_other {
+                self.is_unit_by_form = false;
             }
+            self.known_unit = unit_of_software(line).or(self.known_unit.filter(|_| !is_other));
+            self.software = line.to_vec();
         } else if let Some(date) = line
             .strip_prefix(b"#Date:")
             .or(line.strip_prefix(b"#Start-Date:"))
@@ -204,7 +229,7 @@ impl W3c {
         }
     }
 
-    fn parse<'a>(&mut self, line: &'a [u8]) -> Option<Entry<'a>> {
+    fn parse<'a>(&mut self, line: &'a [u8]) -> Option<W3cLine<'a>> {
         let mut entry = Entry::default();
         let (mut date, mut time): (&[u8], &[u8]) = (b"", b"");
         let (mut local_date, mut local_time): (&[u8], &[u8]) = (b"", b"");
@@ -224,7 +249,7 @@ impl W3c {
                 }
                 W3cField::Bytes => entry.bytes = number(word).unwrap_or(0),
                 W3cField::Agent => entry.agent = word,
-                W3cField::DurationMs => entry.duration_ns = scaled(word, MS),
+                W3cField::DurationIn(unit) => entry.duration_ns = scaled(word, *unit),
                 W3cField::Duration => {
                     let known_unit = self.unit.or(self.known_unit);
                     entry.duration_ns = scaled(word, known_unit.unwrap_or(self.possible[0]));
@@ -241,6 +266,9 @@ impl W3c {
         // If a line has more words than fields, no word can be identified by its position.
         if values.next().is_some() || entry.target.is_empty() {
             return None;
+        }
+        if entry.target == b"-" {
+            return Some(W3cLine::Connection);
         }
         match (date, time, local_date, local_time) {
             ([_, ..], time, ..) => {
@@ -259,7 +287,7 @@ impl W3c {
             }
             _ => self.lacks_days = true,
         }
-        Some(entry)
+        Some(W3cLine::Request(entry))
     }
 
     /// Returns the time of a line without a date. The day is the day of the `#Date:` line or a
@@ -305,10 +333,25 @@ impl W3c {
         if self.lacks_days {
             advice.push(LogAdvice::NoDates);
         }
-        if !self.has_durations() {
+        if !self.had_durations {
             advice.push(LogAdvice::NoTimeTaken);
         }
+        if self.connections > 0 {
+            advice.push(LogAdvice::ConnectionLines {
+                lines: self.connections,
+            });
+        }
         advice
+    }
+}
+
+/// Returns the unit in which the program of a `#Software:` line writes `time-taken`, in ns.
+fn unit_of_software(line: &[u8]) -> Option<u64> {
+    let has = |word: &[u8]| memchr::memmem::find(line, word).is_some();
+    if has(b"Internet Information Services") || has(b"IIS") || has(b"SGOS") {
+        Some(MS)
+    } else {
+        has(b"Tomcat").then_some(S)
     }
 }
 
@@ -363,12 +406,15 @@ fn field(name: &[u8]) -> W3cField {
         b"date-local" => W3cField::LocalDate,
         b"time-local" => W3cField::LocalTime,
         b"cs-method" => W3cField::Method,
-        b"cs-uri-stem" | b"cs-uri" => W3cField::Stem,
+        b"cs-uri-stem" | b"cs-uri" | b"cs-uri-path" => W3cField::Stem,
         b"sc-status" => W3cField::Status,
-        b"sc-bytes" => W3cField::Bytes,
+        b"sc-bytes" | b"bytes" => W3cField::Bytes,
         b"cs(user-agent)" => W3cField::Agent,
         b"time-taken" => W3cField::Duration,
-        b"timetakenms" => W3cField::DurationMs,
+        b"time-taken-ns" => W3cField::DurationIn(1),
+        b"time-taken-us" => W3cField::DurationIn(1_000),
+        b"timetakenms" | b"time-taken-ms" => W3cField::DurationIn(MS),
+        b"time-taken-s" | b"time-taken-fracsec" => W3cField::DurationIn(S),
         _ => W3cField::Skip,
     }
 }
@@ -476,6 +522,52 @@ mod tests {
         // A file's own durations take precedence over the durations of the previous file.
         assert_eq!(duration_of("2000", "0.020", b""), (in_ms, true));
         assert_eq!(duration_of("0.020", "2000", b""), (in_s, true));
+    }
+
+    /// Tomcat 10.1, ExtendedAccessLogValve.
+    #[test]
+    fn tomcat_names_its_units_and_writes_seconds_otherwise() {
+        let duration = |name: &str, value: &str| {
+            let log = format!(
+                "#Fields: date time cs-method cs-uri sc-status bytes {name}\n#Software: Apache Tomcat/10.1.24\n\
+                 2026-05-01 10:00:00 GET /a 200 5 {value}\n"
+            );
+            read(&log).0[0].1
+        };
+        assert_eq!(duration("time-taken", "2"), Some(2_000_000_000));
+        assert_eq!(duration("time-taken", "0.25"), Some(250_000_000));
+        assert_eq!(duration("time-taken-fracsec", "0.25"), Some(250_000_000));
+        assert_eq!(duration("time-taken-s", "2"), Some(2_000_000_000));
+        assert_eq!(duration("time-taken-ms", "20"), Some(20_000_000));
+        assert_eq!(duration("time-taken-us", "20"), Some(20_000));
+        assert_eq!(duration("time-taken-ns", "20"), Some(20));
+    }
+
+    #[test]
+    fn another_program_has_its_own_unit() {
+        const FIELDS: &str = "#Fields: date time cs-uri-stem sc-status time-taken\n";
+        let lines = |value: &str| format!("2026-05-01 10:00:00 /a 200 {value}\n").repeat(20);
+        let durations = |second: &str, value: &str| {
+            let first = format!("#Software: IIS\n{FIELDS}{}", lines("100"));
+            let (found, _) = read(&format!(
+                "{first}#Software: {second}\n{FIELDS}{}",
+                lines(value)
+            ));
+            [found[0].1, found[20].1]
+        };
+        let tomcat = durations("Apache Tomcat/10.1.24", "0.1");
+        assert_eq!(tomcat, [Some(100_000_000); 2]);
+        assert_eq!(durations("SGOS 6.7.4.1", "7")[1], Some(7_000_000));
+        assert_eq!(durations("Another 1.0", "0.1")[0], Some(100_000_000));
+    }
+
+    /// HTTP.sys: a connection that timed out before a request.
+    #[test]
+    fn connections_without_a_request_are_other_lines() {
+        let log = "#Fields: date time cs-version cs-method cs-uri sc-status s-siteid s-reason\n\
+                   2026-05-01 10:00:00 - - - - - Timer_ConnectionIdle\n\
+                   2026-05-01 10:00:00 HTTP/1.1 GET /a 503 1 AppOffline\n";
+        assert_eq!(read(log), (vec![(Some(T), None, 503, "/a".into())], 0));
     }
 
     #[test]

@@ -9,10 +9,11 @@ use crate::analysis::pareto::ranking;
 use crate::analysis::week::spikes;
 use crate::analysis::{self, gate};
 use crate::finding::{CapacityProblem, LogsFinding};
+use crate::format::is_log_format;
 use crate::wording;
 use lab_document::say;
 use lab_document::{Answer, Document, Item, Row, Section};
-use lab_model::{Counts, LogAnalysis, LogPage, PageKind, Run, Unit};
+use lab_model::{Counts, LineCounts, LogAnalysis, LogPage, PageKind, Run, Unit};
 use lab_stats::results::results;
 use std::time::Duration;
 
@@ -63,14 +64,21 @@ fn sources(analysis: &LogAnalysis) -> String {
 
 fn answer(log: &Analyses) -> Answer {
     let first = log.pages.as_ref().or(log.queries.as_ref());
+    let malformed = malformed(log.analysis);
     let Some(ranking) = first else {
+        let omitted = advice(log.analysis).map(|finding| wording::sentence(&finding));
         return Answer {
             headline: wording::sentence(&LogsFinding::NoRequests),
+            findings: malformed.iter().map(shown).collect(),
+            omitted: say::paragraph(omitted),
             ..Answer::default()
         };
     };
-    // Assumptions about the logs follow directly after the headline, which depends on them.
+    // Facts that the headline depends on follow directly after the headline.
     let mut findings: Vec<LogsFinding> = assumed(log.analysis).collect();
+    let is_notable = |lines: &LineCounts| analysis::is_notable(lines.malformed, lines.all);
+    findings.extend(malformed.filter(|_| is_notable(&log.analysis.lines)));
+    let first_facts = findings.len();
     if log.pages.is_some() {
         findings.extend(log.queries.as_ref().map(pages::smallest_set));
     }
@@ -80,13 +88,14 @@ fn answer(log: &Analyses) -> Answer {
     findings.extend(when::finding(log));
     findings.extend(when::busiest(log));
     findings.extend(pages::orders_finding(ranking));
-    findings.truncate(Answer::MAX_FINDINGS + log.analysis.assumptions.len());
+    findings.truncate(Answer::MAX_FINDINGS + first_facts);
     let too_short = ranking.interval.is_none().then_some(LogsFinding::TooShort);
     let open = too_short.into_iter().chain(when::too_few_weeks(log));
     // A load run measures pages, not the statements of a database.
     let no_capacity =
         (log.capacity.is_none() && log.pages.is_some()).then_some(LogsFinding::NoCapacity);
     let omitted = advice(log.analysis)
+        .chain(without_status(log.analysis))
         .chain(within::not_joined(log.analysis))
         .chain(no_capacity);
     Answer {
@@ -109,30 +118,65 @@ fn assumed(analysis: &LogAnalysis) -> impl Iterator<Item = LogsFinding> {
     analysis.assumptions.iter().cloned().map(finding)
 }
 
-fn has_whole_seconds(analysis: &LogAnalysis) -> bool {
-    analysis.resolution_ns.is_some_and(|ns| ns >= 1_000_000_000)
-}
-
-fn whole_seconds(analysis: &LogAnalysis) -> LogsFinding {
-    let mut pages = analysis.pages.iter();
-    if pages.all(|page| page.kind == PageKind::Query) {
-        LogsFinding::WholeSecondsOfStatements
-    } else {
-        LogsFinding::WholeSeconds
-    }
-}
-
 fn advice(analysis: &LogAnalysis) -> impl Iterator<Item = LogsFinding> {
     let all = analysis.advice.iter().cloned();
     all.map(|advice| LogsFinding::Advice { advice })
 }
 
+/// Returns a finding on lines that could not be parsed, if there are any.
+fn malformed(analysis: &LogAnalysis) -> Option<LogsFinding> {
+    let (lines, of) = (analysis.lines.malformed, analysis.lines.all);
+    (lines > 0).then_some(LogsFinding::Malformed { lines, of })
+}
+
+/// Returns a finding on requests without a status, if there are many.
+fn without_status(analysis: &LogAnalysis) -> Option<LogsFinding> {
+    let all = gate::together(analysis);
+    let (requests, of) = (all.without_status, all.requests);
+    analysis::is_notable(requests, of).then_some(LogsFinding::WithoutStatus { requests, of })
+}
+
+/// Returns a finding on requests without a duration, if there are only a few. Many are an
+/// assumption.
+fn without_duration(analysis: &LogAnalysis) -> Option<LogsFinding> {
+    let all = gate::together(analysis);
+    let (requests, of) = (all.requests.saturating_sub(all.timed), all.requests);
+    let is_page = all.kind == PageKind::Page;
+    let is_such = is_page && requests > 0 && all.timed > 0 && !analysis::is_notable(requests, of);
+    is_such.then_some(LogsFinding::WithoutDuration { requests, of })
+}
+
+/// Returns a finding on durations that are whole seconds, if all of them are.
+fn whole_seconds(analysis: &LogAnalysis) -> Option<LogsFinding> {
+    const S: u64 = 1_000_000_000;
+    let all = gate::together(analysis);
+    let is_whole = |ns: u64| ns.is_multiple_of(S);
+    // A value stands for its bucket.
+    let near_whole = |ns: u64| {
+        let whole = (ns + S / 2) / S * S;
+        whole.abs_diff(ns) as f64 <= whole as f64 * analysis.error
+    };
+    let is_coarse = analysis.resolution_ns.is_some_and(|ns| ns >= S);
+    let are_whole = is_whole(all.total_ns)
+        && is_whole(all.max_ns)
+        && all.times.0.iter().all(|(ns, _)| near_whole(*ns));
+    let zeros = all.times.0.iter().filter(|(ns, _)| *ns == 0);
+    let zeros: u64 = zeros.map(|(_, count)| count).sum();
+    if !is_coarse || all.timed == 0 || !are_whole {
+        return None;
+    }
+    let (mut pages, mut sources) = (analysis.pages.iter(), analysis.sources.iter());
+    if pages.all(|page| page.kind == PageKind::Query) {
+        return Some(LogsFinding::WholeSecondsOfStatements);
+    }
+    Some(LogsFinding::WholeSeconds {
+        are_mostly_zero: zeros > all.timed / 2,
+        is_log_format: sources.any(|source| is_log_format(&source.format)),
+    })
+}
+
 fn warnings(analysis: &LogAnalysis) -> Section {
     let lines = analysis.lines;
-    let malformed = LogsFinding::Malformed {
-        lines: lines.malformed,
-        of: lines.all,
-    };
     let too_long = LogsFinding::TooLong {
         lines: lines.too_long,
         of: lines.all,
@@ -143,11 +187,13 @@ fn warnings(analysis: &LogAnalysis) -> Section {
     let mut pages = analysis.pages.iter();
     let has_long = pages.any(|page| page.max_ns > Counts::MAX_NS);
     let found = [
-        (lines.malformed > 0).then_some(malformed),
+        malformed(analysis),
         (lines.too_long > 0).then_some(too_long),
         (lines.cut_off > 0).then_some(LogsFinding::CutOff),
         (analysis.clock_jumps > 0).then_some(jumps),
-        has_whole_seconds(analysis).then(|| whole_seconds(analysis)),
+        without_status(analysis),
+        without_duration(analysis),
+        whole_seconds(analysis),
         has_long.then_some(LogsFinding::LongDurations),
     ];
     let mut section = Section::new("Warnings");
@@ -248,7 +294,7 @@ fn reading(run: &Run, log: &Analyses) -> Section {
     section.push(Item::Facts(facts));
     section.text(wording::reading_method(
         analysis.error,
-        has_whole_seconds(analysis),
+        whole_seconds(analysis).is_some(),
     ));
     if let Some(ranking) = log.pages.as_ref().or(log.queries.as_ref()) {
         section.text(pages::interval_method(ranking));

@@ -67,8 +67,9 @@ pub(super) fn tone(finding: &LogsFinding) -> Tone {
         | LogsFinding::TooLong { .. }
         | LogsFinding::CutOff
         | LogsFinding::ClockJumps { .. }
-        | LogsFinding::WholeSeconds
+        | LogsFinding::WholeSeconds { .. }
         | LogsFinding::WholeSecondsOfStatements
+        | LogsFinding::WithoutStatus { .. }
         | LogsFinding::LongDurations
         | LogsFinding::Advice { .. }
         | LogsFinding::StatementsOutside { .. }
@@ -121,6 +122,7 @@ pub(super) fn figure(page: &LogPage, metric: &Metric, error: f64, all_ns: u64) -
     };
     match metric.id.as_ref() {
         "requests" => exact(page.requests as f64),
+        "errors" if page.requests > 0 && page.without_status == page.requests => None,
         "errors" => exact(page.errors as f64),
         _ if page.timed == 0 => None,
         "total" => exact(page.total_ns as f64),

@@ -9,4 +9,5 @@ mod reading;
 mod records;
 mod support;
 mod truth;
+mod unread;
 mod wording;

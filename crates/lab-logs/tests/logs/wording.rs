@@ -43,6 +43,16 @@ fn assumptions() -> Vec<LogAssumption> {
         LogAssumption::DurationField {
             place: "field 2 after the agent".into(),
         },
+        LogAssumption::BareNumber {
+            place: "the field after the agent".into(),
+            unit_ns: 1_000,
+            others_ns: vec![],
+        },
+        LogAssumption::BareNumber {
+            place: "field 2 after the agent".into(),
+            unit_ns: 1_000,
+            others_ns: vec![1_000_000],
+        },
         LogAssumption::MixedForms {
             place: "rt".into(),
             unit_ns: 1_000_000_000,
@@ -58,6 +68,10 @@ fn assumptions() -> Vec<LogAssumption> {
             example: "1,234".into(),
         },
         LogAssumption::SampledStatements { one_in: 100 },
+        LogAssumption::MissingDurations {
+            requests: 1_200,
+            of: 1_240,
+        },
         LogAssumption::LowerBounds,
         LogAssumption::NoZone,
         LogAssumption::RepeatedHour,
@@ -133,6 +147,7 @@ fn advice() -> Vec<LogAdvice> {
             LogAdvice::InternalStatements { statements: n },
             LogAdvice::LinesWithoutRequest { lines: n },
             LogAdvice::RecordsWithoutRequest { records: n },
+            LogAdvice::ConnectionLines { lines: n },
             LogAdvice::ApplicationMessages { lines: n },
             LogAdvice::ConsumerSpans { spans: n },
             LogAdvice::NoServerSpans { spans: n },
@@ -199,6 +214,10 @@ fn findings() -> Vec<LogsFinding> {
         assumption: LogAssumption::NoZone,
         log,
     };
+    let whole_seconds = |are_mostly_zero, is_log_format| LogsFinding::WholeSeconds {
+        are_mostly_zero,
+        is_log_format,
+    };
     let mut findings = vec![
         smallest(PageKind::Page, PageOrder::Time, 1, None),
         smallest(PageKind::Page, PageOrder::Time, 2, Some([1.0, 3.0])),
@@ -239,7 +258,11 @@ fn findings() -> Vec<LogsFinding> {
         assumed(Some(ComparedLog::Second)),
         assumed(Some(ComparedLog::Both)),
         LogsFinding::CutOff,
-        LogsFinding::WholeSeconds,
+        whole_seconds(true, true),
+        whole_seconds(false, true),
+        whole_seconds(true, false),
+        whole_seconds(false, false),
+        LogsFinding::WithoutStatus { requests: 7, of: 7 },
         LogsFinding::WholeSecondsOfStatements,
         LogsFinding::LongDurations,
         LogsFinding::Advice {
@@ -270,6 +293,14 @@ fn findings() -> Vec<LogsFinding> {
                 lines: n,
                 of: 1_800,
             },
+            LogsFinding::WithoutStatus {
+                requests: n,
+                of: 1_800,
+            },
+            LogsFinding::WithoutDuration {
+                requests: n,
+                of: 1_800,
+            },
             LogsFinding::ClockJumps { times: n },
             LogsFinding::StatementsOutside { statements: n },
             LogsFinding::SharedIds { requests: n },
@@ -293,6 +324,13 @@ fn gate_problems() -> Vec<String> {
         },
         GateProblem::NoDurations,
         GateProblem::NoMax,
+        GateProblem::NoRequests,
+        GateProblem::NoStatus,
+        GateProblem::UnknownStatus {
+            requests: 20,
+            of: 100,
+        },
+        GateProblem::Malformed { lines: 30, of: 40 },
         GateProblem::BeyondHour,
         GateProblem::LowerBound(4.2e8),
         GateProblem::BoundedFraction,

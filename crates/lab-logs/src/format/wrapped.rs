@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Reads the lines of any format inside lines of a container runtime or of the journal.
+//!
+//! `{"log":"127.0.0.1 - - […\n","stream":"stdout","time":"2026-05-01T10:00:00.1Z"}`
+//!
+//! `2026-05-01T10:00:00.1Z stdout F 127.0.0.1 - - […`
+//!
+//! Source: Docker, *JSON File logging driver*; Kubernetes, *CRI logging format*; systemd,
+//! *Journal Export Formats*, journalctl `-o json`.
+
+use super::postgresql::wrapped_text;
+use super::{FormatKind, Hints, LogFormat, LogReader, find};
+use crate::entry::{Entry, LineKind};
+use crate::time::iso;
+use lab_model::{FieldRole, LogAdvice};
+use serde::Deserialize;
+use std::borrow::Cow;
+
+/// A reader of wrapped lines.
+#[derive(Clone, Debug)]
+pub struct WrappedLog {
+    wrapping: Wrapping,
+    pub inner: LogReader,
+    /// True if a request has the time of its outer line.
+    uses_outer_time: bool,
+}
+
+/// The outer format.
+#[derive(Clone, Copy, Debug)]
+enum Wrapping {
+    /// JSON of Docker, Cloud Logging or the journal.
+    Json,
+    /// Text of a Kubernetes container runtime.
+    Cri,
+}
+
+impl Wrapping {
+    /// Returns the inner text of a line.
+    fn text(self, line: &[u8]) -> Option<Cow<'_, [u8]>> {
+        match self {
+            Wrapping::Json => {
+                wrapped_text(line).map(|text| text.trim_end().as_bytes().to_vec().into())
+            }
+            Wrapping::Cri => cri_text(line).map(Cow::from),
+        }
+    }
+
+    /// Returns the outer time of a line, in seconds since 1970.
+    fn time_s(self, line: &[u8]) -> Option<i64> {
+        match self {
+            Wrapping::Json => json_time_s(line),
+            Wrapping::Cri => {
+                let end = memchr::memchr(b' ', line)?;
+                let (local_s, offset_s) = iso(&line[..end])?;
+                Some(local_s - i64::from(offset_s?))
+            }
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Wrapping::Json => "wrapped in JSON",
+            Wrapping::Cri => "after the prefix of a container runtime",
+        }
+    }
+}
+
+/// Detects the format inside wrapped lines.
+///
+/// Returns `None` if most lines are not wrapped, and an error if the inner format is unknown.
+pub fn find_wrapped(lines: &[&[u8]], hints: &Hints) -> Option<Result<LogFormat, String>> {
+    let wrappings = [Wrapping::Json, Wrapping::Cri];
+    let (wrapping, begin) = wrappings.into_iter().find_map(|wrapping| {
+        let texts: Vec<_> = lines
+            .iter()
+            .filter_map(|line| wrapping.text(line))
+            .collect();
+        (texts.len() * 2 > lines.len()).then(|| (wrapping, texts.join(&b'\n')))
+    })?;
+    Some(find(&begin, hints).and_then(|format| match format {
+        LogFormat::Lines(inner) => Ok(LogFormat::Lines(Box::new(wrapped_reader(wrapping, *inner)))),
+        LogFormat::Document(_) => Err("unknown format: a document is wrapped in lines".into()),
+    }))
+}
+
+fn wrapped_reader(wrapping: Wrapping, inner: LogReader) -> LogReader {
+    LogReader {
+        words: format!("{}, {}", inner.words, wrapping.words()),
+        step_ns: inner.step_ns,
+        bare_unit: None,
+        zone_advice: None,
+        kind: FormatKind::Wrapped(Box::new(WrappedLog {
+            wrapping,
+            inner,
+            uses_outer_time: false,
+        })),
+    }
+}
+
+impl WrappedLog {
+    /// Parses a line and passes its entries to `sink`.
+    ///
+    /// An entry without a time has that of the outer line.
+    pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
+        let Some(text) = self.wrapping.text(line) else {
+            return match line {
+                [] => LineKind::Other,
+                _ => LineKind::Malformed,
+            };
+        };
+        let (wrapping, uses_outer_time) = (self.wrapping, &mut self.uses_outer_time);
+        // Without `dyn`, each level of wrapping would be compiled on its own, without end.
+        let sink: &mut dyn FnMut(&Entry) = &mut |entry| {
+            let outer_s = entry.time_s.is_none().then(|| wrapping.time_s(line));
+            *uses_outer_time |= outer_s.flatten().is_some();
+            let time_s = entry.time_s.or(outer_s.flatten());
+            sink(&Entry { time_s, ..*entry });
+        };
+        self.inner.line(&text, &mut &mut *sink)
+    }
+
+    /// Returns the advice of the inner format.
+    pub fn advice(&self) -> Vec<LogAdvice> {
+        let is_missing_time = |advice: &LogAdvice| {
+            let role = FieldRole::Time;
+            matches!(advice, LogAdvice::FieldMissing { role: missing, .. } if *missing == role)
+        };
+        let mut advice = self.inner.advice();
+        advice.retain(|advice| !(self.uses_outer_time && is_missing_time(advice)));
+        advice
+    }
+}
+
+/// Returns the text after the time, the stream and the tag of a complete line.
+fn cri_text(line: &[u8]) -> Option<&[u8]> {
+    iso(line)?;
+    let end = memchr::memchr(b' ', line)?;
+    let rest = &line[end + 1..];
+    let rest = rest
+        .strip_prefix(b"stdout ")
+        .or(rest.strip_prefix(b"stderr "))?;
+    rest.strip_prefix(b"F ")
+}
+
+/// Returns Docker's time or the journal's, in seconds since 1970.
+fn json_time_s(line: &[u8]) -> Option<i64> {
+    #[derive(Deserialize)]
+    struct Times<'l> {
+        #[serde(borrow)]
+        time: Option<Cow<'l, str>>,
+        #[serde(borrow, rename = "__REALTIME_TIMESTAMP")]
+        journal_us: Option<Cow<'l, str>>,
+    }
+    let times: Times = serde_json::from_slice(line).ok()?;
+    let journal_us = times.journal_us.and_then(|us| us.parse::<i64>().ok());
+    journal_us.map(|us| us.div_euclid(1_000_000)).or_else(|| {
+        let (local_s, offset_s) = iso(times.time?.as_bytes())?;
+        Some(local_s - i64::from(offset_s?))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const T: i64 = 1_777_629_600;
+
+    /// Returns the time, the duration in ns and the status of each request, and the description.
+    fn read(
+        line: impl Fn(usize) -> String,
+        hints: &Hints,
+    ) -> (Vec<(Option<i64>, Option<u64>, u16)>, String) {
+        let lines: Vec<String> = (0..20).map(line).collect();
+        let format = find(lines.join("\n").as_bytes(), hints);
+        let Ok(LogFormat::Lines(mut reader)) = format else {
+            panic!("{format:?}");
+        };
+        let mut found = Vec::new();
+        for line in &lines {
+            reader.line(line.as_bytes(), &mut |e: &Entry| {
+                found.push((e.time_s, e.duration_ns, e.status));
+            });
+        }
+        assert_eq!((found.len(), reader.advice()), (20, vec![]));
+        (found, reader.words)
+    }
+
+    const ACCESS: &str = r#"10.0.0.1 - - [01/May/2026:10:00:00 +0000] \"GET /a HTTP/1.1\" 200 512 \"-\" \"Mozilla/5.0 (X)\" 0.10"#;
+    const JSON: &str = r#"{\"method\":\"GET\",\"path\":\"/a\",\"status\":200,\"duration_ms\":12}"#;
+
+    #[test]
+    fn lines_of_docker_and_the_journal_are_unwrapped() {
+        let docker = |text: &str, i: usize| {
+            format!(r#"{{"log":"{text}{i}\n","stream":"stdout","time":"2026-05-01T10:00:00.1Z"}}"#)
+        };
+        let (found, words) = read(|i| docker(ACCESS, i), &Hints::default());
+        assert_eq!(found[0], (Some(T), Some(100_000_000), 200));
+        assert!(
+            words.starts_with("common") && words.ends_with("wrapped in JSON"),
+            "{words}"
+        );
+        let json = |_| {
+            format!(r#"{{"log":"{JSON}\n","stream":"stdout","time":"2026-05-01T10:00:00.1Z"}}"#)
+        };
+        let (found, _) = read(json, &Hints::default());
+        assert_eq!(found[0], (Some(T), Some(12_000_000), 200));
+        let journal = |_| {
+            format!(
+                r#"{{"__REALTIME_TIMESTAMP":"1777629600000000","MESSAGE":"{JSON}","_PID":"1"}}"#
+            )
+        };
+        assert_eq!(read(journal, &Hints::default()).0, found);
+        let format = "%h %l %u %t \"%r\" %s %b \"%{Referer}i\" \"%{User-Agent}i\" %D";
+        let given = Hints {
+            format: Some(format.into()),
+            ..Hints::default()
+        };
+        let whole = ACCESS.replace(" 0.10", " 2000");
+        let (found, _) = read(|i| docker(&whole, i), &given);
+        assert_eq!(found[1], (Some(T), Some(20_001_000), 200));
+    }
+
+    #[test]
+    fn lines_of_a_container_runtime_are_unwrapped() {
+        let json = JSON.replace('\\', "");
+        let line = |_| format!("2026-05-01T10:00:00.123Z stdout F {json}");
+        let (found, words) = read(line, &Hints::default());
+        assert_eq!(found[0], (Some(T), Some(12_000_000), 200));
+        assert!(words.ends_with("container runtime"), "{words}");
+    }
+}
