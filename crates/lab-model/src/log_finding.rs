@@ -28,6 +28,13 @@ pub enum LogAssumption {
         /// The field whose values are used.
         place: String,
     },
+    /// Two named fields of a line contain different durations.
+    DurationFields {
+        /// The field whose values are used.
+        field: String,
+        /// Another field that may contain the durations.
+        other: String,
+    },
     /// Some durations have a fraction and others do not, as if their unit had changed.
     MixedForms {
         /// The field that contains the durations.
@@ -42,6 +49,22 @@ pub enum LogAssumption {
         /// A value of the field that cannot be parsed.
         example: String,
         /// The number of requests whose duration is unknown for this reason.
+        requests: u64,
+    },
+    /// Requests end with an ID that other unfinished requests have, too.
+    SharedIds {
+        /// The number of requests whose path was chosen from multiple paths.
+        requests: u64,
+    },
+    /// Lines have a path but neither a status nor a duration, unlike other lines, and are not
+    /// counted as requests.
+    UncountedLines {
+        /// The number of lines.
+        lines: u64,
+    },
+    /// Requests have neither a status nor a duration, unlike others, and are counted nevertheless.
+    UnfinishedRequests {
+        /// The number of requests.
         requests: u64,
     },
     /// The logged durations end before the response is complete.
@@ -75,6 +98,8 @@ pub enum AssumptionKind {
     Durations,
     /// Timestamps: their zone or date.
     Times,
+    /// Requests: which lines describe one.
+    Requests,
     /// The logged durations end before the response is complete.
     LowerBounds,
 }
@@ -86,8 +111,13 @@ impl LogAssumption {
             LogAssumption::Unit { .. }
             | LogAssumption::DoubtfulUnit { .. }
             | LogAssumption::DurationField { .. }
+            | LogAssumption::DurationFields { .. }
+            | LogAssumption::SharedIds { .. }
             | LogAssumption::MixedForms { .. }
             | LogAssumption::UnparsedDurations { .. } => AssumptionKind::Durations,
+            LogAssumption::UncountedLines { .. } | LogAssumption::UnfinishedRequests { .. } => {
+                AssumptionKind::Requests
+            }
             LogAssumption::LowerBounds => AssumptionKind::LowerBounds,
             LogAssumption::NoZone
             | LogAssumption::RepeatedHour
@@ -202,6 +232,33 @@ pub enum LogAdvice {
         /// A value of the field that cannot be parsed.
         example: String,
     },
+    /// The values of the status field cannot be parsed.
+    StatusesUnparsed {
+        /// The field.
+        field: String,
+        /// A value of the field that cannot be parsed.
+        example: String,
+    },
+    /// The field of the durations never has a value.
+    DurationsEmpty {
+        /// The field.
+        field: String,
+    },
+    /// Lines have a path but neither a status nor a duration. A later line describes the request.
+    LinesWithoutEnd {
+        /// The number of lines.
+        lines: u64,
+    },
+    /// Lines repeat the ID and the path of a request.
+    RepeatedLines {
+        /// The number of lines.
+        lines: u64,
+    },
+    /// Lines describe a part of a request, such as a query.
+    LinesOfParts {
+        /// The number of lines.
+        lines: u64,
+    },
     /// Lines have fields but no request.
     LinesWithoutRequest {
         /// The number of lines.
@@ -250,6 +307,9 @@ impl LogAdvice {
             LogAdvice::TranslatedDurations { messages: n }
             | LogAdvice::ErrorsWithoutStatement { errors: n }
             | LogAdvice::DurationsWithoutStatement { durations: n }
+            | LogAdvice::LinesWithoutEnd { lines: n }
+            | LogAdvice::RepeatedLines { lines: n }
+            | LogAdvice::LinesOfParts { lines: n }
             | LogAdvice::LinesWithoutRequest { lines: n }
             | LogAdvice::RecordsWithoutRequest { records: n }
             | LogAdvice::ApplicationMessages { lines: n }

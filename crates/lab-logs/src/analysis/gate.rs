@@ -229,18 +229,19 @@ impl Gate {
 
     /// Returns the assumption about the logs that the metric depends on.
     fn assumption<'w>(&self, analysis: &'w LogAnalysis) -> Option<&'w LogAssumption> {
-        let about = match self.metric {
+        let about: &[AssumptionKind] = match self.metric {
             GateMetric::Quantile(_) | GateMetric::Mean | GateMetric::Max => {
-                AssumptionKind::Durations
+                &[AssumptionKind::Durations]
             }
             // Within one log, a wrong unit scales the page's time and the total time alike, so it
             // cancels out.
             GateMetric::Fraction if analysis.sources.len() < 2 => return None,
-            GateMetric::Fraction => AssumptionKind::Durations,
-            GateMetric::Rate => AssumptionKind::Times,
-            GateMetric::Errors | GateMetric::Requests => return None,
+            GateMetric::Fraction => &[AssumptionKind::Durations],
+            GateMetric::Rate => &[AssumptionKind::Times, AssumptionKind::Requests],
+            GateMetric::Errors | GateMetric::Requests => &[AssumptionKind::Requests],
         };
-        analysis.assumptions.iter().find(|a| a.kind() == about)
+        let mut assumptions = analysis.assumptions.iter();
+        assumptions.find(|assumption| about.contains(&assumption.kind()))
     }
 }
 

@@ -12,6 +12,7 @@ mod haproxy;
 mod json;
 mod line_prefix;
 mod lograge;
+mod open_requests;
 mod otlp;
 mod pattern;
 mod postgresql;

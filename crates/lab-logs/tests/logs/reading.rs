@@ -558,3 +558,22 @@ proptest! {
         prop_assert_eq!(&whole.0, &tally.analysis(vec![log.source], lines));
     }
 }
+
+#[test]
+fn requests_without_an_end_do_not_set_the_clock_back() {
+    let mut text = String::new();
+    for i in 0..20 {
+        let time = MONDAY + i * 60;
+        text.push_str(&format!(
+            "{{\"ts\":{time},\"request_id\":\"r-{i}\",\"method\":\"GET\",\"path\":\"/a\"}}\n"
+        ));
+        if i % 10 > 0 {
+            text.push_str(&format!(
+                "{{\"ts\":{time},\"request_id\":\"r-{i}\",\"status\":200,\"duration_ms\":5}}\n"
+            ));
+        }
+    }
+    let (analysis, lines) = read_all(text.as_bytes()).expect("a log");
+    assert_eq!((lines.entries, analysis.clock_jumps), (20, 0));
+    assert_eq!(find(&analysis, "/a").timed, 18);
+}

@@ -43,6 +43,15 @@ fn assumptions() -> Vec<LogAssumption> {
         LogAssumption::DurationField {
             place: "field 2 after the agent".into(),
         },
+        LogAssumption::DurationFields {
+            field: "latency_ms".into(),
+            other: "total_ms".into(),
+        },
+        LogAssumption::SharedIds { requests: 1 },
+        LogAssumption::SharedIds { requests: 20 },
+        LogAssumption::UncountedLines { lines: 1 },
+        LogAssumption::UncountedLines { lines: 20 },
+        LogAssumption::UnfinishedRequests { requests: 20 },
         LogAssumption::MixedForms {
             place: "rt".into(),
             unit_ns: 1_000_000_000,
@@ -101,6 +110,13 @@ fn advice() -> Vec<LogAdvice> {
             field: "when".into(),
             example: "yesterday".into(),
         },
+        LogAdvice::StatusesUnparsed {
+            field: "status".into(),
+            example: "broken".into(),
+        },
+        LogAdvice::DurationsEmpty {
+            field: "duration_ms".into(),
+        },
     ];
     let roles = [FieldRole::Time, FieldRole::Duration, FieldRole::Path];
     for role in roles {
@@ -113,6 +129,9 @@ fn advice() -> Vec<LogAdvice> {
             LogAdvice::TranslatedDurations { messages: n },
             LogAdvice::ErrorsWithoutStatement { errors: n },
             LogAdvice::DurationsWithoutStatement { durations: n },
+            LogAdvice::LinesWithoutEnd { lines: n },
+            LogAdvice::RepeatedLines { lines: n },
+            LogAdvice::LinesOfParts { lines: n },
             LogAdvice::LinesWithoutRequest { lines: n },
             LogAdvice::RecordsWithoutRequest { records: n },
             LogAdvice::ApplicationMessages { lines: n },
