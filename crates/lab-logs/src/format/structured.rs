@@ -153,7 +153,7 @@ struct KnownField {
     hint: FieldHint,
 }
 
-/// What the values of a field show about their line.
+/// A fact about a line that the values of a field show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FieldHint {
     None,
@@ -1262,6 +1262,7 @@ impl WrittenDuration {
         let depth = |path: &str| path.matches('.').count();
         let is_part = depth(path) != depth(&other.field);
         !is_part
+            && path != other.field
             && !is_upstream_time(path)
             && !is_upstream_time(&other.field)
             && !self.units().any(|unit| {
