@@ -18,6 +18,9 @@ pub struct Entry<'a> {
     pub target: &'a [u8],
     /// True if the entry is a statement.
     pub is_query: bool,
+    /// True if the entry comes after entries with a later time, because its reader waited for the
+    /// request's end.
+    pub is_late: bool,
     /// The SQL dialect of a statement.
     pub dialect: Dialect,
     /// The status code, or 0 if unknown. A failed statement has 500.

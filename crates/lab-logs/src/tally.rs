@@ -339,8 +339,12 @@ impl Tally {
         let is_error = entry.status >= 500;
         let duration = entry.duration_ns.map(|ns| (ns, bucket(ns)));
         if let Some(time) = entry.time_s {
-            // A statement may be logged long after it began.
-            self.advance_clock(time, !entry.is_query);
+            if entry.is_late {
+                self.extend_times(time, time);
+            } else {
+                // A statement may be logged long after it began.
+                self.advance_clock(time, !entry.is_query);
+            }
         }
         let page = &mut self.pages[page_index];
         page.requests += 1;

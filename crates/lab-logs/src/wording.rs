@@ -373,6 +373,30 @@ pub fn assumption(assumption: &LogAssumption) -> String {
         LogAssumption::DurationField { place } => format!(
             "Durations are assumed to be in {place}, but other fields may contain durations, too: describe the lines with --log-format."
         ),
+        LogAssumption::DurationFields { field, other } => format!(
+            "Durations are assumed to be in the field {field}, but the field {other} contains other durations: choose the \
+             field with --fields duration=NAME."
+        ),
+        LogAssumption::SharedIds { requests } => format!(
+            "{} ended with an ID that multiple unfinished requests had, and {} assumed to be the last of these that began: \
+             log the path with the duration, or name a unique ID with --fields id=NAME.",
+            say::count(*requests as usize, "request"),
+            be(*requests),
+        ),
+        LogAssumption::UncountedLines { lines } => format!(
+            "{} {} a path, but no status or duration as other lines do, and {} not counted as {}: if they are requests, \
+             name the fields with --fields status=NAME,duration=NAME.",
+            say::count(*lines as usize, "line"),
+            have(*lines),
+            be(*lines),
+            if *lines == 1 { "a request" } else { "requests" },
+        ),
+        LogAssumption::UnfinishedRequests { requests } => format!(
+            "{} {} a path, but no status or duration, and no later line has their ID; they are counted as requests that did \
+             not end: name their ID with --fields id=NAME.",
+            say::count(*requests as usize, "line"),
+            have(*requests),
+        ),
         LogAssumption::MixedForms { place, unit_ns } => format!(
             "Durations ({place}) are assumed to be in {}, but some have a fraction and others do not, as if the unit had \
              changed: split the log where it changed, or specify the unit with --duration-unit.",
@@ -573,6 +597,28 @@ pub fn advice(advice: &LogAdvice) -> String {
         ),
         LogAdvice::TimesUnparsed { field, example } => format!(
             "The times in the field {field} cannot be parsed, such as `{example}`: name another field with --fields time=NAME."
+        ),
+        LogAdvice::StatusesUnparsed { field, example } => format!(
+            "Statuses in the field {field} cannot be parsed, such as `{example}`: name another field with --fields status=NAME."
+        ),
+        LogAdvice::DurationsEmpty { field } => format!(
+            "The field {field} contains no durations: name another field with --fields duration=NAME, if there is one."
+        ),
+        LogAdvice::LinesWithoutEnd { lines } => format!(
+            "{} {} a path, but no status or duration, and {} not counted, because a later line with the same path has them.",
+            say::count(*lines as usize, "line"),
+            have(*lines),
+            be(*lines),
+        ),
+        LogAdvice::RepeatedLines { lines } => format!(
+            "{} with the ID and the path of a request that was counted before {} not counted again.",
+            say::count(*lines as usize, "line"),
+            be(*lines),
+        ),
+        LogAdvice::LinesOfParts { lines } => format!(
+            "{} about a part of a request, such as a query or a call of another server, {} skipped.",
+            say::count(*lines as usize, "line"),
+            be(*lines),
         ),
         LogAdvice::LinesWithoutRequest { lines } => format!(
             "{} {} fields but no request, like other messages of a program, and {} skipped.",

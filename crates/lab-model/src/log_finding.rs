@@ -37,6 +37,13 @@ pub enum LogAssumption {
         /// The other possible units, in ns.
         others_ns: Vec<u64>,
     },
+    /// Two named fields of a line contain different durations.
+    DurationFields {
+        /// The field whose values are used.
+        field: String,
+        /// Another field that may contain the durations.
+        other: String,
+    },
     /// Some durations have a fraction and others do not, as if their unit had changed.
     MixedForms {
         /// The field that contains the durations.
@@ -64,6 +71,22 @@ pub enum LogAssumption {
         requests: u64,
         /// The number of all requests.
         of: u64,
+    },
+    /// Requests end with an ID that other unfinished requests have, too.
+    SharedIds {
+        /// The number of requests whose path was chosen from multiple paths.
+        requests: u64,
+    },
+    /// Lines have a path but neither a status nor a duration, unlike other lines, and are not
+    /// counted as requests.
+    UncountedLines {
+        /// The number of lines.
+        lines: u64,
+    },
+    /// Requests have neither a status nor a duration, unlike others, and are counted nevertheless.
+    UnfinishedRequests {
+        /// The number of requests.
+        requests: u64,
     },
     /// The logged durations end before the response is complete.
     LowerBounds,
@@ -108,6 +131,8 @@ pub enum AssumptionKind {
     Durations,
     /// Timestamps: their zone or date.
     Times,
+    /// Requests: which lines describe one.
+    Requests,
     /// The logged durations end before the response is complete.
     LowerBounds,
     /// Counts and sums: the log contains only a sample.
@@ -124,10 +149,15 @@ impl LogAssumption {
             | LogAssumption::DoubtfulUnit { .. }
             | LogAssumption::DurationField { .. }
             | LogAssumption::BareNumber { .. }
+            | LogAssumption::DurationFields { .. }
+            | LogAssumption::SharedIds { .. }
             | LogAssumption::MixedForms { .. }
             | LogAssumption::UnparsedDurations { .. }
             | LogAssumption::UntimedSpans { .. }
             | LogAssumption::MissingDurations { .. } => AssumptionKind::Durations,
+            LogAssumption::UncountedLines { .. } | LogAssumption::UnfinishedRequests { .. } => {
+                AssumptionKind::Requests
+            }
             LogAssumption::LowerBounds => AssumptionKind::LowerBounds,
             LogAssumption::SampledStatements { .. } => AssumptionKind::Counts,
             LogAssumption::UnparsedRows { .. } => AssumptionKind::All,
@@ -268,6 +298,33 @@ pub enum LogAdvice {
         /// A value of the field that cannot be parsed.
         example: String,
     },
+    /// The values of the status field cannot be parsed.
+    StatusesUnparsed {
+        /// The field.
+        field: String,
+        /// A value of the field that cannot be parsed.
+        example: String,
+    },
+    /// The field of the durations never has a value.
+    DurationsEmpty {
+        /// The field.
+        field: String,
+    },
+    /// Lines have a path but neither a status nor a duration. A later line describes the request.
+    LinesWithoutEnd {
+        /// The number of lines.
+        lines: u64,
+    },
+    /// Lines repeat the ID and the path of a request.
+    RepeatedLines {
+        /// The number of lines.
+        lines: u64,
+    },
+    /// Lines describe a part of a request, such as a query.
+    LinesOfParts {
+        /// The number of lines.
+        lines: u64,
+    },
     /// Lines have fields but no request.
     LinesWithoutRequest {
         /// The number of lines.
@@ -333,6 +390,9 @@ impl LogAdvice {
             | LogAdvice::DurationsWithoutStatement { durations: n }
             | LogAdvice::StatementsCutOff { statements: n }
             | LogAdvice::InternalStatements { statements: n }
+            | LogAdvice::LinesWithoutEnd { lines: n }
+            | LogAdvice::RepeatedLines { lines: n }
+            | LogAdvice::LinesOfParts { lines: n }
             | LogAdvice::LinesWithoutRequest { lines: n }
             | LogAdvice::RecordsWithoutRequest { records: n }
             | LogAdvice::ConnectionLines { lines: n }

@@ -60,7 +60,9 @@ pub fn slower_pages(
     let limit = 1.0 + change;
     for (which, log) in [(ComparedLog::First, first), (ComparedLog::Second, second)] {
         let mut assumptions = log.assumptions.iter();
-        if let Some(assumption) = assumptions.find(|a| a.kind() != AssumptionKind::Times) {
+        if let Some(assumption) = assumptions
+            .find(|a| !matches!(a.kind(), AssumptionKind::Times | AssumptionKind::Requests))
+        {
             let reason = UnknownChange::Assumed(which, assumption.clone());
             return SlowerPages::Unknown(vec![reason]);
         }

@@ -316,9 +316,13 @@ impl Gate {
             // cancels out.
             GateMetric::Fraction if analysis.sources.len() < 2 => &[],
             GateMetric::Fraction => &[AssumptionKind::Durations, AssumptionKind::Counts],
-            GateMetric::Rate => &[AssumptionKind::Times, AssumptionKind::Counts],
-            GateMetric::Requests => &[AssumptionKind::Counts],
-            GateMetric::Errors => &[],
+            GateMetric::Rate => &[
+                AssumptionKind::Times,
+                AssumptionKind::Counts,
+                AssumptionKind::Requests,
+            ],
+            GateMetric::Requests => &[AssumptionKind::Counts, AssumptionKind::Requests],
+            GateMetric::Errors => &[AssumptionKind::Requests],
         };
         let is_missing = |a: &LogAssumption| matches!(a, LogAssumption::MissingDurations { .. });
         let affects = |a: &&LogAssumption| match self.metric {

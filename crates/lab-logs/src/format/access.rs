@@ -203,7 +203,7 @@ fn sampled_json(lines: &[&[u8]], hints: &Hints) -> Option<SampledJson> {
     let mut reader = json.clone();
     let (mut durations, mut bare_unit, mut has_request) = (None, None, false);
     for line in lines {
-        if reader.is_object(line) && (reader.fields.finish().is_some() || reader.fields.has_begun())
+        if reader.is_object(line) && (reader.fields.finish().is_some() || reader.fields.has_open())
         {
             has_request = true;
             durations = durations.or_else(|| reader.fields.duration_words());

@@ -151,6 +151,7 @@ impl Combined {
             method,
             target,
             is_query: false,
+            is_late: false,
             dialect: Default::default(),
             status: fields.status,
             bytes: fields.bytes,

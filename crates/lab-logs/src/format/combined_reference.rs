@@ -39,6 +39,7 @@ fn parse<'a>(line: &'a [u8], duration: Option<&Duration>) -> Option<Entry<'a>> {
         method,
         target,
         is_query: false,
+        is_late: false,
         dialect: Default::default(),
         status: status as u16,
         bytes: bytes_sent,

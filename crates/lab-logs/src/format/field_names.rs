@@ -202,8 +202,12 @@ const NAMES: [(Role, &[&str]); 10] = [
             "requestid",
             "reqid",
             "xrequestid",
+            "httprequestid",
+            "auditid",
             "traceid",
             "correlationid",
+            "xcorrelationid",
+            "correlation",
             "traceparent",
             "rid",
             "correlation",
@@ -212,7 +216,7 @@ const NAMES: [(Role, &[&str]); 10] = [
 ];
 
 /// Objects whose fields do not describe the request, although the fields' names may match.
-const OTHERS: [&str; 32] = [
+const OTHERS: [&str; 36] = [
     "headers",
     "respheaders",
     "requestheaders",
@@ -234,7 +238,11 @@ const OTHERS: [&str; 32] = [
     "dns",
     "cache",
     "error",
+    "err",
     "exception",
+    "exc",
+    "cause",
+    "config",
     "geo",
     "labels",
     "tags",
@@ -246,6 +254,9 @@ const OTHERS: [&str; 32] = [
     "file",
     "source",
 ];
+
+/// The penalty added to the rank of a field that is not in the object of the request or response.
+const ELSEWHERE: u16 = 1 << 9;
 
 /// Suffixes of names that imply a unit, with the unit in ns, longest first.
 const SUFFIXES: [(&str, u64); 21] = [
@@ -661,9 +672,14 @@ pub fn meaning(path: &str) -> FieldMeaning {
         let Some(rank) = names.iter().position(is_named) else {
             continue;
         };
+        let rank = (rank as u16 + 1) * 16 + depth;
+        let rank = match is_in_own_object(role, parents) {
+            true => rank,
+            false => rank + ELSEWHERE,
+        };
         // A name can have up to two roles.
         if next < found.roles.len() {
-            found.roles[next] = Some((role, (rank as u16 + 1) * 16 + depth));
+            found.roles[next] = Some((role, rank));
             next += 1;
         }
         if role == Role::Duration {
@@ -671,6 +687,25 @@ pub fn meaning(path: &str) -> FieldMeaning {
         }
     }
     found
+}
+
+/// Returns true if a field is in an object that describes the request or the response.
+///
+/// Other objects can have fields with the same names, such as the path of a file.
+fn is_in_own_object(role: Role, parents: &[&str]) -> bool {
+    let own = match role {
+        Role::Method | Role::Target => ["req", "request"],
+        Role::Status | Role::Bytes => ["res", "response"],
+        _ => return false,
+    };
+    parents.last().is_some_and(|parent| own.contains(parent))
+}
+
+/// Returns true if multiple requests can have the ID in a field with this name, because they belong
+/// to one trace or one session.
+pub fn is_shared_id(path: &str) -> bool {
+    let name = plain(path);
+    name.contains("trace") || name.contains("correlation")
 }
 
 /// Returns true for nginx's `$upstream_response_time`, which is in seconds.

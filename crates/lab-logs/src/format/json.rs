@@ -2,9 +2,11 @@
 //! Parses logs with one JSON object per line. Fields are identified by well-known names or by the
 //! names that the user specified.
 
+use super::field_names::Role;
 use super::structured::{Scalar, Structured};
 use crate::entry::{Entry, LineKind};
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::Value as Element;
 
 /// A parser of JSON lines.
 #[derive(Clone, Debug, Default)]
@@ -12,6 +14,8 @@ pub struct Json {
     /// The interpreter of the fields.
     pub fields: Structured,
     path: String,
+    /// The index of the last request in an array of the current line.
+    last_element: usize,
 }
 
 impl Json {
@@ -20,6 +24,7 @@ impl Json {
         Json {
             fields,
             path: String::new(),
+            last_element: 0,
         }
     }
 
@@ -31,10 +36,12 @@ impl Json {
         }
         self.fields.begin();
         self.path.clear();
+        self.last_element = 0;
         let mut json = serde_json::Deserializer::from_slice(line);
         let object = Value {
             path: &mut self.path,
             fields: &mut self.fields,
+            last_element: &mut self.last_element,
         };
         object.deserialize(&mut json).is_ok() && json.end().is_ok()
     }
@@ -49,6 +56,24 @@ impl Json {
         if !self.is_object(line) {
             return LineKind::Malformed;
         }
+        // An array within a line about a request describes parts of this request.
+        let is_batch = self.last_element > 0 && !self.fields.has_outer_target();
+        let mut kind = self.finish(sink);
+        if is_batch && let Ok(object) = serde_json::from_slice::<Element>(element(line)) {
+            for element in 1..=self.last_element {
+                self.fields.begin();
+                self.path.clear();
+                read_element(&object, element, &mut self.path, &mut self.fields);
+                if self.finish(sink) == LineKind::Entry {
+                    kind = LineKind::Entry;
+                }
+            }
+        }
+        kind
+    }
+
+    /// Passes the entry of the fields that were read to `sink`.
+    fn finish(&mut self, sink: &mut impl FnMut(&Entry)) -> LineKind {
         let kind = match self.fields.finish() {
             Some(entry) => {
                 sink(&entry);
@@ -56,16 +81,16 @@ impl Json {
             }
             None => LineKind::Other,
         };
-        if let Some(begun) = self.fields.unended() {
-            sink(&begun.entry());
+        if let Some(open) = self.fields.unended() {
+            sink(&open.entry());
         }
         kind
     }
 
     /// Passes requests whose end was not logged to `sink`.
     pub fn end(&mut self, sink: &mut impl FnMut(&Entry)) {
-        while let Some(begun) = self.fields.last_unended() {
-            sink(&begun.entry());
+        while let Some(open) = self.fields.last_unended() {
+            sink(&open.entry());
         }
     }
 }
@@ -83,10 +108,66 @@ fn element(line: &[u8]) -> &[u8] {
     line.strip_suffix(b",").unwrap_or(line).trim_ascii()
 }
 
+/// Reads the fields of a value, with a later element of each array of objects.
+fn read_element(value: &Element, element: usize, path: &mut String, fields: &mut Structured) {
+    match value {
+        Element::Object(object) => {
+            for (key, value) in object {
+                let begin = path.len();
+                push_key(path, key);
+                read_element(value, element, path, fields);
+                path.truncate(begin);
+            }
+        }
+        Element::Array(elements) if elements.first().is_some_and(Element::is_object) => {
+            if let Some(value) = elements.get(element) {
+                read_element(value, 0, path, fields);
+            }
+        }
+        Element::Array(elements) => {
+            let first = elements.first().into_iter();
+            first.for_each(|value| read_element(value, element, path, fields));
+        }
+        Element::String(text) => fields.field(path, Scalar::Text(text)),
+        Element::Number(number) => match (number.as_u64(), number.as_f64()) {
+            (Some(n), _) => fields.field(path, Scalar::Integer(n)),
+            (None, Some(f)) => fields.field(path, Scalar::Float(f)),
+            (None, None) => {}
+        },
+        Element::Null => fields.empty_field(path),
+        Element::Bool(_) => {}
+    }
+}
+
+/// Returns true if an object has fields for both the path and the end of a request.
+fn is_request(value: &Element, path: &mut String, fields: &mut Structured) -> bool {
+    let Element::Object(object) = value else {
+        return false;
+    };
+    let begin = path.len();
+    let mut has = |roles: &[Role]| {
+        object.keys().any(|key| {
+            push_key(path, key);
+            let has_role = fields.has_role(path, roles);
+            path.truncate(begin);
+            has_role
+        })
+    };
+    has(&[Role::Target, Role::Request]) && has(&[Role::Status, Role::Duration])
+}
+
+fn push_key(path: &mut String, key: &str) {
+    if !path.is_empty() {
+        path.push('.');
+    }
+    path.push_str(key);
+}
+
 /// A value at the current path.
 struct Value<'f> {
     path: &'f mut String,
     fields: &'f mut Structured,
+    last_element: &'f mut usize,
 }
 
 /// A key, which is appended to the path.
@@ -108,10 +189,7 @@ impl<'de> Visitor<'de> for Key<'_> {
     }
 
     fn visit_str<E>(self, key: &str) -> Result<(), E> {
-        if !self.0.is_empty() {
-            self.0.push('.');
-        }
-        self.0.push_str(key);
+        push_key(self.0, key);
         Ok(())
     }
 }
@@ -137,6 +215,7 @@ impl<'de> Visitor<'de> for Value<'_> {
             map.next_value_seed(Value {
                 path: self.path,
                 fields: self.fields,
+                last_element: self.last_element,
             })?;
             self.path.truncate(begin);
         }
@@ -145,10 +224,27 @@ impl<'de> Visitor<'de> for Value<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
         // Caddy's headers are lists, of which only the first element matters.
-        let Value { path, fields } = self;
-        if seq.next_element_seed(Value { path, fields })?.is_some() {
-            while seq.next_element::<IgnoredAny>()?.is_some() {}
+        let Value {
+            path,
+            fields,
+            last_element,
+        } = self;
+        let was_in_array = std::mem::replace(&mut fields.is_in_array, true);
+        let mut index = 0;
+        let first = Value {
+            path,
+            fields,
+            last_element: &mut 0,
+        };
+        if seq.next_element_seed(first)?.is_some() {
+            while let Some(element) = seq.next_element::<Element>()? {
+                index += 1;
+                if is_request(&element, path, fields) {
+                    *last_element = index.max(*last_element);
+                }
+            }
         }
+        fields.is_in_array = was_in_array;
         Ok(())
     }
 
@@ -163,9 +259,8 @@ impl<'de> Visitor<'de> for Value<'_> {
     }
 
     fn visit_i64<E>(self, n: i64) -> Result<(), E> {
-        if let Ok(n) = u64::try_from(n) {
-            self.fields.field(self.path, Scalar::Integer(n));
-        }
+        let value = u64::try_from(n).map_or(Scalar::Float(n as f64), Scalar::Integer);
+        self.fields.field(self.path, value);
         Ok(())
     }
 
@@ -179,6 +274,7 @@ impl<'de> Visitor<'de> for Value<'_> {
     }
 
     fn visit_unit<E>(self) -> Result<(), E> {
+        self.fields.empty_field(self.path);
         Ok(())
     }
 }
@@ -508,6 +604,301 @@ mod tests {
             requests: 1,
         };
         assert_eq!(fields.assumptions(), [expected]);
+    }
+
+    /// Returns the entries of lines: each target, duration in ms and status.
+    fn summary(lines: &[&str]) -> (Vec<(String, f64, u16)>, Structured) {
+        let (found, fields) = read_all(lines);
+        let ms = |ns: Option<u64>| ns.map_or(0.0, |ns| ns as f64 / 1e6);
+        let found = found.into_iter();
+        let found = found.map(|(path, ns, status)| (path, ms(ns), status));
+        (found.collect(), fields)
+    }
+
+    #[test]
+    fn lines_about_one_request_are_one_entry() {
+        // pino-http: the request's logger repeats the request in each line; its IDs are numbers.
+        const PINO: [&str; 2] = [
+            r#"{"level":30,"pid":1,"req":{"id":#,"method":"GET","url":"/a"},"msg":"something else"}"#,
+            r#"{"level":30,"pid":1,"req":{"id":#,"method":"GET","url":"/a"},"res":{"statusCode":200},"responseTime":40,"msg":"request completed"}"#,
+        ];
+        // Serilog: enrichers add the path to the messages of Entity Framework and of actions.
+        const SERILOG: [&str; 3] = [
+            r#"{"@mt":"Executed DbCommand","elapsed":"2","commandText":"SELECT 1","SourceContext":"Microsoft.EntityFrameworkCore.Database.Command","RequestId":"0HN:#","RequestPath":"/a"}"#,
+            r#"{"@mt":"Executed action","ElapsedMilliseconds":80.5,"SourceContext":"Microsoft.AspNetCore.Mvc.X","RequestId":"0HN:#","RequestPath":"/a"}"#,
+            r#"{"@mt":"HTTP {RequestMethod}","RequestMethod":"GET","RequestPath":"/a","StatusCode":200,"Elapsed":40,"RequestId":"0HN:#"}"#,
+        ];
+        const CLIENT: [&str; 2] = [
+            r#"{"@mt":"Received","ElapsedMilliseconds":30.5,"StatusCode":404,"SourceContext":"System.Net.Http.HttpClient.Stock.ClientHandler","HttpMethod":"GET","Uri":"http://stock/items/7","RequestId":"0HN:#","RequestPath":"/a"}"#,
+            SERILOG[2],
+        ];
+        const CONSOLE: [&str; 2] = [
+            r#"{"Category":"Microsoft.AspNetCore.Hosting.Diagnostics","State":{"Method":"GET","Path":"/a"}}"#,
+            r#"{"Category":"Microsoft.AspNetCore.Hosting.Diagnostics","State":{"Method":"GET","Path":"/a","ElapsedMilliseconds":40,"StatusCode":200}}"#,
+        ];
+        // logback: a filter adds the request to each message of its thread (MDC).
+        const MDC: [&str; 3] = [
+            r#"{"message":"loading","req.requestURI":"/a","req.method":"GET"}"#,
+            r#"{"message":"saving","req.requestURI":"/a","req.method":"GET"}"#,
+            r#"{"message":"done","req.requestURI":"/a","req.method":"GET","status":200,"duration_ms":40}"#,
+        ];
+        const STARTED: [&str; 2] = [
+            r#"{"msg":"request started","id":"abc#","method":"GET","path":"/a"}"#,
+            r#"{"msg":"request finished","id":"abc#","method":"GET","path":"/a","status":200,"duration_ms":40}"#,
+        ];
+        // Kubernetes: each stage of a request is an event with the same audit ID.
+        const AUDIT: [&str; 2] = [
+            r#"{"auditID":"9d3f-#","stage":"RequestReceived","requestURI":"/a?limit=500","verb":"list"}"#,
+            r#"{"auditID":"9d3f-#","stage":"ResponseComplete","requestURI":"/a?limit=500","verb":"list","responseStatus":{"code":200}}"#,
+        ];
+        const VERCEL: [&str; 2] = [
+            r#"{"message":"START","requestId":"643a-#","statusCode":200,"proxy":{"method":"GET","path":"/a","statusCode":200}}"#,
+            r#"{"message":"hello","requestId":"643a-#","statusCode":200,"proxy":{"method":"GET","path":"/a","statusCode":200}}"#,
+        ];
+        for (lines, ms, advice) in [
+            (&PINO[..], 40.0, None),
+            (&SERILOG, 40.0, Some(LogAdvice::LinesOfParts { lines: 6 })),
+            (&CLIENT, 40.0, Some(LogAdvice::LinesOfParts { lines: 3 })),
+            (
+                &CONSOLE,
+                40.0,
+                Some(LogAdvice::LinesWithoutEnd { lines: 3 }),
+            ),
+            (&MDC, 40.0, Some(LogAdvice::LinesWithoutEnd { lines: 6 })),
+            (&STARTED, 40.0, None),
+            (&AUDIT, 0.0, None),
+            (&VERCEL, 0.0, Some(LogAdvice::RepeatedLines { lines: 3 })),
+        ] {
+            let log: Vec<String> = (1..4)
+                .flat_map(|id| {
+                    lines
+                        .iter()
+                        .map(move |line| line.replace('#', &id.to_string()))
+                })
+                .collect();
+            let (found, fields) = summary(&log.iter().map(String::as_str).collect::<Vec<_>>());
+            let found: Vec<_> = found
+                .iter()
+                .map(|(path, ms, status)| (path.split('?').next(), *ms, *status))
+                .collect();
+            assert_eq!(found, [(Some("/a"), ms, 200); 3], "{}", log[0]);
+            let given = fields.advice();
+            let counted = |a: &&LogAdvice| {
+                !matches!(
+                    a,
+                    LogAdvice::FieldMissing { .. } | LogAdvice::LinesWithoutRequest { .. }
+                )
+            };
+            assert_eq!(given.iter().find(counted), advice.as_ref(), "{}", log[0]);
+            assert_eq!(fields.assumptions(), [], "{}", log[0]);
+        }
+    }
+
+    #[test]
+    fn lines_whose_request_is_open_are_an_assumption() {
+        let end = r#"{"method":"GET","path":"/a","status":200,"duration_ms":5}"#;
+        let other = r#"{"method":"GET","path":"/b"}"#;
+        let (found, fields) = summary(&[end, other, other]);
+        assert_eq!(found.len(), 1);
+        assert_eq!(
+            fields.assumptions(),
+            [LogAssumption::UncountedLines { lines: 2 }]
+        );
+        // Without any end, each path is a request.
+        assert_eq!(summary(&[other, other]).0.len(), 2);
+        // An empty field shows that the line describes a request.
+        let aborted = r#"{"method":"GET","path":"/b","status":null,"duration_ms":null}"#;
+        assert_eq!(summary(&[end, aborted]).0.len(), 2);
+        let begin = r#"{"request_id":"r-1","method":"GET","path":"/b"}"#;
+        let (found, fields) = summary(&[begin, end]);
+        assert_eq!(found.len(), 2);
+        assert_eq!(
+            fields.assumptions(),
+            [LogAssumption::UnfinishedRequests { requests: 1 }]
+        );
+    }
+
+    #[test]
+    fn the_duration_of_a_failed_request_is_in_a_later_line() {
+        // Fastify: the error handler logs the response, and later the end is logged.
+        let begin =
+            r#"{"reqId":"req-1","req":{"method":"GET","url":"/a"},"msg":"incoming request"}"#;
+        let error = r#"{"reqId":"req-1","req":{"method":"GET","url":"/a"},"res":{"statusCode":500},"err":{"type":"Error"},"msg":"boom"}"#;
+        let invalid = r#"{"reqId":"req-1","res":{"statusCode":400},"err":{"code":"FST_ERR_VALIDATION","statusCode":400}}"#;
+        let end = r#"{"reqId":"req-1","res":{"statusCode":500},"responseTime":5000.5,"msg":"request completed"}"#;
+        let (found, fields) = summary(&[begin, error, end]);
+        assert_eq!(found, [("/a".to_string(), 5000.5, 500)]);
+        assert_eq!(fields.advice(), [fields_without_time()]);
+        let (found, _) = summary(&[begin, invalid, &end.replace("500}", "400}")]);
+        assert_eq!(found, [("/a".to_string(), 5000.5, 400)]);
+        // IDs begin again when the server starts again.
+        let (found, _) = summary(&[begin, end, begin, end]);
+        assert_eq!(found.len(), 2);
+        // Without an end, the status is known.
+        let (found, _) = summary(&[begin, end, &error.replace("req-1", "req-2")]);
+        assert_eq!(found[1], ("/a".to_string(), 0.0, 500));
+    }
+
+    #[test]
+    fn requests_of_a_trace_are_distinguished_by_their_paths() {
+        let begin = |path: &str| format!(r#"{{"trace_id":"4b","method":"GET","path":"{path}"}}"#);
+        let end = |path: &str, ms: u32| {
+            format!(r#"{{"trace_id":"4b",{path}"status":200,"duration_ms":{ms}}}"#)
+        };
+        let lines = [
+            begin("/a"),
+            begin("/b"),
+            end(r#""method":"GET","path":"/a","#, 900),
+            end(r#""method":"GET","path":"/b","#, 100),
+        ];
+        let (found, fields) = summary(&lines.each_ref().map(String::as_str));
+        let expected = [
+            ("/a".to_string(), 900.0, 200),
+            ("/b".to_string(), 100.0, 200),
+        ];
+        assert_eq!(found, expected);
+        assert_eq!(fields.assumptions(), []);
+        // Without paths, the request that began last ends first, as in nested calls.
+        let lines = [begin("/a"), begin("/b"), end("", 100), end("", 900)];
+        let (found, fields) = summary(&lines.each_ref().map(String::as_str));
+        assert_eq!(found, [expected[1].clone(), expected[0].clone()]);
+        assert_eq!(
+            fields.assumptions(),
+            [LogAssumption::SharedIds { requests: 1 }]
+        );
+        // Two requests of a trace can have the same path.
+        let lines = [begin("/a"), begin("/a"), end("", 100), end("", 900)];
+        let (found, _) = summary(&lines.each_ref().map(String::as_str));
+        assert_eq!(
+            found.iter().map(|f| f.1).collect::<Vec<_>>(),
+            [100.0, 900.0]
+        );
+    }
+
+    #[test]
+    fn values_that_are_not_durations_are_reported() {
+        let line = |value: &str| {
+            format!(r#"{{"method":"GET","path":"/a","status":200,"duration_ms":{value}}}"#)
+        };
+        for (value, example) in [
+            ("-12", "-12"),
+            ("-12.5", "-12.5"),
+            ("1e300", "1e300"),
+            ("18446744073709551615", "18446744073709551615"),
+        ] {
+            let (found, fields) = summary(&[&line("12"), &line(value)]);
+            assert_eq!((found[0].1, found[1].1), (12.0, 0.0));
+            let expected = LogAssumption::UnparsedDurations {
+                field: "duration_ms".into(),
+                example: example.into(),
+                requests: 1,
+            };
+            assert_eq!(fields.assumptions(), [expected]);
+            assert_eq!(fields.advice(), [fields_without_time()]);
+        }
+        let (_, fields) = summary(&[&line("null"), &line("null")]);
+        let empty = LogAdvice::DurationsEmpty {
+            field: "duration_ms".into(),
+        };
+        assert_eq!(fields.advice(), [empty, fields_without_time()]);
+    }
+
+    #[test]
+    fn statuses_are_read_from_text() {
+        for (value, expected) in [
+            (r#""HTTP/1.1 503 Service Unavailable""#, 503),
+            (r#""404 Not Found""#, 404),
+            // Vercel: the function crashed.
+            ("-1", 500),
+            (r#""broken""#, 0),
+        ] {
+            let line =
+                format!(r#"{{"method":"GET","path":"/a","status":{value},"duration_ms":5}}"#);
+            let (found, fields) = summary(&[&line]);
+            assert_eq!(found[0].2, expected, "{line}");
+            let unparsed = LogAdvice::StatusesUnparsed {
+                field: "status".into(),
+                example: "broken".into(),
+            };
+            assert_eq!(fields.advice().contains(&unparsed), expected == 0);
+        }
+    }
+
+    #[test]
+    fn requests_in_an_array_are_counted() {
+        let batch = r#"{"time":"2026-05-01T10:00:00Z","requests":[{"method":"GET","path":"/a","status":200,"duration_ms":12},{"method":"GET","path":"/b","status":500,"duration_ms":120,"tags":["x","y"]}]}"#;
+        let (found, _) = summary(&[batch]);
+        let expected = [
+            ("/a".to_string(), 12.0, 200),
+            ("/b".to_string(), 120.0, 500),
+        ];
+        assert_eq!(found, expected);
+        // An array within a request describes parts of it.
+        let calls = r#"{"method":"GET","path":"/c","status":200,"duration_ms":50,"calls":[{"url":"/x","status":200},{"url":"/y","status":404}]}"#;
+        assert_eq!(summary(&[calls]).0, [("/c".to_string(), 50.0, 200)]);
+    }
+
+    #[test]
+    fn a_choice_between_durations_is_an_assumption() {
+        let line =
+            |fields: &str| format!(r#"{{"method":"GET","path":"/a","status":200,{fields}}}"#);
+        for (fields, other) in [
+            (
+                r#""response_time_ms":12,"total_time_ms":250"#,
+                Some("total_time_ms"),
+            ),
+            (
+                r#""total_time":"250ms","latency":"12ms""#,
+                Some("total_time"),
+            ),
+            (r#""duration_ms":123.4,"duration":"123.4ms""#, None),
+            (r#""latency":12345,"latency_human":"12.345µs""#, None),
+            (r#""duration":0.25,"elapsed_ms":250"#, None),
+            (r#""duration_ms":250,"render":{"duration_ms":12}"#, None),
+            (
+                r#""responseTime":250,"latency":12,"req":{"url":"/a"}"#,
+                None,
+            ),
+        ] {
+            let (_, structured) = summary(&[&line(fields)]);
+            let found = structured.assumptions();
+            let found = found.iter().find_map(|assumption| match assumption {
+                LogAssumption::DurationFields { other, .. } => Some(other.as_str()),
+                _ => None,
+            });
+            assert_eq!(found, other, "{fields}");
+        }
+    }
+
+    #[test]
+    fn errors_do_not_describe_the_request() {
+        // Node.js: errors of the file system have a path, and those of axios a status and a URL.
+        for (line, expected) in [
+            (
+                r#"{"req":{"method":"GET","url":"/download"},"res":{"statusCode":500},"err":{"code":"ENOENT","path":"/var/data/x"},"responseTime":12}"#,
+                ("/download", 500),
+            ),
+            (
+                r#"{"err":{"status":404,"config":{"url":"/y"}},"req":{"method":"GET","url":"/proxy"},"res":{"statusCode":502},"responseTime":12}"#,
+                ("/proxy", 502),
+            ),
+            (
+                r#"{"service":{"uri":"/svc","status":200},"request":{"method":"GET","url":"/a"},"response":{"code":503},"duration_ms":5}"#,
+                ("/a", 503),
+            ),
+        ] {
+            let (found, _) = summary(&[line]);
+            assert_eq!((found[0].0.as_str(), found[0].2), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn text_is_not_a_request_line() {
+        let line = r#"{"level":"error","request":"order 12/3 failed"}"#;
+        assert_eq!(summary(&[line]).0, []);
+        // nginx logs what a client sent.
+        let sent = r#"{"request":"\u0016\u0003 /x","status":400,"request_time":"0.001"}"#;
+        assert_eq!(summary(&[sent]).0.len(), 1);
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod haproxy;
 mod json;
 mod line_prefix;
 mod lograge;
+mod open_requests;
 mod otlp;
 mod pattern;
 mod postgresql;

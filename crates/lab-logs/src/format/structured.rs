@@ -5,16 +5,18 @@
 
 use super::combined::method_and_target;
 use super::field_names::{
-    FieldMap, FieldMeaning, Marks, PRODUCERS, Producer, Role, implies_unit, is_upstream_time,
-    meaning, sounds_like_duration,
+    FieldMap, FieldMeaning, Marks, PRODUCERS, Producer, Role, implies_unit, is_shared_id,
+    is_upstream_time, meaning, plain, sounds_like_duration,
 };
+use super::open_requests::{OpenRequest, OpenRequests, PathLines};
 use super::units::{UNITS, UnitCheck, UnitEvidence, assumed_unit, doubted_unit, unit_name};
 use super::upstream::{is_list, sum_ns};
 use crate::entry::Entry;
 use crate::time::{Zone, clf, iso, offset, parse_written_duration};
 use foldhash::fast::RandomState;
 use lab_model::{FieldRole, LogAdvice, LogAssumption};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::fmt::Write;
 
 /// The maximum number of field names with cached meanings.
 const MAX_KNOWN: usize = 4_096;
@@ -22,12 +24,21 @@ const MAX_KNOWN: usize = 4_096;
 const MAX_PATH: usize = 128;
 /// The maximum number of names listed in a sentence.
 const MAX_LISTED: usize = 6;
-/// The maximum number of unfinished requests.
-const MAX_BEGUN: usize = 10_000;
+/// The maximum number of IDs of unfinished requests in a sample.
+const MAX_SAMPLED_IDS: usize = 10_000;
+/// The status of a request that failed without a response.
+const FAILED: u64 = 500;
 /// The number of fractions without a third decimal from which a producer does not write three.
 const MIN_FRACTIONS: u64 = 10;
 /// The rank of a field that was not found.
 const NONE: u16 = u16::MAX;
+/// The relative difference between two values of the same duration in different fields.
+const SAME_DURATION: f64 = 0.05;
+/// The prefixes of categories in .NET whose messages are about a part of a request.
+const PARTS: [&str; 2] = [
+    "Microsoft.EntityFrameworkCore",
+    "System.Net.Http.HttpClient",
+];
 /// The penalty added to the rank of a duration if neither its value nor its name implies a unit.
 const BARE: u16 = 1 << 12;
 
@@ -64,9 +75,21 @@ impl TextSlot {
         }
     }
 
+    fn put_number(&mut self, rank: u16, number: u64) {
+        if rank < self.rank {
+            self.put(rank, "");
+            // Writing to a string cannot fail.
+            let _ = write!(self.text, "{number}");
+        }
+    }
+
     fn clear(&mut self) {
         self.rank = NONE;
         self.text.clear();
+    }
+
+    fn is_empty(&self) -> bool {
+        self.text.is_empty()
     }
 }
 
@@ -92,6 +115,82 @@ impl NumberSlot {
             *self = NumberSlot { rank, number };
         }
     }
+
+    fn is_empty(&self) -> bool {
+        self.rank == NONE
+    }
+}
+
+/// A field whose value cannot be used, and an example of such a value.
+#[derive(Clone, Debug, Default)]
+struct StrangeField {
+    example: Option<(String, String)>,
+    /// The number of requests without another value.
+    requests: u64,
+}
+
+impl StrangeField {
+    fn note(&mut self, path: &str, value: Scalar) {
+        if self.example.is_none() {
+            let text = match value {
+                Scalar::Text(text) => crate::tally::name(text),
+                Scalar::Integer(n) => n.to_string(),
+                Scalar::Float(f) if f.abs() < 1e15 => f.to_string(),
+                Scalar::Float(f) => format!("{f:e}"),
+            };
+            self.example = Some((crate::tally::name(path), text));
+        }
+    }
+
+    /// Returns the field and the example, if any request has no other value.
+    fn found(&self) -> Option<(String, String)> {
+        self.example.clone().filter(|_| self.requests > 0)
+    }
+}
+
+/// The meaning of a field, and what else its values show.
+#[derive(Clone, Copy, Debug)]
+struct KnownField {
+    meaning: FieldMeaning,
+    hint: FieldHint,
+}
+
+/// A fact about a line that the values of a field show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FieldHint {
+    None,
+    /// A field that is just called `id`, which may be the ID of the request or of anything else.
+    BareId,
+    /// The text of a database statement.
+    Statement,
+    /// The category of the message.
+    Category,
+}
+
+impl FieldHint {
+    fn new(path: &str) -> FieldHint {
+        let name = plain(path);
+        let last = name.rsplit('.').next().unwrap_or(&name);
+        match (name.as_str(), last) {
+            ("id", _) => FieldHint::BareId,
+            ("db.statement" | "db.query.text", _) | (_, "commandtext" | "sql") => {
+                FieldHint::Statement
+            }
+            (_, "sourcecontext" | "category" | "loggername" | "logger") => FieldHint::Category,
+            _ => FieldHint::None,
+        }
+    }
+}
+
+/// The stage of a request that a line describes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// The line has neither a status nor a duration.
+    Begin,
+    /// The line has a status, and a later line may have the duration.
+    Status,
+    /// The line has everything that is known about the request.
+    End,
 }
 
 /// A point in time as written in a line.
@@ -181,6 +280,17 @@ impl DecimalCounts {
     }
 }
 
+/// The relation of a line to earlier lines with the same ID.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Joined {
+    /// The line continues an unfinished request.
+    Open,
+    /// The line repeats a request that has ended.
+    Ended,
+    /// No earlier line is about the request.
+    Nothing,
+}
+
 /// The fields of the current line that have been read so far.
 #[derive(Clone, Debug, Default)]
 struct Line {
@@ -191,16 +301,95 @@ struct Line {
     first_ns: Option<i128>,
     last_ns: Option<i128>,
     duration: Option<WrittenDuration>,
+    /// A field with another duration.
+    rival: Option<String>,
     method: TextSlot,
     target: TextSlot,
     request: TextSlot,
     agent: TextSlot,
     id: TextSlot,
+    bare_id: TextSlot,
     status: NumberSlot,
     bytes: NumberSlot,
     marks: Marks,
+    flags: LineFlags,
+}
+
+/// Facts about a line that follow from single fields.
+#[derive(Clone, Copy, Debug, Default)]
+struct LineFlags {
     has_strange_time: bool,
     has_strange_duration: bool,
+    has_strange_status: bool,
+    /// True if a field for the duration or the status has no value.
+    has_empty_duration: bool,
+    has_empty_status: bool,
+    has_statement: bool,
+    /// True if the category is that of messages about a part of a request.
+    is_of_part: bool,
+    has_shared_id: bool,
+    /// True if the path is not in an array.
+    has_outer_target: bool,
+}
+
+impl Line {
+    fn has_status(&self) -> bool {
+        !self.status.is_empty()
+    }
+
+    fn has_duration(&self) -> bool {
+        self.duration.is_some() || self.flags.has_strange_duration
+    }
+
+    /// Returns true if a field contains the request line, or text in its place that a client sent.
+    fn has_request_line(&self, stage: Stage) -> bool {
+        let text = &self.request.text;
+        request_line(text).is_some() || (stage != Stage::Begin && text.contains([' ', '/']))
+    }
+
+    /// Returns the method and the target.
+    fn method_and_target(&self) -> (&[u8], &[u8]) {
+        let method = self.method.text.as_bytes();
+        let target = self.target.text.as_bytes();
+        // nginx's $uri is the path after rewrites, and `path` can be a log file, so the request
+        // line is more reliable.
+        if let Some((line_method, line_target)) = request_line(&self.request.text) {
+            let target = match self.target.rank {
+                0 => target,
+                _ => line_target,
+            };
+            return (
+                if method.is_empty() {
+                    line_method
+                } else {
+                    method
+                },
+                target,
+            );
+        }
+        if target.is_empty() {
+            method_and_target(self.request.text.as_bytes())
+        } else if method.is_empty() {
+            method_and_target(target)
+        } else {
+            (method, target)
+        }
+    }
+
+    /// Adds what earlier lines contain about the request.
+    fn add(&mut self, open: &OpenRequest, has_target: bool) {
+        if !has_target {
+            self.method.put(0, &open.method);
+            self.target.put(0, &open.target);
+        }
+        self.agent.put(NONE - 1, &open.agent);
+        if open.status > 0 {
+            self.status.put(NONE - 1, u64::from(open.status));
+        }
+        if open.bytes > 0 {
+            self.bytes.put(NONE - 1, open.bytes);
+        }
+    }
 }
 
 /// A bare duration of the sample.
@@ -239,7 +428,7 @@ pub struct Structured {
     /// The unit of durations that the user specified, in ns.
     unit: Option<u64>,
     user_fields: FieldMap,
-    known: HashMap<String, FieldMeaning, RandomState>,
+    known: HashMap<String, KnownField, RandomState>,
     line: Line,
     evidence: UnitEvidence,
     /// The units that remain possible for bare durations after the sample, and the chosen unit.
@@ -265,23 +454,42 @@ pub struct Structured {
     assumed_field: Option<String>,
     /// A field with times that cannot be parsed, and an example.
     strange_time: Option<(String, String)>,
-    /// A field with durations that cannot be parsed, and an example.
-    strange_duration: Option<(String, String)>,
     /// The number of requests with a time that cannot be parsed.
     strange_times: u64,
-    /// The number of requests with a duration that cannot be parsed.
-    strange_durations: u64,
+    strange_duration: StrangeField,
+    strange_status: StrangeField,
+    /// The field of the durations, if it never had a value so far.
+    empty_duration: Option<String>,
+    /// The field of the durations, and a field with other durations.
+    rival: Option<(String, String)>,
     /// The number of durations with a fraction in a log whose sample has none.
     odd: u64,
     /// True if durations are nginx's `$upstream_response_time`.
     has_upstream_times: bool,
     /// Requests that may end in a later line.
-    begun: BegunRequests,
+    open: OpenRequests,
+    path_lines: PathLines,
+    /// IDs of a sample in fields that are just called `id`.
+    bare_ids: BareIds,
+    has_bare_ids: bool,
+    /// True if any request has a status or a duration.
+    has_ends: bool,
+    has_durations: bool,
+    /// True if a line contains a status and the duration of a request.
+    has_complete_lines: bool,
+    /// True while fields are read from an element of an array.
+    pub is_in_array: bool,
     without_request: u64,
     /// The first field with a duration in a line without a request.
     skipped_duration: Option<String>,
     /// The first field whose durations are skipped because they cover only a part of a request.
     partial_duration: Option<String>,
+    /// The number of requests with neither a status nor a duration.
+    unfinished: u64,
+    /// The number of lines that repeat a request.
+    repeated: u64,
+    /// The number of lines about a part of a request.
+    parts: u64,
     without_time: u64,
     without_duration: u64,
     requests: u64,
@@ -316,14 +524,16 @@ impl Structured {
             &mut line.request,
             &mut line.agent,
             &mut line.id,
+            &mut line.bare_id,
         ] {
             slot.clear();
         }
         (line.time, line.first_ns, line.last_ns) = (None, None, None);
-        line.duration = None;
+        (line.duration, line.rival) = (None, None);
         (line.status, line.bytes) = (NumberSlot::default(), NumberSlot::default());
         line.marks = Marks::default();
-        (line.has_strange_time, line.has_strange_duration) = (false, false);
+        line.flags = LineFlags::default();
+        self.is_in_array = false;
     }
 
     /// Reads a field of the line.
@@ -331,17 +541,17 @@ impl Structured {
         if path.len() > MAX_PATH {
             return;
         }
-        let found = match self.known.get(path) {
-            Some(found) => *found,
-            None => self.learn(path),
-        };
+        let KnownField { meaning, hint } = self.known_field(path);
         self.line.marks.add(match value {
-            Scalar::Text(_) => &found.other_marks,
-            _ => &found.number_marks,
+            Scalar::Text(_) => &meaning.other_marks,
+            _ => &meaning.number_marks,
         });
+        if hint != FieldHint::None {
+            self.note_hint(hint, value);
+        }
         let mut is_read = false;
-        for (role, rank) in found.roles.into_iter().flatten() {
-            if self.put(role, rank, path, &found, value) {
+        for (role, rank) in meaning.roles.into_iter().flatten() {
+            if self.put(role, rank, path, &meaning, value) {
                 is_read = true;
                 break;
             }
@@ -351,14 +561,69 @@ impl Structured {
         }
     }
 
+    /// Reads a field that has no value.
+    pub fn empty_field(&mut self, path: &str) {
+        let roles = self.known_field(path).meaning.roles;
+        for (role, _) in roles.into_iter().flatten() {
+            match role {
+                Role::Duration => self.note_empty_duration(path),
+                Role::Status => self.line.flags.has_empty_status = true,
+                _ => {}
+            }
+        }
+    }
+
+    fn note_empty_duration(&mut self, path: &str) {
+        self.line.flags.has_empty_duration = true;
+        if self.empty_duration.is_none() {
+            self.empty_duration = Some(crate::tally::name(path));
+        }
+    }
+
+    /// Returns true if a field can have this role.
+    pub fn has_role(&mut self, path: &str, roles: &[Role]) -> bool {
+        let known = self.known_field(path).meaning.roles;
+        known.iter().flatten().any(|(role, _)| roles.contains(role))
+    }
+
+    /// Returns true if the line has a path that is not in an array.
+    pub fn has_outer_target(&self) -> bool {
+        self.line.flags.has_outer_target
+    }
+
+    fn known_field(&mut self, path: &str) -> KnownField {
+        match self.known.get(path) {
+            Some(found) => *found,
+            None => self.learn(path),
+        }
+    }
+
     #[cold]
-    fn learn(&mut self, path: &str) -> FieldMeaning {
+    fn learn(&mut self, path: &str) -> KnownField {
         if self.known.len() >= MAX_KNOWN {
             self.known.clear();
         }
-        let found = self.user_fields.meaning(path, meaning(path));
+        let found = KnownField {
+            meaning: self.user_fields.meaning(path, meaning(path)),
+            hint: FieldHint::new(path),
+        };
         self.known.insert(path.into(), found);
         found
+    }
+
+    fn note_hint(&mut self, hint: FieldHint, value: Scalar) {
+        let line = &mut self.line;
+        match (hint, value) {
+            (FieldHint::BareId, Scalar::Text(text)) => line.bare_id.put(0, text),
+            (FieldHint::BareId, Scalar::Integer(n)) => line.bare_id.put_number(0, n),
+            (FieldHint::Statement, Scalar::Text(text)) => {
+                line.flags.has_statement |= !text.is_empty();
+            }
+            (FieldHint::Category, Scalar::Text(text)) => {
+                line.flags.is_of_part |= PARTS.iter().any(|part| text.starts_with(part));
+            }
+            _ => {}
+        }
     }
 
     /// Stores a value for its role. Returns false if the value does not fit the role.
@@ -376,13 +641,22 @@ impl Structured {
             (Role::Time, value) => return self.put_time(rank, path, value),
             (Role::Date, Scalar::Text(text)) if text.len() == 10 => line.date.put(rank, text),
             (Role::Method, Scalar::Text(text)) => line.method.put(rank, text),
-            (Role::Target, Scalar::Text(text)) if !text.is_empty() => line.target.put(rank, text),
-            (Role::Request, Scalar::Text(text)) => line.request.put(rank, text),
+            (Role::Target, Scalar::Text(text)) if !text.is_empty() => {
+                line.flags.has_outer_target |= !self.is_in_array;
+                line.target.put(rank, text);
+            }
+            (Role::Request, Scalar::Text(text)) => {
+                line.flags.has_outer_target |= !self.is_in_array;
+                line.request.put(rank, text);
+            }
             (Role::Agent, Scalar::Text(text)) => line.agent.put(rank, text),
-            (Role::Id, Scalar::Text(text)) if text.len() > 1 => line.id.put(rank, text),
+            (Role::Id, value) => return self.put_id(rank, path, value),
             (Role::Status, value) => match status(value) {
                 Some(status) => line.status.put(rank, status),
-                None => return false,
+                None => {
+                    self.note_strange_status(path, value);
+                    return false;
+                }
             },
             (Role::Bytes, Scalar::Integer(n)) => line.bytes.put(rank, n),
             (Role::Bytes, Scalar::Text(text)) => match text.parse() {
@@ -391,6 +665,20 @@ impl Structured {
             },
             _ => return false,
         }
+        true
+    }
+
+    fn put_id(&mut self, rank: u16, path: &str, value: Scalar) -> bool {
+        let line = &mut self.line;
+        if rank >= line.id.rank {
+            return true;
+        }
+        match value {
+            Scalar::Text(text) if text.len() > 1 => line.id.put(rank, text),
+            Scalar::Integer(n) => line.id.put_number(rank, n),
+            _ => return false,
+        }
+        line.flags.has_shared_id = rank > 0 && is_shared_id(path);
         true
     }
 
@@ -411,43 +699,51 @@ impl Structured {
         } else {
             rank + BARE
         };
-        if self.line.duration.as_ref().is_none_or(|d| rank < d.rank) {
-            let mut field = self
-                .line
-                .duration
-                .take()
-                .map(|d| d.field)
-                .unwrap_or_default();
-            field.clear();
-            field.push_str(path);
-            self.line.duration = Some(WrittenDuration {
-                rank,
-                field,
-                value,
-                integer,
-                unit,
-                is_written,
-                decimals,
+        let mut duration = WrittenDuration {
+            rank,
+            field: String::new(),
+            value,
+            integer,
+            unit,
+            is_written,
+            decimals,
+        };
+        let Some(other) = &mut self.line.duration else {
+            duration.field.push_str(path);
+            self.line.duration = Some(duration);
+            return true;
+        };
+        if self.rival.is_none() && duration.differs(other, path) {
+            self.line.rival = Some(if rank < other.rank {
+                other.field.clone()
+            } else {
+                path.into()
             });
+        }
+        if rank < other.rank {
+            duration.field = std::mem::take(&mut other.field);
+            duration.field.clear();
+            duration.field.push_str(path);
+            *other = duration;
         }
         true
     }
 
     fn note_strange_duration(&mut self, path: &str, value: Scalar) {
-        const MISSING: [&str; 7] = ["", "-", "null", "none", "n/a", "nan", "undefined"];
-        let Scalar::Text(text) = value else {
-            return;
-        };
-        if MISSING
-            .iter()
-            .any(|word| text.trim().eq_ignore_ascii_case(word))
-        {
+        if is_missing(value) {
+            return self.note_empty_duration(path);
+        }
+        self.line.flags.has_strange_duration = true;
+        self.strange_duration.note(path, value);
+    }
+
+    fn note_strange_status(&mut self, path: &str, value: Scalar) {
+        if is_missing(value) {
+            self.line.flags.has_empty_status = true;
             return;
         }
-        self.line.has_strange_duration = true;
-        if self.strange_duration.is_none() {
-            self.strange_duration = Some((path.into(), crate::tally::name(text)));
-        }
+        self.line.flags.has_strange_status = true;
+        self.strange_status.note(path, value);
     }
 
     fn put_time(&mut self, rank: u16, path: &str, value: Scalar) -> bool {
@@ -459,7 +755,7 @@ impl Structured {
                     return true;
                 }
                 if text.len() > 5 && text.contains(':') {
-                    line.has_strange_time = true;
+                    line.flags.has_strange_time = true;
                     if self.strange_time.is_none() {
                         self.strange_time = Some((path.into(), crate::tally::name(text)));
                     }
@@ -503,58 +799,117 @@ impl Structured {
     }
 
     /// Returns the entry after all fields of a line were read, or `None` if the line describes no
-    /// request.
+    /// request, or not its end.
     pub fn finish(&mut self) -> Option<Entry<'_>> {
-        let line = &mut self.line;
-        let is_end = line.status.rank != NONE || line.duration.is_some();
-        let has_other = !line.method.text.is_empty() || is_end;
-        let mut has_target = !line.target.text.is_empty() && has_other;
-        let has_request = line.request.text.contains([' ', '/']);
-        if is_end && let Some(begun) = self.begun.take(&line.id.text) {
-            // The line that ends a request may lack the request's method and path.
-            if !has_target && !has_request {
-                line.method.put(0, &begun.method);
-                line.target.put(0, &begun.target);
-                line.agent.put(NONE - 1, &begun.agent);
-                has_target = true;
-            }
-        }
-        if !has_target && !has_request {
-            self.without_request += 1;
-            if let Some(duration) = &line.duration
-                && self.skipped_duration.is_none()
-            {
-                self.skipped_duration = Some(duration.field.clone());
-            }
+        self.read_bare_id();
+        self.drop_partial_duration();
+        let stage = self.stage();
+        if self.is_of_part(stage) {
+            self.parts += 1;
+            // Its duration is not that of a request.
+            self.line.duration = None;
             return None;
         }
-        self.drop_partial_duration();
-        let (time_s, offset_s) = self.time();
-        let duration_ns = self.duration(time_s);
         let line = &self.line;
-        self.requests += 1;
-        self.without_duration += u64::from(duration_ns.is_none());
-        self.without_time += u64::from(time_s.is_none());
-        self.strange_times += u64::from(time_s.is_none() && line.has_strange_time);
-        self.strange_durations += u64::from(duration_ns.is_none() && line.has_strange_duration);
-        let field = line.duration.as_ref().map_or("", |d| &d.field);
-        self.has_upstream_times |= is_upstream_time(field);
-        let mut method = line.method.text.as_bytes();
-        let mut target = line.target.text.as_bytes();
-        // nginx's $uri is the path after rewrites, and `path` can be a log file, so the request
-        // line is more reliable.
-        if let Some((line_method, line_target)) = request_line(&line.request.text) {
-            if line.target.rank != 0 {
-                target = line_target;
-            }
-            if method.is_empty() {
-                method = line_method;
-            }
-        } else if target.is_empty() {
-            (method, target) = method_and_target(line.request.text.as_bytes());
-        } else if method.is_empty() {
-            (method, target) = method_and_target(target);
+        let has_path =
+            !line.target.is_empty() && (!line.method.is_empty() || stage != Stage::Begin);
+        let has_target = has_path || line.has_request_line(stage);
+        match self.join_open(stage, has_target) {
+            Joined::Ended => self.repeated += 1,
+            Joined::Nothing if !has_target => self.skip_line(),
+            Joined::Open | Joined::Nothing => return self.count_as(stage),
         }
+        None
+    }
+
+    /// Counts a line without a request.
+    fn skip_line(&mut self) {
+        self.without_request += 1;
+        if let Some(duration) = &self.line.duration
+            && self.skipped_duration.is_none()
+        {
+            self.skipped_duration = Some(duration.field.clone());
+        }
+    }
+
+    /// Returns the stage of the request that the line describes.
+    fn stage(&self) -> Stage {
+        let line = &self.line;
+        if line.has_duration() {
+            Stage::End
+        } else if !line.has_status() {
+            Stage::Begin
+        } else if self.has_separate_durations() {
+            Stage::Status
+        } else {
+            Stage::End
+        }
+    }
+
+    /// Returns true if the line describes a part of a request, such as a query, a call of another
+    /// server, or a step with a duration of its own.
+    fn is_of_part(&self, stage: Stage) -> bool {
+        let line = &self.line;
+        let has_status = line.has_status() || line.flags.has_empty_status;
+        let is_timed = line.duration.is_some()
+            && !has_status
+            && line.method.is_empty()
+            && !line.has_request_line(stage);
+        line.flags.is_of_part
+            || (line.flags.has_statement && !has_status)
+            || (is_timed && self.has_complete_lines)
+    }
+
+    /// Returns true if a later line can contain the duration of the line's request.
+    fn has_separate_durations(&self) -> bool {
+        let line = &self.line;
+        !line.id.is_empty()
+            && !line.flags.has_empty_duration
+            && (self.has_durations || self.is_sampling)
+    }
+
+    /// Adds what earlier lines contain about the request that the line ends.
+    fn join_open(&mut self, stage: Stage, has_target: bool) -> Joined {
+        let line = &self.line;
+        if stage == Stage::Begin || line.id.is_empty() {
+            return Joined::Nothing;
+        }
+        let target = match has_target {
+            true => line.method_and_target().1,
+            false => b"",
+        };
+        let (id, is_shared) = (&line.id.text, line.flags.has_shared_id);
+        if let Some(open) = self.open.take(id, target, is_shared) {
+            self.line.add(&open, has_target);
+            self.remember_end(stage);
+            return Joined::Open;
+        }
+        let can_repeat = has_target && !is_shared && !line.has_duration();
+        if can_repeat && self.open.has_ended(id, target) {
+            return Joined::Ended;
+        }
+        if has_target {
+            self.remember_end(stage);
+        }
+        Joined::Nothing
+    }
+
+    fn remember_end(&mut self, stage: Stage) {
+        if stage == Stage::End {
+            let (_, target) = self.line.method_and_target();
+            self.open.end(&self.line.id.text, target);
+        }
+    }
+
+    /// Counts the line, and returns the entry of its request unless the request may continue.
+    fn count_as(&mut self, stage: Stage) -> Option<Entry<'_>> {
+        let (time_s, offset_s) = self.time();
+        let duration_ns = match stage {
+            Stage::End => self.duration(time_s),
+            Stage::Begin | Stage::Status => None,
+        };
+        let line = &self.line;
+        let (method, target) = line.method_and_target();
         let entry = Entry {
             time_s,
             offset_s,
@@ -562,44 +917,91 @@ impl Structured {
             method,
             target,
             is_query: false,
+            is_late: false,
             dialect: Default::default(),
             status: line.status.number as u16,
             bytes: line.bytes.number,
             agent: line.agent.text.as_bytes(),
             id: line.id.text.as_bytes(),
         };
-        if is_end || line.has_strange_duration || line.id.text.is_empty() {
-            return Some(entry);
+        let flags = line.flags;
+        self.has_ends |= stage != Stage::Begin;
+        if stage == Stage::Begin && entry.id.is_empty() {
+            let is_request = !self.has_ends || flags.has_empty_duration || flags.has_empty_status;
+            if !is_request {
+                self.path_lines.add(&entry);
+                return None;
+            }
+            self.unfinished += 1;
+        } else if stage != Stage::End {
+            self.open.add(&entry);
+            return None;
+        } else {
+            self.has_durations |= line.duration.is_some();
+            self.has_complete_lines |= line.status.rank < NONE - 1 && line.duration.is_some();
+            self.path_lines.end(&entry);
         }
-        // The request begins here, and a later line with the same ID can describe its end.
-        self.begun.put(&entry);
-        None
+        self.requests += 1;
+        self.without_duration += u64::from(duration_ns.is_none());
+        self.without_time += u64::from(time_s.is_none());
+        self.strange_times += u64::from(time_s.is_none() && flags.has_strange_time);
+        let is_strange = duration_ns.is_none() && line.has_duration();
+        self.strange_duration.requests += u64::from(is_strange);
+        let is_strange = line.status.is_empty() && flags.has_strange_status;
+        self.strange_status.requests += u64::from(is_strange);
+        let field = line.duration.as_ref().map_or("", |d| &d.field);
+        self.has_upstream_times |= is_upstream_time(field);
+        Some(entry)
     }
 
-    /// Removes and returns the oldest unfinished request if there are more than `MAX_BEGUN`.
-    pub fn unended(&mut self) -> Option<Begun> {
-        let begun = self.begun.oldest(MAX_BEGUN);
-        self.count_unended(begun)
+    /// Uses the field that is just called `id` if the sample shows that it is the request's ID.
+    fn read_bare_id(&mut self) {
+        let line = &mut self.line;
+        if line.bare_id.is_empty() || !line.id.is_empty() {
+            return;
+        }
+        if self.is_sampling {
+            let is_end = line.has_status() || line.has_duration();
+            let is_begin = !line.target.is_empty() || !line.request.is_empty();
+            if is_end || is_begin {
+                self.bare_ids.add(&line.bare_id.text, is_end);
+            }
+        } else if self.has_bare_ids {
+            std::mem::swap(&mut line.id, &mut line.bare_id);
+        }
+    }
+
+    /// Removes and returns the oldest unfinished request if there are too many.
+    pub fn unended(&mut self) -> Option<OpenRequest> {
+        let open = self.open.excess()?;
+        self.count_unended(open)
     }
 
     /// Removes and returns the oldest unfinished request at the end of the log.
-    pub fn last_unended(&mut self) -> Option<Begun> {
-        let begun = self.begun.oldest(0);
-        self.count_unended(begun)
+    pub fn last_unended(&mut self) -> Option<OpenRequest> {
+        while let Some(open) = self.open.oldest() {
+            if let Some(open) = self.count_unended(open) {
+                return Some(open);
+            }
+        }
+        None
     }
 
-    fn count_unended(&mut self, begun: Option<Begun>) -> Option<Begun> {
-        if let Some(begun) = &begun {
-            self.requests += 1;
-            self.without_duration += 1;
-            self.without_time += u64::from(begun.time_s.is_none());
+    fn count_unended(&mut self, open: OpenRequest) -> Option<OpenRequest> {
+        if open.is_repeated {
+            self.repeated += 1;
+            return None;
         }
-        begun
+        self.requests += 1;
+        self.without_duration += 1;
+        self.without_time += u64::from(open.time_s.is_none());
+        self.unfinished += u64::from(open.status == 0);
+        Some(open)
     }
 
     /// Returns true if any request is unfinished.
-    pub fn has_begun(&self) -> bool {
-        !self.begun.requests.is_empty()
+    pub fn has_open(&self) -> bool {
+        !self.open.is_empty()
     }
 
     /// Returns the time of the line's request, and the clock's offset from UTC in seconds.
@@ -667,13 +1069,34 @@ impl Structured {
             Some(unit) => unit,
             None => self.bare_duration_unit(time_s),
         };
+        self.note_rival();
         let duration = self.line.duration.as_ref()?;
-        match duration.integer {
+        let ns = match duration.integer {
             Some(n) => n.checked_mul(unit),
             None => {
                 let ns = duration.value * unit as f64;
                 (0.0..1e18).contains(&ns).then_some(ns.round() as u64)
             }
+        };
+        if ns.is_none() {
+            let value = duration.integer.map(Scalar::Integer);
+            let value = value.unwrap_or(Scalar::Float(duration.value));
+            self.strange_duration.note(&duration.field, value);
+        }
+        ns
+    }
+
+    /// Records that another field contains other durations, unless the field is certain.
+    fn note_rival(&mut self) {
+        if self.line.rival.is_none() || self.rival.is_some() || self.producer().is_some() {
+            return;
+        }
+        if let Some(duration) = &self.line.duration
+            && duration.rank != 0
+            && let Some(other) = self.line.rival.take()
+        {
+            let field = crate::tally::name(&duration.field);
+            self.rival = Some((field, crate::tally::name(&other)));
         }
     }
 
@@ -827,8 +1250,13 @@ impl Structured {
         self.assumed_field = None;
         (self.requests, self.without_request) = (0, 0);
         (self.without_duration, self.without_time) = (0, 0);
-        (self.strange_durations, self.strange_times) = (0, 0);
-        self.begun = BegunRequests::default();
+        (self.unfinished, self.repeated, self.parts) = (0, 0, 0);
+        self.strange_times = 0;
+        (self.strange_duration.requests, self.strange_status.requests) = (0, 0);
+        self.has_bare_ids = self.bare_ids.are_of_requests();
+        self.bare_ids = BareIds::default();
+        self.open = OpenRequests::default();
+        self.path_lines = PathLines::default();
     }
 
     /// Returns the unit of durations that contain no unit, in ns.
@@ -888,14 +1316,15 @@ impl Structured {
     /// Returns assumptions about the lines so far.
     pub fn assumptions(&self) -> Vec<LogAssumption> {
         let mut assumptions = Vec::new();
-        if let Some((field, example)) = &self.strange_duration
-            && self.strange_durations > 0
-        {
+        if let Some((field, example)) = self.strange_duration.found() {
             assumptions.push(LogAssumption::UnparsedDurations {
-                field: crate::tally::name(field),
-                example: example.clone(),
-                requests: self.strange_durations,
+                field,
+                example,
+                requests: self.strange_duration.requests,
             });
+        }
+        if let Some((field, other)) = self.rival.clone() {
+            assumptions.push(LogAssumption::DurationFields { field, other });
         }
         if let Some((field, unit)) = &self.producer_field
             && self.producer_check.is_too_long()
@@ -903,6 +1332,7 @@ impl Structured {
             let field = format!("the field {}", crate::tally::name(field));
             assumptions.push(doubted_unit(&field, *unit));
         }
+        assumptions.extend(self.request_assumptions());
         let Some(field) = &self.assumed_field else {
             return assumptions;
         };
@@ -923,6 +1353,27 @@ impl Structured {
         assumptions
     }
 
+    /// Returns assumptions about the lines that describe requests.
+    fn request_assumptions(&self) -> impl Iterator<Item = LogAssumption> {
+        let requests = self.open.ambiguous;
+        let shared = (requests > 0).then_some(LogAssumption::SharedIds { requests });
+        let lines = self.path_lines.unmatched;
+        let uncounted = self
+            .is_often(lines)
+            .then_some(LogAssumption::UncountedLines { lines });
+        let requests = self.unfinished;
+        let unfinished = (self.has_ends && self.is_often(requests))
+            .then_some(LogAssumption::UnfinishedRequests { requests });
+        [shared, uncounted, unfinished].into_iter().flatten()
+    }
+
+    /// Returns true if more than 5 % of the requests are affected.
+    ///
+    /// The requests that run at the end of a log have no end either.
+    fn is_often(&self, requests: u64) -> bool {
+        requests.saturating_mul(20) > self.requests
+    }
+
     /// Returns advice about data in the lines that cannot be parsed or is skipped.
     pub fn advice(&self) -> Vec<LogAdvice> {
         let mut advice = Vec::new();
@@ -931,9 +1382,15 @@ impl Structured {
         }
         if self.requests > 0
             && self.without_duration == self.requests
-            && self.strange_durations == 0
+            && self.strange_duration.requests == 0
         {
-            advice.push(self.missing_durations());
+            advice.push(match self.empty_duration.clone() {
+                Some(field) => LogAdvice::DurationsEmpty { field },
+                None => self.missing_durations(),
+            });
+        }
+        if let Some((field, example)) = self.strange_status.found() {
+            advice.push(LogAdvice::StatusesUnparsed { field, example });
         }
         let has_no_time = self.requests > 0 && self.without_time == self.requests;
         if has_no_time || self.strange_times > 0 {
@@ -945,6 +1402,22 @@ impl Structured {
                 None => self.missing(FieldRole::Time),
             });
         }
+        let mut matched = self.path_lines.all;
+        if self.is_often(self.path_lines.unmatched) {
+            matched -= self.path_lines.unmatched;
+        }
+        let skipped = [
+            (matched, LogAdvice::LinesWithoutEnd { lines: matched }),
+            (
+                self.repeated,
+                LogAdvice::RepeatedLines {
+                    lines: self.repeated,
+                },
+            ),
+            (self.parts, LogAdvice::LinesOfParts { lines: self.parts }),
+        ];
+        let skipped = skipped.into_iter().filter(|(lines, _)| *lines > 0);
+        advice.extend(skipped.map(|(_, advice)| advice));
         if self.without_request > 0 && self.requests > 0 {
             advice.push(LogAdvice::LinesWithoutRequest {
                 lines: self.without_request,
@@ -994,76 +1467,79 @@ impl Structured {
     }
 }
 
-/// A request whose end may be in a later line.
+/// The IDs of a sample in fields that are just called `id`.
 #[derive(Clone, Debug, Default)]
-pub struct Begun {
-    time_s: Option<i64>,
-    offset_s: i32,
-    method: String,
-    target: String,
-    agent: String,
-    id: String,
+struct BareIds {
+    /// The IDs of requests that began and have not ended.
+    begun: HashSet<String, RandomState>,
+    /// The number of ends with the ID of a request that began.
+    pairs: u64,
+    /// The number of ends with another ID.
+    others: u64,
 }
 
-impl Begun {
-    /// Returns the entry of an unfinished request.
-    pub fn entry(&self) -> Entry<'_> {
-        Entry {
-            time_s: self.time_s,
-            offset_s: self.offset_s,
-            method: self.method.as_bytes(),
-            target: self.target.as_bytes(),
-            agent: self.agent.as_bytes(),
-            id: self.id.as_bytes(),
-            ..Entry::default()
+impl BareIds {
+    fn add(&mut self, id: &str, is_end: bool) {
+        if !is_end {
+            if self.begun.len() < MAX_SAMPLED_IDS {
+                self.begun.insert(id.into());
+            }
+        } else if self.begun.remove(id) {
+            self.pairs += 1;
+        } else {
+            self.others += 1;
         }
+    }
+
+    /// Returns true if most ends have the ID of a request that began, so that it is a request's ID.
+    fn are_of_requests(&self) -> bool {
+        self.pairs > self.others
     }
 }
 
-/// The requests whose end may be in a later line, oldest first.
-///
-/// Fastify and structlog write a line when a request begins, and another line when the request
-/// ends.
-#[derive(Clone, Debug, Default)]
-struct BegunRequests {
-    /// The sequence number of each request by ID, in the order in which the requests began.
-    numbers: HashMap<String, u64, RandomState>,
-    requests: BTreeMap<u64, Begun>,
-    next: u64,
+impl WrittenDuration {
+    /// Returns true if another field contains a different duration of the same request.
+    ///
+    /// Fields of nested objects often describe parts of the request.
+    fn differs(&self, other: &WrittenDuration, path: &str) -> bool {
+        let depth = |path: &str| path.matches('.').count();
+        let is_part = depth(path) != depth(&other.field);
+        !is_part
+            && path != other.field
+            && !is_upstream_time(path)
+            && !is_upstream_time(&other.field)
+            && !self.units().any(|unit| {
+                other.units().any(|other_unit| {
+                    is_same(
+                        self.value * unit as f64,
+                        other.value * other_unit as f64,
+                        unit.max(other_unit) as f64,
+                    )
+                })
+            })
+    }
+
+    /// Returns the units that the duration may have, in ns.
+    fn units(&self) -> impl Iterator<Item = u64> {
+        let units: &'static [u64] = if self.unit.is_some() { &[] } else { &UNITS };
+        self.unit.into_iter().chain(units.iter().copied())
+    }
 }
 
-impl BegunRequests {
-    fn put(&mut self, entry: &Entry) {
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let begun = Begun {
-            time_s: entry.time_s,
-            offset_s: entry.offset_s,
-            method: text(entry.method),
-            target: text(entry.target),
-            agent: text(entry.agent),
-            id: text(entry.id),
-        };
-        self.numbers.insert(begun.id.clone(), self.next);
-        self.requests.insert(self.next, begun);
-        self.next += 1;
-    }
+/// Returns true if two durations in ns can be the same duration, rounded to the coarser unit.
+fn is_same(one: f64, other: f64, unit: f64) -> bool {
+    let difference = (one - other).abs();
+    difference <= unit || difference <= SAME_DURATION * one.max(other)
+}
 
-    fn take(&mut self, id: &str) -> Option<Begun> {
-        let number = self.numbers.remove(id)?;
-        self.requests.remove(&number)
-    }
-
-    /// Removes and returns the oldest request if there are more than `max`.
-    fn oldest(&mut self, max: usize) -> Option<Begun> {
-        if self.requests.len() <= max {
-            return None;
-        }
-        let (number, begun) = self.requests.pop_first()?;
-        if self.numbers.get(&begun.id) == Some(&number) {
-            self.numbers.remove(&begun.id);
-        }
-        Some(begun)
-    }
+/// Returns true for a text that stands for a missing value.
+fn is_missing(value: Scalar) -> bool {
+    const MISSING: [&str; 7] = ["", "-", "null", "none", "n/a", "nan", "undefined"];
+    let Scalar::Text(text) = value else {
+        return false;
+    };
+    let text = text.trim();
+    MISSING.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
 /// Returns method and target if the text is certainly a request line, or a path alone.
@@ -1074,10 +1550,24 @@ fn request_line(text: &str) -> Option<(&[u8], &[u8])> {
     (is_target && !target.contains(&b' ')).then_some((method, target))
 }
 
+/// Parses a status, such as 200, `200 OK` or `HTTP/1.1 200 OK`.
 fn status(value: Scalar) -> Option<u64> {
     let status = match value {
         Scalar::Integer(n) => n,
-        Scalar::Text(text) => text.split(' ').next()?.parse().ok()?,
+        Scalar::Text(text) => {
+            let mut words = text.split_ascii_whitespace();
+            let first = words.next()?;
+            let word = match first.starts_with("HTTP/") {
+                true => words.next()?,
+                false => first,
+            };
+            match word {
+                "-1" => FAILED,
+                word => word.parse().ok()?,
+            }
+        }
+        // Vercel: -1 means that the function crashed before it responded.
+        Scalar::Float(-1.0) => FAILED,
         Scalar::Float(f) if f.fract() == 0.0 && f > 0.0 => f as u64,
         Scalar::Float(_) => return None,
     };

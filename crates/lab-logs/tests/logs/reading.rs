@@ -3,6 +3,7 @@
 //! malformed input does no harm.
 
 use crate::support::{MONDAY, Random, line};
+use lab_logs::analysis::gate::Gate;
 use lab_logs::{Hints, NOT_FOUND, ReadError, Rules, ServerLog, Tally, read, wording};
 use lab_model::{LineCounts, LogAnalysis, LogPage, PageKind};
 use proptest::prelude::*;
@@ -568,4 +569,43 @@ proptest! {
         prop_assert_eq!(&whole.1, &lines);
         prop_assert_eq!(&whole.0, &tally.analysis(vec![log.source], lines));
     }
+}
+
+#[test]
+fn requests_without_an_end_do_not_set_the_clock_back() {
+    let mut text = String::new();
+    for i in 0..20 {
+        let time = MONDAY + i * 60;
+        text.push_str(&format!(
+            "{{\"ts\":{time},\"request_id\":\"r-{i}\",\"method\":\"GET\",\"path\":\"/a\"}}\n"
+        ));
+        if i % 10 > 0 {
+            text.push_str(&format!(
+                "{{\"ts\":{time},\"request_id\":\"r-{i}\",\"status\":200,\"duration_ms\":5}}\n"
+            ));
+        }
+    }
+    let (analysis, lines) = read_all(text.as_bytes()).expect("a log");
+    assert_eq!((lines.entries, analysis.clock_jumps), (20, 0));
+    assert_eq!(find(&analysis, "/a").timed, 18);
+}
+
+#[test]
+fn gates_on_requests_need_to_know_which_lines_are_requests() {
+    let end = r#"{"method":"GET","path":"/a","status":200,"duration_ms":5}"#;
+    let other = r#"{"method":"GET","path":"/b"}"#;
+    let text = format!("{end}\n{other}\n");
+    let mut tally = Tally::new(Rules::default());
+    let mut log = ServerLog::new("log", &Hints::default());
+    read::read(text.as_bytes(), &mut log, &mut tally, &mut |_| true).expect("a log");
+    log.close(&mut tally);
+    let logs = log.logs_read();
+    let mut analysis = tally.analysis(logs.sources, logs.lines);
+    analysis.assumptions = logs.assumptions;
+    let is_judged = |gate: &str| {
+        let gate: Gate = gate.parse().expect("a gate");
+        gate.judge(&analysis).value.is_ok()
+    };
+    assert!(!is_judged("errors>1%") && !is_judged("requests>5"));
+    assert!(is_judged("mean>1s"));
 }

@@ -53,6 +53,15 @@ fn assumptions() -> Vec<LogAssumption> {
             unit_ns: 1_000,
             others_ns: vec![1_000_000],
         },
+        LogAssumption::DurationFields {
+            field: "latency_ms".into(),
+            other: "total_ms".into(),
+        },
+        LogAssumption::SharedIds { requests: 1 },
+        LogAssumption::SharedIds { requests: 20 },
+        LogAssumption::UncountedLines { lines: 1 },
+        LogAssumption::UncountedLines { lines: 20 },
+        LogAssumption::UnfinishedRequests { requests: 20 },
         LogAssumption::MixedForms {
             place: "rt".into(),
             unit_ns: 1_000_000_000,
@@ -131,6 +140,13 @@ fn advice() -> Vec<LogAdvice> {
             field: "when".into(),
             example: "yesterday".into(),
         },
+        LogAdvice::StatusesUnparsed {
+            field: "status".into(),
+            example: "broken".into(),
+        },
+        LogAdvice::DurationsEmpty {
+            field: "duration_ms".into(),
+        },
     ];
     let roles = [FieldRole::Time, FieldRole::Duration, FieldRole::Path];
     for role in roles {
@@ -145,6 +161,9 @@ fn advice() -> Vec<LogAdvice> {
             LogAdvice::DurationsWithoutStatement { durations: n },
             LogAdvice::StatementsCutOff { statements: n },
             LogAdvice::InternalStatements { statements: n },
+            LogAdvice::LinesWithoutEnd { lines: n },
+            LogAdvice::RepeatedLines { lines: n },
+            LogAdvice::LinesOfParts { lines: n },
             LogAdvice::LinesWithoutRequest { lines: n },
             LogAdvice::RecordsWithoutRequest { records: n },
             LogAdvice::ConnectionLines { lines: n },
