@@ -298,7 +298,9 @@ pub fn unknown(lines: &[&[u8]], hints: &Hints) -> String {
     if let Some(advice) = database_advice(lines) {
         return problem + advice;
     }
-    let advice = if first.starts_with(b"{") || first.starts_with(b"[{") {
+    let advice = if first.starts_with(b"[{") || first.trim_ascii() == b"[" {
+        "It looks like a JSON array: convert it to one object per line with `jq -c '.[]'`."
+    } else if first.starts_with(b"{") {
         "It looks like JSON, but not with one object per line: convert it with `jq -c .`."
     } else {
         "Pass the format from the server's configuration, such as\n  \

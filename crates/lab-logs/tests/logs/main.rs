@@ -3,6 +3,7 @@
 //! the library.
 
 mod joins;
+mod postgresql;
 mod reading;
 mod records;
 mod support;
