@@ -528,12 +528,18 @@ pub fn advice(advice: &LogAdvice) -> String {
                 .into()
         }
         LogAdvice::NoTimeTaken => "The log has no durations: choose the field time-taken.".into(),
-        LogAdvice::TranslatedDurations { messages } => format!(
-            "{} {} like {} in another language and {} not counted: set lc_messages = 'C'.",
+        LogAdvice::TranslatedMessages { messages } => format!(
+            "{} {} in another language and {} not counted: set lc_messages = 'C'.",
             say::count(*messages as usize, "message"),
-            if *messages == 1 { "looks" } else { "look" },
-            if *messages == 1 { "a duration" } else { "durations" },
             be(*messages),
+            be(*messages),
+        ),
+        LogAdvice::NestedStatements { statements } => format!(
+            "{} ran inside {}, so {} time counts twice, also in the outer {}: set auto_explain.log_nested_statements = off.",
+            say::count(*statements as usize, "statement"),
+            if *statements == 1 { "a function" } else { "functions" },
+            if *statements == 1 { "its" } else { "their" },
+            if *statements == 1 { "statement" } else { "statements" },
         ),
         LogAdvice::ErrorsWithoutStatement { errors } => format!(
             "{} {} no statement and {} as {}: set log_min_error_statement = error.",
@@ -549,6 +555,11 @@ pub fn advice(advice: &LogAdvice) -> String {
         LogAdvice::NoProcessNumbers => {
             "Lines have no process ID, so statements and durations in separate lines cannot be joined: add %p to \
              log_line_prefix."
+                .into()
+        }
+        LogAdvice::UnclearProcessNumbers => {
+            "Lines have multiple numbers that may be the process ID, so statements and durations in separate lines are not \
+             joined: specify the log_line_prefix of PostgreSQL with --log-format."
                 .into()
         }
         LogAdvice::DurationsWithoutStatement { durations } => format!(

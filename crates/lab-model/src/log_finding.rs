@@ -246,10 +246,15 @@ pub enum LogAdvice {
     NoDates,
     /// W3C: lines have no `time-taken` field.
     NoTimeTaken,
-    /// PostgreSQL: messages look like durations in another language.
-    TranslatedDurations {
+    /// PostgreSQL: messages are in another language.
+    TranslatedMessages {
         /// The number of messages.
         messages: u64,
+    },
+    /// PostgreSQL: auto_explain logged statements inside functions.
+    NestedStatements {
+        /// The number of statements inside functions.
+        statements: u64,
     },
     /// PostgreSQL: errors have no statement.
     ErrorsWithoutStatement {
@@ -258,6 +263,8 @@ pub enum LogAdvice {
     },
     /// PostgreSQL: lines have no process ID, which is needed to match durations to statements.
     NoProcessNumbers,
+    /// PostgreSQL: lines have multiple numbers that may be the process ID.
+    UnclearProcessNumbers,
     /// PostgreSQL: durations have no statement.
     DurationsWithoutStatement {
         /// The number of durations.
@@ -385,7 +392,8 @@ impl LogAdvice {
     /// numbers from multiple logs are added.
     fn count(&mut self) -> Option<&mut u64> {
         match self {
-            LogAdvice::TranslatedDurations { messages: n }
+            LogAdvice::TranslatedMessages { messages: n }
+            | LogAdvice::NestedStatements { statements: n }
             | LogAdvice::ErrorsWithoutStatement { errors: n }
             | LogAdvice::DurationsWithoutStatement { durations: n }
             | LogAdvice::StatementsCutOff { statements: n }

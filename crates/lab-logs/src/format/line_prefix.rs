@@ -3,6 +3,7 @@
 //!
 //! Source: PostgreSQL 17, 19.8.3 *What to Log*.
 
+use super::process_field::{PrefixParts, ProcessField, find_client};
 use crate::join::{certain_id, id_in_application};
 use crate::time::{iso, number, scaled};
 use memchr::memmem;
@@ -73,6 +74,8 @@ pub struct Head<'l> {
     ///
     /// In an unknown prefix, only a name that contains a request ID is recognized.
     pub application: &'l [u8],
+    /// The text before the tag.
+    pub prefix: &'l [u8],
     /// The kind of the line.
     pub tag: LineTag,
     /// The text of the message.
@@ -82,10 +85,25 @@ pub struct Head<'l> {
 /// The method of recognizing heads of lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LinePrefix {
-    /// By the patterns of times and process IDs. `true` means that every head has a time.
-    Detected(bool),
+    /// By the patterns of times and process IDs.
+    Detected(DetectedPrefix),
     /// By the server's `log_line_prefix`.
     Configured(Vec<PrefixPiece>),
+}
+
+/// Facts about an unknown `log_line_prefix`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DetectedPrefix {
+    /// True if every head has a time.
+    pub has_time: bool,
+    /// True if the prefix does not end in a separator, as in `user=appLOG:  `.
+    pub is_attached: bool,
+    /// The index of the message's time among the times of a head.
+    ///
+    /// The other times can be the start of the session, or a time that a container wrote.
+    pub time: usize,
+    /// The field that identifies the session.
+    pub process: ProcessField,
 }
 
 /// A piece of a `log_line_prefix`.
@@ -133,14 +151,28 @@ impl LinePrefix {
         Ok(LinePrefix::Configured(pieces))
     }
 
+    /// Creates a method that recognizes heads by their patterns, without facts from a sample.
+    #[cfg(test)]
+    pub fn detected(has_time: bool) -> LinePrefix {
+        LinePrefix::Detected(DetectedPrefix {
+            has_time,
+            ..DetectedPrefix::default()
+        })
+    }
+
+    /// Returns true if more than one field of the prefix may be the process ID.
+    pub fn is_process_unclear(&self) -> bool {
+        matches!(self, LinePrefix::Detected(prefix) if prefix.process == ProcessField::Unclear)
+    }
+
     /// Parses the head of a line.
     ///
     /// Returns `None` if the line continues the previous message or was not written by PostgreSQL.
     pub fn head<'l>(&self, line: &'l [u8]) -> Option<Head<'l>> {
         match self {
-            LinePrefix::Detected(has_time) => {
-                let head = find_head(line)?;
-                (!has_time || head.time != HeadTime::None).then_some(head)
+            LinePrefix::Detected(prefix) => {
+                let head = find_head(line, prefix)?;
+                (!prefix.has_time || head.time != HeadTime::None).then_some(head)
             }
             LinePrefix::Configured(pieces) => {
                 let mut found = Fields::default();
@@ -149,8 +181,9 @@ impl LinePrefix {
                 let (tag, text) = tag_at_begin(rest)?;
                 Some(Head {
                     time: found.time.unwrap_or(HeadTime::None),
-                    process: found.session.or(found.process),
+                    process: found.session.or(found.process).or(found.client),
                     application: found.application,
+                    prefix: &line[..line.len() - rest.len()],
                     tag,
                     text,
                 })
@@ -173,44 +206,74 @@ fn tag_named(name: &[u8]) -> Option<LineTag> {
 /// Splits a tag such as `LOG:  ` from the text that follows the tag.
 fn tag_at_begin(text: &[u8]) -> Option<(LineTag, &[u8])> {
     let end = memmem::find(&text[..text.len().min(16)], b":  ")?;
-    Some((tag_named(&text[..end])?, &text[end + 3..]))
+    Some((tag_named(&text[..end])?, without_code(&text[end + 3..])))
+}
+
+/// Removes an error code such as `42P01: `, which `log_error_verbosity = verbose` writes.
+fn without_code(text: &[u8]) -> &[u8] {
+    let is_code = |code: &[u8]| {
+        code.iter()
+            .all(|b| b.is_ascii_digit() || b.is_ascii_uppercase())
+    };
+    match text.split_at_checked(5) {
+        Some((code, rest)) if is_code(code) => rest.strip_prefix(b": ").unwrap_or(text),
+        _ => text,
+    }
 }
 
 /// Finds a head by pattern: everything before the first tag is the prefix.
-fn find_head(line: &[u8]) -> Option<Head<'_>> {
-    if line.first() == Some(&b'\t') {
+fn find_head<'l>(line: &'l [u8], detected: &DetectedPrefix) -> Option<Head<'l>> {
+    if line.first() == Some(&b'\t') || is_json(line) {
         return None;
     }
     let begin = &line[..line.len().min(MAX_HEAD)];
     let (at, tag, text) = memmem::find_iter(begin, b": ").find_map(|end| {
-        let letters = line[..end]
-            .iter()
-            .rev()
-            .take_while(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
-            .count();
-        let at = end - letters;
-        let is_word_before = at > 0 && line[at - 1].is_ascii_alphanumeric();
-        let tag = tag_named(&line[at..end]).filter(|_| !is_word_before)?;
+        let (at, tag) = tag_before(&line[..end], detected.is_attached)?;
         let text = match &line[end + 2..] {
-            [b' ', text @ ..] => text,
-            // Some collectors merge two blanks into a single blank.
-            text if text.starts_with(b"duration: ") || text.starts_with(b"statement: ") => text,
-            _ => return None,
+            [b' ', text @ ..] => without_code(text),
+            text => {
+                // Some collectors merge two blanks into a single blank.
+                let text = without_code(text);
+                let is_certain =
+                    text.starts_with(b"duration: ") || text.starts_with(b"statement: ");
+                is_certain.then_some(text)?
+            }
         };
         Some((at, tag, text))
     })?;
     let prefix = &line[..at];
-    let (time, before, after) = find_time(prefix);
-    let process = find_session(before)
-        .or_else(|| find_session(after))
-        .or_else(|| find_process(before, after));
+    let parts = PrefixParts::new(prefix);
+    let time = parts.times.get(detected.time).or(parts.times.first());
     Some(Head {
-        time,
-        process,
+        time: time.copied().unwrap_or(HeadTime::None),
+        process: detected.process.find(&parts),
         application: find_application(prefix),
+        prefix,
         tag,
         text,
     })
+}
+
+/// Returns true if a line is JSON, or a line of JSON that spans multiple lines.
+pub fn is_json(line: &[u8]) -> bool {
+    let text = line.trim_ascii_start();
+    matches!(text.first(), Some(b'{' | b'"')) || text.starts_with(b"[{")
+}
+
+/// Returns the position and the kind of the tag at the end of a text.
+fn tag_before(text: &[u8], is_attached: bool) -> Option<(usize, LineTag)> {
+    let letters = text
+        .iter()
+        .rev()
+        .take_while(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
+        .count();
+    let begin = text.len() - letters;
+    if is_attached {
+        return (begin..text.len()).find_map(|at| Some((at, tag_named(&text[at..])?)));
+    }
+    let is_word_before = begin > 0 && text[begin - 1].is_ascii_alphanumeric();
+    let tag = tag_named(&text[begin..]).filter(|_| !is_word_before)?;
+    Some((begin, tag))
 }
 
 /// Finds the `application_name` in a prefix: after a key, or as a word that looks like a request
@@ -230,22 +293,6 @@ fn find_application(prefix: &[u8]) -> &[u8] {
         .filter(|name| id_in_application(name).is_some())
         .or_else(|| certain_id(prefix))
         .unwrap_or_default()
-}
-
-/// Finds the first time in a prefix. Returns the time, the text before the time, and the text after
-/// the time.
-fn find_time(prefix: &[u8]) -> (HeadTime<'_>, &[u8], &[u8]) {
-    for at in 0..prefix.len().saturating_sub(12) {
-        let is_begin = at == 0 || !prefix[at - 1].is_ascii_alphanumeric();
-        if !is_begin || !prefix[at].is_ascii_digit() {
-            continue;
-        }
-        let text = &prefix[at..];
-        if let Some((time, length)) = local_time(text).or_else(|| unix_time(text)) {
-            return (time, &prefix[..at], &text[length..]);
-        }
-    }
-    (HeadTime::None, b"", prefix)
 }
 
 /// Parses a time such as `2026-05-01 10:00:00.123 CEST` at the beginning of `text`.
@@ -278,7 +325,7 @@ pub fn local_time(text: &[u8]) -> Option<(HeadTime<'_>, usize)> {
 }
 
 /// Parses `%n`: seconds since 1970 with three decimals.
-fn unix_time(text: &[u8]) -> Option<(HeadTime<'_>, usize)> {
+pub fn unix_time(text: &[u8]) -> Option<(HeadTime<'_>, usize)> {
     let is_form = text.len() >= 14 && text[..10].iter().all(u8::is_ascii_digit) && text[10] == b'.';
     let is_end = text.get(14).is_none_or(|b| !b.is_ascii_digit());
     let seconds = (is_form && is_end)
@@ -323,14 +370,8 @@ fn zone_length(text: &[u8]) -> usize {
     }
 }
 
-/// Finds `%c`, the start time and process ID of a session in hexadecimal digits: `65a1b2c3.4d2`.
-fn find_session(text: &[u8]) -> Option<&[u8]> {
-    let is_word = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.');
-    text.split(|b| !is_word(b))
-        .find(|word| session_length(word) == word.len() && !word.is_empty())
-}
-
-fn session_length(text: &[u8]) -> usize {
+/// Returns the length of a `%c` at the beginning of `text`, or 0.
+pub fn session_length(text: &[u8]) -> usize {
     let hex = |text: &[u8]| text.iter().take_while(|b| b.is_ascii_hexdigit()).count();
     let seconds = hex(text);
     if !(7..=9).contains(&seconds) || text.get(seconds) != Some(&b'.') {
@@ -343,66 +384,13 @@ fn session_length(text: &[u8]) -> usize {
     }
 }
 
-/// Finds a process ID: preferably in brackets, otherwise after a key, otherwise alone.
-fn find_process<'l>(before: &'l [u8], after: &'l [u8]) -> Option<&'l [u8]> {
-    let is_number =
-        |word: &&[u8]| !word.is_empty() && word.len() <= 10 && word.iter().all(u8::is_ascii_digit);
-    let bracketed = |text: &'l [u8]| {
-        let mut parts = text.split(|b| *b == b'[').skip(1);
-        parts.find_map(|part| {
-            part.split(|b| *b == b']')
-                .next()
-                .filter(is_number)
-                .filter(|n| part.len() > n.len())
-        })
-    };
-    let named = |text: &'l [u8]| {
-        let lower = text.to_ascii_lowercase();
-        [
-            &b"pid="[..],
-            b"pid:",
-            b"process=",
-            b"process:",
-            b"process ",
-            b"p=",
-        ]
-        .iter()
-        .find_map(|name| {
-            let at = memmem::find(&lower, name)
-                .filter(|at| *at == 0 || !lower[*at - 1].is_ascii_alphanumeric())?;
-            let rest = &text[at + name.len()..];
-            let rest = rest.strip_prefix(b" ").unwrap_or(rest);
-            Some(&rest[..rest.iter().take_while(|b| b.is_ascii_digit()).count()]).filter(is_number)
-        })
-    };
-    let alone = |text: &'l [u8]| {
-        let is_edge = |b: &u8| matches!(b, b' ' | b':' | b',' | b'|' | b';' | b'<' | b'>');
-        text.split(is_edge).find(is_number)
-    };
-    // `[%p-%l]`, as opposed to `[%l-1]`, which contains the line number.
-    let with_line = |text: &'l [u8]| {
-        let mut parts = text.split(|b| *b == b'[').skip(1);
-        parts.find_map(|part| {
-            let inner = part.split(|b| *b == b']').next()?;
-            let dash = memchr::memchr(b'-', inner)?;
-            let (process, line) = (&inner[..dash], &inner[dash + 1..]);
-            (is_number(&process) && is_number(&line) && line != b"1").then_some(process)
-        })
-    };
-    let parts = [after, before];
-    let by = |find: &dyn Fn(&'l [u8]) -> Option<&'l [u8]>| parts.iter().find_map(|part| find(part));
-    by(&bracketed)
-        .or_else(|| by(&named))
-        .or_else(|| by(&alone))
-        .or_else(|| by(&with_line))
-}
-
 /// The fields of a prefix that the user specified.
 #[derive(Clone, Copy, Debug, Default)]
 struct Fields<'l> {
     time: Option<HeadTime<'l>>,
     session: Option<&'l [u8]>,
     process: Option<&'l [u8]>,
+    client: Option<&'l [u8]>,
     application: &'l [u8],
 }
 
@@ -478,8 +466,10 @@ fn match_pieces<'l>(
         let behind = is_possible
             .then(|| match_pieces(rest, &text[length..], fields, attempts))
             .flatten()?;
-        if letter == b'a' {
-            fields.application = text[..length].trim_ascii();
+        match letter {
+            b'a' => fields.application = text[..length].trim_ascii(),
+            b'r' => fields.client = find_client(&text[..length]),
+            _ => {}
         }
         Some(behind)
     })
@@ -488,8 +478,8 @@ fn match_pieces<'l>(
 /// A syslog line without the header that syslog wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SyslogLine<'l> {
-    /// The server's process ID.
-    pub process: &'l [u8],
+    /// The host, the program and the process ID, as written in the line.
+    pub session: &'l [u8],
     /// The sequence number of this piece of the message, from 1, or `None` if pieces are not
     /// numbered.
     pub part: Option<u64>,
@@ -518,8 +508,17 @@ fn process_mark(begin: &[u8]) -> Option<(usize, usize)> {
     Some((mark, length))
 }
 
-/// Parses a line such as `Jan 13 11:04:00 host postgres[281794]: [5-1] …`.
+/// Parses a line such as `Jan 13 11:04:00 host postgres[281794]: [5-1] …`, or a line in the format
+/// of RFC 5424, such as `<134>1 2024-01-13T11:04:00Z host postgres 281794 - - [5-1] …`.
 pub fn syslog_line(line: &[u8]) -> Option<SyslogLine<'_>> {
+    let behind_priority = match line {
+        [b'<', rest @ ..] => &rest[memchr::memchr(b'>', &rest[..rest.len().min(4)])? + 1..],
+        _ => line,
+    };
+    if let Some(record) = behind_priority.strip_prefix(b"1 ") {
+        return syslog_record(record);
+    }
+    let line = behind_priority;
     let begin = &line[..line.len().min(256)];
     let (mark, length) = process_mark(begin)?;
     let open = memchr::memrchr(b'[', &line[..mark])?;
@@ -529,21 +528,54 @@ pub fn syslog_line(line: &[u8]) -> Option<SyslogLine<'_>> {
         && (line[open - 1].is_ascii_alphanumeric() || matches!(line[open - 1], b'_' | b'-'));
     number(process).filter(|_| has_name)?;
     let before = &line[..open];
-    let time = match local_time(before) {
-        Some((time, _)) => time,
-        // `Jan 13 11:04:00 `, or `<134>Jan 13 11:04:00 `.
-        None => {
-            let text = before.strip_prefix(b"<").map_or(before, |rest| {
-                &rest[memchr::memchr(b'>', rest).map_or(0, |end| end + 1)..]
-            });
-            let is_clock = text.len() > 15
-                && text[9] == b':'
-                && text[12] == b':'
-                && text[0].is_ascii_uppercase();
-            is_clock.then_some(HeadTime::None)?
-        }
+    let (time, time_length) = local_time(before).or_else(|| {
+        // `Jan 13 11:04:00 `.
+        let is_clock = before.len() > 15
+            && before[9] == b':'
+            && before[12] == b':'
+            && before[0].is_ascii_uppercase();
+        is_clock.then_some((HeadTime::None, 15))
+    })?;
+    let (part, text) = without_part(&line[mark + length..]);
+    Some(SyslogLine {
+        session: line[time_length..mark].trim_ascii_start(),
+        part,
+        time,
+        text,
+    })
+}
+
+/// Parses the part of an RFC 5424 line after its version.
+fn syslog_record(record: &[u8]) -> Option<SyslogLine<'_>> {
+    let mut at = 0;
+    let mut word = || {
+        let begin = at;
+        at += memchr::memchr(b' ', &record[begin..])? + 1;
+        Some((begin, &record[begin..at - 1]))
     };
-    let text = &line[mark + length..];
+    let (_, time) = word()?;
+    let (host_at, _) = word()?;
+    let _program = word()?;
+    let (process_at, process) = word()?;
+    let _message_id = word()?;
+    number(process)?;
+    let text = &record[at..];
+    let text = match text.strip_prefix(b"- ") {
+        Some(text) => text,
+        // Structured data, such as `[origin ip="10.0.0.5"] `.
+        None => &text[memmem::find(text.strip_prefix(b"[")?, b"] ")? + 3..],
+    };
+    let (part, text) = without_part(text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text));
+    Some(SyslogLine {
+        session: &record[host_at..process_at + process.len()],
+        part,
+        time: local_time(time).map_or(HeadTime::None, |(time, _)| time),
+        text,
+    })
+}
+
+/// Splits the number of a piece, such as `[5-2] `, from the text that follows.
+pub fn without_part(text: &[u8]) -> (Option<u64>, &[u8]) {
     let numbered = |text: &'_ [u8]| {
         let rest = text.strip_prefix(b"[")?;
         let end = memchr::memchr(b']', &rest[..rest.len().min(32)])?;
@@ -560,16 +592,10 @@ pub fn syslog_line(line: &[u8]) -> Option<SyslogLine<'_>> {
     let behind_color = color.map_or(text, |end| &text[end + 1..]);
     let found = numbered(text).map(|found| (found, text));
     let found = found.or_else(|| numbered(behind_color).map(|found| (found, behind_color)));
-    let (part, text) = match found {
+    match found {
         Some(((part, length), text)) => (Some(part), &text[length..]),
         None => (None, text),
-    };
-    Some(SyslogLine {
-        process,
-        part,
-        time,
-        text,
-    })
+    }
 }
 
 #[cfg(test)]
@@ -579,7 +605,7 @@ mod tests {
     const T: i64 = 1_705_143_840;
 
     fn found(line: &str) -> (HeadTime<'_>, Option<&str>, &str) {
-        let head = LinePrefix::Detected(false)
+        let head = LinePrefix::detected(false)
             .head(line.as_bytes())
             .unwrap_or_else(|| panic!("no head in {line}"));
         let text = |bytes| std::str::from_utf8(bytes).expect("UTF-8");
@@ -659,7 +685,7 @@ mod tests {
             assert!(text.ends_with('x'), "{line}");
         }
         let head = |line: &str| {
-            LinePrefix::Detected(true)
+            LinePrefix::detected(true)
                 .head(line.as_bytes())
                 .map(|head| head.tag)
         };
@@ -729,8 +755,8 @@ mod tests {
         let line =
             syslog_line(b"Jan 13 11:04:00 host postgres[77]: [5-2] #011FROM t").expect("a line");
         assert_eq!(
-            (line.process, line.part, line.text),
-            (&b"77"[..], Some(2), &b"#011FROM t"[..])
+            (line.session, line.part, line.text),
+            (&b"host postgres[77"[..], Some(2), &b"#011FROM t"[..])
         );
         let line =
             syslog_line(b"2024-01-13T11:04:00+00:00 host postgres[77]: LOG:  x").expect("a line");
@@ -741,8 +767,8 @@ mod tests {
         let line = syslog_line(b"2024-01-13T11:04:00+00:00 app[postgres.77]: [GREEN] [5-3] \tx")
             .expect("a line");
         assert_eq!(
-            (line.process, line.part, line.text),
-            (&b"77"[..], Some(3), &b"\tx"[..])
+            (line.session, line.part, line.text),
+            (&b"app[postgres.77"[..], Some(3), &b"\tx"[..])
         );
         assert_eq!(
             syslog_line(b"2024-01-13 11:04:00 UTC [77]: [5-1] db=x LOG:  y"),

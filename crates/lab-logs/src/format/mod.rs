@@ -17,6 +17,8 @@ mod open_requests;
 mod otlp;
 mod pattern;
 mod postgresql;
+mod prefix_sample;
+mod process_field;
 mod s3;
 mod sessions;
 mod slow_log;
@@ -26,6 +28,7 @@ mod units;
 mod upstream;
 mod w3c;
 mod wrapped;
+mod wrapper;
 
 use crate::entry::{Entry, LineKind};
 use crate::read::MAX_LINE;
@@ -43,16 +46,18 @@ pub use field_names::FieldMap;
 use haproxy::HaProxy;
 use json::Json;
 use lab_model::{LogAdvice, LogAssumption};
-use line_prefix::{HeadTime, LinePrefix};
+use line_prefix::{LinePrefix, syslog_line, without_part};
 use lograge::Lograge;
 use otlp::Otlp;
 use pattern::Pattern;
 use postgresql::{PostgresqlLog, is_csv_head, is_json_message, wrapped_text};
+use prefix_sample::detect_prefix;
 use s3::S3;
 use slow_log::SlowLog;
 pub(crate) use units::unit_name;
 use w3c::W3c;
 use wrapped::{WrappedLog, find_wrapped};
+use wrapper::Wrapper;
 
 /// The number of lines used to detect the format.
 const SAMPLE_LINES: usize = 1_000;
@@ -217,10 +222,12 @@ fn postgresql_records(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
             PostgresqlLog::csv(zone()),
         ));
     }
+    let wrapper = Wrapper::detect(lines);
+    let lines: Vec<&[u8]> = lines.iter().map(|line| wrapper.text(line)).collect();
     if lines.iter().any(|line| is_json_message(line)) {
         return Some(postgresql_reader(
             "PostgreSQL's log in JSON",
-            PostgresqlLog::json(zone()),
+            PostgresqlLog::json(zone()).with_sample(wrapper, &[]),
         ));
     }
     let wrapped = |line: &&[u8]| {
@@ -228,16 +235,38 @@ fn postgresql_records(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
             .then(|| wrapped_text(line))
             .flatten()
     };
-    let texts: Vec<String> = lines.iter().take(100).filter_map(wrapped).collect();
-    let has_time = postgresql_heads(&texts.iter().map(String::as_bytes).collect::<Vec<_>>())?;
-    let log = PostgresqlLog::wrapped(LinePrefix::Detected(has_time), zone());
+    let texts: Vec<String> = lines.iter().filter_map(wrapped).map(|w| w.text).collect();
+    if texts.len() * 2 <= lines.len() {
+        return None;
+    }
+    let texts: Vec<&[u8]> = texts
+        .iter()
+        .flat_map(|text| text.split('\n'))
+        .map(|line| without_part(line.as_bytes()).1)
+        .collect();
+    let prefix = detect_prefix(&texts).filter(|prefix| is_statement_log(&texts, prefix))?;
+    let log = PostgresqlLog::wrapped(prefix, zone()).with_sample(wrapper, &texts);
     Some(postgresql_reader("PostgreSQL's log, wrapped in JSON", log))
 }
 
+/// Returns true if most lines begin messages of PostgreSQL, or if a message is about a statement.
+fn is_statement_log(lines: &[&[u8]], prefix: &LinePrefix) -> bool {
+    let heads: Vec<_> = lines.iter().filter_map(|line| prefix.head(line)).collect();
+    let begins = [&b"duration: "[..], b"statement: ", b"execute "];
+    let mut statements = heads
+        .iter()
+        .filter(|head| begins.iter().any(|begin| head.text.starts_with(begin)));
+    heads.len() * 2 > lines.len() || statements.next().is_some()
+}
+
 fn postgresql(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
-    let has_time = postgresql_heads(lines)?;
-    let log = PostgresqlLog::text(LinePrefix::Detected(has_time), hints.zone.clone());
-    Some(postgresql_reader("PostgreSQL's log", log))
+    let wrapper = Wrapper::detect(lines);
+    let lines: Vec<&[u8]> = lines.iter().map(|line| wrapper.text(line)).collect();
+    let log = PostgresqlLog::text(detect_prefix(&lines)?, hints.zone.clone());
+    Some(postgresql_reader(
+        "PostgreSQL's log",
+        log.with_sample(wrapper, &lines),
+    ))
 }
 
 /// Creates a reader of PostgreSQL's log with a `log_line_prefix`.
@@ -248,33 +277,23 @@ fn prefixed_postgresql(
     begin: &[u8],
     hints: &Hints,
 ) -> Option<Result<LogReader, String>> {
-    let is_prefix = format.contains('%') && postgresql_heads(&sample_lines(begin)).is_some();
-    let reader = |prefix| {
-        let log = PostgresqlLog::text(prefix, hints.zone.clone());
-        postgresql_reader("PostgreSQL's log with the specified log_line_prefix", log)
+    let lines = sample_lines(begin);
+    let wrapper = Wrapper::detect(&lines);
+    let lines: Vec<&[u8]> = lines.iter().map(|line| wrapper.text(line)).collect();
+    let prefix = format.contains('%').then(|| LinePrefix::new(format))?;
+    let has_head = |line: &&[u8]| {
+        let text = syslog_line(line).map_or(*line, |syslog| syslog.text);
+        prefix
+            .as_ref()
+            .is_ok_and(|prefix| prefix.head(text).is_some())
     };
-    is_prefix.then(|| LinePrefix::new(format).map(reader))
-}
-
-/// Returns true if the lines of PostgreSQL's log have times, or `None` if the lines are from
-/// another log.
-fn postgresql_heads(lines: &[&[u8]]) -> Option<bool> {
-    let prefix = LinePrefix::Detected(false);
-    let (mut heads, mut times) = (0, 0);
-    for line in lines {
-        let text = line_prefix::syslog_line(line).map_or(*line, |syslog| syslog.text);
-        let Some(head) = prefix.head(text) else {
-            continue;
-        };
-        let has_time = head.time != HeadTime::None;
-        // A line without a time may come from another program.
-        let is_certain = has_time || head.process.is_some() || head.text.starts_with(b"duration: ");
-        if is_certain || text.starts_with(b"LOG:  ") || text.len() < line.len() {
-            heads += 1;
-            times += usize::from(has_time);
-        }
+    if !lines.iter().any(has_head) && detect_prefix(&lines).is_none() {
+        return None;
     }
-    (heads > 0).then_some(times * 2 > heads)
+    Some(prefix.map(|prefix| {
+        let log = PostgresqlLog::text(prefix, hints.zone.clone()).with_sample(wrapper, &lines);
+        postgresql_reader("PostgreSQL's log with the specified log_line_prefix", log)
+    }))
 }
 
 fn postgresql_reader(words: &str, log: PostgresqlLog) -> LogReader {

@@ -6,14 +6,21 @@
 //! Sources: PostgreSQL 17, 19.8.4 *Using CSV-Format Log Output*, 19.8.5 *Using JSON-Format Log
 //! Output*.
 
-use super::line_prefix::{HeadTime, LinePrefix, LineTag, Severity, local_time, syslog_line};
+use super::line_prefix::{
+    HeadTime, LinePrefix, LineTag, Severity, SyslogLine, is_json, local_time, syslog_line,
+    unix_time, without_part,
+};
+use super::prefix_sample::text_before_time;
+use super::process_field::PrefixParts;
 use super::sessions::{Message, Sessions};
+use super::wrapper::{UnwrappedLine, Wrapper};
 use crate::entry::{Entry, LineKind};
 use crate::time::{Zone, number};
 use crate::zone_words::ZoneWords;
 use lab_model::{LogAdvice, LogAssumption};
 use memchr::memmem::find;
 use serde::Deserialize;
+use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -32,6 +39,7 @@ const PROCESS: usize = 3;
 const SESSION: usize = 5;
 const SEVERITY: usize = 11;
 const MESSAGE: usize = 13;
+const CONTEXT: usize = 18;
 const STATEMENT: usize = 19;
 /// The number of fields that precede `application_name`, which was added in PostgreSQL 9.0.
 const APPLICATION: usize = 22;
@@ -40,6 +48,7 @@ const APPLICATION: usize = 22;
 #[derive(Clone, Debug)]
 pub struct PostgresqlLog {
     encoding: Encoding,
+    wrapper: Wrapper,
     zones: ZoneWords,
     sessions: Sessions,
 }
@@ -49,7 +58,7 @@ pub struct PostgresqlLog {
 enum Encoding {
     /// `log_destination = stderr` or `syslog`.
     Text(TextMessages),
-    /// Text lines wrapped in JSON, as stored by Docker and Cloud Logging.
+    /// Text lines wrapped in JSON, as stored by Docker, Cloud Logging, Azure and journald.
     Wrapped(TextMessages),
     /// `csvlog`
     Csv(CsvRecord),
@@ -75,8 +84,12 @@ struct OpenMessage {
 #[derive(Clone, Debug)]
 struct TextMessages {
     prefix: LinePrefix,
-    open: OpenMessage,
-    /// The open message of each process. syslog may interleave the pieces of these messages.
+    /// The text before the time of each head, if it is always the same.
+    before_time: Option<Vec<u8>>,
+    /// True if the second and later lines of a message begin with a tab, as PostgreSQL writes them.
+    has_tabs: bool,
+    /// The open message of each container or, in syslog, of each process. Their pieces may be
+    /// interleaved.
     parts: HashMap<Vec<u8>, OpenMessage>,
     /// The total size of the open messages' text, in bytes.
     part_bytes: usize,
@@ -119,7 +132,11 @@ impl OpenMessage {
                 sessions.statement_of_last(process, &self.text, sink);
                 true
             }
-            Some(LineTag::Detail) | None => true,
+            Some(LineTag::Detail) => {
+                sessions.detail_of_last(process, &self.text);
+                true
+            }
+            None => true,
         };
         self.text.clear();
         is_read
@@ -130,6 +147,7 @@ impl PostgresqlLog {
     fn new(encoding: Encoding, zone: Zone) -> PostgresqlLog {
         PostgresqlLog {
             encoding,
+            wrapper: Wrapper::default(),
             zones: ZoneWords::new(zone),
             sessions: Sessions::default(),
         }
@@ -155,28 +173,27 @@ impl PostgresqlLog {
         PostgresqlLog::new(Encoding::Json, zone)
     }
 
+    /// Sets the wrapper of the lines, and learns the form of messages from the first lines.
+    pub fn with_sample(mut self, wrapper: Wrapper, lines: &[&[u8]]) -> PostgresqlLog {
+        if let Encoding::Text(messages) | Encoding::Wrapped(messages) = &mut self.encoding {
+            messages.before_time = text_before_time(lines, &messages.prefix);
+            messages.has_tabs = lines.iter().any(|line| tabbed_line(line).is_some());
+        }
+        self.wrapper = wrapper;
+        self
+    }
+
     /// Parses a line and passes complete entries to `sink`.
     pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
+        let Some(UnwrappedLine { source, text }) = self.wrapper.unwrap(line) else {
+            return LineKind::Other;
+        };
+        let (zones, sessions) = (&mut self.zones, &mut self.sessions);
         match &mut self.encoding {
-            Encoding::Text(messages) => {
-                messages.line(line, &mut self.zones, &mut self.sessions, sink)
-            }
-            Encoding::Wrapped(messages) => match wrapped_text(line) {
-                Some(text) => {
-                    let lines = text.trim_end_matches(['\r', '\n']).split('\n');
-                    let kinds = lines.map(|line| {
-                        messages.line(line.as_bytes(), &mut self.zones, &mut self.sessions, sink)
-                    });
-                    // The first line determines the kind.
-                    kinds
-                        .fold(None, |first, kind| first.or(Some(kind)))
-                        .unwrap_or(LineKind::Other)
-                }
-                None if line.is_empty() => LineKind::Other,
-                None => LineKind::Malformed,
-            },
-            Encoding::Csv(record) => record.line(line, &mut self.zones, &mut self.sessions, sink),
-            Encoding::Json => json_line(line, &mut self.zones, &mut self.sessions, sink),
+            Encoding::Text(messages) => messages.line(source, &text, zones, sessions, sink),
+            Encoding::Wrapped(messages) => messages.wrapped(&text, zones, sessions, sink),
+            Encoding::Csv(record) => record.line(&text, zones, sessions, sink),
+            Encoding::Json => json_line(&text, zones, sessions, sink),
         }
     }
 
@@ -207,7 +224,7 @@ impl PostgresqlLog {
         let open_s = match &self.encoding {
             Encoding::Text(messages) | Encoding::Wrapped(messages) => {
                 let parts = messages.parts.values().map(|open| open.time_s);
-                parts.max().flatten().max(messages.open.time_s)
+                parts.max().flatten()
             }
             Encoding::Csv(_) | Encoding::Json => None,
         };
@@ -235,7 +252,6 @@ impl PostgresqlLog {
         let cut_off = match &mut self.encoding {
             Encoding::Text(messages) | Encoding::Wrapped(messages) => {
                 let mut all = messages.take_parts();
-                all.push(std::mem::take(&mut messages.open));
                 let ended = all
                     .iter_mut()
                     .map(|open| open.end(&mut self.sessions, sink));
@@ -258,8 +274,19 @@ impl PostgresqlLog {
 
     /// Returns advice on how zones were interpreted, and on settings that make the server log more.
     pub fn advice(&self) -> Vec<LogAdvice> {
+        let is_unclear = match &self.encoding {
+            Encoding::Text(messages) | Encoding::Wrapped(messages) => {
+                messages.prefix.is_process_unclear()
+            }
+            Encoding::Csv(_) | Encoding::Json => false,
+        };
+        let named = |advice| match advice {
+            LogAdvice::NoProcessNumbers if is_unclear => LogAdvice::UnclearProcessNumbers,
+            advice => advice,
+        };
         let readings = self.zones.readings().into_iter();
-        readings.chain(self.sessions.advice()).collect()
+        let messages = self.sessions.advice().into_iter().map(named);
+        readings.chain(messages).collect()
     }
 }
 
@@ -290,78 +317,161 @@ fn kind(severity: Severity, text: &[u8]) -> LineKind {
     }
 }
 
-/// Extracts the text from a JSON line of Docker, Cloud Logging or the journal.
-pub fn wrapped_text(line: &[u8]) -> Option<String> {
-    #[derive(Deserialize)]
-    struct Wrapped<'l> {
-        #[serde(borrow)]
-        log: Option<Cow<'l, str>>,
-        #[serde(borrow, rename = "textPayload")]
-        text_payload: Option<Cow<'l, str>>,
-        #[serde(borrow, rename = "MESSAGE")]
-        message: Option<Cow<'l, str>>,
-    }
-    let wrapped: Wrapped = serde_json::from_slice(line).ok()?;
-    let text = wrapped.log.or(wrapped.text_payload);
-    text.or(wrapped.message).map(Cow::into_owned)
+/// The text in a JSON line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrappedText {
+    /// The text. It can have multiple lines.
+    pub text: String,
+    /// journald: the host and the process, which write the pieces of a message as separate lines.
+    source: String,
+}
+
+/// Extracts the text from a JSON line: of Docker (`log`), Cloud Logging (`textPayload`), journald
+/// (`MESSAGE`), Azure (`properties.message`) and others.
+pub fn wrapped_text(line: &[u8]) -> Option<WrappedText> {
+    let wrapped: Value = serde_json::from_slice(&plain(line)).ok()?;
+    let word = |name| {
+        wrapped
+            .get(name)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    };
+    let source = match word("_PID") {
+        "" => String::new(),
+        process => format!("{} {process}", word("_HOSTNAME")),
+    };
+    let text = text_field(&wrapped)?.to_string();
+    Some(WrappedText { text, source })
+}
+
+/// Returns the field of a JSON object that contains the text of a log line.
+fn text_field(object: &Value) -> Option<&str> {
+    const TEXTS: [&str; 5] = ["log", "textPayload", "message", "MESSAGE", "event_message"];
+    const OBJECTS: [&str; 2] = ["properties", "jsonPayload"];
+    let own = TEXTS.iter().find_map(|name| object.get(name)?.as_str());
+    own.or_else(|| {
+        OBJECTS
+            .iter()
+            .find_map(|name| text_field(object.get(name)?))
+    })
 }
 
 impl TextMessages {
     fn new(prefix: LinePrefix) -> TextMessages {
         TextMessages {
             prefix,
-            open: OpenMessage::default(),
+            before_time: None,
+            has_tabs: false,
             parts: HashMap::new(),
             part_bytes: 0,
             begun: 0,
         }
     }
 
-    fn line(
+    /// Parses a JSON line that contains text.
+    fn wrapped(
         &mut self,
         line: &[u8],
         zones: &mut ZoneWords,
         sessions: &mut Sessions,
         sink: &mut impl FnMut(&Entry),
     ) -> LineKind {
-        if line.first() == Some(&b'\t') {
-            return self.next_line(&line[1..]);
+        let Some(WrappedText { text, source }) = wrapped_text(line) else {
+            return match line {
+                [] => LineKind::Other,
+                // In a container, other programs write to the same stream.
+                _ if is_json_object(line) => LineKind::Other,
+                _ => LineKind::Malformed,
+            };
+        };
+        let text = text.trim_end_matches(['\r', '\n']);
+        let mut lines = text.split('\n').map(str::as_bytes);
+        let first = lines.next().unwrap_or_default();
+        // The first line determines the kind.
+        let kind = match without_part(first) {
+            (Some(part), text) if !source.is_empty() => {
+                let piece = SyslogLine {
+                    session: source.as_bytes(),
+                    part: Some(part),
+                    time: HeadTime::None,
+                    text,
+                };
+                self.piece(&piece, zones, sessions, sink)
+            }
+            _ => None,
+        };
+        let kind =
+            kind.unwrap_or_else(|| self.line(source.as_bytes(), first, zones, sessions, sink));
+        for line in lines {
+            self.line(source.as_bytes(), line, zones, sessions, sink);
         }
-        if let Some(syslog) = syslog_line(line) {
-            let text = without_escapes(syslog.text);
-            let head = self.head(&text, zones);
-            // A later piece is a line of the same message, the rest of a long line, or a line such
-            // as STATEMENT.
-            let is_first = syslog.part.is_none_or(|part| part == 1);
-            let is_head =
-                |open: &OpenMessage| is_first || !matches!(open.tag, Some(LineTag::Message(_)));
-            let head = head.filter(|(open, _)| is_head(open));
-            if head.is_none() && !is_first {
-                return self.next_part(syslog.process, &text, sessions, sink);
-            }
-            if let Some((mut open, kind)) = head {
-                open.process = Some(syslog.process.to_vec());
-                if open.time_s.is_none() {
-                    (open.time_s, open.offset_s) = resolve(syslog.time, zones);
-                }
-                return self.begin_part(syslog.process, open, kind, sessions, sink);
-            }
+        kind
+    }
+
+    /// Parses a line of a source, which is a container or empty.
+    fn line(
+        &mut self,
+        source: &[u8],
+        line: &[u8],
+        zones: &mut ZoneWords,
+        sessions: &mut Sessions,
+        sink: &mut impl FnMut(&Entry),
+    ) -> LineKind {
+        if let Some(rest) = tabbed_line(line) {
+            self.has_tabs = true;
+            return self.append(source, b"\n", rest, sessions, sink);
+        }
+        let piece = syslog_line(line);
+        if let Some(kind) = piece.and_then(|piece| self.piece(&piece, zones, sessions, sink)) {
+            return kind;
         }
         match self.head(line, zones) {
-            Some((open, kind)) => {
-                let mut last = std::mem::replace(&mut self.open, open);
-                if last.end(sessions, sink) {
-                    kind
-                } else {
-                    LineKind::Malformed
+            Some((mut open, kind)) => {
+                if !source.is_empty() {
+                    let process = open.process.take();
+                    open.process = process.map(|process| [source, b" ", &process].concat());
                 }
+                self.begin_part(source, open, kind, sessions, sink)
             }
-            None => match (line, container_line(line)) {
-                ([], _) if self.open.tag.is_none() => LineKind::Other,
-                (_, Some(rest)) => self.next_line(rest),
-                _ => self.next_line(line),
-            },
+            None => self.other_line(source, line, sessions, sink),
         }
+    }
+
+    /// Parses a line of syslog, which splits messages at line breaks and where its lines would
+    /// become too long. Returns `None` if the line neither begins nor continues a message.
+    fn piece(
+        &mut self,
+        piece: &SyslogLine,
+        zones: &mut ZoneWords,
+        sessions: &mut Sessions,
+        sink: &mut impl FnMut(&Entry),
+    ) -> Option<LineKind> {
+        let text = without_escapes(piece.text);
+        // A later piece is a line of the same message, the rest of a long line, or a line such as
+        // STATEMENT.
+        let is_first = piece.part.is_none_or(|part| part == 1);
+        let is_head =
+            |open: &OpenMessage| is_first || !matches!(open.tag, Some(LineTag::Message(_)));
+        let head = self.head(&text, zones);
+        if let Some((mut open, kind)) = head.filter(|(open, _)| is_head(open)) {
+            open.process = Some(piece.session.to_vec());
+            if open.time_s.is_none() {
+                (open.time_s, open.offset_s) = resolve(piece.time, zones);
+            }
+            return Some(self.begin_part(piece.session, open, kind, sessions, sink));
+        }
+        let is_open = self.parts.contains_key(piece.session);
+        if is_first && is_open && (piece.part.is_some() || self.begins_message(&text)) {
+            return Some(self.foreign_line(piece.session, &text, sessions, sink));
+        }
+        if is_first && !is_open {
+            return None;
+        }
+        let (between, text) = match text.strip_prefix(b"\t") {
+            Some(line) => (&b"\n"[..], line),
+            None => (&b""[..], &text[..]),
+        };
+        Some(self.append(piece.session, between, text, sessions, sink))
     }
 
     /// Parses the beginning of a message, and returns it with the kind of its line.
@@ -384,36 +494,74 @@ impl TextMessages {
         Some((open, kind))
     }
 
-    fn next_line(&mut self, line: &[u8]) -> LineKind {
-        if self.open.tag.is_none() {
-            return LineKind::Malformed;
+    /// Handles a line without a head and without a tab. It is from another program or, if a
+    /// collector removed the tabs, the next line of a message.
+    fn other_line(
+        &mut self,
+        source: &[u8],
+        line: &[u8],
+        sessions: &mut Sessions,
+        sink: &mut impl FnMut(&Entry),
+    ) -> LineKind {
+        let is_open = self.parts.contains_key(source);
+        if self.begins_message(line) {
+            return self.foreign_line(source, line, sessions, sink);
         }
-        self.open.push(b"\n");
-        self.open.push(line);
-        LineKind::Other
+        if is_json(line) && is_json_object(line) {
+            return LineKind::Other;
+        }
+        if is_open && self.has_tabs || !is_open && (line.is_empty() || !source.is_empty()) {
+            return LineKind::Other;
+        }
+        self.append(source, b"\n", line, sessions, sink)
     }
 
-    /// Appends the next piece of a message.
-    ///
-    /// syslog splits messages at line breaks and where its lines would become too long.
-    fn next_part(
+    /// Returns true if a line without a head begins like the lines with one.
+    fn begins_message(&self, line: &[u8]) -> bool {
+        let time = self
+            .before_time
+            .as_ref()
+            .and_then(|before| line.strip_prefix(&before[..]));
+        let is_time = |text| local_time(text).or_else(|| unix_time(text)).is_some();
+        time.is_some_and(is_time) || is_translated_head(line)
+    }
+
+    /// Ends the open message of a source at a line that begins another message. Its severity is in
+    /// another language, or another program wrote it.
+    fn foreign_line(
         &mut self,
-        process: &[u8],
+        source: &[u8],
+        line: &[u8],
+        sessions: &mut Sessions,
+        sink: &mut impl FnMut(&Entry),
+    ) -> LineKind {
+        let last = self.parts.remove(source);
+        self.part_bytes -= last.as_ref().map_or(0, |last| last.text.len());
+        if is_translated_head(line) {
+            sessions.skip_translated();
+        }
+        if last.is_none_or(|mut last| last.end(sessions, sink)) {
+            LineKind::Other
+        } else {
+            LineKind::Malformed
+        }
+    }
+
+    /// Appends text to the open message of a source.
+    fn append(
+        &mut self,
+        source: &[u8],
+        between: &[u8],
         text: &[u8],
         sessions: &mut Sessions,
         sink: &mut impl FnMut(&Entry),
     ) -> LineKind {
-        let Some(open) = self.parts.get_mut(process) else {
+        let Some(open) = self.parts.get_mut(source) else {
             return LineKind::Malformed;
         };
         let before = open.text.len();
-        match text.strip_prefix(b"\t") {
-            Some(line) => {
-                open.push(b"\n");
-                open.push(line);
-            }
-            None => open.push(text),
-        }
+        open.push(between);
+        open.push(text);
         self.part_bytes += open.text.len() - before;
         self.fit_parts(sessions, sink);
         LineKind::Other
@@ -421,7 +569,7 @@ impl TextMessages {
 
     fn begin_part(
         &mut self,
-        process: &[u8],
+        source: &[u8],
         mut open: OpenMessage,
         kind: LineKind,
         sessions: &mut Sessions,
@@ -431,7 +579,7 @@ impl TextMessages {
         open.number = self.begun;
         self.begun += 1;
         self.part_bytes += open.text.len();
-        let last = self.parts.insert(process.to_vec(), open);
+        let last = self.parts.insert(source.to_vec(), open);
         self.part_bytes -= last.as_ref().map_or(0, |last| last.text.len());
         if last.is_none_or(|mut last| last.end(sessions, sink)) {
             kind
@@ -450,7 +598,7 @@ impl TextMessages {
         }
     }
 
-    /// Removes and returns the open messages of all processes, in the order of the log.
+    /// Removes and returns the open messages of all sources, in the order of the log.
     fn take_parts(&mut self) -> Vec<OpenMessage> {
         self.part_bytes = 0;
         let mut parts: Vec<OpenMessage> = self.parts.drain().map(|(_, open)| open).collect();
@@ -459,11 +607,33 @@ impl TextMessages {
     }
 }
 
-/// Returns the text after a time that a container runtime wrote, if the line continues a message.
-fn container_line(line: &[u8]) -> Option<&[u8]> {
-    let (time, length) = local_time(line)?;
-    let rest = line[length..].strip_prefix(b" ")?.strip_prefix(b"\t")?;
-    matches!(time, HeadTime::Local(..)).then_some(rest)
+/// Returns the text of the second or a later line of a message, which begins with a tab. A
+/// container runtime can write a time before the tab.
+fn tabbed_line(line: &[u8]) -> Option<&[u8]> {
+    line.strip_prefix(b"\t").or_else(|| {
+        let (time, length) = local_time(line)?;
+        let rest = line[length..].strip_prefix(b" ")?.strip_prefix(b"\t")?;
+        matches!(time, HeadTime::Local(..)).then_some(rest)
+    })
+}
+
+/// Returns true if a line has a time and a severity in another language, such as `FEHLER:  `.
+fn is_translated_head(line: &[u8]) -> bool {
+    let Some(end) = find(&line[..line.len().min(512)], b":  ") else {
+        return false;
+    };
+    let is_edge = |b: &u8| matches!(b, b' ' | b':' | b',' | b']' | b'>' | b'|' | b'-');
+    let begin = line[..end].iter().rposition(|b| is_edge(b));
+    let word = &line[begin.map_or(0, |edge| edge + 1)..end];
+    is_foreign_severity(word) && !PrefixParts::new(&line[..end]).times.is_empty()
+}
+
+/// Returns true if a word can be a severity in another language.
+fn is_foreign_severity(word: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(word);
+    text.chars().count() >= 2
+        && text.chars().all(|c| c.is_alphabetic() && !c.is_lowercase())
+        && Severity::named(word).is_none()
 }
 
 /// Replaces syslog's escapes. For example, syslog writes a tab as `#011`.
@@ -579,6 +749,9 @@ fn csv_record(
         local_time(&fields[TIME]),
         Severity::named(&fields[SEVERITY]),
     ) else {
+        if is_foreign_severity(&fields[SEVERITY]) {
+            sessions.skip_translated();
+        }
         return LineKind::Malformed;
     };
     let (time_s, offset_s) = resolve(time, zones);
@@ -590,19 +763,30 @@ fn csv_record(
         severity,
         text: &fields[MESSAGE],
     };
-    read_record(&message, &fields[STATEMENT], sessions, sink)
+    let details = RecordDetails {
+        statement: &fields[STATEMENT],
+        context: &fields[CONTEXT],
+    };
+    read_record(&message, &details, sessions, sink)
+}
+
+/// The fields that accompany a message in the same record.
+struct RecordDetails<'m> {
+    statement: &'m [u8],
+    context: &'m [u8],
 }
 
 /// Reads a message that includes its statement.
 fn read_record(
     message: &Message,
-    statement: &[u8],
+    details: &RecordDetails,
     sessions: &mut Sessions,
     sink: &mut impl FnMut(&Entry),
 ) -> LineKind {
     let is_read = sessions.message(message, sink);
-    if !statement.is_empty() {
-        sessions.statement_of_last(message.process, statement, sink);
+    sessions.detail_of_last(message.process, details.context);
+    if !details.statement.is_empty() {
+        sessions.statement_of_last(message.process, details.statement, sink);
     }
     if is_read {
         kind(message.severity, message.text)
@@ -665,6 +849,9 @@ struct JsonMessage<'l> {
     #[serde(borrow, alias = "query")]
     statement: Option<Cow<'l, str>>,
     #[serde(borrow)]
+    context: Option<Cow<'l, str>>,
+    /// CloudNativePG's wrapper, or Cloud Logging's.
+    #[serde(borrow, alias = "jsonPayload")]
     record: Option<Box<JsonMessage<'l>>>,
 }
 
@@ -676,11 +863,10 @@ enum JsonProcess {
 }
 
 fn json_message(line: &[u8]) -> Option<JsonMessage<'_>> {
-    let message: JsonMessage = serde_json::from_slice(line).ok()?;
-    let message = match message.record {
-        Some(record) => *record,
-        None => message,
-    };
+    let mut message: JsonMessage = serde_json::from_slice(line).ok()?;
+    while let Some(record) = message.record {
+        message = *record;
+    }
     (message.error_severity.is_some() && (message.pid.is_some() || message.session_id.is_some()))
         .then_some(message)
 }
@@ -688,8 +874,24 @@ fn json_message(line: &[u8]) -> Option<JsonMessage<'_>> {
 /// Returns true if a line is a message of `jsonlog`.
 pub fn is_json_message(line: &[u8]) -> bool {
     line.first() == Some(&b'{')
-        && find(line, b"\"error_severity\"").is_some()
-        && json_message(&plain(line)).is_some()
+        && find(line, b"error_severity").is_some()
+        && json_message(&inner_json(plain(line))).is_some()
+}
+
+/// Returns the JSON line inside a JSON line of Docker or Cloud Logging, or the line itself.
+fn inner_json(line: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
+    if find(&line, b"\\\"error_severity\\\"").is_none() {
+        return line;
+    }
+    match wrapped_text(&line) {
+        Some(WrappedText { text, .. }) if text.starts_with('{') => text.into_bytes().into(),
+        _ => line,
+    }
+}
+
+/// Returns true if a line is a JSON object.
+fn is_json_object(line: &[u8]) -> bool {
+    line.starts_with(b"{") && serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok()
 }
 
 /// Replaces invalid UTF-8, because JSON requires UTF-8 but a database can have another encoding.
@@ -709,12 +911,10 @@ fn json_line(
     if line.is_empty() {
         return LineKind::Other;
     }
-    let line = plain(line);
+    let line = inner_json(plain(line));
     let Some(message) = json_message(&line) else {
         // In a container, other programs write to the same stream.
-        let is_object = serde_json::from_slice::<serde::de::IgnoredAny>(&line).is_ok()
-            && line.starts_with(b"{");
-        return if is_object {
+        return if is_json_object(&line) {
             LineKind::Other
         } else {
             LineKind::Malformed
@@ -729,6 +929,10 @@ fn json_line(
         .as_ref()
         .and_then(|text| local_time(text.as_bytes()));
     let (Some(severity), Some((time, _))) = (severity, time) else {
+        let name = message.error_severity.as_deref().unwrap_or_default();
+        if is_foreign_severity(name.as_bytes()) {
+            sessions.skip_translated();
+        }
         return LineKind::Malformed;
     };
     let process = match (&message.session_id, &message.pid) {
@@ -751,12 +955,11 @@ fn json_line(
         severity,
         text: text.as_bytes(),
     };
-    read_record(
-        &read,
-        message.statement.as_deref().unwrap_or_default().as_bytes(),
-        sessions,
-        sink,
-    )
+    let details = RecordDetails {
+        statement: message.statement.as_deref().unwrap_or_default().as_bytes(),
+        context: message.context.as_deref().unwrap_or_default().as_bytes(),
+    };
+    read_record(&read, &details, sessions, sink)
 }
 
 #[cfg(test)]
@@ -782,7 +985,7 @@ mod tests {
     }
 
     fn text_log() -> PostgresqlLog {
-        PostgresqlLog::text(LinePrefix::Detected(true), Zone::default())
+        PostgresqlLog::text(LinePrefix::detected(true), Zone::default())
     }
 
     /// Returns queries with their durations in µs: -1 means no duration, -2 means that the query
@@ -1104,7 +1307,7 @@ mod tests {
             serde_json::json!({"textPayload": "2026-05-01 10:00:00.123 UTC [7]: [1-1] db=d LOG:  duration: 6 ms  statement: SELECT\n\tb"})
                 .to_string(),
         ];
-        let log = PostgresqlLog::wrapped(LinePrefix::Detected(true), Zone::default());
+        let log = PostgresqlLog::wrapped(LinePrefix::detected(true), Zone::default());
         let (entries, _, problems) = read_with(log, &lines.join("\n"));
         assert_eq!(problems, [0, 0]);
         assert_eq!(
@@ -1126,7 +1329,7 @@ mod tests {
         // Messages are in the order in which they began, because the peak per second depends on
         // this order.
         assert_eq!(
-            PostgresqlLog::text(LinePrefix::Detected(false), Zone::default()).into_read(log),
+            PostgresqlLog::text(LinePrefix::detected(false), Zone::default()).into_read(log),
             expected(&[
                 (5_000, "SELECT a, long\nFROM t"),
                 (6_000, "SELECT b"),
@@ -1138,7 +1341,7 @@ mod tests {
 
     #[test]
     fn open_parts_of_many_processes_are_bounded() {
-        let mut log = PostgresqlLog::text(LinePrefix::Detected(false), Zone::default());
+        let mut log = PostgresqlLog::text(LinePrefix::detected(false), Zone::default());
         let (mut given, mut max_bytes) = (0, 0);
         let part = "x".repeat(1 << 20);
         for process in 0..10 {
@@ -1190,7 +1393,7 @@ mod tests {
             "LOG:  durée : 12,345 ms",
         ] {
             let (entries, log, _) = read_with(text_log(), &line(1, text));
-            let translated = LogAdvice::TranslatedDurations { messages: 1 };
+            let translated = LogAdvice::TranslatedMessages { messages: 1 };
             assert!(
                 entries.is_empty() && log.advice()[0] == translated,
                 "{text}"

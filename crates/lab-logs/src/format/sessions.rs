@@ -24,6 +24,8 @@ use std::hash::BuildHasher;
 const MAX_SESSIONS: usize = 50_000;
 /// The maximum size of the statements of all sessions, in bytes.
 const MAX_BYTES: usize = 64 << 20;
+/// The maximum number of plans of a query with multiple statements.
+const MAX_PLANS: usize = 100;
 /// The maximum excess of a plan's duration over the statement's duration, in ns.
 ///
 /// The log rounds the statement's duration to three decimals of a millisecond.
@@ -32,6 +34,11 @@ const ROUNDING_NS: u64 = 1_000;
 ///
 /// The times of messages can be whole seconds.
 const CLOCK_STEP_S: i64 = 2;
+
+/// The unit of durations in the languages of PostgreSQL's messages.
+const MS_WORDS: [&str; 4] = ["ms", "мс", "ミリ秒", "毫秒"];
+/// The beginnings of the contexts of statements that run inside functions.
+const NESTED: [&[u8]; 3] = [b"SQL statement ", b"SQL function ", b"PL/pgSQL "];
 
 /// A message of PostgreSQL's log.
 #[derive(Clone, Copy, Debug)]
@@ -79,8 +86,11 @@ struct StatementError {
 struct Session {
     /// The statement that the session is running.
     open: Option<Statement>,
-    /// A statement whose plan was written. The message with its duration may follow.
-    explained: Option<Statement>,
+    /// Statements with the same text whose plans were written. The message with their duration may
+    /// follow.
+    explained: Vec<Statement>,
+    /// True if the last message was a plan.
+    is_plan_last: bool,
     /// The hash and the duration in ns of a completed statement whose plan may follow.
     executed: Option<(u64, u64)>,
     /// An error whose statement may follow.
@@ -107,8 +117,10 @@ pub struct Sessions {
     nameless: u64,
     /// The number of errors without a statement.
     nameless_errors: u64,
-    /// The number of messages that look like durations in a language other than English.
+    /// The number of messages in a language other than English.
     translated: u64,
+    /// The number of statements inside functions, whose plans were written.
+    nested: u64,
     /// The number of messages with a statement or a duration, but without a process.
     without_process: u64,
 }
@@ -119,6 +131,8 @@ struct Duration<'m> {
     /// The phase: `parse`, `bind`, or empty.
     phase: &'static str,
     is_extended: bool,
+    /// True for the next rows of a portal, whose execution began before.
+    is_fetch: bool,
     /// The text of the statement, or `None` if the message has no statement.
     statement: Option<&'m [u8]>,
 }
@@ -133,6 +147,7 @@ impl Sessions {
         let mut session = self.sessions.remove(key).unwrap_or_default();
         self.bytes -= session.bytes();
         session.last = self.messages;
+        session.is_plan_last = false;
         self.finish_error(&mut session, sink);
         let is_read = self.read(message, &mut session, sink);
         let ends = message.text.starts_with(b"disconnection: ")
@@ -206,30 +221,38 @@ impl Sessions {
         session: &mut Session,
         sink: &mut impl FnMut(&Entry),
     ) {
+        session.is_plan_last = true;
         if let Some(open) = session
             .open
             .as_mut()
-            .filter(|open| is_same(&open.text, text))
+            .filter(|open| is_execution(&open.text, text))
         {
             let ns = open.duration_ns.unwrap_or(0).saturating_add(ns);
             (open.duration_ns, open.time_s, open.offset_s) =
                 (Some(ns), message.time_s, message.offset_s);
             return;
         }
-        self.give(session.explained.take(), sink);
         let executed = session.executed.take();
         if executed.is_some_and(|(hash, executed_ns)| {
             hash == self.hash(text) && ns <= executed_ns + ROUNDING_NS
         }) {
             return;
         }
+        // The statements of a query have the query's text in their plans.
+        let is_next = has_multiple_statements(text)
+            && session.explained.len() < MAX_PLANS
+            && session.explained.iter().all(|s| is_same(&s.text, text));
+        if !is_next {
+            self.give_all(&mut session.explained, sink);
+        }
         let statement = Statement {
             duration_ns: Some(ns),
             ..statement_of(message, text)
         };
         if message.process.is_some() {
-            session.explained = Some(statement);
+            session.explained.push(statement);
         } else {
+            self.without_process += 1;
             self.give(Some(statement), sink);
         }
     }
@@ -241,48 +264,86 @@ impl Sessions {
         session: &mut Session,
         sink: &mut impl FnMut(&Entry),
     ) {
-        let (explained, previous_file_s) = (session.explained.take(), self.previous_file_s);
+        let previous_file_s = self.previous_file_s;
         let Some(text) = duration.statement else {
-            self.without_process += u64::from(message.process.is_none());
-            let fits = |s: &Statement| s.fits(&duration, message.time_s, previous_file_s);
-            let (named, others) = match (session.open.take(), explained) {
-                (Some(open), explained) if fits(&open) => (Some(open), [None, explained]),
-                (None, Some(explained)) if fits(&explained) => (Some(explained), [None, None]),
-                others => (None, [others.0, others.1]),
-            };
-            others.into_iter().for_each(|other| self.give(other, sink));
-            self.nameless += u64::from(named.is_none());
-            let named = named.unwrap_or_else(|| statement_of(message, UNKNOWN.as_bytes()));
-            let statement = Statement {
-                duration_ns: Some(duration.ns),
-                time_s: message.time_s,
-                offset_s: message.offset_s,
-                id: id_of(message),
-                ..named
-            };
-            let is_extended = statement.is_extended && message.process.is_some();
-            session.executed = is_extended.then(|| (self.hash(&statement.text), duration.ns));
-            return self.give(Some(statement), sink);
+            return self.bare_duration(message, &duration, session, sink);
         };
         let is_execution = duration.phase.is_empty();
+        if is_execution {
+            session.drop_explained(&duration, message.time_s, previous_file_s, text);
+        }
         let is_the_same = |s: &Statement| {
             is_execution
                 && is_same(&s.text, text)
                 && s.fits(&duration, message.time_s, previous_file_s)
         };
-        for other in [session.open.take(), explained]
-            .into_iter()
-            .flatten()
-            .filter(|s| !is_the_same(s))
-        {
-            self.give(Some(other), sink);
-        }
+        let open = session.open.take().filter(|s| !is_the_same(s));
+        self.give(open, sink);
+        self.give_all(&mut session.explained, sink);
         let is_extended = duration.is_extended && message.process.is_some();
-        session.executed = is_extended.then(|| (self.hash(text), duration.ns));
+        let hash = self.hash(text);
+        let before_ns = match session.executed {
+            Some((executed, ns)) if executed == hash && duration.is_fetch => {
+                ns.saturating_add(ROUNDING_NS)
+            }
+            _ => 0,
+        };
+        session.executed = is_extended.then(|| (hash, before_ns.saturating_add(duration.ns)));
         let mut statement = statement_of(message, duration.phase.as_bytes());
         statement.text.extend(text);
         statement.duration_ns = Some(duration.ns);
         self.give(Some(statement), sink);
+    }
+
+    /// Handles a duration whose statement is in an earlier message.
+    fn bare_duration(
+        &mut self,
+        message: &Message,
+        duration: &Duration,
+        session: &mut Session,
+        sink: &mut impl FnMut(&Entry),
+    ) {
+        self.without_process += u64::from(message.process.is_none());
+        let previous_file_s = self.previous_file_s;
+        let open = session.open.take();
+        let (mut named, other) = match open {
+            Some(open) if open.fits(duration, message.time_s, previous_file_s) => {
+                (Some(open), None)
+            }
+            other => (None, other),
+        };
+        if named.is_none() && other.is_none() {
+            let text = session.explained.last().map(|s| s.text.clone());
+            named = text.and_then(|text| {
+                session.drop_explained(duration, message.time_s, previous_file_s, &text)
+            });
+        }
+        self.give(other, sink);
+        self.give_all(&mut session.explained, sink);
+        self.nameless += u64::from(named.is_none());
+        let named = named.unwrap_or_else(|| statement_of(message, UNKNOWN.as_bytes()));
+        let statement = Statement {
+            duration_ns: Some(duration.ns),
+            time_s: message.time_s,
+            offset_s: message.offset_s,
+            id: id_of(message),
+            ..named
+        };
+        let is_extended = statement.is_extended && message.process.is_some();
+        session.executed = is_extended.then(|| (self.hash(&statement.text), duration.ns));
+        self.give(Some(statement), sink);
+    }
+
+    /// Handles additional information about the previous message, such as its context.
+    pub fn detail_of_last(&mut self, process: Option<&[u8]>, text: &[u8]) {
+        let is_nested = NESTED.iter().any(|begin| text.starts_with(begin));
+        let session = self.sessions.get(process.unwrap_or_default());
+        self.nested += u64::from(is_nested && session.is_some_and(|s| s.is_plan_last));
+    }
+
+    /// Counts a message in a language other than English.
+    pub fn skip_translated(&mut self) {
+        self.translated += 1;
     }
 
     /// Handles the statement of the previous message, which failed if that message was an error.
@@ -298,7 +359,7 @@ impl Sessions {
         };
         self.bytes -= session.bytes();
         if let Some(error) = session.error.take() {
-            self.give(session.explained.take(), sink);
+            self.give_all(&mut session.explained, sink);
             // An open statement without a duration was another statement, which succeeded.
             let open = session.open.take();
             self.give(open.filter(|open| !is_same(&open.text, text)), sink);
@@ -346,11 +407,17 @@ impl Sessions {
     fn finish_pending(&mut self, session: &mut Session, sink: &mut impl FnMut(&Entry)) {
         self.finish_error(session, sink);
         self.give(session.open.take(), sink);
-        self.give(session.explained.take(), sink);
+        self.give_all(&mut session.explained, sink);
     }
 
     fn end_session(&mut self, mut session: Session, sink: &mut impl FnMut(&Entry)) {
         self.finish_pending(&mut session, sink);
+    }
+
+    fn give_all(&mut self, statements: &mut Vec<Statement>, sink: &mut impl FnMut(&Entry)) {
+        for statement in statements.drain(..) {
+            self.give(Some(statement), sink);
+        }
     }
 
     fn give(&mut self, statement: Option<Statement>, sink: &mut impl FnMut(&Entry)) {
@@ -431,8 +498,13 @@ impl Sessions {
     pub fn advice(&self) -> Vec<LogAdvice> {
         let mut advice = Vec::new();
         if self.translated > 0 {
-            advice.push(LogAdvice::TranslatedDurations {
+            advice.push(LogAdvice::TranslatedMessages {
                 messages: self.translated,
+            });
+        }
+        if self.nested > 0 {
+            advice.push(LogAdvice::NestedStatements {
+                statements: self.nested,
             });
         }
         if self.nameless_errors > 0 {
@@ -448,7 +520,10 @@ impl Sessions {
             });
         } else if self.untimed > 0 && self.timed == 0 {
             advice.push(LogAdvice::StatementsWithoutDurations);
-        } else if self.messages > 0 && self.timed + self.untimed == 0 && self.sessions.is_empty() {
+        } else if self.messages > 0
+            && self.timed + self.untimed + self.translated == 0
+            && self.sessions.is_empty()
+        {
             advice.push(LogAdvice::NoStatements);
         }
         advice
@@ -456,6 +531,14 @@ impl Sessions {
 }
 
 impl Statement {
+    /// Returns true if the statement's plan was written while a statement ran that ended at this
+    /// time.
+    fn is_within(&self, duration: &Duration, ended_s: Option<i64>) -> bool {
+        let took_s = (duration.ns / 1_000_000_000) as i64;
+        let times = self.time_s.zip(ended_s);
+        times.is_none_or(|(plan_s, ended_s)| ended_s - plan_s <= took_s + CLOCK_STEP_S)
+    }
+
     /// Returns true if a duration in a message at this time can belong to the statement.
     ///
     /// `previous_file_s` is the end of the previous file.
@@ -478,14 +561,38 @@ impl Statement {
 impl Session {
     fn is_idle(&self) -> bool {
         self.open.is_none()
-            && self.explained.is_none()
+            && self.explained.is_empty()
             && self.executed.is_none()
             && self.error.is_none()
     }
 
     fn bytes(&self) -> usize {
-        let bytes = |s: &Option<Statement>| s.as_ref().map_or(0, |s| s.text.len() + s.id.len());
-        bytes(&self.open) + bytes(&self.explained)
+        let statements = self.open.iter().chain(&self.explained);
+        statements.map(|s| s.text.len() + s.id.len()).sum()
+    }
+
+    /// Drops the plans that belong to the statement with this text and duration. Returns the first
+    /// of their statements.
+    fn drop_explained(
+        &mut self,
+        duration: &Duration,
+        time_s: Option<i64>,
+        previous_file_s: Option<i64>,
+        text: &[u8],
+    ) -> Option<Statement> {
+        let (mut ns, mut kept) = (0_u64, self.explained.len());
+        while let Some(last) = self.explained[..kept].last() {
+            ns = last.duration_ns.unwrap_or_default().saturating_add(ns);
+            let fits = is_execution(text, &last.text)
+                && ns <= duration.ns + ROUNDING_NS
+                && last.is_within(duration, time_s)
+                && last.fits(duration, time_s, previous_file_s);
+            if !fits {
+                break;
+            }
+            kept -= 1;
+        }
+        self.explained.drain(kept..).next()
     }
 }
 
@@ -510,6 +617,31 @@ fn is_same(a: &[u8], b: &[u8]) -> bool {
     a.trim_ascii() == b.trim_ascii()
 }
 
+/// Returns true if the text of a plan is that of the statement, or if the statement executes what
+/// the text prepares.
+fn is_execution(statement: &[u8], plan: &[u8]) -> bool {
+    let name = |text: &[u8], keyword: &[u8]| {
+        let (begin, rest) = text.trim_ascii_start().split_at_checked(keyword.len())?;
+        let is_keyword = begin.eq_ignore_ascii_case(keyword);
+        let end = |b: &u8| b.is_ascii_whitespace() || matches!(b, b'(' | b';');
+        let name = rest.strip_prefix(b" ")?.trim_ascii_start();
+        is_keyword.then(|| {
+            name.split(end)
+                .next()
+                .unwrap_or_default()
+                .to_ascii_lowercase()
+        })
+    };
+    let executed = name(statement, b"execute");
+    is_same(statement, plan) || executed.is_some() && executed == name(plan, b"prepare")
+}
+
+fn has_multiple_statements(text: &[u8]) -> bool {
+    let is_end = |b: &u8| b.is_ascii_whitespace() || *b == b';';
+    let end = text.iter().rposition(|b| !is_end(b)).unwrap_or(0);
+    text[..end].contains(&b';')
+}
+
 /// Returns the text after `statement: `, `execute NAME: `, `execute fetch from NAME: ` or `fastpath
 /// function call: `.
 fn statement_text(text: &[u8]) -> Option<&[u8]> {
@@ -531,6 +663,7 @@ fn duration(text: &[u8]) -> Option<Duration<'_>> {
             ns,
             phase: "",
             is_extended: false,
+            is_fetch: false,
             statement: None,
         });
     }
@@ -541,6 +674,7 @@ fn duration(text: &[u8]) -> Option<Duration<'_>> {
             ns,
             phase: "",
             is_extended: rest.starts_with(b"execute "),
+            is_fetch: rest.starts_with(b"execute fetch from "),
             statement: Some(statement),
         });
     }
@@ -551,11 +685,18 @@ fn duration(text: &[u8]) -> Option<Duration<'_>> {
         ns,
         phase,
         is_extended: false,
+        is_fetch: false,
         statement: Some(&rest[end + 2..]),
     })
 }
 
-/// Detects durations in other languages, such as `Dauer: 12.345 ms`, `durée : 12,345 ms`.
+/// Returns true if a message is a duration without a statement.
+pub fn is_bare_duration(text: &[u8]) -> bool {
+    milliseconds(text).is_some_and(|(_, rest)| rest.trim_ascii().is_empty())
+}
+
+/// Detects durations in other languages, such as `Dauer: 12.345 ms`, `durée : 12,345 ms`. Some
+/// languages translate the unit, too.
 fn is_translated_duration(text: &[u8]) -> bool {
     let Some(colon) = memchr::memchr(b':', &text[..text.len().min(40)]) else {
         return false;
@@ -566,7 +707,11 @@ fn is_translated_duration(text: &[u8]) -> bool {
         .take_while(|b| b.is_ascii_digit() || matches!(b, b'.' | b','))
         .count();
     let is_word = !text[..colon].iter().any(u8::is_ascii_digit);
-    is_word && number > 0 && digits[number..].starts_with(b" ms")
+    let unit = digits[number..].trim_ascii_start();
+    let is_unit = MS_WORDS
+        .iter()
+        .any(|word| unit.starts_with(word.as_bytes()));
+    is_word && number > 0 && is_unit
 }
 
 /// Parses the duration at the beginning of a message, in ns. Also returns the text after `ms`.

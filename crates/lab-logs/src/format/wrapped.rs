@@ -8,7 +8,6 @@
 //! Source: Docker, *JSON File logging driver*; Kubernetes, *CRI logging format*; systemd,
 //! *Journal Export Formats*, journalctl `-o json`.
 
-use super::postgresql::wrapped_text;
 use super::{FormatKind, Hints, LogFormat, LogReader, find};
 use crate::entry::{Entry, LineKind};
 use crate::time::iso;
@@ -39,7 +38,7 @@ impl Wrapping {
     fn text(self, line: &[u8]) -> Option<Cow<'_, [u8]>> {
         match self {
             Wrapping::Json => {
-                wrapped_text(line).map(|text| text.trim_end().as_bytes().to_vec().into())
+                json_text(line).map(|text| text.trim_end().as_bytes().to_vec().into())
             }
             Wrapping::Cri => cri_text(line).map(Cow::from),
         }
@@ -129,6 +128,22 @@ impl WrappedLog {
         advice.retain(|advice| !(self.uses_outer_time && is_missing_time(advice)));
         advice
     }
+}
+
+/// Extracts the text from a JSON line of Docker, Cloud Logging or the journal.
+fn json_text(line: &[u8]) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Wrapped<'l> {
+        #[serde(borrow)]
+        log: Option<Cow<'l, str>>,
+        #[serde(borrow, rename = "textPayload")]
+        text_payload: Option<Cow<'l, str>>,
+        #[serde(borrow, rename = "MESSAGE")]
+        message: Option<Cow<'l, str>>,
+    }
+    let wrapped: Wrapped = serde_json::from_slice(line).ok()?;
+    let text = wrapped.log.or(wrapped.text_payload);
+    text.or(wrapped.message).map(Cow::into_owned)
 }
 
 /// Returns the text after the time, the stream and the tag of a complete line.

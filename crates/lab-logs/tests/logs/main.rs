@@ -5,6 +5,7 @@
 mod configured;
 mod fields;
 mod joins;
+mod postgresql;
 mod reading;
 mod records;
 mod support;

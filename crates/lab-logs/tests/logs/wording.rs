@@ -124,6 +124,7 @@ fn advice() -> Vec<LogAdvice> {
         LogAdvice::NoDates,
         LogAdvice::NoTimeTaken,
         LogAdvice::NoProcessNumbers,
+        LogAdvice::UnclearProcessNumbers,
         LogAdvice::StatementsWithoutDurations,
         LogAdvice::NoStatements,
         LogAdvice::NoSlowStatements,
@@ -156,7 +157,8 @@ fn advice() -> Vec<LogAdvice> {
     }
     for n in [1, 2_000] {
         advice.extend([
-            LogAdvice::TranslatedDurations { messages: n },
+            LogAdvice::TranslatedMessages { messages: n },
+            LogAdvice::NestedStatements { statements: n },
             LogAdvice::ErrorsWithoutStatement { errors: n },
             LogAdvice::DurationsWithoutStatement { durations: n },
             LogAdvice::StatementsCutOff { statements: n },

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Removes what container runtimes write before each line of a log.
+//!
+//! Sources: Docker Compose, `docker compose logs`; Kubernetes, `kubectl logs --prefix`, and
+//! *CRI logging format*: a time, the stream, and `F` for a full line or `P` for a part of a line.
+
+use super::line_prefix::local_time;
+use memchr::memmem::find;
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// The maximum length of a line that arrives in parts, in bytes.
+const MAX_PARTIAL: usize = 16 << 20;
+
+/// The text that a container runtime writes before each line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum WrapperForm {
+    /// `db-1  | `
+    Service,
+    /// `[pod/db-0/postgres] `
+    Pod,
+    /// `2024-01-13T11:04:00.123456789Z stderr F `
+    Cri,
+}
+
+/// A line without its wrapper.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnwrappedLine<'l> {
+    /// The container or the stream. Empty if the line has no wrapper.
+    pub source: &'l [u8],
+    /// The line that the program wrote.
+    pub text: Cow<'l, [u8]>,
+}
+
+/// Removes the wrappers of a log's lines.
+#[derive(Clone, Debug, Default)]
+pub struct Wrapper {
+    form: Option<WrapperForm>,
+    /// The beginnings of lines that arrive in parts, by source.
+    partial: HashMap<Vec<u8>, Vec<u8>>,
+}
+
+impl WrapperForm {
+    const ALL: [WrapperForm; 3] = [WrapperForm::Service, WrapperForm::Pod, WrapperForm::Cri];
+
+    /// Splits a line into its source and its text. The text is incomplete if the last value is true.
+    fn split(self, line: &[u8]) -> Option<(&[u8], &[u8], bool)> {
+        match self {
+            WrapperForm::Service => {
+                let end = find(&line[..line.len().min(128)], b"| ")?;
+                let name = line[..end].strip_suffix(b" ")?.trim_ascii_end();
+                let is_name = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
+                let is_service = !name.is_empty() && name.iter().all(is_name);
+                is_service.then(|| (name, &line[end + 2..], false))
+            }
+            WrapperForm::Pod => {
+                let inner = line.strip_prefix(b"[")?;
+                let end = find(&inner[..inner.len().min(512)], b"] ")?;
+                let is_pod = inner[..end].contains(&b'/') && !inner[..end].contains(&b' ');
+                is_pod.then(|| (&inner[..end], &inner[end + 2..], false))
+            }
+            WrapperForm::Cri => {
+                let (_, length) = local_time(line)?;
+                let rest = line[length..].strip_prefix(b" ")?;
+                let is_stream = rest.starts_with(b"stdout ") || rest.starts_with(b"stderr ");
+                let (source, rest) = rest.split_at_checked(7).filter(|_| is_stream)?;
+                let is_part = rest.starts_with(b"P");
+                let text = rest.strip_prefix(b"F").or(rest.strip_prefix(b"P"))?;
+                Some((source, text.strip_prefix(b" ")?, is_part))
+            }
+        }
+    }
+}
+
+impl Wrapper {
+    /// Detects the wrapper of most lines.
+    pub fn detect(lines: &[&[u8]]) -> Wrapper {
+        let is_common = |form: &&WrapperForm| {
+            let wrapped = lines.iter().filter(|line| form.split(line).is_some());
+            wrapped.count() * 2 > lines.len()
+        };
+        // In a wrapped log, the wrapper also precedes the next lines of a message.
+        let has_bare_lines = lines.iter().any(|line| line.first() == Some(&b'\t'));
+        let form = WrapperForm::ALL.iter().find(is_common).copied();
+        Wrapper {
+            form: form.filter(|_| !has_bare_lines),
+            partial: HashMap::new(),
+        }
+    }
+
+    /// Returns the text of a line. The text is incomplete if the line is a part of another line.
+    pub fn text<'l>(&self, line: &'l [u8]) -> &'l [u8] {
+        let split = self.form.and_then(|form| form.split(line));
+        split.map_or(line, |(_, text, _)| text)
+    }
+
+    /// Removes the wrapper of a line. Returns `None` if the rest of the line follows.
+    pub fn unwrap<'l>(&mut self, line: &'l [u8]) -> Option<UnwrappedLine<'l>> {
+        let split = self.form.and_then(|form| form.split(line));
+        let Some((source, text, is_part)) = split else {
+            return Some(UnwrappedLine {
+                source: b"",
+                text: line.into(),
+            });
+        };
+        if is_part {
+            let partial = self.partial.entry(source.to_vec()).or_default();
+            let room = MAX_PARTIAL.saturating_sub(partial.len());
+            partial.extend(&text[..text.len().min(room)]);
+            return None;
+        }
+        let text = match self.partial.remove(source) {
+            Some(mut begin) => {
+                begin.extend(text);
+                begin.into()
+            }
+            None => text.into(),
+        };
+        Some(UnwrappedLine { source, text })
+    }
+}
