@@ -293,7 +293,6 @@ fn database_advice(lines: &[&[u8]]) -> Option<&'static str> {
 fn export_advice(lines: &[&[u8]]) -> Option<&'static str> {
     let first = lines.first()?.to_ascii_lowercase();
     let has = |line: &[u8], text: &str| memchr::memmem::find(line, text.as_bytes()).is_some();
-    let mut wrapped = lines.iter().filter(|line| has(line, "# Query_time: "));
     if first.contains(&b'|') && has(&first, "calls") && has(&first, "query") {
         Some("It looks like a table of psql: export it with `psql --csv`.")
     } else if has(&first, "query_time") && has(&first, "sql_text") {
@@ -305,15 +304,11 @@ fn export_advice(lines: &[&[u8]]) -> Option<&'static str> {
             "It looks like a view of MySQL's schema sys, which shortens statements: export the table \
              performance_schema.events_statements_summary_by_digest as CSV.",
         )
-    } else if let Some(line) = wrapped.next() {
-        Some(if has(line, "\"log\":") {
-            "It looks like a slow query log in JSON: extract it with `jq -j .log`."
-        } else if has(line, "\"textPayload\":") {
-            "It looks like a slow query log in JSON: extract it with `jq -r .textPayload`."
-        } else {
+    } else if lines.iter().any(|line| has(line, "# Query_time: ")) {
+        Some(
             "It looks like a slow query log with a prefix before each line: remove the prefix, for example with \
-             `docker compose logs --no-log-prefix`."
-        })
+             `docker compose logs --no-log-prefix`.",
+        )
     } else {
         None
     }

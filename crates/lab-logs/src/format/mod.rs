@@ -607,14 +607,6 @@ mod tests {
                 "mysql-1  | # Query_time: 0.1  Lock_time: 0",
                 "--no-log-prefix",
             ),
-            (
-                "{\"log\": \"# Query_time: 0.1  Lock_time: 0\\n\"}",
-                "jq -j .log",
-            ),
-            (
-                "{\"textPayload\": \"# Query_time: 0.1  Lock_time: 0\"}",
-                "jq -r .textPayload",
-            ),
         ] {
             let advice = description(log);
             assert!(

@@ -623,7 +623,7 @@ fn is_translated_head(line: &[u8]) -> bool {
         return false;
     };
     let is_edge = |b: &u8| matches!(b, b' ' | b':' | b',' | b']' | b'>' | b'|' | b'-');
-    let begin = line[..end].iter().rposition(|b| is_edge(b));
+    let begin = line[..end].iter().rposition(is_edge);
     let word = &line[begin.map_or(0, |edge| edge + 1)..end];
     is_foreign_severity(word) && !PrefixParts::new(&line[..end]).times.is_empty()
 }

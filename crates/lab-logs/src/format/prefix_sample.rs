@@ -187,7 +187,7 @@ fn process_field(heads: &[SampledHead]) -> ProcessField {
             let is_rival = |(other, others): &&&(NumberColumn, ColumnValues)| {
                 other.form == column.form && others != values
             };
-            if others.iter().any(|other| is_rival(&other)) {
+            if others.iter().any(is_rival) {
                 ProcessField::Unclear
             } else if column == first {
                 ProcessField::First

@@ -213,7 +213,7 @@ fn find_session(text: &[u8]) -> Option<&[u8]> {
 pub fn find_client(text: &[u8]) -> Option<&[u8]> {
     let is_edge = |b: &u8| matches!(b, b' ' | b'@' | b',' | b'=' | b'|' | b';' | b'<' | b'[');
     memchr::memchr_iter(b'(', text).find_map(|open| {
-        let begin = text[..open].iter().rposition(|b| is_edge(b));
+        let begin = text[..open].iter().rposition(&is_edge);
         let begin = begin.map_or(0, |edge| edge + 1);
         let port = &text[open + 1..];
         let port = &port[..memchr::memchr(b')', port)?];

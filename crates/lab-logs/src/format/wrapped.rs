@@ -97,7 +97,7 @@ fn wrapped_reader(wrapping: Wrapping, inner: LogReader) -> LogReader {
 }
 
 impl WrappedLog {
-    /// Parses a line and passes its entries to `sink`.
+    /// Parses a line, whose text can have multiple lines, and passes its entries to `sink`.
     ///
     /// An entry without a time has that of the outer line.
     pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
@@ -115,7 +115,15 @@ impl WrappedLog {
             let time_s = entry.time_s.or(outer_s.flatten());
             sink(&Entry { time_s, ..*entry });
         };
-        self.inner.line(&text, &mut &mut *sink)
+        let mut kind = LineKind::Other;
+        for line in text.split(|&byte| byte == b'\n') {
+            kind = match (kind, self.inner.line(line, &mut &mut *sink)) {
+                (LineKind::Entry, _) | (_, LineKind::Entry) => LineKind::Entry,
+                (LineKind::Malformed, _) | (_, LineKind::Malformed) => LineKind::Malformed,
+                _ => LineKind::Other,
+            };
+        }
+        kind
     }
 
     /// Returns the advice of the inner format.
@@ -180,11 +188,11 @@ mod tests {
 
     const T: i64 = 1_777_629_600;
 
-    /// Returns the time, the duration in ns and the status of each request, and the description.
-    fn read(
-        line: impl Fn(usize) -> String,
-        hints: &Hints,
-    ) -> (Vec<(Option<i64>, Option<u64>, u16)>, String) {
+    /// The time, the duration in ns and the status of a request.
+    type Found = (Option<i64>, Option<u64>, u16);
+
+    /// Returns the requests and the description of the format.
+    fn read(line: impl Fn(usize) -> String, hints: &Hints) -> (Vec<Found>, String) {
         let lines: Vec<String> = (0..20).map(line).collect();
         let format = find(lines.join("\n").as_bytes(), hints);
         let Ok(LogFormat::Lines(mut reader)) = format else {
@@ -202,6 +210,15 @@ mod tests {
 
     const ACCESS: &str = r#"10.0.0.1 - - [01/May/2026:10:00:00 +0000] \"GET /a HTTP/1.1\" 200 512 \"-\" \"Mozilla/5.0 (X)\" 0.10"#;
     const JSON: &str = r#"{\"method\":\"GET\",\"path\":\"/a\",\"status\":200,\"duration_ms\":12}"#;
+
+    /// Cloud Logging keeps the lines of a request together.
+    #[test]
+    fn a_text_can_have_multiple_lines() {
+        let begin = |i: usize| if i == 5 { r"started\n" } else { "" };
+        let line = |i: usize| format!(r#"{{"textPayload":"{}{ACCESS}{i}"}}"#, begin(i));
+        let (found, _) = read(line, &Hints::default());
+        assert_eq!(found[0], (Some(T), Some(100_000_000), 200));
+    }
 
     #[test]
     fn lines_of_docker_and_the_journal_are_unwrapped() {
