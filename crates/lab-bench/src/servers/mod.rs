@@ -30,17 +30,13 @@ use others::Others;
 use pilot::{Warming, Yardstick};
 use process_set::{ProcessSet, REHEARSED_PASSES, SetCosts};
 pub(crate) use proof::Proven;
-pub(crate) use running_server::{RunningServer, ServerSetup};
+pub(crate) use running_server::{LEAD_IN, RunningServer, ServerSetup};
 pub(crate) use split::Split;
 pub use split::generator_threads;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::time::Duration;
 use usage::with_server;
-
-/// The divisor for the length of the lead-in. Before a turn, the server is loaded for 1 / `LEAD_IN`
-/// of the turn's length, and this load is not recorded.
-const LEAD_IN: u32 = 10;
 
 /// The servers of a run.
 pub struct ServerWorkload<'a> {

@@ -8,9 +8,8 @@
 //! finds no steady level, which may be due to the machine, a second process of the baseline has a
 //! pilot with the first one as its reference.
 
-use super::LEAD_IN;
 use super::proof::Proven;
-use super::running_server::{RunningServer, ServerSetup};
+use super::running_server::{LEAD_IN, RunningServer, ServerSetup};
 use crate::subject::fault::SubjectResult;
 use lab_load::Engine;
 use lab_model::{Age, Batch, CaseId, Pilot, Plan, PointId, SubjectId, WarmUp};

@@ -31,6 +31,10 @@ const BUSY: f64 = 0.2;
 const IDLE_CHECK_INTERVAL: Duration = Duration::from_millis(1);
 const MAX_IDLE_CHECKS: usize = 10;
 
+/// The divisor for the length of the lead-in. Before a turn, the server is loaded for 1 / `LEAD_IN`
+/// of the turn's length, and this load is not recorded.
+pub const LEAD_IN: u32 = 10;
+
 /// The parameters for starting servers.
 pub struct ServerSetup<'a> {
     /// The plan.

@@ -11,7 +11,7 @@
 //! Source: lograge 0.14, `Formatters::KeyValue`; Ruby, `Logger::Formatter`; Rails,
 //! `ActiveSupport::TaggedLogging`.
 
-use super::line_prefix::{HeadTime, local_time};
+use super::prefix_time::{HeadTime, local_time};
 use crate::entry::{Entry, LineKind};
 use crate::join::certain_id;
 use crate::time::{Zone, number, offset, scaled};

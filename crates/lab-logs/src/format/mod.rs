@@ -18,6 +18,7 @@ mod otlp;
 mod pattern;
 mod postgresql;
 mod prefix_sample;
+mod prefix_time;
 mod process_field;
 mod s3;
 mod sessions;

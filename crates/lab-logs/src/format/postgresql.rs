@@ -7,10 +7,10 @@
 //! Output*.
 
 use super::line_prefix::{
-    HeadTime, LinePrefix, LineTag, Severity, SyslogLine, is_json, local_time, syslog_line,
-    unix_time, without_part,
+    LinePrefix, LineTag, Severity, SyslogLine, is_json, syslog_line, without_part,
 };
 use super::prefix_sample::text_before_time;
+use super::prefix_time::{HeadTime, local_time, unix_time};
 use super::process_field::PrefixParts;
 use super::sessions::{Message, Sessions};
 use super::wrapper::{UnwrappedLine, Wrapper};

@@ -5,7 +5,8 @@
 //! a line number. The lines show which: a process has one client, its statements and their
 //! durations alternate, and its ID is not 0.
 
-use super::line_prefix::{DetectedPrefix, HeadTime, LinePrefix, LineTag, Severity, syslog_line};
+use super::line_prefix::{DetectedPrefix, LinePrefix, LineTag, Severity, syslog_line};
+use super::prefix_time::HeadTime;
 use super::process_field::{NumberColumn, PrefixParts, ProcessField};
 use super::sessions::is_bare_duration;
 use crate::time::number;

@@ -3,7 +3,7 @@
 //!
 //! Source: PostgreSQL 17, 19.8.3 *What to Log*.
 
-use super::line_prefix::{HeadTime, local_time, session_length, unix_time};
+use super::prefix_time::{HeadTime, local_time, session_length, unix_time};
 use memchr::memmem;
 
 /// A prefix, split at its times.

@@ -4,7 +4,7 @@
 //! Sources: Docker Compose, `docker compose logs`; Kubernetes, `kubectl logs --prefix`, and
 //! *CRI logging format*: a time, the stream, and `F` for a full line or `P` for a part of a line.
 
-use super::line_prefix::local_time;
+use super::prefix_time::local_time;
 use memchr::memmem::find;
 use std::borrow::Cow;
 use std::collections::HashMap;
