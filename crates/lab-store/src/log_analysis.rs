@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Log analyses, stored in tables that only a run of logs has.
 
+use crate::schema::or_zero;
 use crate::{histogram, values};
 use lab_model::{Counts, LogAnalysis, LogCell, LogHour, LogPage};
 use rusqlite::types::Type;
@@ -97,10 +98,12 @@ pub fn read(db: &Connection) -> Result<Option<LogAnalysis>> {
         return Ok(None);
     };
     let mut analysis: LogAnalysis = values::json(&text)?;
-    let sql =
-        "SELECT kind, name, requests, errors, client_errors, without_status, timed, total_ns, max_ns, bytes, times
-               FROM log_page ORDER BY id";
-    analysis.pages = values::rows(db, sql, |r| {
+    let without_status = or_zero(db, "log_page", "without_status")?;
+    let sql = format!(
+        "SELECT kind, name, requests, errors, client_errors, {without_status}, timed, total_ns, max_ns, bytes, times
+         FROM log_page ORDER BY id"
+    );
+    analysis.pages = values::rows(db, &sql, |r| {
         Ok(LogPage {
             kind: values::word(&r.get::<_, String>(0)?)?,
             name: r.get(1)?,

@@ -5,7 +5,7 @@ use crate::consistency;
 use crate::error::StoreError;
 use crate::in_file::{OpenFile, TimesColumns};
 use crate::record::StoredRow;
-use crate::schema::{self, has_column, has_table};
+use crate::schema::{self, has_column, has_table, or_zero};
 use crate::values::{json, meta, rows, word};
 use lab_model::audit::{AuditFinding, AuditKind};
 use lab_model::{
@@ -396,15 +396,6 @@ fn content(db: &Connection) -> rusqlite::Result<Content> {
         json::<Imported>(&r.get::<_, String>(0)?)
     })?;
     Ok(Content::Imported(imports))
-}
-
-/// Returns the SQL expression for a column: its name, or 0 if the file is older than the column.
-fn or_zero(db: &Connection, table: &str, name: &'static str) -> rusqlite::Result<&'static str> {
-    Ok(if has_column(db, table, name)? {
-        name
-    } else {
-        "0"
-    })
 }
 
 fn or_null(db: &Connection, table: &str, name: &'static str) -> rusqlite::Result<&'static str> {

@@ -74,7 +74,7 @@ CREATE VIEW result AS
 ";
 
 /// Columns that files of older versions lack, as tuples of table, column and type.
-const LATER: [(&str, &str, &str); 11] = [
+const LATER: [(&str, &str, &str); 12] = [
     ("slice", "read_times", "INTEGER"),
     ("slice", "statuses", "TEXT"),
     ("slice", "queue_overflows", "INTEGER"),
@@ -86,6 +86,7 @@ const LATER: [(&str, &str, &str); 11] = [
     ("pilot_batch", "age_wall_ns", "INTEGER"),
     ("pilot_batch", "baseline_requests", "INTEGER"),
     ("pilot_batch", "baseline_cpu_ns", "INTEGER"),
+    ("log_page", "without_status", "INTEGER"),
 ];
 
 /// Returns true if a file has a table.
@@ -98,6 +99,15 @@ pub fn has_table(db: &Connection, name: &str) -> rusqlite::Result<bool> {
 pub fn has_column(db: &Connection, table: &str, name: &str) -> rusqlite::Result<bool> {
     let sql = "SELECT count(*) FROM pragma_table_info(?) WHERE name = ?";
     db.query_row(sql, [table, name], |r| r.get(0))
+}
+
+/// Returns the SQL expression for a column: its name, or 0 if the file is older than the column.
+pub fn or_zero(db: &Connection, table: &str, name: &'static str) -> rusqlite::Result<&'static str> {
+    Ok(if has_column(db, table, name)? {
+        name
+    } else {
+        "0"
+    })
 }
 
 /// Adds missing columns to a file of an older version. Missing tables stay missing.

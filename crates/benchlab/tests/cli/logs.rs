@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `benchlab logs`: reads logs, and produces a result, a run file and exit codes.
 
-use crate::project::{Outcome, Project, outcome};
+use crate::project::{BENCHLAB, Outcome, Project, outcome, rows};
 use lab_model::LogAdvice;
 use lab_services::{DATABASES, DaemonOptions, DatabaseKind, Service, Transport};
 use std::fmt::Write as _;
@@ -248,6 +248,25 @@ fn a_check_that_cannot_be_made_is_unknown() {
 }
 
 /// A file that is specified twice counts once, even if its path is written in two ways.
+/// A run file that was written before requests without a status were counted.
+#[test]
+fn files_without_a_later_column_are_read() {
+    let directory = TestDirectory::new();
+    let log = directory.file("access.log", &log(10, 1));
+    let runs = directory.0.join("runs").display().to_string();
+    directory.read(&["--runs", &runs, &log]).expect(0);
+    let files = std::fs::read_dir(&runs).unwrap().flatten();
+    let mut files = files.map(|entry| entry.path());
+    let file = files.find(|path| path.extension().is_some_and(|e| e == "lab"));
+    let file = file.expect("a run file");
+    rows(&file, "ALTER TABLE log_page DROP COLUMN without_status");
+    let mut report = Command::new(BENCHLAB);
+    report.arg("report").arg(&file).current_dir(directory.0.join(""));
+    outcome(report.output().unwrap())
+        .expect(0)
+        .shows(&["/search"]);
+}
+
 #[test]
 fn a_file_that_is_named_twice_is_counted_once() {
     let directory = TestDirectory::new();
