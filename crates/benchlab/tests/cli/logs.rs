@@ -261,7 +261,10 @@ fn files_without_a_later_column_are_read() {
     let file = file.expect("a run file");
     rows(&file, "ALTER TABLE log_page DROP COLUMN without_status");
     let mut report = Command::new(BENCHLAB);
-    report.arg("report").arg(&file).current_dir(directory.0.join(""));
+    report
+        .arg("report")
+        .arg(&file)
+        .current_dir(directory.0.join(""));
     outcome(report.output().unwrap())
         .expect(0)
         .shows(&["/search"]);
