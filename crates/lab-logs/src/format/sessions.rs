@@ -583,9 +583,10 @@ impl Session {
         let (mut ns, mut kept) = (0_u64, self.explained.len());
         while let Some(last) = self.explained[..kept].last() {
             ns = last.duration_ns.unwrap_or_default().saturating_add(ns);
+            let is_last = kept == self.explained.len();
             let fits = is_execution(text, &last.text)
                 && ns <= duration.ns + ROUNDING_NS
-                && last.is_within(duration, time_s)
+                && (is_last || last.is_within(duration, time_s))
                 && last.fits(duration, time_s, previous_file_s);
             if !fits {
                 break;
