@@ -69,8 +69,10 @@ def write(form: Format, made: list[Request], file: Path, draw: random.Random) ->
         log.write(form.header(made[0]))
         for request in made:
             if draw.random() < 0.05:
-                log.write(draw.choice(BROKEN) + end)
-                broken += 1
+                line = draw.choice(BROKEN)
+                log.write(line + end)
+                # In JSON, the bracket may begin an array with one object per line.
+                broken += not (form.is_json and form.name != "otlp" and line == b"[")
             log.write(form.encode(request) + end)
     return broken
 
@@ -118,8 +120,11 @@ def test_metrics_are_exact(form: Format, round_: int, tmp_path: Path) -> None:
         busiest = Counter(request.time_ns // 10**9 // length * length for request in made)
         start, count = read.analysis[figure]
         assert (count, busiest[start]) == (max(busiest.values()), count)
-    # Nothing was guessed: each of these logs, or its options, determines the unit and the zone.
-    assert read.analysis["assumptions"] == []
+    # Nothing was guessed: each of these logs, or its options, determines the unit and the zone. Some servers write no duration for
+    # many requests.
+    untimed = sum(request.duration_ns is None for request in made)
+    missing = [{"code": "missing-durations", "requests": untimed, "of": len(made)}] if untimed * 20 > len(made) else []
+    assert read.analysis["assumptions"] == missing
     error = read.analysis["error"]
     for page in {name(request) for request in made}:
         durations = [r.duration_ns for r in made if name(r) == page and r.duration_ns is not None]
@@ -237,7 +242,9 @@ def test_each_file_has_its_own_unit(tmp_path: Path, name: str) -> None:
     read = Read(tmp_path, log, ("--rotated",))
     [page] = read.pages.values()
     assert page[4] == sum(values) * 30
-    assert read.analysis["assumptions"] == []
+    # A whole number without a name may be something else.
+    assumed = ["bare-number"] if name == "combined" else []
+    assert [assumption["code"] for assumption in read.analysis["assumptions"]] == assumed
     [differ] = [advice for advice in read.analysis["advice"] if advice["code"] == "units-differ"]
     assert Path(differ["before"]).name == "access.log.1" and differ["before_ns"] != differ["after_ns"]
     given = Read(tmp_path / "given", log, ("--rotated", "--duration-unit", "ms"))
@@ -269,7 +276,9 @@ def test_a_statement_does_not_continue_after_a_gap(tmp_path: Path, number: int) 
 
 @pytest.mark.parametrize("values", [["480123", "1.480"], ["0.480", "480"]])
 def test_a_gate_on_a_unit_that_changes_within_a_file_is_not_judged(tmp_path: Path, values: list[str]) -> None:
-    log = write_files(tmp_path, {"access.log": day(11, [values[0]]) * 40 + day(12, [values[1]]) * 40})
+    # A constant would be no duration.
+    first, second = ([value, value.replace("480", "479")] for value in values)
+    log = write_files(tmp_path, {"access.log": day(11, first) * 40 + day(12, second) * 40})
     command = [BENCHLAB, "logs", "--no-keep", "--fail-if", "p99>1h", log]
     done = subprocess.run(command, capture_output=True, timeout=WITHIN_S, check=False, text=True)
     assert done.returncode == 4 and "--duration-unit" in " ".join(done.stdout.split())
