@@ -140,7 +140,7 @@ def accept(listener, files):
             return
         if VARIANT == "counts":
             with open(sys.argv[2], "a") as file:
-                file.write(f"{os.getpid()} {answered}\n")
+                file.write(f"{answered}\n")
         peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         threading.Thread(target=Connection(peer, files).serve, daemon=True).start()
 
