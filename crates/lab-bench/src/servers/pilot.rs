@@ -168,8 +168,6 @@ pub struct Warming<'w, 'y> {
     /// The server's cores in blocks.
     cores: &'w [usize],
     alone: Vec<Engine>,
-    /// The generator with many connections. It is replaced in each round.
-    crowded: Option<Engine>,
     yardstick: Option<Yardstick<'y>>,
     /// The CPU time and requests of each round's evaluated period.
     batches: Vec<Batch>,
@@ -206,7 +204,6 @@ impl<'w, 'y> Warming<'w, 'y> {
             proven,
             cores,
             alone: alone.collect::<SubjectResult<_>>()?,
-            crowded: None,
             yardstick,
             batches: Vec::new(),
             ages: Vec::new(),
@@ -281,7 +278,7 @@ impl<'w, 'y> Warming<'w, 'y> {
     /// its turns.
     pub fn reach_age(&mut self, server: &mut RunningServer, requests: u64) -> SubjectResult<()> {
         server.keep_on(self.cores)?;
-        let mut engine = self.reopen(server)?;
+        let mut engine = self.connect(server)?;
         let mut served = 0;
         while served < requests {
             let record = server.load(&mut engine, STEP)?;
@@ -306,25 +303,23 @@ impl<'w, 'y> Warming<'w, 'y> {
         order::median(&last).is_some_and(|last| last <= expected.ln() + TOLERANCE)
     }
 
-    /// Closes the connections of the round before, and opens new ones.
+    /// Opens many connections. A round closes them at its end.
     ///
     /// The turns of blocks do the same. A virtual machine that has not closed a connection for some
     /// time compiles again after it closes one, and is dearer for some 100,000 requests.
-    fn reopen(&mut self, server: &RunningServer) -> SubjectResult<Engine> {
-        self.crowded = None;
+    fn connect(&self, server: &RunningServer) -> SubjectResult<Engine> {
         self.setup
             .generator(server, self.point, self.proven, None, 0)
     }
 
     fn round(&mut self, server: &mut RunningServer) -> SubjectResult<()> {
         let length = if self.has_compiled { LOADED } else { CROWDED };
-        let mut engine = self.reopen(server)?;
+        let mut engine = self.connect(server)?;
         let mut requests = server.load(&mut engine, length / LEAD_IN)?.served;
         let before = server.read()?;
         let record = server.load(&mut engine, length)?;
         let after = server.read()?;
         requests += record.served;
-        self.crowded = Some(engine);
         let (baseline_requests, baseline_cpu_ns) = match &mut self.yardstick {
             Some(yardstick) => yardstick.read()?,
             None => (0, 0),
