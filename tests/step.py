@@ -6,8 +6,8 @@ step.py NAME COMMAND…: runs a step. Its output is written to build/tests/logs/
 With one or more --reads=PATHSPEC before NAME, the step is skipped if it passed and none of these files has changed
 since. After STEP_LIMIT_S seconds (2,400 by default, or from the environment) the step is stopped, and its processes are
 printed.
-step.py --all COMMAND… -- NAME…: runs a command that runs these steps; then prints how they ended, and how long they
-took. Exits with 1 unless all passed."""
+step.py --all COMMAND… -- NAME…: runs a command that runs these steps; then prints how they ended, how long they took,
+and the last lines of those that failed. Exits with 1 unless all passed."""
 
 import fcntl
 import os
@@ -24,6 +24,9 @@ import unchanged
 LOGS = Path(__file__).resolve().parents[1] / "build/tests/logs"
 LAST_LINES = 400
 """The number of lines to print from the end of a failed step's output; the log contains all."""
+
+REPEATED_LINES = 40
+"""The number of lines from the end of a failed step's output that are printed again after all steps."""
 
 TIMEOUT_S = 20
 """Seconds that a step may take to stop before it is killed."""
@@ -57,8 +60,7 @@ def run(name: str, command: list[str]) -> int:
     outcome = "passed" if status == 0 else "FAILED"
     wall, cpu = f"{time.monotonic() - began:.0f}", f"{cpu_s():.0f}"
     (LOGS / f"{name}.result").write_text(f"{outcome} {wall} {cpu}\n")
-    text = log.read_text(errors="replace").splitlines()
-    lines = text if status == 0 else text[-LAST_LINES:]
+    lines = last_lines(name, None if status == 0 else LAST_LINES)
     ending = "" if status == 0 else f" with {status}; all that it printed: {log}"
     show("".join(f"{line}\n" for line in [f"--- {name}", *lines, f"--- {name} {outcome} in {wall} s, CPU {cpu} s{ending}"]))
     return status
@@ -75,6 +77,8 @@ def run_all(command: list[str], names: list[str]) -> int:
         print(f"{name:22}{outcome:8}{wall:>7}{cpu:>7}")
     print(f"{'all':30}{time.monotonic() - began:7.0f}{cpu_s():7.0f}\n")
     wrong = [name for name, (outcome, _, _) in results.items() if outcome not in ("passed", "before")]
+    for name in wrong:
+        print(f"--- the end of {name}, again", *last_lines(name, REPEATED_LINES), "", sep="\n")
     before = sum(outcome == "before" for outcome, _, _ in results.values())
     passed = "all suites passed" + (f", {before} of them before (`make test FORCE=1` runs all)" if before else "")
     print(f"NOT PASSED: {', '.join(wrong)}" if wrong else passed)
@@ -85,6 +89,13 @@ def result(name: str) -> list[str]:
     """Returns a step's result. A step whose predecessor failed may not have begun."""
     file = LOGS / f"{name}.result"
     return file.read_text().split() if file.exists() else ["not run", "0", "0"]
+
+
+def last_lines(name: str, count: int | None) -> list[str]:
+    """Returns the end of a step's output, or all of it if the count is None."""
+    log = LOGS / f"{name}.log"
+    lines = log.read_text(errors="replace").splitlines() if log.exists() else []
+    return lines if count is None else lines[-count:]
 
 
 def cpu_s() -> float:

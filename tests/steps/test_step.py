@@ -107,6 +107,15 @@ def test_what_failed_and_what_never_began_is_named(step: Path) -> None:
     assert completed.stdout.endswith("\nNOT PASSED: two, three\n")
 
 
+def test_the_end_of_a_failed_step_is_printed_again_after_all_steps(step: Path) -> None:
+    """Other steps may print thousands of lines after it."""
+    completed = run_all(step, one="seq 100; exit 3", two="sleep 0.3; seq --format=two%g 100")
+    _, _, after_the_table = completed.stdout.rpartition("\nall ")
+    repeated = "\n".join(str(number) for number in range(61, 101))
+    assert f"\n--- the end of one, again\n{repeated}\n\n" in after_the_table
+    assert "two" not in after_the_table
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_all_steps_with_their_processes(step: Path, tmp_path: Path, number: signal.Signals) -> None:
     endless = {name: f"echo $$ >{tmp_path}/{name}; exec sleep 1000" for name in ("one", "two")}

@@ -35,7 +35,7 @@ public record RestSubject(String name, String library, Opener opener) implements
     static final Duration IDLE = Duration.ofMinutes(10);
 
     /** The maximum time for requests in progress after a server is closed. */
-    static final Duration GRACE = Duration.ofSeconds(4);
+    static final Duration GRACE = Duration.ofSeconds(8);
 
     /** The maximum size of a body in bytes. */
     static final int MAX_BODY = 64 * 1024;
