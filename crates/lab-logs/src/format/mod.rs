@@ -138,7 +138,7 @@ pub fn find(begin: &[u8], hints: &Hints) -> Result<LogFormat, String> {
     let lines = sample_lines(begin);
     if let Some(format) = &hints.format {
         let reader = configured_reader(format, begin, hints)?;
-        // The format may describe the lines inside the lines of a container runtime.
+        // The format may describe the lines inside the lines of a container.
         let inner = || find_wrapped(&lines, hints).and_then(Result::ok);
         let inner = (!reader.reads_any(&lines)).then(inner).flatten();
         return Ok(inner.unwrap_or_else(|| LogFormat::Lines(Box::new(reader))));

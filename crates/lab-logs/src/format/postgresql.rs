@@ -13,7 +13,7 @@ use super::prefix_sample::text_before_time;
 use super::prefix_time::{HeadTime, local_time, unix_time};
 use super::process_field::PrefixParts;
 use super::sessions::{Message, Sessions};
-use super::wrapper::{UnwrappedLine, Wrapper};
+use super::wrapper::{DockerLines, UnwrappedLine, Wrapper};
 use crate::entry::{Entry, LineKind};
 use crate::time::{Zone, number};
 use crate::zone_words::ZoneWords;
@@ -62,8 +62,8 @@ enum Encoding {
     Wrapped(TextMessages),
     /// `csvlog`
     Csv(CsvRecord),
-    /// `jsonlog`, also wrapped in the JSON that CloudNativePG writes.
-    Json,
+    /// `jsonlog`, also wrapped in the JSON that Docker or CloudNativePG writes.
+    Json(DockerLines),
 }
 
 /// A message whose next lines may still follow.
@@ -88,6 +88,7 @@ struct TextMessages {
     before_time: Option<Vec<u8>>,
     /// True if the second and later lines of a message begin with a tab, as PostgreSQL writes them.
     has_tabs: bool,
+    docker: DockerLines,
     /// The open message of each container or, in syslog, of each process. Their pieces may be
     /// interleaved.
     parts: HashMap<Vec<u8>, OpenMessage>,
@@ -170,7 +171,7 @@ impl PostgresqlLog {
 
     /// Creates a parser of JSON.
     pub fn json(zone: Zone) -> PostgresqlLog {
-        PostgresqlLog::new(Encoding::Json, zone)
+        PostgresqlLog::new(Encoding::Json(DockerLines::default()), zone)
     }
 
     /// Sets the wrapper of the lines, and learns the form of messages from the first lines.
@@ -193,7 +194,7 @@ impl PostgresqlLog {
             Encoding::Text(messages) => messages.line(source, &text, zones, sessions, sink),
             Encoding::Wrapped(messages) => messages.wrapped(&text, zones, sessions, sink),
             Encoding::Csv(record) => record.line(&text, zones, sessions, sink),
-            Encoding::Json => json_line(&text, zones, sessions, sink),
+            Encoding::Json(docker) => json_line(&text, docker, zones, sessions, sink),
         }
     }
 
@@ -205,7 +206,7 @@ impl PostgresqlLog {
         let is_same = match (&self.encoding, &next.encoding) {
             (Encoding::Text(before), Encoding::Text(next))
             | (Encoding::Wrapped(before), Encoding::Wrapped(next)) => before.prefix == next.prefix,
-            (Encoding::Csv(_), Encoding::Csv(_)) | (Encoding::Json, Encoding::Json) => true,
+            (Encoding::Csv(_), Encoding::Csv(_)) | (Encoding::Json(_), Encoding::Json(_)) => true,
             _ => false,
         };
         let last_s = self.last_s();
@@ -226,7 +227,7 @@ impl PostgresqlLog {
                 let parts = messages.parts.values().map(|open| open.time_s);
                 parts.max().flatten()
             }
-            Encoding::Csv(_) | Encoding::Json => None,
+            Encoding::Csv(_) | Encoding::Json(_) => None,
         };
         self.sessions.last_s().max(open_s)
     }
@@ -261,7 +262,7 @@ impl PostgresqlLog {
                 let record = std::mem::take(record);
                 record.cut + usize::from(record.is_within_quotes)
             }
-            Encoding::Json => 0,
+            Encoding::Json(_) => 0,
         };
         self.sessions.end(sink);
         cut_off as u64
@@ -278,7 +279,7 @@ impl PostgresqlLog {
             Encoding::Text(messages) | Encoding::Wrapped(messages) => {
                 messages.prefix.is_process_unclear()
             }
-            Encoding::Csv(_) | Encoding::Json => false,
+            Encoding::Csv(_) | Encoding::Json(_) => false,
         };
         let named = |advice| match advice {
             LogAdvice::NoProcessNumbers if is_unclear => LogAdvice::UnclearProcessNumbers,
@@ -322,8 +323,10 @@ fn kind(severity: Severity, text: &[u8]) -> LineKind {
 pub struct WrappedText {
     /// The text. It can have multiple lines.
     pub text: String,
-    /// journald: the host and the process, which write the pieces of a message as separate lines.
+    /// Docker: the stream. journald: the host and the process, which write the pieces of a message
+    /// as separate lines.
     source: String,
+    is_docker: bool,
 }
 
 /// Extracts the text from a JSON line: of Docker (`log`), Cloud Logging (`textPayload`), journald
@@ -336,12 +339,17 @@ pub fn wrapped_text(line: &[u8]) -> Option<WrappedText> {
             .and_then(Value::as_str)
             .unwrap_or_default()
     };
+    let is_docker = wrapped.get("log").is_some();
     let source = match word("_PID") {
+        "" if is_docker => word("stream").to_string(),
         "" => String::new(),
         process => format!("{} {process}", word("_HOSTNAME")),
     };
-    let text = text_field(&wrapped)?.to_string();
-    Some(WrappedText { text, source })
+    Some(WrappedText {
+        text: text_field(&wrapped)?.to_string(),
+        source,
+        is_docker,
+    })
 }
 
 /// Returns the field of a JSON object that contains the text of a log line.
@@ -362,6 +370,7 @@ impl TextMessages {
             prefix,
             before_time: None,
             has_tabs: false,
+            docker: DockerLines::default(),
             parts: HashMap::new(),
             part_bytes: 0,
             begun: 0,
@@ -376,7 +385,12 @@ impl TextMessages {
         sessions: &mut Sessions,
         sink: &mut impl FnMut(&Entry),
     ) -> LineKind {
-        let Some(WrappedText { text, source }) = wrapped_text(line) else {
+        let Some(WrappedText {
+            text,
+            source,
+            is_docker,
+        }) = wrapped_text(line)
+        else {
             return match line {
                 [] => LineKind::Other,
                 // In a container, other programs write to the same stream.
@@ -384,12 +398,21 @@ impl TextMessages {
                 _ => LineKind::Malformed,
             };
         };
-        let text = text.trim_end_matches(['\r', '\n']);
-        let mut lines = text.split('\n').map(str::as_bytes);
+        let text = text.into_bytes().into();
+        let text = if is_docker {
+            self.docker.join(&source, text)
+        } else {
+            Some(text)
+        };
+        let Some(text) = text else {
+            return LineKind::Other;
+        };
+        let text = text.trim_ascii_end();
+        let mut lines = text.split(|byte| *byte == b'\n');
         let first = lines.next().unwrap_or_default();
         // The first line determines the kind.
         let kind = match without_part(first) {
-            (Some(part), text) if !source.is_empty() => {
+            (Some(part), text) if !is_docker && !source.is_empty() => {
                 let piece = SyslogLine {
                     session: source.as_bytes(),
                     part: Some(part),
@@ -875,18 +898,32 @@ fn json_message(line: &[u8]) -> Option<JsonMessage<'_>> {
 pub fn is_json_message(line: &[u8]) -> bool {
     line.first() == Some(&b'{')
         && find(line, b"error_severity").is_some()
-        && json_message(&inner_json(plain(line))).is_some()
+        && inner_json(plain(line), &mut DockerLines::default())
+            .is_some_and(|line| json_message(&line).is_some())
 }
 
-/// Returns the JSON line inside a JSON line of Docker or Cloud Logging, or the line itself.
-fn inner_json(line: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
-    if find(&line, b"\\\"error_severity\\\"").is_none() {
-        return line;
+/// Returns the JSON line inside a JSON line of Docker or Cloud Logging, or the line itself. Returns
+/// `None` if the rest of the line follows.
+fn inner_json<'l>(line: Cow<'l, [u8]>, docker: &mut DockerLines) -> Option<Cow<'l, [u8]>> {
+    let marks = [&b"\"log\":"[..], b"\\\"error_severity\\\""];
+    if !marks.iter().any(|mark| find(&line, mark).is_some()) {
+        return Some(line);
     }
-    match wrapped_text(&line) {
-        Some(WrappedText { text, .. }) if text.starts_with('{') => text.into_bytes().into(),
-        _ => line,
-    }
+    let Some(WrappedText {
+        text,
+        source,
+        is_docker,
+    }) = wrapped_text(&line)
+    else {
+        return Some(line);
+    };
+    let text = text.into_bytes().into();
+    let text = if is_docker {
+        docker.join(&source, text)?
+    } else {
+        text
+    };
+    Some(if text.starts_with(b"{") { text } else { line })
 }
 
 /// Returns true if a line is a JSON object.
@@ -904,6 +941,7 @@ fn plain(line: &[u8]) -> Cow<'_, [u8]> {
 
 fn json_line(
     line: &[u8],
+    docker: &mut DockerLines,
     zones: &mut ZoneWords,
     sessions: &mut Sessions,
     sink: &mut impl FnMut(&Entry),
@@ -911,7 +949,9 @@ fn json_line(
     if line.is_empty() {
         return LineKind::Other;
     }
-    let line = inner_json(plain(line));
+    let Some(line) = inner_json(plain(line), docker) else {
+        return LineKind::Other;
+    };
     let Some(message) = json_message(&line) else {
         // In a container, other programs write to the same stream.
         return if is_json_object(&line) {
@@ -1314,6 +1354,42 @@ mod tests {
             short(entries),
             expected(&[(5_000, "SELECT a\nFROM t"), (6_000, "SELECT\nb")])
         );
+    }
+
+    /// Docker splits lines of more than 16 KiB.
+    #[test]
+    fn parts_of_docker_are_joined() {
+        let docker = |stream: &str, text: &str| {
+            let line =
+                serde_json::json!({"log": text, "stream": stream, "time": "2026-05-01T10:00:00Z"});
+            line.to_string()
+        };
+        let text = "2026-05-01 10:00:00 UTC [7] LOG:  duration: 5 ms  statement: SELECT ";
+        let json = r#"{"timestamp":"2026-05-01 10:00:00 UTC","pid":7,"error_severity":"LOG","message":"duration: 5 ms  statement: SELECT "#;
+        let logs = [
+            (
+                PostgresqlLog::wrapped(LinePrefix::detected(true), Zone::default()),
+                text,
+                "'x'\n",
+            ),
+            (PostgresqlLog::json(Zone::default()), json, "'x'\"}\n"),
+        ];
+        for (log, begin, end) in logs {
+            let begin = format!("{begin}{},", "a, ".repeat(10));
+            let lines = [
+                docker("stderr", &format!("{begin}{end}")),
+                docker("stderr", &begin),
+                docker("stdout", "started\n"),
+                docker("stderr", end),
+            ];
+            let (entries, _, problems) = read_with(log, &lines.join("\n"));
+            assert_eq!(problems, [0, 0]);
+            let statement = format!("SELECT {},'x'", "a, ".repeat(10));
+            assert_eq!(
+                short(entries),
+                expected(&[(5_000, &statement), (5_000, &statement)])
+            );
+        }
     }
 
     #[test]

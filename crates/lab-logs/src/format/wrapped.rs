@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Reads the lines of any format inside lines of a container runtime or of the journal.
+//! Reads the lines of any format inside lines of containers or of the journal.
 //!
 //! `{"log":"127.0.0.1 - - […\n","stream":"stdout","time":"2026-05-01T10:00:00.1Z"}`
 //!
@@ -8,6 +8,7 @@
 //! Source: Docker, *JSON File logging driver*; Kubernetes, *CRI logging format*; systemd,
 //! *Journal Export Formats*, journalctl `-o json`.
 
+use super::wrapper::{DockerLines, Wrapper};
 use super::{FormatKind, Hints, LogFormat, LogReader, find};
 use crate::entry::{Entry, LineKind};
 use crate::time::iso;
@@ -25,30 +26,47 @@ pub struct WrappedLog {
 }
 
 /// The outer format.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Wrapping {
     /// JSON of Docker, Cloud Logging or the journal.
-    Json,
-    /// Text of a Kubernetes container runtime.
-    Cri,
+    Json(DockerLines),
+    /// Text before each line.
+    Text(Wrapper),
 }
 
 impl Wrapping {
-    /// Returns the inner text of a line.
-    fn text(self, line: &[u8]) -> Option<Cow<'_, [u8]>> {
+    /// Removes the outer format of a line. Returns `None` if the rest of the line follows, and an
+    /// error if the line is not wrapped.
+    fn unwrap<'l>(&mut self, line: &'l [u8]) -> Result<Option<Cow<'l, [u8]>>, LineKind> {
         match self {
-            Wrapping::Json => {
-                json_text(line).map(|text| text.trim_end().as_bytes().to_vec().into())
+            Wrapping::Json(lines) => {
+                let Some(JsonText { text, stream }) = json_text(line) else {
+                    return Err(match line {
+                        [] => LineKind::Other,
+                        _ => LineKind::Malformed,
+                    });
+                };
+                let text = text.into_owned().into_bytes().into();
+                Ok(match stream {
+                    Some(stream) => lines.join(&stream, text),
+                    None => Some(text),
+                })
             }
-            Wrapping::Cri => cri_text(line).map(Cow::from),
+            Wrapping::Text(wrapper) => match wrapper.unwrap(line) {
+                Some(unwrapped) if unwrapped.source.is_empty() => Err(match line {
+                    [] => LineKind::Other,
+                    _ => LineKind::Malformed,
+                }),
+                unwrapped => Ok(unwrapped.map(|unwrapped| unwrapped.text)),
+            },
         }
     }
 
     /// Returns the outer time of a line, in seconds since 1970.
-    fn time_s(self, line: &[u8]) -> Option<i64> {
+    fn time_s(&self, line: &[u8]) -> Option<i64> {
         match self {
-            Wrapping::Json => json_time_s(line),
-            Wrapping::Cri => {
+            Wrapping::Json(_) => json_time_s(line),
+            Wrapping::Text(_) => {
                 let end = memchr::memchr(b' ', line)?;
                 let (local_s, offset_s) = iso(&line[..end])?;
                 Some(local_s - i64::from(offset_s?))
@@ -56,10 +74,10 @@ impl Wrapping {
         }
     }
 
-    fn words(self) -> &'static str {
+    fn words(&self) -> &'static str {
         match self {
-            Wrapping::Json => "wrapped in JSON",
-            Wrapping::Cri => "after the prefix of a container runtime",
+            Wrapping::Json(_) => "wrapped in JSON",
+            Wrapping::Text(_) => "after the prefix of a container",
         }
     }
 }
@@ -68,18 +86,31 @@ impl Wrapping {
 ///
 /// Returns `None` if most lines are not wrapped, and an error if the inner format is unknown.
 pub fn find_wrapped(lines: &[&[u8]], hints: &Hints) -> Option<Result<LogFormat, String>> {
-    let wrappings = [Wrapping::Json, Wrapping::Cri];
-    let (wrapping, begin) = wrappings.into_iter().find_map(|wrapping| {
-        let texts: Vec<_> = lines
-            .iter()
-            .filter_map(|line| wrapping.text(line))
-            .collect();
-        (texts.len() * 2 > lines.len()).then(|| (wrapping, texts.join(&b'\n')))
-    })?;
-    Some(find(&begin, hints).and_then(|format| match format {
-        LogFormat::Lines(inner) => Ok(LogFormat::Lines(Box::new(wrapped_reader(wrapping, *inner)))),
-        LogFormat::Document(_) => Err("unknown format: a document is wrapped in lines".into()),
-    }))
+    let prefix = Wrapper::detect(lines);
+    let prefix = prefix.is_present().then_some(Wrapping::Text(prefix));
+    let wrapping = prefix.unwrap_or_else(|| Wrapping::Json(DockerLines::default()));
+    let mut probe = wrapping.clone();
+    let texts = lines.iter().map(|line| probe.unwrap(line));
+    let texts: Vec<_> = texts.filter_map(Result::ok).collect();
+    if texts.len() * 2 <= lines.len() {
+        return None;
+    }
+    let begin = texts.into_iter().flatten().collect::<Vec<_>>().join(&b'\n');
+    let reader = match find(&begin, hints) {
+        Ok(LogFormat::Lines(inner)) => inner,
+        Ok(LogFormat::Document(_)) => {
+            return Some(Err("unknown format: a document is wrapped in lines".into()));
+        }
+        Err(error) => return Some(Err(error)),
+    };
+    // A query has multiple lines, and lines of other containers can be between them.
+    let can_interleave = matches!(&wrapping, Wrapping::Text(wrapper) if wrapper.has_names());
+    if can_interleave && matches!(reader.kind, FormatKind::SlowLog(_)) {
+        return None;
+    }
+    Some(Ok(LogFormat::Lines(Box::new(wrapped_reader(
+        wrapping, *reader,
+    )))))
 }
 
 fn wrapped_reader(wrapping: Wrapping, inner: LogReader) -> LogReader {
@@ -101,13 +132,12 @@ impl WrappedLog {
     ///
     /// An entry without a time has that of the outer line.
     pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
-        let Some(text) = self.wrapping.text(line) else {
-            return match line {
-                [] => LineKind::Other,
-                _ => LineKind::Malformed,
-            };
+        let text = match self.wrapping.unwrap(line) {
+            Ok(Some(text)) => text,
+            Ok(None) => return LineKind::Other,
+            Err(kind) => return kind,
         };
-        let (wrapping, uses_outer_time) = (self.wrapping, &mut self.uses_outer_time);
+        let (wrapping, uses_outer_time) = (&self.wrapping, &mut self.uses_outer_time);
         // Without `dyn`, each level of wrapping would be compiled on its own, without end.
         let sink: &mut dyn FnMut(&Entry) = &mut |entry| {
             let outer_s = entry.time_s.is_none().then(|| wrapping.time_s(line));
@@ -116,7 +146,7 @@ impl WrappedLog {
             sink(&Entry { time_s, ..*entry });
         };
         let mut kind = LineKind::Other;
-        for line in text.split(|&byte| byte == b'\n') {
+        for line in text.trim_ascii_end().split(|&byte| byte == b'\n') {
             kind = match (kind, self.inner.line(line, &mut &mut *sink)) {
                 (LineKind::Entry, _) | (_, LineKind::Entry) => LineKind::Entry,
                 (LineKind::Malformed, _) | (_, LineKind::Malformed) => LineKind::Malformed,
@@ -138,31 +168,37 @@ impl WrappedLog {
     }
 }
 
+/// The text in a JSON line.
+struct JsonText<'l> {
+    text: Cow<'l, str>,
+    /// Docker's stream.
+    stream: Option<Cow<'l, str>>,
+}
+
 /// Extracts the text from a JSON line of Docker, Cloud Logging or the journal.
-fn json_text(line: &[u8]) -> Option<String> {
+fn json_text(line: &[u8]) -> Option<JsonText<'_>> {
     #[derive(Deserialize)]
     struct Wrapped<'l> {
         #[serde(borrow)]
         log: Option<Cow<'l, str>>,
+        #[serde(borrow)]
+        stream: Option<Cow<'l, str>>,
         #[serde(borrow, rename = "textPayload")]
         text_payload: Option<Cow<'l, str>>,
         #[serde(borrow, rename = "MESSAGE")]
         message: Option<Cow<'l, str>>,
     }
     let wrapped: Wrapped = serde_json::from_slice(line).ok()?;
-    let text = wrapped.log.or(wrapped.text_payload);
-    text.or(wrapped.message).map(Cow::into_owned)
-}
-
-/// Returns the text after the time, the stream and the tag of a complete line.
-fn cri_text(line: &[u8]) -> Option<&[u8]> {
-    iso(line)?;
-    let end = memchr::memchr(b' ', line)?;
-    let rest = &line[end + 1..];
-    let rest = rest
-        .strip_prefix(b"stdout ")
-        .or(rest.strip_prefix(b"stderr "))?;
-    rest.strip_prefix(b"F ")
+    match wrapped.log {
+        Some(text) => {
+            let stream = wrapped.stream;
+            Some(JsonText { text, stream })
+        }
+        None => {
+            let text = wrapped.text_payload.or(wrapped.message)?;
+            Some(JsonText { text, stream: None })
+        }
+    }
 }
 
 /// Returns Docker's time or the journal's, in seconds since 1970.
@@ -258,6 +294,54 @@ mod tests {
         let line = |_| format!("2026-05-01T10:00:00.123Z stdout F {json}");
         let (found, words) = read(line, &Hints::default());
         assert_eq!(found[0], (Some(T), Some(12_000_000), 200));
-        assert!(words.ends_with("container runtime"), "{words}");
+        assert!(words.ends_with("prefix of a container"), "{words}");
+        let access = ACCESS.replace('\\', "");
+        for prefix in ["web-1  | ", "[pod/web-0/nginx] "] {
+            let (found, words) = read(|i| format!("{prefix}{access}{i}"), &Hints::default());
+            assert_eq!(found[1], (Some(T), Some(101_000_000), 200), "{prefix}");
+            assert!(words.starts_with("common"), "{words}");
+        }
+    }
+
+    /// Docker splits lines after 16 KiB, the runtimes of Kubernetes mostly too.
+    #[test]
+    fn parts_of_a_line_are_joined_by_stream() {
+        let (begin, end) = JSON.split_at(20);
+        let docker = |i: usize| {
+            let line = |stream: &str, text: &str| {
+                format!(r#"{{"log":"{text}","stream":"{stream}","time":"2026-05-01T10:00:00.1Z"}}"#)
+            };
+            match i % 4 {
+                0 => line("stdout", &format!(r"{JSON}\n")),
+                1 => line("stdout", begin),
+                2 => line("stderr", r"worker started\n"),
+                _ => line("stdout", &format!(r"{end}\n")),
+            }
+        };
+        let cri = |i: usize| {
+            let json = JSON.replace('\\', "");
+            let (begin, end) = json.split_at(20);
+            let text = match i % 4 {
+                0 => format!("stdout F {json}"),
+                1 => format!("stdout P {begin}"),
+                2 => "stderr F worker started".into(),
+                _ => format!("stdout F {end}"),
+            };
+            format!("2026-05-01T10:00:00.123Z {text}")
+        };
+        for line in [&docker as &dyn Fn(usize) -> String, &cri] {
+            let lines: Vec<String> = (0..20).map(line).collect();
+            let format = find(lines.join("\n").as_bytes(), &Hints::default());
+            let Ok(LogFormat::Lines(mut reader)) = format else {
+                panic!("{format:?}");
+            };
+            let mut found = Vec::new();
+            for line in &lines {
+                reader.line(line.as_bytes(), &mut |e: &Entry| {
+                    found.push((e.time_s, e.duration_ns, e.status));
+                });
+            }
+            assert_eq!(found, [(Some(T), Some(12_000_000), 200); 10], "{lines:#?}");
+        }
     }
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Removes what container runtimes write before each line of a log.
 //!
-//! Sources: Docker Compose, `docker compose logs`; Kubernetes, `kubectl logs --prefix`, and
-//! *CRI logging format*: a time, the stream, and `F` for a full line or `P` for a part of a line.
+//! Sources: Docker Compose, `docker compose logs`; Docker, *JSON File logging driver*; Kubernetes,
+//! `kubectl logs --prefix`, and *CRI logging format*: a time, the stream, and `F` for a full line or
+//! `P` for a part of a line.
 
 use super::prefix_time::local_time;
 use memchr::memmem::find;
@@ -32,12 +33,64 @@ pub struct UnwrappedLine<'l> {
     pub text: Cow<'l, [u8]>,
 }
 
+/// The beginnings of lines that arrive in parts, by source.
+#[derive(Clone, Debug, Default)]
+struct LineParts(HashMap<Vec<u8>, Vec<u8>>);
+
 /// Removes the wrappers of a log's lines.
 #[derive(Clone, Debug, Default)]
 pub struct Wrapper {
     form: Option<WrapperForm>,
-    /// The beginnings of lines that arrive in parts, by source.
-    partial: HashMap<Vec<u8>, Vec<u8>>,
+    parts: LineParts,
+}
+
+/// Joins the parts of lines in the JSON of Docker.
+///
+/// Docker splits lines of more than 16 KiB. Each line, but not its first parts, ends with a line
+/// end. Other programs that write the same JSON remove all line ends.
+#[derive(Clone, Debug, Default)]
+pub struct DockerLines {
+    has_line_ends: bool,
+    parts: LineParts,
+}
+
+impl LineParts {
+    /// Adds the parts before `text`. Returns `None` if the rest of the line follows.
+    fn join<'l>(
+        &mut self,
+        source: &[u8],
+        text: Cow<'l, [u8]>,
+        is_part: bool,
+    ) -> Option<Cow<'l, [u8]>> {
+        if is_part {
+            let partial = self.0.entry(source.to_vec()).or_default();
+            let room = MAX_PARTIAL.saturating_sub(partial.len());
+            partial.extend(&text[..text.len().min(room)]);
+            return None;
+        }
+        Some(match self.0.remove(source) {
+            Some(mut begin) => {
+                begin.extend_from_slice(&text);
+                begin.into()
+            }
+            None => text,
+        })
+    }
+}
+
+impl DockerLines {
+    /// Adds the parts before `text`, the value of `log`. Returns `None` if the rest of the line
+    /// follows.
+    pub fn join<'l>(&mut self, stream: &str, text: Cow<'l, [u8]>) -> Option<Cow<'l, [u8]>> {
+        let is_end = text.ends_with(b"\n");
+        self.has_line_ends |= is_end;
+        let source = match stream {
+            "stderr" => b"stderr",
+            _ => b"stdout",
+        };
+        let is_part = self.has_line_ends && !is_end;
+        self.parts.join(source, text, is_part)
+    }
 }
 
 impl WrapperForm {
@@ -84,8 +137,19 @@ impl Wrapper {
         let form = WrapperForm::ALL.iter().find(is_common).copied();
         Wrapper {
             form: form.filter(|_| !has_bare_lines),
-            partial: HashMap::new(),
+            parts: LineParts::default(),
         }
+    }
+
+    /// Returns true if lines have a wrapper.
+    pub fn is_present(&self) -> bool {
+        self.form.is_some()
+    }
+
+    /// Returns true if lines have the name of a container. A log can then contain the lines of
+    /// multiple containers.
+    pub fn has_names(&self) -> bool {
+        matches!(self.form, Some(WrapperForm::Service | WrapperForm::Pod))
     }
 
     /// Returns the text of a line. The text is incomplete if the line is a part of another line.
@@ -103,19 +167,7 @@ impl Wrapper {
                 text: line.into(),
             });
         };
-        if is_part {
-            let partial = self.partial.entry(source.to_vec()).or_default();
-            let room = MAX_PARTIAL.saturating_sub(partial.len());
-            partial.extend(&text[..text.len().min(room)]);
-            return None;
-        }
-        let text = match self.partial.remove(source) {
-            Some(mut begin) => {
-                begin.extend(text);
-                begin.into()
-            }
-            None => text.into(),
-        };
+        let text = self.parts.join(source, text.into(), is_part)?;
         Some(UnwrappedLine { source, text })
     }
 }
