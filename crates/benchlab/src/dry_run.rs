@@ -4,6 +4,7 @@
 use crate::directories::run_files;
 use crate::exit::Exit;
 use crate::output::{hanging_indent, say, widest};
+use crate::own_sql;
 use lab_document::{clean, say};
 use lab_model::{Measure, OnInconclusive, Plan, Subject, SubjectId};
 use lab_store::{Heading, RunProgress};
@@ -56,7 +57,7 @@ pub fn print(plan: &Plan, more: Vec<Line>, runs: &Path) -> Result<(), Exit> {
     }
     lines.push((
         "saved in".into(),
-        format!("{}/<time>-{}.lab", runs.display(), plan.experiment),
+        format!("{}/<time>-{}.lab", runs.display(), own_sql::run_name(plan)),
     ));
     let width = widest(lines.iter().map(|(lead, _)| lead.as_str())).min(24);
     for (lead, text) in &lines {

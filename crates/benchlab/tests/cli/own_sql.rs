@@ -87,6 +87,9 @@ fn explanation(run: &Run, label: &str) -> String {
 #[test]
 fn a_shop_is_measured_and_its_plans_are_kept() {
     let project = shop(SHOP, &["own-wrong-check", "own-elsewhere"]);
+    run(&project, &["--dry-run"])
+        .expect(0)
+        .shows(&["/<time>-t-shop.lab"]);
     run(&project, &[]).expect(0);
     let file = project.file();
     let name = file.file_name().unwrap().to_str().unwrap();

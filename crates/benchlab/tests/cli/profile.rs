@@ -266,7 +266,9 @@ fn revisions_are_profiled_with_their_sources_and_history_follows_them() {
         .current_dir(folder.path());
     let screen = text(&history.output().expect("benchlab").stdout);
     assert!(
-        screen.contains("History of saw: 2 runs") && screen.contains("Profiles"),
+        screen.contains("History of saw: 2 runs")
+            && screen.contains("Profiles")
+            && !screen.contains("There are no runs"),
         "{screen}"
     );
     assert!(

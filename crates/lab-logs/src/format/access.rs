@@ -2,6 +2,7 @@
 //! Detects the format of access logs.
 
 use super::combined::{self, Combined, Duration};
+use super::configuration::log_format;
 use super::elb::LoadBalancer;
 use super::envoy::Envoy;
 use super::haproxy::HaProxy;
@@ -55,7 +56,8 @@ fn reader(words: impl Into<String>, step_ns: Option<u64>, kind: FormatKind) -> L
 
 /// Creates a reader for the format that the user specified.
 pub fn configured_reader(format: &str, begin: &[u8], hints: &Hints) -> Result<LogReader, String> {
-    if let "combined" | "common" = format {
+    // A directive can name the format.
+    if let "combined" | "common" = log_format(format).as_str() {
         let lines: Vec<&[u8]> = begin.split(|b| *b == b'\n').take(SAMPLE_LINES).collect();
         return Ok(combined(&lines, hints).unwrap_or_else(|| combined_reader(None, hints)));
     }

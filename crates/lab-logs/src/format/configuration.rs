@@ -5,7 +5,9 @@
 //! configuration file; Tomcat 10, *Access Log Valve*; XML 1.0, *Predefined Entities*.
 
 /// Returns the format of `LogFormat "…" timed`, `CustomLog logs/access_log '…'`,
-/// `log_format timed '…';` or `<Valve pattern="…" />`. Any other text is the format itself.
+/// `log_format timed '…';` or `<Valve pattern="…" />`, or the name of the format of
+/// `CustomLog logs/access_log combined` or `access_log logs/access.log combined;`. Any other text
+/// is the format itself.
 pub fn log_format(text: &str) -> String {
     let line = text.trim();
     if line.starts_with('<') || line.starts_with("pattern=") {
@@ -16,6 +18,10 @@ pub fn log_format(text: &str) -> String {
         "log_format" => joined_strings(&words(arguments, Some(';'))),
         "logformat" => nth_word(arguments, 0),
         "customlog" | "globallog" => nth_word(arguments, 1),
+        "access_log" => {
+            let name = words(arguments, Some(';')).into_iter().nth(1);
+            name.unwrap_or_else(|| "combined".into())
+        }
         _ => without_entities(&text.replace("\\\"", "\"").replace("\\t", "\t")),
     }
 }
@@ -140,6 +146,9 @@ mod tests {
             ("%h &quot;%r&quot; %D", r#"%h "%r" %D"#),
             (r#"%h \"%r\" %D"#, r#"%h "%r" %D"#),
             ("CustomLog logs/access_log", ""),
+            ("CustomLog logs/access_log combined", "combined"),
+            ("access_log logs/a.log timed buffer=32k;", "timed"),
+            ("access_log logs/a.log;", "combined"),
         ] {
             assert_eq!(log_format(line), format, "{line}");
         }

@@ -560,6 +560,24 @@ mod tests {
     use lab_model::AssumptionKind;
 
     #[test]
+    fn directives_can_name_the_format() {
+        let line = r#"::1 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.1" 200 5"#;
+        for directive in [
+            "CustomLog logs/access_log common",
+            "access_log logs/access.log;",
+        ] {
+            let hints = Hints {
+                format: Some(directive.into()),
+                ..Hints::default()
+            };
+            let Ok(LogFormat::Lines(reader)) = find(line.as_bytes(), &hints) else {
+                panic!("{directive}");
+            };
+            assert_eq!(reader.words, "common or combined log format");
+        }
+    }
+
+    #[test]
     fn formats_are_detected_and_described() {
         let description = |log: &str| match find(log.as_bytes(), &Hints::default()) {
             Ok(LogFormat::Lines(reader)) => reader.words,

@@ -64,7 +64,11 @@ pub fn extend(document: &mut Document, runs: &[ProfileSummary], chosen: &[String
         return;
     }
     let answer = &mut document.answer;
-    answer.findings.splice(0..0, findings(runs, chosen));
+    let found = findings(runs, chosen);
+    if !found.is_empty() {
+        answer.headline.clear();
+    }
+    answer.findings.splice(0..0, found);
     answer.findings.truncate(Answer::MAX_FINDINGS);
     answer.undecided = None;
     document.section(section(runs, chosen));

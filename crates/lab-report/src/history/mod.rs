@@ -37,7 +37,7 @@ pub fn document(name: &str, runs: &[RunSummary], subjects: &[String]) -> Documen
     let mut records = records(runs, subjects);
     let changes = HistoryChanges::new(&records);
     let letters: Vec<&str> = records.iter().map(|r| changes.letter(r)).collect();
-    let (answer, note) = (answer(&records, &changes), changes.note());
+    let (answer, note) = (answer(&records, &changes, runs.len()), changes.note());
     let changed = changes.table();
     for (record, letter) in records.iter_mut().zip(letters) {
         record.remarks.insert_str(0, letter);
@@ -112,7 +112,7 @@ fn time_span(records: &[HistoryRow]) -> String {
     })
 }
 
-fn answer(records: &[HistoryRow], changes: &HistoryChanges) -> Answer {
+fn answer(records: &[HistoryRow], changes: &HistoryChanges, runs: usize) -> Answer {
     let mut lines: Vec<Line> = Vec::new();
     let mut subjects = say::grouped(records.iter().map(|r| (r.line(), r)));
     // Cases of the same subject are next to each other.
@@ -140,8 +140,10 @@ fn answer(records: &[HistoryRow], changes: &HistoryChanges) -> Answer {
     let latest = subjects.iter().filter_map(|(_, mine)| finding(mine));
     let changed = changes.findings().into_iter();
     let findings = changed.chain(latest.map(Finding::plain));
-    let headline = match records {
-        [] => "There are no runs with this name.".to_string(),
+    let headline = match (records, runs) {
+        ([], 0) => "There are no runs with this name.".to_string(),
+        // Profiles have no ratios, but sections of their own.
+        ([], runs) => format!("No ratios in {}: nothing was compared.", count(runs, "run")),
         _ => String::new(),
     };
     Answer {
