@@ -129,7 +129,7 @@ abstract class DatabaseTest {
 
     /** Checks each line of retry_situations.txt, which also documents its columns. */
     @Test
-    @Timeout(600)
+    @Timeout(3_600)
     void aFaultAtAnyPointHasTheOutcomeOfEveryDatabase() throws Exception {
         try (var situations = new Situations(database)) {
             for (String line : Files.readAllLines(SITUATIONS)) {
