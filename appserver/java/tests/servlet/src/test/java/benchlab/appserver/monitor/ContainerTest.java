@@ -142,7 +142,10 @@ abstract class ContainerTest {
         assertEquals(401, crossSite.statusCode());
     }
 
-    /** Returns the statistics of all requests so far. A response can arrive before the container has ended its request. */
+    /**
+     * Returns the statistics of all requests so far. A response can arrive before the container has
+     * ended its request.
+     */
     private JsonNode statistics() throws Exception {
         for (long end = System.nanoTime() + 60_000_000_000L; ; Thread.sleep(10)) {
             JsonNode statistics = new ObjectMapper().readTree(ask("/monitor").body());
