@@ -375,7 +375,12 @@ def page_costs(programs: Programs, seconds: float) -> str:
                     sent[page] += 1
 
         together(seconds, attack)
-        _, document = service.ask("GET", "/monitor/json", port=metrics.port)
+        until = time.monotonic() + 60
+        while True:  # A response may arrive before its request is counted.
+            _, document = service.ask("GET", "/monitor/json", port=metrics.port)
+            if sum(page["count"] for page in document["pages"]) >= sum(sent.values()) or time.monotonic() > until:
+                break
+            time.sleep(0.1)
     pages = {page["name"]: page for page in document["pages"]}
     for name, count in sent.items():
         if name != "(other)":

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from lab_kit.daemons import Daemons, free_port, is_open
+from lab_kit.daemons import Daemons, is_open
 
 SERVER = "import http.server, sys; http.server.ThreadingHTTPServer(('127.0.0.1', int(sys.argv[1]))," \
          " http.server.SimpleHTTPRequestHandler).serve_forever()"
@@ -24,12 +24,12 @@ with Daemons() as daemons:
     port, pid = daemons.listen(lambda port: daemons.start(
         [sys.executable, "-c", {SERVER!r}, str(port)], lambda: is_open(port)))
     print(port, pid, daemons.folder, flush=True)
-    time.sleep(60)
+    time.sleep(3600)
 """
 
 
 def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -68,8 +68,7 @@ def test_what_a_killed_subject_leaves_is_ended(start: str, frozen: bool) -> None
 
 def test_all_is_gone_at_the_end_of_the_block() -> None:
     with Daemons() as daemons:
-        port = free_port()
-        pid = daemons.start([*interpreter(), str(port)], lambda: is_open(port))
+        port, pid = daemons.listen(lambda port: daemons.start([*interpreter(), str(port)], lambda: is_open(port)))
         if os.geteuid() == 0:
             assert os.stat(f"/proc/{pid}").st_uid != 0
         folder = daemons.folder
@@ -87,8 +86,8 @@ def test_a_port_that_another_has_is_tried_no_more() -> None:
 
     def begin(port: int) -> int:
         if len(refused_ports) < 2:
-            refused_ports.append(port)
             others.append(daemons.start([*interpreter(), str(port)], lambda: is_open(port)))
+            refused_ports.append(port)
             raise RuntimeError("the port is taken")
         return daemons.start([*interpreter(), str(port)], lambda: is_open(port))
 

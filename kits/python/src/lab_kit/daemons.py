@@ -158,7 +158,7 @@ class Daemons:
             try:
                 return port, begin(port)
             except RuntimeError:
-                if attempt == _ATTEMPTS or not is_open(port):
+                if attempt == _ATTEMPTS or _is_free(port):
                     raise
         raise AssertionError("unreachable")
 
@@ -182,6 +182,16 @@ def free_port() -> int:
     with socket.socket() as place:
         place.bind(("127.0.0.1", 0))
         return int(place.getsockname()[1])
+
+
+def _is_free(port: int) -> bool:
+    """Returns false if a server or a connection uses a port of 127.0.0.1."""
+    with socket.socket() as place:
+        try:
+            place.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
 
 
 def is_open(port: int) -> bool:

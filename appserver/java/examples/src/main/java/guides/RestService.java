@@ -13,7 +13,7 @@ import java.util.Map;
 /** A REST service with PostgreSQL: {@code RestService PORT JDBC_URL}. */
 record RestService(Pool<Connection> database) {
 
-    private static final Duration TIMEOUT = Duration.ofSeconds(2);
+    private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
     private Response show(int id) throws Exception {
         String text = "SELECT name FROM guide_article WHERE id = ?";

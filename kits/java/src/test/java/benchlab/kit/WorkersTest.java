@@ -64,7 +64,7 @@ class WorkersTest {
     @Test
     void worksAllAtOnce() throws Exception {
         var meeting = new CyclicBarrier(4);
-        Worker worker = k -> meeting.await(20, TimeUnit.SECONDS) - meeting.getParties();
+        Worker worker = k -> meeting.await(120, TimeUnit.SECONDS) - meeting.getParties();
         try (var workers = new Workers(Collections.nCopies(4, worker))) {
             assertEquals(12, workers.perform(12).units());
         }

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-@Timeout(60)
+@Timeout(600)
 class CacheLimitsTest {
 
     private static final CacheOptions<Object, Object> UNLIMITED = CacheOptions.UNLIMITED;

@@ -27,7 +27,7 @@ final class PoolExample implements AutoCloseable {
     }
 
     String ask(String question) throws IOException, InterruptedException, TimeoutException {
-        try (Lease<Socket> lease = connections.lease(Duration.ofSeconds(5))) {
+        try (Lease<Socket> lease = connections.lease(Duration.ofSeconds(30))) {
             try {
                 return exchange(lease.resource(), question);
             } catch (IOException e) {

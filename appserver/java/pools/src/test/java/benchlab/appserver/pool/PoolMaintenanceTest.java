@@ -31,10 +31,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
+@Timeout(600)
 class PoolMaintenanceTest {
 
-    private static final Duration LONG = Duration.ofSeconds(30);
+    private static final Duration LONG = Duration.ofMinutes(5);
 
     private static final class Resource {
         private final int number;
@@ -147,19 +147,24 @@ class PoolMaintenanceTest {
 
     @Test
     void idleResourcesAreCreatedInAdvance() throws Exception {
-        try (var pool = new Pool<>(3, options.minIdle(2))) {
-            until(() -> pool.statistics().idle() == 2);
+        var pool = new Pool<>(3, options.minIdle(2));
+        try (pool) {
+            until(() -> pool.statistics().made() == 2);
             Lease<Resource> first = pool.lease();
-            until(() -> pool.statistics().idle() == 2);
+            until(() -> pool.statistics().made() == 3);
+            assertEquals(2, pool.statistics().idle());
             Lease<Resource> second = pool.lease();
             assertEquals(3, pool.statistics().size());
             pool.softEvict();
-            until(() -> pool.statistics().idle() == 1 && pool.statistics().made() == 4);
+            until(() -> pool.statistics().made() == 4);
+            assertEquals(1, pool.statistics().idle());
             first.close();
             second.close();
-            until(() -> pool.statistics().idle() == 2);
+            until(() -> pool.statistics().made() == 5);
+            assertEquals(2, pool.statistics().idle());
             assertTrue(pool.statistics().maxSize() <= 3);
         }
+        assertTrue(pool.awaitTermination(LONG)); // A thread of the pool may still own a resource.
         assertEquals(resources.size(), destroyed());
     }
 
@@ -186,13 +191,13 @@ class PoolMaintenanceTest {
         try (var pool = new Pool<>(2, checked)) {
             until(() -> resources.size() == 2);
             until(() -> resources.stream().allMatch(resource -> resource.checks.get() >= 3));
-            assertTrue(pool.statistics().keepAlives() >= 6);
+            until(() -> pool.statistics().keepAlives() >= 6); // Counted after the check.
             assertEquals(0, destroyed());
             resources.get(0).valid = false;
             until(() -> resources.get(0).destroyed.get() == 1);
-            until(() -> pool.statistics().idle() == 2);
+            until(() -> pool.statistics().made() == 3);
+            assertEquals(2, pool.statistics().idle());
             assertEquals(1, pool.statistics().broken());
-            assertEquals(3, pool.statistics().made());
         }
     }
 
@@ -204,9 +209,12 @@ class PoolMaintenanceTest {
                         .keepAlive(Duration.ofMillis(5))
                         .idleTimeout(Duration.ofMillis(200));
         try (var pool = new Pool<>(1, checked)) {
-            pool.lease().close();
-            until(() -> pool.statistics().timedOut() == 1);
-            assertTrue(pool.statistics().keepAlives() > 0);
+            // On a busy machine, an idle time may pass without a check.
+            for (int times = 1; pool.statistics().keepAlives() == 0; times++) {
+                int expected = times;
+                pool.lease().close();
+                until(() -> pool.statistics().timedOut() == expected);
+            }
         }
     }
 
@@ -251,7 +259,10 @@ class PoolMaintenanceTest {
                 new Handler() {
                     @Override
                     public void publish(LogRecord logged) {
-                        records.add(logged);
+                        // Threads of the pools of other tests may still log other messages.
+                        if (logged.getMessage().contains("has held a lease of")) {
+                            records.add(logged);
+                        }
                     }
 
                     @Override
@@ -266,7 +277,6 @@ class PoolMaintenanceTest {
         try (var pool = new Pool<>(1, options.leakThreshold(Duration.ofMillis(20)));
                 var lease = pool.lease()) {
             until(() -> records.size() == 1);
-            assertTrue(records.get(0).getMessage().contains("has held a lease of"));
             assertTrue(
                     Arrays.stream(records.get(0).getThrown().getStackTrace())
                             .anyMatch(frame -> frame.getClassName().equals(getClass().getName())));
@@ -328,6 +338,7 @@ class PoolMaintenanceTest {
                         .destroy(resource -> resource.destroyed.incrementAndGet());
         try (var pool = new Pool<>(1, slow)) {
             assertThrows(TimeoutException.class, () -> pool.lease(Duration.ofMillis(20)));
+            until(() -> resources.size() == 1);
             pool.softEvict();
             goesOn.countDown();
             try (var lease = pool.lease(LONG)) {

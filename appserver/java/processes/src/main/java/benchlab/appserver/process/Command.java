@@ -212,7 +212,7 @@ public record Command(
      * @throws TimeoutException if the start takes longer than {@code timeout}, for example because
      *     the program, its directory or a file of its streams is on a file system that hangs. The
      *     program is then killed, which takes up to a second. If it cannot be killed in that time,
-     *     it is killed as soon as it has started
+     *     it is killed as soon as possible
      * @throws InterruptedException if this thread is interrupted; the program is then killed, too
      */
     public RunningProcess start(Duration timeout)

@@ -28,7 +28,8 @@ final class PendingStart {
 
     private static final Path THREAD = Path.of("/proc/thread-self");
     private static final Duration KILL_TIMEOUT = Duration.ofSeconds(1);
-    private static final long KILL_INTERVAL_MILLIS = 10;
+    private static final Duration KILL_INTERVAL = Duration.ofMillis(10);
+    private static final Duration LATE_KILL_INTERVAL = Duration.ofSeconds(1);
 
     private final ProcessBuilder builder;
     private final ProcessGroup group;
@@ -85,7 +86,10 @@ final class PendingStart {
             throw failure(Objects.requireNonNull(e.getCause()));
         } catch (TimeoutException | InterruptedException e) {
             if (started.cancel(false)) {
-                RunningProcess.uninterrupted(this::killHanging);
+                if (!RunningProcess.uninterrupted(() -> killHanging(new Deadline(KILL_TIMEOUT), KILL_INTERVAL))) {
+                    // A busy machine may create the child later.
+                    Streams.start(() -> killHanging(Deadline.never(), LATE_KILL_INTERVAL));
+                }
             } else if (!started.isCompletedExceptionally()) {
                 discard(started.join());
             }
@@ -107,15 +111,14 @@ final class PendingStart {
     }
 
     /**
-     * Repeatedly kills the child whose start hangs. Returns true if the start ends within the
-     * timeout.
+     * Repeatedly kills the child whose start hangs. Returns true if the start ends before the
+     * deadline.
      */
-    private boolean killHanging() throws InterruptedException {
-        var deadline = new Deadline(KILL_TIMEOUT);
+    private boolean killHanging(Deadline deadline, Duration interval) throws InterruptedException {
         while (deadline.nanosLeft() > 0) {
             hangingChild().ifPresent(ProcessHandle::destroyForcibly);
             try {
-                settled.get(KILL_INTERVAL_MILLIS, TimeUnit.MILLISECONDS);
+                settled.get(interval.toMillis(), TimeUnit.MILLISECONDS);
                 return true;
             } catch (TimeoutException e) {
                 // It may not have created its child yet.

@@ -17,7 +17,7 @@ final class ProcessExample {
     static String sorted(String lines) throws IOException, InterruptedException, TimeoutException {
         return Command.of("sort", "--unique")
                 .environment("LC_ALL", "C")
-                .run(lines, Duration.ofSeconds(10))
+                .run(lines, Duration.ofMinutes(1))
                 .orThrow()
                 .text();
     }

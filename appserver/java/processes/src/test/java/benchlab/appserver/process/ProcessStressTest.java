@@ -25,19 +25,20 @@ class ProcessStressTest {
         Callable<Long> task =
                 () -> {
                     long rounds = 0;
-                    for (; !deadline.passed(); rounds++) {
+                    do {
                         if (ThreadLocalRandom.current().nextInt(4) > 0) {
                             filter();
                         } else {
                             killWhileItWrites();
                         }
-                    }
+                        rounds++;
+                    } while (!deadline.passed());
                     return rounds;
                 };
         List<Long> rounds = Stress.together(Collections.nCopies(THREADS, task));
         assertTrue(rounds.stream().allMatch(count -> count > 0));
         for (int waits = 0; ProcessHandle.current().children().count() > 0; waits++) {
-            assertTrue(waits < 2000, "child processes are left");
+            assertTrue(waits < 12_000, "child processes are left");
             Thread.sleep(10);
         }
     }
@@ -45,7 +46,7 @@ class ProcessStressTest {
     private static void filter() throws Exception {
         byte[] input = new byte[ThreadLocalRandom.current().nextInt(300_000)];
         ThreadLocalRandom.current().nextBytes(input);
-        Output output = Command.of("cat").run(input, Duration.ofMinutes(1));
+        Output output = Command.of("cat").run(input, ProcessTest.LONG);
         assertArrayEquals(input, output.stdout());
         assertEquals(new ExitStatus.Exited(0), output.status());
     }
@@ -56,8 +57,8 @@ class ProcessStressTest {
         try {
             endless.run(new byte[100_000], limit);
             throw new AssertionError("the program exited although it is endless");
-        } catch (TimeoutException e) {
-            // Expected: the program was killed.
+        } catch (TimeoutException | OutputLimitException e) {
+            // Expected: the program was killed. If the timeout is late, it has written too much.
         }
     }
 }

@@ -27,9 +27,9 @@ import org.junit.jupiter.api.Test;
 
 class HttpFailuresTest {
 
-    private static final String DONE = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndone";
+    private static final String DONE = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 4\r\n\r\ndone";
     private static final String BUSY =
-            "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n";
+            "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n";
     private static final String LOST = ""; // Applied, but the response is lost.
 
     private final FakeTimer timer = new FakeTimer();

@@ -80,7 +80,7 @@ final class Situations implements AutoCloseable {
         outerCommits = stopped(outerConnections);
         outerTransactions = new Transactions(outerCommits);
         innerTransactions = new Transactions(stopped(innerConnections));
-        Policy usual = Policy.ofAttempts(3);
+        Policy usual = Policy.ofAttempts(3).deadline(DatabaseTest.LONG);
         for (Fault fault : usual.backoffs().keySet()) {
             usual = usual.backoff(fault, Backoff.NONE);
         }

@@ -48,7 +48,7 @@ public final class Stress {
 
     /**
      * Runs each task on its own thread, all starting from one barrier, and returns their results. A
-     * task counts as hung if it has not finished a minute after all stress tests of its package
+     * task counts as hung if it has not finished five minutes after all stress tests of its package
      * should have.
      */
     public static <T> List<T> together(List<Callable<T>> tasks) throws Exception {
@@ -60,13 +60,13 @@ public final class Stress {
                 futures.add(
                         threads.submit(
                                 () -> {
-                                    barrier.await(20, TimeUnit.SECONDS);
+                                    barrier.await(120, TimeUnit.SECONDS);
                                     return task.call();
                                 }));
             }
             List<T> results = new ArrayList<>();
             for (Future<T> future : futures) {
-                results.add(future.get(blockTime().toSeconds() + 60, TimeUnit.SECONDS));
+                results.add(future.get(blockTime().toSeconds() + 300, TimeUnit.SECONDS));
             }
             return results;
         } catch (ExecutionException e) {
