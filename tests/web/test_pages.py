@@ -5,6 +5,7 @@ import re
 import sqlite3
 
 import pytest
+from conftest import TIMEOUT_MS
 from local_pages import BrowserLog, Served, compare
 from playwright.sync_api import Page, expect
 
@@ -118,6 +119,7 @@ def test_pages_are_for_keyboards_and_screen_readers(page: Page, served: Served) 
 def test_pages_work_without_their_script(browser, served: Served) -> None:
     with browser.new_context(java_script_enabled=False) as context:
         page = context.new_page()
+        page.set_default_timeout(TIMEOUT_MS)
         page.goto(served.url)
         for box in page.get_by_role("checkbox").all()[:2]:
             box.check()
@@ -127,7 +129,7 @@ def test_pages_work_without_their_script(browser, served: Served) -> None:
 
 def test_a_run_is_followed_while_it_is_measured(page: Page, served: Served) -> None:
     names_before = served.names()
-    running = compare(served.runs, "followed", "--blocks", "400", "--pairs", "1")
+    running = compare(served.runs, "followed", "--blocks", "100000", "--pairs", "1")  # until Ctrl-C
     while served.names() == names_before:
         assert running.poll() is None
     (name,) = set(served.names()) - set(names_before)
