@@ -129,7 +129,7 @@ def test_pages_work_without_their_script(browser, served: Served) -> None:
 
 def test_a_run_is_followed_while_it_is_measured(page: Page, served: Served) -> None:
     names_before = served.names()
-    running = compare(served.runs, "followed", "--blocks", "100000", "--pairs", "1")  # until Ctrl-C
+    running = compare(served.runs, "followed", "--blocks", "10000", "--pairs", "1")  # until Ctrl-C
     while served.names() == names_before:
         assert running.poll() is None
     (name,) = set(served.names()) - set(names_before)

@@ -2,8 +2,9 @@
 --  Copyright 2026 The benchlab authors
 --
 --  crowded_server PROFILE FILE: a server for test_crowds.py in tests/http, which runs until its
---  input ends. It has room for 64 connections, and time limits that no client reaches; all other
---  settings are the defaults. It creates FILE with 8 MiB, serves sections of it, and prints its port.
+--  input ends. It has room for 64 connections, and time limits that no client reaches; all
+--  other settings are the defaults. It creates FILE with 8 MiB, serves sections of it, and prints
+--  its port.
 
 with Ada.Command_Line;
 with Ada.Text_IO;
