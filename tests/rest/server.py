@@ -18,8 +18,8 @@ CLOSE_S = 60
 """The timeout for a server to end, in seconds. The experiment allows 5 s, but other programs may keep the cores
 busy."""
 
-PATIENT_CLOSE_S = 120
-"""The time for requests in progress of a patient server."""
+PATIENT_CLOSE_S = 30
+"""The time for requests in progress of a patient server. Tomcat keeps idle connections for as long."""
 
 
 def rest_subjects() -> list[Declared]:

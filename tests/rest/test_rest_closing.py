@@ -63,10 +63,11 @@ def test_a_request_that_is_under_way_is_answered(patient_server: Server) -> None
     with server.connect() as connection:
         connection.send(message[:-100])
         server.wait_until_idle()
+        connection.send(message[-100:-99])  # Idle timeouts begin here, and not before the wait.
         closer = threading.Thread(target=close, args=(server,))
         closer.start()
         time.sleep(0.3)
-        connection.send(message[-100:])
+        connection.send(message[-99:])
         assert_echoes(connection.answer(), ORDER)
         assert connection.at_end()
     closer.join()

@@ -5,15 +5,12 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import pytest
-from local_pages import BrowserLog, Served, compare, serve
+from local_pages import TIMEOUT_MS, BrowserLog, Served, compare, serve
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 # The options of a browser that runs as root and without user interaction.
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync"]
-
-
-TIMEOUT_MS = 60_000
 
 expect.set_options(timeout=TIMEOUT_MS)
 

@@ -5,8 +5,7 @@ import re
 import sqlite3
 
 import pytest
-from conftest import TIMEOUT_MS
-from local_pages import BrowserLog, Served, compare
+from local_pages import TIMEOUT_MS, BrowserLog, Served, compare
 from playwright.sync_api import Page, expect
 
 PAGES = ["", "history", "history/shell", "?q=shell", "runs/{0}", "diff?run={0}&run={1}"]
