@@ -26,7 +26,8 @@ enum {
     SPARE_FILES = 32,  /* descriptors reserved for other purposes */
     SILENCE_MAX = 300, /* idle time in s after which a connection is closed */
     SWEEP = 10,        /* interval of that check in s */
-    CLOSING_S = 4,     /* at shutdown, for requests in progress; a twentieth of it for those in transit */
+    GRACE_MS = 200,    /* at shutdown, for requests in transit */
+    CLOSING_S = 4,     /* at shutdown, for requests in progress */
 };
 
 typedef struct connection connection;
@@ -430,7 +431,7 @@ static void finish(server *server)
     server->listener = -1;
     for (; server->open > 0 && elapsed < most; elapsed = now_ms() - start) {
         turn(server, 20);
-        if (elapsed >= most / 20)
+        if (elapsed >= GRACE_MS)
             drop_those(server, false, server->now);
     }
     drop_those(server, true, 0);
