@@ -59,7 +59,9 @@ fn serve(mut opening: Opening) -> Result<Closed, Failure> {
 /// Returns the time for requests in progress to finish when benchlab closes the case. In tests, an environment
 /// variable sets it.
 fn close_timeout() -> Duration {
-    let seconds = env::var("CLOSE_TIMEOUT_S").ok().and_then(|text| text.parse().ok());
+    let seconds = env::var("CLOSE_TIMEOUT_S")
+        .ok()
+        .and_then(|text| text.parse().ok());
     Duration::from_secs(seconds.unwrap_or(4))
 }
 
