@@ -141,6 +141,8 @@ def test_a_stopped_server_lets_nobody_go(folder: Path) -> None:
     """benchlab stops a server while others have their turn: its clients must not be disconnected for this. Tests all
     servers at the same time, because it takes long."""
     targets = [target for target in servers.targets() if target.promises]
+    if not targets:
+        pytest.skip("the limits of these servers cannot be set")
     with ExitStack() as stack:
         clients: list[tuple[Server, Connection, Connection]] = []
         for target in targets:
