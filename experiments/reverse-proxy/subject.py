@@ -31,6 +31,9 @@ PROXIES = {"none": "", "jk": "apache-jk", "ajp": "apache-ajp", "http": "apache-h
 BACKENDS = ("tomcat", "ada")
 OPTIONS = {"tls", "packed", "redeployed"}
 
+_TIMEOUT_S = 30
+"""The timeout of the response that shows that a server is ready."""
+
 REDEPLOYED_S = 1.0
 """The time in seconds after which a new version replaces the deployed version."""
 
@@ -136,8 +139,8 @@ class Stack:
         context = None
         if secure and self.tls is not None:
             context = ssl.create_default_context(cafile=str(self.tls.certificate))
-        connection = (http.client.HTTPConnection("127.0.0.1", port, timeout=5) if context is None else
-                      http.client.HTTPSConnection("127.0.0.1", port, timeout=5, context=context))
+        connection = (http.client.HTTPConnection("127.0.0.1", port, timeout=_TIMEOUT_S) if context is None else
+                      http.client.HTTPSConnection("127.0.0.1", port, timeout=_TIMEOUT_S, context=context))
         try:
             connection.request("GET", "/api")
             return connection.getresponse().status == 200

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from databases import eventually
 from servers import Server
 from test_connections import must_fall_to
 
@@ -68,6 +69,7 @@ def must_hold_no_more(server: Server, before: Resources) -> None:
     assert server.is_usable
     server.must_serve()
     must_fall_to(server, before.files)
+    eventually(lambda: resources_of(server).threads <= before.threads)
     after = resources_of(server)
     assert after.threads == before.threads, f"{after.threads} threads, {before.threads} before"
     assert after.bytes <= before.bytes + SPARE_BYTES, f"{after.bytes} bytes, {before.bytes} before"

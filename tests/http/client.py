@@ -15,12 +15,15 @@ from typing import Any
 
 import h11
 
-TIMEOUT_S = 5
-"""The time within which a server must respond."""
+TIMEOUT_S = 60
+"""The time within which a server must respond. It is only reached if a server hangs."""
 
 CLOCK_S = 2
-"""The time by which Date may precede the request or follow the response on the clock of this machine. Date has whole
-seconds, and a server may update it once per second."""
+"""The time by which Date may follow the response on the clock of this machine."""
+
+LATE_S = 60
+"""The time by which Date may precede the request. Date has whole seconds, and a server may update it once per second,
+which is late on a busy machine."""
 
 _DATE = re.compile(
     rb"(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} "
@@ -249,7 +252,7 @@ def _hold_date(answer: Answer, requested_at: float) -> None:
     must(len(dates) == 1, "9110 6.6.1: one Date")
     must(_DATE.fullmatch(dates[0]) is not None, "9110 5.6.7: Date is an IMF-fixdate")
     date = parsedate_to_datetime(dates[0].decode())
-    must(requested_at - CLOCK_S < date.timestamp() < time.time() + CLOCK_S, "9110 6.6.1: Date is the current time")
+    must(requested_at - LATE_S < date.timestamp() < time.time() + CLOCK_S, "9110 6.6.1: Date is the current time")
     must(f"{date:%a, %d %b %Y %H:%M:%S} GMT".encode() == dates[0], "9110 5.6.7: the weekday matches the date")
 
 

@@ -3,8 +3,10 @@
 same content at a URL."""
 
 import os
+import random
 import socket
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, urlsplit
@@ -134,6 +136,11 @@ def make_files(folder: Path) -> Path:
 
 
 def free_port() -> int:
-    """Returns a port of 127.0.0.1 on which no process listens now."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
+    """Returns a port of 127.0.0.1 that no process uses now. It is below those that the system chooses, because
+    another test could otherwise get it before it is used."""
+    first_chosen = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    while True:
+        port = random.SystemRandom().randrange(min(10_000, first_chosen // 2), first_chosen)
+        with socket.socket() as server, suppress(OSError):
+            server.bind(("127.0.0.1", port))
+            return port

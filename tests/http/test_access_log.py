@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from client import request
+from client import TIMEOUT_S, request
 from test_services import Program
 
 TIME = r"\[\d\d/(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)/\d{4}:\d\d:\d\d:\d\d \+0000\]"
@@ -41,7 +41,7 @@ def lost(program: Program) -> int:
     """Returns the number of lost lines, at the end of the program."""
     program.process.stdin.close()
     count = int(program.process.stdout.read())
-    assert program.process.wait(timeout=30) == 0
+    assert program.process.wait(TIMEOUT_S) == 0
     return count
 
 
@@ -158,7 +158,7 @@ def test_a_file_that_takes_nothing(run: Run, tmp_path: Path) -> None:
             assert connection.send(request("GET", "/count?" + "q" * 400, agent)).answer().status == 200
     program.process.stdin.close()
     missing = int(program.process.stdout.read())
-    assert program.process.wait(timeout=30) == 0
+    assert program.process.wait(TIMEOUT_S) == 0
     received = b"".join(iter(lambda: os.read(reader, 65536), b""))
     os.close(reader)
     complete = [line for line in received.decode().split("\n") if COMBINED.fullmatch(line)]

@@ -12,6 +12,7 @@ import selectors
 import signal
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,9 @@ from test_http_fuzz import SEED
 
 TIMEOUT_S = 60
 """The timeout for a server that is delayed by other clients."""
+
+PATIENT = [f"{name}_timeout=3600" for name in ("head", "body", "idle", "send")]
+"""Time limits that no client exceeds, even if the tests are slow."""
 
 BIG = bytes(range(251)) * 33_000
 """A file of 8 MB, in which no two pages are equal."""
@@ -74,11 +78,11 @@ def must_get_in_turns(connections: list[Connection], expected: bytes, behind: tu
 
 @pytest.fixture
 def attacked(start: Callable[..., Server], target: Target, folder: Path) -> Callable[..., Server]:
-    """Returns a function that starts a separate server for a test, with a large file."""
+    """Returns a function that starts a separate, patient server for a test, with a large file."""
     if not target.promises:
         pytest.skip("other servers do not guarantee a limit of their resources")
     (folder / "big.bin").write_bytes(BIG)
-    return start
+    return partial(start, *PATIENT)
 
 
 def test_slow_clients(attacked: Callable[..., Server], size: Size) -> None:
@@ -129,7 +133,7 @@ def test_slow_readers(attacked: Callable[..., Server], size: Size) -> None:
     server = attacked()
 
     def attack() -> None:
-        readers = [server.connect(receive_buffer=4096, timeout_s=20).send(request("GET", "/files/big.bin") + request())
+        readers = [server.connect(receive_buffer=4096).send(request("GET", "/files/big.bin") + request())
                    for _ in range(size.readers)]
         for _ in range(5):
             time.sleep(0.05)
@@ -190,7 +194,7 @@ def fill(server: Server) -> list[Connection]:
     while all(connection.is_open(0) for connection in sent):
         sent.append(server.connect().send(unfinished(60_000)))
         server.must_serve()
-    time.sleep(0.3)
+    server.subject.wait_until_idle(server.address[1])
     waiting = [connection for connection in sent if connection.is_open(0)]
     for connection in set(sent).difference(waiting):
         assert connection.answer("POST").status == 503
@@ -209,7 +213,7 @@ def test_no_waiting_memory(attacked: Callable[..., Server]) -> None:
         waiting = fill(server)
         rooms.append(len(waiting))
         behind = request("GET", "/api", "X: " + "x" * 1000, "Connection: close")
-        reader = server.connect(receive_buffer=4096, timeout_s=20).send(request("GET", "/files/big.bin") + behind[:600])
+        reader = server.connect(receive_buffer=4096).send(request("GET", "/files/big.bin") + behind[:600])
         server.must_serve()
         reader.send(behind[600:])
         must_get_in_turns([reader], BIG, (b"HTTP/1.1 200 ",))

@@ -22,7 +22,7 @@ from servers import free_port
 from test_services import Program
 
 NGINX = os.environ.get("NGINX") or shutil.which("nginx", path=os.environ["PATH"] + ":/usr/sbin") or "nginx"
-WITHIN_S = 30
+WITHIN_S = 60
 
 
 def certify(folder: Path) -> None:

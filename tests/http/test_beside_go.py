@@ -24,6 +24,9 @@ PATHS = ["/api", "/api/built?number=17", "/api/built?number=x", "/api/built?numb
          "/api/built?q={x}&number=1", "/api/built?number=5&x=100%25", "/api/built?q=\xc3\xa9&number=3", "/api/hello/Ada%20B",
          "/api/hello/A%3CB", "/api/hello/A.B", "/files/64k.bin", "/files/one.bin", "/files/empty.bin", "/files/none", "/nothing", "/a|b",
          "http://localhost/api", "/files/a%20name.bin", "/files/100%25.bin"]
+MIN_COMPARED = 10
+"""The number of compared requests, even if the machine is so busy that this takes longer."""
+
 REFUSALS = (400, 414, 417, 431, 501, 505)
 """Statuses that reject a message itself."""
 
@@ -95,7 +98,7 @@ def compare(profiles: list[Server], oracle: Server, dice: random.Random, for_s: 
     """Returns the number of compared requests."""
     ends = time.monotonic() + for_s
     count = 0
-    while time.monotonic() < ends:
+    while time.monotonic() < ends or count < MIN_COMPARED:
         sent = well_formed(dice)
         damaged = mutated(sent, dice)
         # Unlike RFC 9112 2.2, Go does not accept an empty line before a request.
@@ -136,5 +139,4 @@ def test_beside_go(profiles: list[Server], oracle: Server, size: Size) -> None:
     compared += compare(profiles, oracle, dice, size.random_s * 3 / 4)
     for server, resources in zip(profiles, before):
         must_hold_no_more(server, resources)
-    assert compared > 10
     print(f"{compared} requests compared, from seed {SEED} on")

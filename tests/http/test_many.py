@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 
-from client import Connection, request
+from client import TIMEOUT_S, Connection, request
 from servers import Server
 from test_bodies import DOCUMENT, ORDER
 
@@ -53,7 +53,7 @@ def test_512_busy_connections(server: Server) -> None:
             selector.register(connection.socket, selectors.EVENT_READ, i)
             connection.send(hello(f"N{i}-0"))
         while turns:
-            ready = selector.select(timeout=5)
+            ready = selector.select(timeout=TIMEOUT_S)
             assert ready, f"{len(turns)} connections wait for a response"
             for key, _ in ready:
                 i = key.data

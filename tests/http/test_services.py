@@ -35,7 +35,7 @@ class Program:
 
     def end(self) -> int:
         self.process.stdin.close()
-        return self.process.wait(timeout=30)
+        return self.process.wait(TIMEOUT_S)
 
     def close(self) -> None:
         self.process.kill()

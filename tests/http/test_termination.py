@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from client import Connection, request
+from client import TIMEOUT_S, Connection, request
 from test_services import BUILD, PROGRAMS
 
 
@@ -31,7 +31,7 @@ def address(process: subprocess.Popen[str]) -> tuple[str, int]:
 def test_it_ends(process: subprocess.Popen[str]) -> None:
     address(process)
     process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=30) == 0
+    assert process.wait(TIMEOUT_S) == 0
 
 
 def test_what_was_sent_is_answered(process: subprocess.Popen[str]) -> None:
@@ -48,7 +48,7 @@ def test_what_was_sent_is_answered(process: subprocess.Popen[str]) -> None:
         assert [answer.body for answer in answers] == [b"Hello Ada!"] * 3
         connection.must_end()
         connection.socket.close()
-    assert process.wait(timeout=30) == 0
+    assert process.wait(TIMEOUT_S) == 0
 
 
 def test_a_second_signal_changes_nothing(process: subprocess.Popen[str]) -> None:
@@ -58,11 +58,11 @@ def test_a_second_signal_changes_nothing(process: subprocess.Popen[str]) -> None
         process.send_signal(signal.SIGTERM)
         process.send_signal(signal.SIGTERM)
         assert connection.answer().status == 200
-    assert process.wait(timeout=30) == 0
+    assert process.wait(TIMEOUT_S) == 0
 
 
 def wait_until(condition: Callable[[], bool], event: str) -> None:
-    limit = time.monotonic() + 60
+    limit = time.monotonic() + TIMEOUT_S
     while not condition():
         assert time.monotonic() < limit, event
         time.sleep(0.01)
@@ -98,7 +98,7 @@ def test_its_log_is_opened_anew(tmp_path: Path) -> None:
                 wait_until(log.exists, "the program does not try again to create the log")
                 ask()
             process.send_signal(signal.SIGTERM)
-            assert process.wait(timeout=30) == 0
+            assert process.wait(TIMEOUT_S) == 0
         finally:
             process.kill()
     text = "".join((tmp_path / name).read_text() for name in [*(f"log.{number}" for number in range(6)), "log"])

@@ -3,12 +3,12 @@
 has the mode in its name, and no file or process remains."""
 
 import re
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from databases import eventually
 from experiments import ROOT, Declared, declared_subjects
 from http1 import Answer, Connection
 from subject import Subject
@@ -111,17 +111,14 @@ def test_it_tells_what_its_cache_did_and_leaves_nothing(site: Site) -> None:
     assert (closed["cache_memory"] > 0) == in_memory
     # The page of 500 files, the blog and status.php were requested.
     assert closed["cached_files"] == 0 if site.cache == "none" else closed["cached_files"] > 510
-    assert not folder.exists() and not any(map(exists, site.pids))
+    assert eventually(lambda: not folder.exists() and not any(map(exists, site.pids)))
 
 
 def test_a_killed_subject_leaves_nothing() -> None:
     site = Site(next(subject for subject in subjects() if subject.name == "fpm-opcache"))
     folder = Path(f"/proc/{site.pids[-1]}/cwd").readlink()
     site.subject.kill()
-    deadline = time.monotonic() + 20
-    while folder.exists() or any(map(exists, site.pids)):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    assert eventually(lambda: not folder.exists() and not any(map(exists, site.pids)))
 
 
 def exists(pid: int) -> bool:

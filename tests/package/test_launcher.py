@@ -11,8 +11,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 MAIN = 'fn main() { println!("{:?}", std::env::args().skip(1).collect::<Vec<_>>()); }\n'
-# Longer than the launcher's delay before its first line of progress.
-SLOW_BUILD = "fn main() { std::thread::sleep(std::time::Duration::from_secs(12)); }\n"
+# Much longer than the launcher's delay before its first line of progress, 10 s.
+SLOW_BUILD = "fn main() { std::thread::sleep(std::time::Duration::from_secs(30)); }\n"
 
 
 @pytest.fixture

@@ -17,6 +17,9 @@ import pymysql
 
 from sql_model import MIXED, VALUES
 
+TIMEOUT_S = 60
+"""The time within which a server must notice the end of a client, and release its locks."""
+
 
 class Counted(NamedTuple):
     """Counters of a server since it started."""
@@ -48,7 +51,7 @@ class Database(Protocol):
         """Returns the rows of test_simple."""
 
     def execute(self, statement: str) -> None:
-        """Executes a statement of the test itself, which does not wait for locks."""
+        """Executes a statement of the test itself, for which no lock may be held."""
 
     def ask(self, statement: str) -> Iterable[tuple]:
         """Returns the rows of a query of the test itself."""
@@ -154,7 +157,7 @@ class PostgreSQL:
         self._connection = psycopg.connect(uri, autocommit=True, options="", prepare_threshold=None)
         self.execute(f'CREATE SCHEMA "{schema}"')
         self.execute(f'SET search_path = "{schema}", public')
-        self.execute("SET lock_timeout = 2000")
+        self.execute(f"SET lock_timeout = {TIMEOUT_S}000")
         self.execute(self.table)
         self.execute(declared["mixed"])
         with self._connection.cursor() as cursor:
@@ -245,7 +248,7 @@ class MariaDB:
             autocommit=True)
         self.execute(f"CREATE DATABASE `{schema}` CHARACTER SET utf8mb4")
         self._connection.select_db(schema)
-        self.execute("SET lock_wait_timeout = 2, innodb_lock_wait_timeout = 2")
+        self.execute(f"SET lock_wait_timeout = {TIMEOUT_S}, innodb_lock_wait_timeout = {TIMEOUT_S}")
         self.execute(self.table)
         self.execute(declared["mixed"])
         with self._connection.cursor() as cursor:
@@ -353,7 +356,7 @@ def server_uri(target: str) -> str | None:
     return os.environ.get(f"LAB_{target.upper()}")
 
 
-def eventually(condition: Callable[[], bool], seconds: float = 2) -> bool:
+def eventually(condition: Callable[[], bool], seconds: float = TIMEOUT_S) -> bool:
     """Returns True if the condition becomes true within this time."""
     deadline = time.monotonic() + seconds
     while not condition():

@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from experiments import ROOT
+from subject import TIMEOUT_S
 
 
 class FixtureProcess:
@@ -31,7 +32,7 @@ class FixtureProcess:
     def end_input(self) -> int:
         assert self._process.stdin
         self._process.stdin.close()
-        return self._process.wait(30)
+        return self._process.wait(TIMEOUT_S)
 
     def kill(self) -> None:
         self._process.kill()

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 
-TIMEOUT_S = 30
-"""The time within which a subject must reply."""
+TIMEOUT_S = 120
+"""The time within which a subject must reply. It is only reached if a subject hangs: on a busy machine a JVM needs
+many seconds to start."""
 
 SHORT_LIVED_JAVA = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
 """Options for subjects that run for about a second, as most do here: the optimizing compiler would cost
@@ -28,6 +29,10 @@ _REPLY = re.compile(
 
 _CONNECTION = re.compile(r"^\S+ +\d+ +\d+ +\S+:(\d+) .* ino:(\d+) ", re.MULTILINE)
 """The local port and the inode of a connection in the output of ss(8)."""
+
+
+_ESTABLISHED = "01"
+"""The state of an open connection in /proc/net/tcp: `TCP_ESTABLISHED` in the kernel's tcp_states.h."""
 
 
 class ProtocolError(AssertionError):
@@ -48,7 +53,8 @@ class Reply(NamedTuple):
 class Subject:
     """A running subject, with the time zone UTC as in benchlab."""
 
-    def __init__(self, program: Sequence[str], directory: Path) -> None:
+    def __init__(self, program: Sequence[str], directory: Path, **variables: str) -> None:
+        """Starts the program, with these environment variables in addition to those of the tests."""
         self._log = tempfile.TemporaryFile()
         # For files that remain after a subject was killed; Java ignores TMPDIR.
         self._temporary = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
@@ -56,8 +62,8 @@ class Subject:
         first, *words = program
         options = [f"-Djava.io.tmpdir={place}", *SHORT_LIVED_JAVA] if first == "java" else []
         self._process = subprocess.Popen(
-            [first, *options, *words], cwd=directory, env={**os.environ, "TZ": "UTC", "TMPDIR": place}, bufsize=0,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log)
+            [first, *options, *words], cwd=directory, env={**os.environ, "TZ": "UTC", "TMPDIR": place, **variables},
+            bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log)
         self._unread = b""
         self._in_step = True
         self.hello = self._read_reply()
@@ -99,6 +105,23 @@ class Subject:
         """Returns how often its process has the file open."""
         files = (_link(file) for file in Path(f"/proc/{self.pid}/fd").iterdir())
         return sum(file == str(path) for file in files)
+
+    def wait_until_idle(self, port: int) -> None:
+        """Waits until the subject, which listens on this port, has handled everything that clients have sent: its sockets
+        have no unread data, and all its threads sleep. A fixed pause would be too short on a busy machine."""
+        deadline = time.monotonic() + TIMEOUT_S
+        idle_checks = 0
+        while idle_checks < 5:
+            assert time.monotonic() < deadline, "the subject did not become idle in time"
+            time.sleep(0.02)
+            idle_checks = idle_checks + 1 if not _has_unread_data(port) and self._all_threads_sleep() else 0
+
+    def _all_threads_sleep(self) -> bool:
+        try:
+            statuses = [(task / "status").read_text() for task in Path(f"/proc/{self.pid}/task").iterdir()]
+        except (FileNotFoundError, ProcessLookupError):  # a thread has just ended
+            return False
+        return all(re.search(r"^State:\s+S ", status, re.MULTILINE) for status in statuses)
 
     def cpu_time_by_thread(self) -> dict[int, int]:
         """Returns the CPU time in ns, the first number in schedstat."""
@@ -170,6 +193,13 @@ class Subject:
             self._unread += read
         line, newline, self._unread = self._unread.partition(b"\n")
         return line + newline
+
+
+def _has_unread_data(port: int) -> bool:
+    """Returns True if an open connection to this port has data that its process has not read."""
+    sockets = (line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:])
+    return any(local.endswith(f":{port:04X}") and int(queues.split(":")[1], 16) > 0
+               for _, local, _, state, queues, *_ in sockets if state == _ESTABLISHED)
 
 
 def _parse(line: bytes) -> Reply:

@@ -7,15 +7,16 @@ import os
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 from experiments import ROOT, Declared, declared_subjects, points, read_experiments
-from subject import Subject
+from subject import TIMEOUT_S, Subject
 
 EXPERIMENTS = {name: read_experiments()[name] for name in ("disk", "io-scheduler")}
 SUBJECTS = {declared.name: declared for declared in declared_subjects() if declared.experiment in EXPERIMENTS}
@@ -106,14 +107,42 @@ def io_class(pid: str) -> str:
     return subprocess.run(["ionice", "-p", pid], capture_output=True, text=True).stdout.split(":")[0].strip()
 
 
-def found(look: Callable[[], list[str]]) -> str:
-    """Returns the first name that `look` finds within 20 s."""
-    deadline = time.monotonic() + 20
-    while True:
-        if names := look():
-            return names[0]
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+class Background(NamedTuple):
+    """What limits a background process."""
+
+    io: str
+    """Its I/O class."""
+    group: str
+    """Its control groups."""
+    limits: str
+    """The write limit of the subject's own control group."""
+
+
+def look_at_background(subject: Subject, own_limit: Path) -> Background | None:
+    """Returns None if there is no background process, or if it exits while it is examined."""
+    # It takes this name when it has its I/O class and its group.
+    with suppress(FileNotFoundError, ProcessLookupError):
+        for pid in children(subject.pid):
+            if name(pid) == "background":
+                seen = Background(io_class(pid), Path(f"/proc/{pid}/cgroup").read_text(),
+                                  own_limit.read_text() if own_limit.exists() else "")
+                return seen if name(pid) == "background" else None
+    return None
+
+
+def background_of_a_run(subject: Subject, own_limit: Path) -> Background:
+    """Runs batches until the background process of one of them was seen: on a busy machine, a batch may end before."""
+    deadline = time.monotonic() + TIMEOUT_S
+    with ThreadPoolExecutor(1) as executor:
+        while time.monotonic() < deadline:
+            running, seen = executor.submit(subject.ask_for, "ran", "run operations=100"), None
+            while seen is None and not running.done():
+                seen = look_at_background(subject, own_limit)
+                time.sleep(0.01)
+            running.result()
+            if seen is not None:
+                return seen
+    raise AssertionError("no batch has a background process")
 
 
 def test_each_point_does_and_tells_what_its_case_says(started: tuple[Declared, Subject, str], shared: Path) -> None:
@@ -173,13 +202,7 @@ def test_the_background_is_held_back_as_its_subject_says(started: tuple[Declared
     subject.ask_for("opened", opening(case, {"background": "write"}, shared))
     folder, limit = groups()
     own_group = folder / f"benchlab-{subject.pid}"
-    with ThreadPoolExecutor(1) as executor:
-        running = executor.submit(subject.ask_for, "ran", "run operations=100")
-        # It takes this name when it has its I/O class and its group.
-        background = found(lambda: [pid for pid in children(subject.pid) if name(pid) == "background"])
-        io, group = io_class(background), Path(f"/proc/{background}/cgroup").read_text()
-        limits = (own_group / limit).read_text() if own_group.exists() else ""
-        running.result()
+    io, group, limits = background_of_a_run(subject, own_group / limit)
     assert (io == "idle") == (declared.name == "ionice"), io
     assert (own_group.name in group) == (declared.name == "group-limit"), group
     assert (str(20 << 20) in limits) == (declared.name == "group-limit"), limits

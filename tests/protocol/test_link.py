@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from databases import eventually
 from experiments import read_experiments
 from fixture_process import FixtureProcess
 
@@ -130,10 +131,7 @@ def test_networks_of_the_kernel_end_with_the_fixture(fixture: FixtureProcess) ->
     entered = killed.ask(f"enter visit=1 {state}")
     assert entered["verb"] == "entered" and devices(killed)
     killed.kill()
-    deadline = time.monotonic() + 30
-    while devices(killed):
-        assert time.monotonic() < deadline, devices(killed)
-        time.sleep(0.01)
+    assert eventually(lambda: not devices(killed)), devices(killed)
 
 
 @pytest.mark.parametrize(("arguments", "message"), [

@@ -16,6 +16,8 @@ SEED = 7
 OPERATIONS = 2
 CASES = read_experiments()["process"]["case"]
 SUBJECTS = [subject for subject in declared_subjects() if subject.experiment == "process"]
+RUNS_MAX = 1000
+"""The maximum number of runs until the machine is fast enough for one of them."""
 TIMED = {"start", "end", "operations", "units", "check"}
 SIGKILL = 256 + 9
 RESIDENT = {"10MB": 10 << 20, "1GB": 1 << 30}
@@ -82,15 +84,23 @@ def test_point(subject: Subject, declared: Declared, case: dict[str, Any], point
             ran = subject.ask_for("ran", f"run operations={OPERATIONS}")
             must_yield(ran, OPERATIONS, check, units)
             assert set(ran.arguments) == TIMED | set(case["metrics"])
-            metrics = {metric: float(ran.arguments[metric]) for metric in case["metrics"]}
+            metrics = metrics_of(ran, case)
             assert metrics["descriptors"] == 0 and metrics["children"] == 0
             if name == "write_then_read":
-                if point["bytes"] == 1 << 20:  # with fewer bytes, a slow operation also counts
-                    assert metrics["deadlocked"] == (0 if declared.name in READS_WHILE_WRITING else 100)
+                if point["bytes"] == 1 << 20 and declared.name not in READS_WHILE_WRITING:
+                    assert metrics["deadlocked"] == 100
             elif name in ("read", "kill"):
                 assert 0 < metrics["first_byte" if name == "read" else "kill_time"]
+        if name == "write_then_read" and declared.name in READS_WHILE_WRITING:
+            # An operation that takes more than 50 ms on a busy machine counts as deadlocked.
+            assert any(metrics_of(subject.ask_for("ran", "run operations=1"), case)["deadlocked"] == 0
+                       for _ in range(RUNS_MAX))
     finally:
         subject.ask_for("closed", "close")
+
+
+def metrics_of(ran: Reply, case: dict[str, Any]) -> dict[str, float]:
+    return {metric: float(ran.arguments[metric]) for metric in case["metrics"]}
 
 
 def must_yield(reply: Reply, operations: int, check: int, units: int) -> None:

@@ -152,7 +152,7 @@ def assert_new_sessions(batches: Batches, server: Server) -> None:
     for attempt in range(ATTEMPTS):
         before = server.counted()
         batches.run(operations)
-        eventually(lambda: server.counted().sessions - before.sessions >= operations)
+        assert eventually(lambda: server.counted().sessions - before.sessions >= operations)
         after = server.counted()
         counted = (after.sessions - before.sessions, after.aborted - before.aborted)
         if counted == (operations, 0):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from experiments import Declared
-from server import Server, is_built, rest_subjects, started
+from server import PATIENT_CLOSE_S, Server, is_built, rest_subjects, started
 
 FILES = {"64k.bin": 65_536, "short.bin": 100, "empty.bin": 0}
 
@@ -48,13 +48,29 @@ def running(declared: Declared, files: Path) -> Iterator[list[Server]]:
         server.subject.kill()
 
 
+def skip_unless_built(declared: Declared) -> None:
+    if not is_built(declared):
+        pytest.skip("the subject is not built; build it with: " + "; ".join(" ".join(command) for command in declared.build))
+
+
 @pytest.fixture
 def server(declared: Declared, files: Path, running: list[Server]) -> Server:
     """Returns the subject while it is serving."""
-    if not is_built(declared):
-        pytest.skip("the subject is not built; build it with: " + "; ".join(" ".join(command) for command in declared.build))
+    skip_unless_built(declared)
     if not running or not running[-1].subject.is_usable:
         running.append(Server(started(declared), files))
     elif not running[-1].is_listening():
         running[-1].open()
     return running[-1]
+
+
+@pytest.fixture
+def patient_server(declared: Declared, files: Path) -> Iterator[Server]:
+    """Starts the subject with so much time for requests in progress that a test is in time on a busy machine. This
+    does not apply to the library in appserver/ada, whose time is 4 s."""
+    skip_unless_built(declared)
+    subject = started(declared, CLOSE_TIMEOUT_S=str(PATIENT_CLOSE_S))
+    try:
+        yield Server(subject, files)
+    finally:
+        subject.kill()

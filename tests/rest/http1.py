@@ -9,8 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-TIMEOUT_S = 20
-"""The time within which a server must respond."""
+TIMEOUT_S = 120
+"""The time within which a server must respond. It is only reached if a server hangs."""
 
 HEAD_MAX = 65_536
 

@@ -28,7 +28,8 @@ sys.path += [str(EXPERIMENT), str(ROOT / "kits/python/src")]
 import stack  # noqa: E402
 import verify  # noqa: E402
 from archives import ArchiveError, doubtful, explode, sources, static_files  # noqa: E402
-from lab_kit.daemons import free_port, program  # noqa: E402
+from lab_kit.daemons import program  # noqa: E402
+from servers import free_port  # noqa: E402
 
 WEB = """<?xml version="1.0"?>
 <web-app xmlns="https://jakarta.ee/xml/ns/jakartaee" version="6.0" metadata-complete="true">

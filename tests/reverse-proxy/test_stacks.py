@@ -4,13 +4,13 @@ nothing remains at the end."""
 
 import gzip
 import ssl
-import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from databases import eventually
 from experiments import ROOT, Declared, declared_subjects
 from subject import Subject
 
@@ -41,7 +41,7 @@ class Stack:
         request = urllib.request.Request(self.opened["url"] + path, method=method, headers={
             name.replace("_", "-"): value for name, value in headers.items()})
         try:
-            with urllib.request.urlopen(request, timeout=20, context=self.context) as answer:
+            with urllib.request.urlopen(request, timeout=60, context=self.context) as answer:
                 return answer.status, dict(answer.headers), answer.read()
         except urllib.error.HTTPError as error:
             return error.code, dict(error.headers), error.read()
@@ -94,11 +94,8 @@ def test_it_tells_and_leaves_nothing(running: Stack) -> None:
     closed = running.subject.ask_for("closed", "close").arguments
     assert float(closed["ready"]) > 0 and float(closed["configuration"]) > 5
     assert closed["redeployments"] == "0"
-    deadline = time.monotonic() + 10
-    while any(exists(pid) for pid in running.pids) or (
-            folder.exists() and folder.name.startswith("lab-daemons")):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    assert eventually(lambda: not any(map(exists, running.pids))
+                      and not (folder.exists() and folder.name.startswith("lab-daemons")))
 
 
 def exists(pid: int) -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-TIMEOUT_S = 30
+TIMEOUT_S = 60
 
 
 def run_step(step: Path, *words: str) -> subprocess.CompletedProcess[str]:

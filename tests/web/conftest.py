@@ -5,12 +5,14 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import pytest
-from local_pages import BrowserLog, Served, compare, serve
-from playwright.sync_api import Browser, Page, sync_playwright
+from local_pages import TIMEOUT_MS, BrowserLog, Served, compare, serve
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 # The options of a browser that runs as root and without user interaction.
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync"]
+
+expect.set_options(timeout=TIMEOUT_MS)
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +44,7 @@ def page(browser: Browser, served: Served, browser_log: BrowserLog) -> Iterator[
     errors."""
     with browser.new_context() as context:
         page = context.new_page()
-        page.set_default_timeout(60_000)
+        page.set_default_timeout(TIMEOUT_MS)
         page.on("request", lambda request: browser_log.loaded.append(request.url))
         page.on("console", lambda message: browser_log.complaints.append(message.text))
         page.on("pageerror", lambda error: browser_log.complaints.append(str(error)))

@@ -8,6 +8,9 @@ from pathlib import Path
 
 LAB = Path(__file__).resolve().parents[2] / "target/debug/benchlab"
 
+TIMEOUT_MS = 60_000
+"""The time within which a page must show what is expected, on a busy machine."""
+
 
 @dataclass
 class Served:

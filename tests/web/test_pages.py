@@ -5,7 +5,7 @@ import re
 import sqlite3
 
 import pytest
-from local_pages import BrowserLog, Served, compare
+from local_pages import TIMEOUT_MS, BrowserLog, Served, compare
 from playwright.sync_api import Page, expect
 
 PAGES = ["", "history", "history/shell", "?q=shell", "runs/{0}", "diff?run={0}&run={1}"]
@@ -118,6 +118,7 @@ def test_pages_are_for_keyboards_and_screen_readers(page: Page, served: Served) 
 def test_pages_work_without_their_script(browser, served: Served) -> None:
     with browser.new_context(java_script_enabled=False) as context:
         page = context.new_page()
+        page.set_default_timeout(TIMEOUT_MS)
         page.goto(served.url)
         for box in page.get_by_role("checkbox").all()[:2]:
             box.check()
@@ -127,7 +128,7 @@ def test_pages_work_without_their_script(browser, served: Served) -> None:
 
 def test_a_run_is_followed_while_it_is_measured(page: Page, served: Served) -> None:
     names_before = served.names()
-    running = compare(served.runs, "followed", "--blocks", "400", "--pairs", "1")
+    running = compare(served.runs, "followed", "--blocks", "10000", "--pairs", "1")  # until Ctrl-C
     while served.names() == names_before:
         assert running.poll() is None
     (name,) = set(served.names()) - set(names_before)

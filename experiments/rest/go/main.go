@@ -9,18 +9,23 @@ import (
 	"net/http"
 	"os"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
 	"benchlab/lab"
 )
 
-const (
-	// benchlab stops a subject for up to a minute while others have their turn, which must not look like a slow
-	// client.
-	timeout      = 5 * time.Minute
-	closeTimeout = 4 * time.Second
-)
+// benchlab stops a subject for up to a minute while others have their turn, which must not look like a slow client.
+const timeout = 5 * time.Minute
+
+// closeTimeout returns the time for requests in progress. In tests, an environment variable sets it.
+func closeTimeout() time.Duration {
+	if seconds, err := strconv.Atoi(os.Getenv("CLOSE_TIMEOUT_S")); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	return 4 * time.Second
+}
 
 func main() {
 	lab.Serve(lab.Subject{
@@ -56,7 +61,7 @@ func open(opening *lab.Opening) (lab.Case, error) {
 
 // shutDown finishes the requests in progress, within the time that benchlab allows.
 func shutDown(server *http.Server) error {
-	deadline, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	deadline, cancel := context.WithTimeout(context.Background(), closeTimeout())
 	defer cancel()
 	if err := server.Shutdown(deadline); err != nil {
 		return server.Close()

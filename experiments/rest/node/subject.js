@@ -16,8 +16,8 @@ const TIMEOUT_MS = 300_000;
 // The maximum number of connections that wait to be accepted; Node.js's default is 511.
 const BACKLOG = 1024;
 
-// The time for requests in progress to finish when the server is closed.
-const GRACE_MS = 3_000;
+// The time for requests in progress to finish when the server is closed. In tests, an environment variable sets it.
+const GRACE_MS = Number(process.env.CLOSE_TIMEOUT_S ?? 4) * 1000;
 
 const SWEEP_MS = 50;
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """REST with Starlette on uvicorn: one process, whose event loop runs the handlers."""
 
+import os
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,8 +17,8 @@ _TIMEOUT_S = 300
 """The idle timeout of a connection. It is much longer than the time for which benchlab stops a server;
 uvicorn's default is 5 s."""
 
-_GRACE_S = 3
-"""The time for requests in progress to finish when the server is closed."""
+_GRACE_S = int(os.environ.get("CLOSE_TIMEOUT_S", "4"))
+"""The time for requests in progress to finish when the server is closed. In tests, an environment variable sets it."""
 
 _LIBRARIES = ("uvicorn", "starlette", "uvloop", "httptools")
 

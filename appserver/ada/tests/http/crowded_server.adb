@@ -2,8 +2,9 @@
 --  Copyright 2026 The benchlab authors
 --
 --  crowded_server PROFILE FILE: a server for test_crowds.py in tests/http, which runs until its
---  input ends. It has room for 64 connections; all other settings are the defaults. It creates FILE
---  with 8 MiB, serves sections of it, and prints its port.
+--  input ends. It has room for 64 connections, and time limits that no client reaches; all
+--  other settings are the defaults. It creates FILE with 8 MiB, serves sections of it, and prints
+--  its port.
 
 with Ada.Command_Line;
 with Ada.Text_IO;
@@ -18,6 +19,9 @@ procedure Crowded_Server is
 
    Connections : constant := 64;
 
+   Times : constant HTTP.Time_Limits :=
+     (Idle | Header | Content | Sending => 3_600.0, others => <>);
+
    package Device is new HTTP.Embedded
      (Handle => Test_Service.Respond'Access, Connections => Connections);
 
@@ -26,14 +30,15 @@ procedure Crowded_Server is
 begin
    Test_Service.Make_File (Ada.Command_Line.Argument (2), Size => 2 ** 23);
    if Ada.Command_Line.Argument (1) = "embedded" then
-      Device.Open;
+      Device.Open (Times => Times);
       Put_Line (Device.Port'Image);
       Flush;
       Device.Serve_Until_Input (0);
       Device.Close;
    else
       Web.Start
-        (Test_Service.Respond'Access, Options => (Connections => Connections, others => <>));
+        (Test_Service.Respond'Access,
+         Options => (Connections => Connections, Times => Times, others => <>));
       Put_Line (Web.Port'Image);
       Flush;
       while not End_Of_File loop

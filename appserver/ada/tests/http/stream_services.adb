@@ -107,7 +107,7 @@ package body Stream_Services is
       case Self.Kind is
          when Count   => null;
          when Enough  => Wants_More := Self.Length < 10;
-         when Slow    => delay 0.01;
+         when Slow    => delay 0.1;
          when Raising =>
             if (for some C of Bytes => C = '!') then
                raise Constraint_Error with "asked for";

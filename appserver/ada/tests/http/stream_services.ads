@@ -19,7 +19,7 @@ package Stream_Services is
    --  Returns the policy for a path. /upload/count: a receiver for at most 4 GiB; the response is
    --  "LENGTH CRC-32". /upload/short: a receiver for at most 1,000 bytes, with the same response.
    --  /upload/enough: a receiver that stops after 10 bytes. /upload/raise: a receiver that raises
-   --  an exception at a "!". /upload/slow: a receiver that takes 0.01 s for each piece. At most 16
+   --  an exception at a "!". /upload/slow: a receiver that takes 0.1 s for each piece. At most 16
    --  of these receivers run concurrently; further requests get 503. /upload/buffered: at most 100
    --  bytes, buffered. /upload/refused: 401. /upload/plan: an exception. /upload/form: a receiver
    --  for multipart/form-data with at most 20 parts, whose headers have at most 500 bytes; the

@@ -1,5 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 
+with Ada.Environment_Variables;
 with Ada.Real_Time; use Ada.Real_Time;
 
 with API;
@@ -11,8 +12,10 @@ with Open_Files;
 
 package body Serving is
 
-   Max_Wait : constant Duration := 2.0;
-   --  The maximum time in seconds to wait for requests in progress when the server shuts down
+   Max_Wait : constant Duration :=
+     Duration'Value (Ada.Environment_Variables.Value ("CLOSE_TIMEOUT_S", "4.0"));
+   --  The maximum time in seconds to wait for requests in progress when the server shuts down. In
+   --  tests, an environment variable sets it.
 
    function Has_Request (Server : AWS.Server.HTTP) return Boolean;
    --  Returns True if the header of a request has arrived whose response has not been sent yet

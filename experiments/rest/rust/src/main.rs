@@ -7,6 +7,7 @@ mod routes;
 use axum::serve::ListenerExt;
 use lab_kit::{Closed, Failure, Opening, Subject};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use std::env;
 use std::io;
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
@@ -16,8 +17,6 @@ use tokio::runtime::Builder;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-/// The time for requests in progress to finish when benchlab closes the case.
-const CLOSING: Duration = Duration::from_secs(4);
 /// The maximum number of connections that wait to be accepted.
 const WAITING: u32 = 4096;
 
@@ -50,11 +49,20 @@ fn serve(mut opening: Opening) -> Result<Closed, Failure> {
     let server = runtime.spawn(serving.into_future());
     let closing = opening.wait();
     drop(close);
-    if let Ok(ended) = runtime.block_on(async { timeout(CLOSING, server).await }) {
+    if let Ok(ended) = runtime.block_on(async { timeout(close_timeout(), server).await }) {
         ended??;
     }
     runtime.shutdown_background();
     Ok(closing)
+}
+
+/// Returns the time for requests in progress to finish when benchlab closes the case. In tests, an environment
+/// variable sets it.
+fn close_timeout() -> Duration {
+    let seconds = env::var("CLOSE_TIMEOUT_S")
+        .ok()
+        .and_then(|text| text.parse().ok());
+    Duration::from_secs(seconds.unwrap_or(4))
 }
 
 /// Opens the listener. `TcpListener::bind` would let only 128 connections wait to be accepted.

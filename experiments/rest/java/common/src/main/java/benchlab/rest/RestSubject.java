@@ -34,8 +34,12 @@ public record RestSubject(String name, String library, Opener opener) implements
      */
     static final Duration IDLE = Duration.ofMinutes(10);
 
-    /** The maximum time for requests in progress after a server is closed. */
-    static final Duration GRACE = Duration.ofSeconds(8);
+    /**
+     * The maximum time for requests in progress after a server is closed. In tests, an environment
+     * variable sets it.
+     */
+    static final Duration GRACE =
+            Duration.ofSeconds(Long.parseLong(System.getenv().getOrDefault("CLOSE_TIMEOUT_S", "4")));
 
     /** The maximum size of a body in bytes. */
     static final int MAX_BODY = 64 * 1024;

@@ -32,7 +32,7 @@ final class JettySubject {
      * The idle timeout of a connection in ms after the server is closed. A connection that its client does not
      * close is closed after twice this time, which must be within {@link RestSubject#GRACE}.
      */
-    private static final long GRACE_IDLE = 3500;
+    private static final long GRACE_IDLE = RestSubject.GRACE.toMillis() * 2 / 5;
 
     private JettySubject() {}
 
