@@ -25,13 +25,13 @@ class Device:
         self.address = (host, int(port))
 
     def connect(self):
-        return socket.create_connection(self.address, timeout=10)
+        return socket.create_connection(self.address, timeout=120)
 
     def calls(self):
         """Ends the program, and returns the number of its allocations."""
         self.process.stdin.close()
         calls = int(self.process.stdout.read())
-        assert self.process.wait(timeout=10) == 0
+        assert self.process.wait(timeout=120) == 0
         return calls
 
     def statuses(self, *pieces):
