@@ -204,7 +204,8 @@ package body Left_Reads_Tests is
          abort Aborted;
       end;
       if Is_Kept then
-         Assert (Left >= 1_000, Text & ": freed, which it may see:" & Left'Image);
+         --  A few elements that were replaced before the read began may be freed during the read
+         Assert (Left >= 990, Text & ": freed, which it may see:" & Left'Image);
       else
          Assert (Left < 300, Text & ": not freed:" & Left'Image);
       end if;

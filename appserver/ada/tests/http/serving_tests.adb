@@ -89,8 +89,8 @@ package body Serving_Tests is
       Check_Response (Another, "/fixed", Content => Short);
    end Serves_On;
 
-   --  Connects a client, and gets a response. With a short limit for idle connections, a busy machine
-   --  may take longer to send the request: then the client connects again.
+   --  Connects a client, and gets a response. With a short limit for idle connections, a busy
+   --  machine may take longer to send the request: then the client connects again.
 
    procedure Connect_And_Ask (From : in out Client) is
    begin
@@ -587,8 +587,8 @@ package body Serving_Tests is
    end Slow_Readers;
 
    --  A client that reads steadily is not disconnected, although the system's send buffer is always
-   --  full. The server looks once per second at what its clients have read, and its time can jump by
-   --  two seconds on a busy machine. So it can only disconnect a client that did not read for a
+   --  full. The server looks once per second at what its clients have read, and its time can jump
+   --  by two seconds on a busy machine. So it can only disconnect a client that did not read for a
    --  second or longer, because it did not run.
 
    procedure Steady_Reader (T : in out Fixture) is
@@ -790,8 +790,8 @@ package body Serving_Tests is
    -- Stopping --
    --------------
 
-   --  Stops the server while the handler of a client's request blocks. A stop waits at most 4 seconds
-   --  for clients.
+   --  Stops the server while the handler of a client's request blocks. A stop waits at most 4
+   --  seconds for clients.
 
    procedure Stopping (T : in out Fixture) is
       Max_Stop             : constant Time_Span := Seconds (4);

@@ -133,8 +133,8 @@ package body Test_Clients is
          return False;
    end Can_Connect;
 
-   --  Returns True if a socket with the local port has unread bytes, or a connection that has not been
-   --  accepted. A line of the file begins with a number, and continues with a fixed format:
+   --  Returns True if a socket with the local port has unread bytes, or a connection that has not
+   --  been accepted. A line of the file begins with a number, and continues with a fixed format:
    --  "   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 ".
 
    function Has_Unread (Port : Natural) return Boolean is

@@ -505,7 +505,7 @@ package body Monitor_Tests is
 
       procedure Serve (Path : String; Works : Boolean) is
          Timed : aliased Monitors.Timed_Request (Watched'Access);
-         Start : constant CPU_Time := Clock;
+         Start : constant Ada.Execution_Time.CPU_Time := Clock;
       begin
          Monitors.Start (Timed, "GET", Path);
          if Works then

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  tls_client TARGET MODE AUTHORITY STATEMENT RESPONSE_TIMEOUT prints the statement's first value, or
---  the error, for mariadb_tls.py. The response timeout is in seconds.
+--  tls_client TARGET MODE AUTHORITY STATEMENT RESPONSE_TIMEOUT prints the statement's first value,
+--  or the error, for mariadb_tls.py. The response timeout is in seconds.
 
 with Ada.Command_Line;
 with Ada.Text_IO;
