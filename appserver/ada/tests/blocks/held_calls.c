@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <poll.h>
 #include <stddef.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -30,14 +29,6 @@ int tests_hold_calls(void)
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         return -1;
     return (int) syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
-}
-
-/* Returns true if a call is held, and Next_Call would not wait. */
-int tests_has_call(int listener)
-{
-    struct pollfd call = {.fd = listener, .events = POLLIN};
-
-    return poll(&call, 1, 0) == 1 && (call.revents & POLLIN) != 0;
 }
 
 /* Waits for a held call, and returns its ID. Skips callers that were killed in the meantime. */
