@@ -443,8 +443,8 @@ package body PostgreSQL_Tests is
          T.DB.Execute ("SELECT pg_sleep(300)");
       end Wait;
    begin
-      T.DB.Set_Statement_Limit (0.25);
-      Answers (T.DB, "SHOW statement_timeout", "250ms");
+      T.DB.Set_Statement_Limit (1.0);
+      Answers (T.DB, "SHOW statement_timeout", "1s");
       Is_Refused (Wait'Access, "57014");
       T.DB.Set_Statement_Limit (0.0);
       Answers (T.DB, "SHOW statement_timeout", "0");

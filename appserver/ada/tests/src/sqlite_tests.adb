@@ -478,7 +478,7 @@ package body SQLite_Tests is
             & " SELECT count(*) FROM n");
       end Run_Forever;
    begin
-      T.DB.Set_Statement_Limit (0.25);
+      T.DB.Set_Statement_Limit (1.0);
       Is_Refused (Run_Forever'Access, "57014");
       Answers (T.DB, "SELECT 1", "1");
       T.DB.Set_Statement_Limit (0.0);
