@@ -476,6 +476,11 @@ package body Serving_Tests is
               (Request_Text ("POST /echo", "Content-Length: 6000" & End_Line)
                & (if Count < 80 then 5_000 else 400) * 'x');
             Count := Count + 1;
+            if Count = 1 then
+               --  The first one waits longer than all others, and is the first to be evicted
+               Await_Read (Tested.Port);
+               delay 0.1;
+            end if;
          end loop;
          Await_Read (Tested.Port);
          delay 0.1;
