@@ -269,7 +269,7 @@ def run_program(crates: dict[str, Crate], folder: Path, kind: str) -> None:
         "   Web.Start (Respond'Unrestricted_Access, Port => 0);\n   Web.Stop;\n   Ada.Text_IO.Put_Line (\"ran\");\nend Main;\n")
     build(program, [folder / name for name in crates], "development", kind, "-p", "program.gpr")
     libraries = {path.parent for path in folder.rglob("*.so")}
-    process = subprocess.run([program / "obj/main"], env={"LD_LIBRARY_PATH": ":".join(map(str, libraries))}, timeout=60,
+    process = subprocess.run([program / "obj/main"], env={"LD_LIBRARY_PATH": ":".join(map(str, libraries))}, timeout=600,
                           capture_output=True, text=True)
     assert process.stdout == "ran\n", process
 

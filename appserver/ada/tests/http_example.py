@@ -27,7 +27,7 @@ def answer_to(command, url):
             case _:
                 request.full_url = word.replace(EXAMPLE_URL, url)
     try:
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=120) as answer:
             return answer.read().decode()
     except urllib.error.HTTPError as answer:
         return answer.read().decode()
@@ -45,7 +45,7 @@ def main(readme, program):
             assert answer == expected, f"{command}\n{answer}\nexpected\n{expected}"
     finally:
         server.stdin.close()
-        status = server.wait(timeout=10)
+        status = server.wait(timeout=120)
     assert status == 0, status
     print(f"the example of {readme}: {len(lines) // 2} responses are as shown")
 

@@ -14,7 +14,9 @@ import tempfile
 import time
 from pathlib import Path
 
-WITHIN_S = 60
+WITHIN_S = 300
+RESPONSE_S, SHORT_RESPONSE_S = 120, 10
+"""Response timeouts. Only the statement that sleeps exceeds its timeout."""
 PATH = f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin"
 ADDRESS, OTHER_ADDRESS = "127.0.0.1", "127.0.0.2"
 """The server's addresses. ADDRESS is in the server's certificate, OTHER_ADDRESS is not."""
@@ -48,23 +50,27 @@ def certified(folder, by, address):
 
 def started(folder, certificate, ending):
     """Starts the server, which runs until the stack is closed. Returns its port."""
-    with socket.create_server((ADDRESS, 0)) as free:
-        port = free.getsockname()[1]
     data, users = folder / "data", folder / "users.sql"
     users.write_text(USERS)
     owner = ["--user=root"] if os.geteuid() == 0 else []
     run("mariadb-install-db", "--no-defaults", f"--datadir={data}", "--auth-root-authentication-method=normal", *owner)
-    server = ending.enter_context(subprocess.Popen(
-        ["mariadbd", "--no-defaults", f"--datadir={data}", f"--socket={folder}/socket", f"--pid-file={folder}/pid",
-         "--skip-name-resolve", f"--bind-address={ADDRESS},{OTHER_ADDRESS}", f"--port={port}", f"--init-file={users}",
-         f"--ssl-cert={certificate}", f"--ssl-key={certificate.with_suffix('.key')}", *owner],
-        stderr=(folder / "log").open("w"), env={**os.environ, "PATH": PATH}))
-    ending.callback(server.terminate)
     until = time.monotonic() + WITHIN_S
-    while f"port: {port}" not in (folder / "log").read_text():
-        assert server.poll() is None and time.monotonic() < until, (folder / "log").read_text()
-        time.sleep(0.1)
-    return port
+    while True:
+        with socket.create_server((ADDRESS, 0)) as free:
+            port = free.getsockname()[1]
+        log = folder / f"log-{port}"
+        server = ending.enter_context(subprocess.Popen(
+            ["mariadbd", "--no-defaults", f"--datadir={data}", f"--socket={folder}/socket", f"--pid-file={folder}/pid",
+             "--skip-name-resolve", f"--bind-address={ADDRESS},{OTHER_ADDRESS}", f"--port={port}", f"--init-file={users}",
+             f"--ssl-cert={certificate}", f"--ssl-key={certificate.with_suffix('.key')}", *owner],
+            stderr=log.open("w"), env={**os.environ, "PATH": PATH}))
+        ending.callback(server.terminate)
+        while server.poll() is None and time.monotonic() < until:
+            if f"port: {port}" in log.read_text():
+                return port
+            time.sleep(0.1)
+        # Another process may have got the port in the meantime.
+        assert "Address already in use" in log.read_text() and time.monotonic() < until, log.read_text()
 
 
 def main():
@@ -77,9 +83,10 @@ def main():
         trusted, stranger = authority(folder, "trusted"), authority(folder, "stranger")
         port = started(folder, certified(folder, trusted, ADDRESS), ending)
 
-        def outcome_of(mode, by="", *, address=ADDRESS, user="anyone", password="secret", statement=CIPHER):
+        def outcome_of(mode, by="", *, address=ADDRESS, user="anyone", password="secret", statement=CIPHER,
+                       response_s=RESPONSE_S):
             target = f"mariadb://{user}:{password}@{address}:{port}/"
-            command = [program, target, mode, str(by), statement]
+            command = [program, target, mode, str(by), statement, str(response_s)]
             return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, timeout=WITHIN_S).stdout.strip()
 
         trials = [
@@ -92,7 +99,8 @@ def main():
             (outcome_of("authenticated", folder / "none"), "08001 TLS/SSL error: "),
             (outcome_of("authenticated", trusted, address=OTHER_ADDRESS), "08001 TLS/SSL error: "),
             (outcome_of("authenticated", trusted, password="wrong"), "28000 Access denied for user 'anyone'"),
-            (outcome_of("authenticated", trusted, statement="SELECT sleep(300)"), "08006 "),
+            (outcome_of("authenticated", trusted, statement="SELECT sleep(300)", response_s=SHORT_RESPONSE_S),
+             "08006 "),
             (outcome_of("authenticated", trusted, statement="KILL CONNECTION_ID()"), "08006 "),
         ]
         without = outcome_of("unencrypted", user="encrypted")

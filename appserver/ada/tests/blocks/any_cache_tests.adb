@@ -256,7 +256,7 @@ package body Any_Cache_Tests is
          if Reloaded /= Missing then
             begin
                Again := Tracked.Number
-                 (Map.Get_Or_Load (7, Load_New'Access, Timeout => 30.0));
+                 (Map.Get_Or_Load (7, Load_New'Access, Timeout => 60.0));
             exception
                when Item_Caches.Caches.Load_Timeout => null;
             end;
@@ -662,7 +662,7 @@ package body Any_Cache_Tests is
             declare
                Second : Other with Unreferenced;
             begin
-               for Wait in 1 .. 30_000 loop
+               for Wait in 1 .. 60_000 loop
                   exit when Is_Done or else Failure;
                   delay 0.001;
                end loop;

@@ -55,7 +55,7 @@ package body Late_Writers is
          delay 0.001;
       end loop;
       Put (1);
-      for Wait in 1 .. 10_000 loop
+      for Wait in 1 .. 60_000 loop
          exit when Tracked.Live < Before;  --  the item of Reader was also freed
          delay 0.001;
       end loop;

@@ -204,7 +204,8 @@ package body Left_Reads_Tests is
          abort Aborted;
       end;
       if Is_Kept then
-         Assert (Left >= 1_000, Text & ": freed, which it may see:" & Left'Image);
+         --  A few elements that were replaced before the read began may be freed during the read
+         Assert (Left >= 990, Text & ": freed, which it may see:" & Left'Image);
       else
          Assert (Left < 300, Text & ": not freed:" & Left'Image);
       end if;
@@ -457,14 +458,14 @@ package body Left_Reads_Tests is
          Has_Ended := True;
       end Owner;
    begin
-      for Wait in 1 .. 30_000 loop
+      for Wait in 1 .. 60_000 loop
          exit when Is_Blocked;
          delay 0.001;
       end loop;
       Use_Other_Cache;
       Assert (not Has_Ended, "the cache waits");
       Blocks := False;
-      for Wait in 1 .. 30_000 loop
+      for Wait in 1 .. 60_000 loop
          exit when Has_Ended;
          delay 0.001;
       end loop;
@@ -483,7 +484,7 @@ package body Left_Reads_Tests is
       Map.Put (1, (Ada.Finalization.Controlled with Is_Slow => True));
       Blocks := True;
       Map.Put (1, (Ada.Finalization.Controlled with Is_Slow => False));
-      for Wait in 1 .. 30_000 loop
+      for Wait in 1 .. 60_000 loop
          exit when Is_Blocked;
          delay 0.001;
       end loop;
@@ -491,7 +492,7 @@ package body Left_Reads_Tests is
       Map.Clear;
       Assert (Map.Length = 0 and then not Is_Finalized, "Clear does not wait");
       Blocks := False;
-      for Wait in 1 .. 30_000 loop
+      for Wait in 1 .. 60_000 loop
          exit when Is_Finalized;
          delay 0.001;
       end loop;

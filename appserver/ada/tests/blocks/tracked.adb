@@ -32,7 +32,7 @@ package body Tracked is
    function Live return Integer is (Integer (Count.Value));
    procedure Await_Live (Count : Integer) is
    begin
-      for Turn in 1 .. 3_000 loop
+      for Turn in 1 .. 6_000 loop
          exit when Live <= Count;
          delay 0.01;
       end loop;

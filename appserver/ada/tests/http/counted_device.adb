@@ -3,6 +3,7 @@
 --
 --  A server with the embedded profile, which serves until its input ends, and then prints the
 --  number of heap allocations since it started: counted_device DIRECTORY
+--  HEADER_SECONDS
 
 with Ada.Command_Line;
 with Ada.Text_IO;
@@ -23,7 +24,7 @@ procedure Counted_Device is
    Calls : Natural;
 begin
    Counted_Service.Open (Ada.Command_Line.Argument (1));
-   Web.Open (Times => (Header => 2.0, others => <>));
+   Web.Open (Times => (Header => Duration'Value (Ada.Command_Line.Argument (2)), others => <>));
    Put_Line ("http://127.0.0.1:" & Web.Port'Image (2 .. Web.Port'Image'Last));
    Calls := Counted_Heap.Calls;
    Web.Serve_Until_Input (File => 0);

@@ -12,9 +12,12 @@ package body Failing_Calls is
 
    No_Room   : constant := 28;
    Try_Again : constant := 11;
+   Removal   : constant := 2;
+   --  EPOLL_CTL_DEL
 
    Threads_Left : Natural := Natural'Last with Atomic;
    To_Fail      : Natural := 0 with Atomic;
+   Removed      : Natural := 0 with Atomic;
    Has_Failed   : Natural := 0 with Atomic;
 
    procedure Allow_Threads (Count : Natural) is
@@ -78,6 +81,7 @@ package body Failing_Calls is
    end Fail_Events;
 
    function Failed_Events return Natural is (Has_Failed);
+   function Removed_Events return Natural is (Removed);
 
    ---------------------------
    -- Replacement functions --
@@ -94,7 +98,9 @@ package body Failing_Calls is
 
    function Change_Events (Set, Operation, File : int; Event : Address) return int is
    begin
-      if To_Fail > 0 then
+      if Operation = Removal then
+         Removed := Removed + 1;
+      elsif To_Fail > 0 then
          To_Fail    := To_Fail - 1;
          Has_Failed := Has_Failed + 1;
          Set_Error (No_Room);

@@ -21,8 +21,11 @@ package Failing_Calls is
    procedure Allow_All_Memory;
 
    procedure Fail_Events (Count : Natural);
-   --  Makes the next Count calls that change an epoll set fail, as if the system lacked the
-   --  resources (ENOSPC)
+   --  Makes the next Count calls that add to an epoll set or change an entry fail, as if the system
+   --  lacked the resources (ENOSPC)
+
+   function Removed_Events return Natural;
+   --  Returns the number of removals from epoll sets since the program started
 
    function Failed_Events return Natural;
    --  Returns the number of calls that have failed since the last Fail_Events

@@ -2,6 +2,8 @@
 --  Copyright 2026 The benchlab authors
 
 with Ada.Streams;
+with Ada.Strings.Fixed;
+with Ada.Text_IO;
 with Response_Texts;
 
 package body Test_Clients is
@@ -130,5 +132,45 @@ package body Test_Clients is
       when Socket_Error =>
          return False;
    end Can_Connect;
+
+   --  Returns True if a socket with the local port has unread bytes, or a connection that has not
+   --  been accepted. A line of the file begins with a number, and continues with a fixed format:
+   --  "   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 ".
+
+   function Has_Unread (Port : Natural) return Boolean is
+      use Ada.Text_IO;
+
+      File   : File_Type;
+      Result : Boolean := False;
+
+      function Value (Digits_16 : String) return Long_Long_Integer is
+        (Long_Long_Integer'Value ("16#" & Digits_16 & "#"));
+   begin
+      Open (File, In_File, "/proc/net/tcp");
+      Skip_Line (File);
+      while not End_Of_File (File) loop
+         declare
+            Line  : constant String := Get_Line (File);
+            First : constant Positive := Ada.Strings.Fixed.Index (Line, ": ") + 2;
+         begin
+            Result := Result
+              or else (Value (Line (First + 9 .. First + 12)) = Long_Long_Integer (Port)
+                       and then Value (Line (First + 40 .. First + 47)) > 0);
+         end;
+      end loop;
+      Close (File);
+      return Result;
+   end Has_Unread;
+
+   procedure Await_Read (Port : Natural) is
+   begin
+      for Wait in 1 .. 6_000 loop
+         if not Has_Unread (Port) then
+            return;
+         end if;
+         delay 0.01;
+      end loop;
+      raise Too_Late;
+   end Await_Read;
 
 end Test_Clients;

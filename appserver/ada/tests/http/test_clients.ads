@@ -39,6 +39,9 @@ package Test_Clients is
 
    function Can_Connect (Port : Natural) return Boolean;
 
+   procedure Await_Read (Port : Natural);
+   --  Waits until the server on the port has read everything that its clients have sent
+
 private
 
    type Client is new Ada.Finalization.Limited_Controlled with record

@@ -21,7 +21,7 @@ package Checks is
    procedure Answers (DB : in out SQL.Connection'Class; Query, Text : String);
    --  Checks that the first column of the first row that Query returns is Text
 
-   Long_Time : constant Duration := 20.0;
+   Long_Time : constant Duration := 120.0;
    --  The time in seconds after which an operation is considered to hang
 
    function Since (Start : Ada.Real_Time.Time) return Duration;

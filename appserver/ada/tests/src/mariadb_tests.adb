@@ -4,6 +4,7 @@
 with Ada.Calendar;
 with Ada.Environment_Variables;
 with Ada.Strings.Fixed;
+with Ada.Synchronous_Barriers;
 with Appserver.SQL.Batches;
 with Appserver.SQL.MariaDB;
 with AUnit.Assertions;
@@ -43,10 +44,12 @@ package body MariaDB_Tests is
 
    procedure Deadlock (T : in out Fixture) is
 
-      Victims : Natural := 0 with Atomic;
+      Victims     : Natural := 0 with Atomic;
+      Both_Locked : Ada.Synchronous_Barriers.Synchronous_Barrier (2);
 
       procedure Change_Both (DB : aliased in out MariaDB.Connection; First, Second : String) is
-         Work : Transaction (DB'Access);
+         Work    : Transaction (DB'Access);
+         Ignored : Boolean;
 
          procedure Change_Second is
          begin
@@ -59,7 +62,7 @@ package body MariaDB_Tests is
          end Commit;
       begin
          DB.Execute ("UPDATE t SET x = x + 1 WHERE id = " & First);
-         delay 0.3;
+         Ada.Synchronous_Barriers.Wait_For_Release (Both_Locked, Ignored);
          begin
             Change_Second;
          exception
@@ -320,8 +323,8 @@ package body MariaDB_Tests is
            ("SELECT count(*) FROM seq_1_to_1000000 a JOIN seq_1_to_1000000 b ON a.seq + b.seq = 7");
       end Work;
    begin
-      T.DB.Set_Statement_Limit (0.25);
-      Answers (T.DB, "SELECT @@max_statement_time", "0.250000");
+      T.DB.Set_Statement_Limit (1.0);
+      Answers (T.DB, "SELECT @@max_statement_time", "1.000000");
       Is_Refused (Wait'Access, "57014");
       Is_Refused (Work'Access, "57014");
       T.DB.Set_Statement_Limit (0.0);
@@ -367,7 +370,7 @@ package body MariaDB_Tests is
    begin
       DB.Open
         (Ada.Environment_Variables.Value (Tested_Databases.MariaDB_Variable),
-         Response_Timeout => 1.0);
+         Response_Timeout => 10.0);
       Answers (DB, "SELECT 1", "1");
       Is_Refused (Wait'Access, "08006");
       Assert (not DB.Is_Connected, "lost");

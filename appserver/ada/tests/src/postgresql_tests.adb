@@ -443,8 +443,8 @@ package body PostgreSQL_Tests is
          T.DB.Execute ("SELECT pg_sleep(300)");
       end Wait;
    begin
-      T.DB.Set_Statement_Limit (0.25);
-      Answers (T.DB, "SHOW statement_timeout", "250ms");
+      T.DB.Set_Statement_Limit (1.0);
+      Answers (T.DB, "SHOW statement_timeout", "1s");
       Is_Refused (Wait'Access, "57014");
       T.DB.Set_Statement_Limit (0.0);
       Answers (T.DB, "SHOW statement_timeout", "0");
@@ -503,12 +503,12 @@ package body PostgreSQL_Tests is
       begin
          DB.Open
            ("postgresql://stranger:wrong@" & Server & "," & Silent & Target (Path .. Target'Last),
-            Connect_Timeout => 10.0);
+            Connect_Timeout => 60.0);
       end Be_A_Stranger;
 
       procedure Open_At (Hosts : String) is
       begin
-         DB.Open (At_Hosts (Hosts), Connect_Timeout => 6.0);
+         DB.Open (At_Hosts (Hosts), Connect_Timeout => 20.0);
          Answers (DB, "SELECT 1", "1");
          DB.Close;
       end Open_At;
@@ -526,7 +526,7 @@ package body PostgreSQL_Tests is
       Start := Ada.Calendar.Clock;
       Is_Refused (Open_Silent'Access, "08001", "in time");
       Is_Refused (Be_A_Stranger'Access, "28P01");
-      Assert (Ada.Calendar.Clock - Start < 20.0, "in time");
+      Assert (Ada.Calendar.Clock - Start < Long_Time, "in time");
       Close_Socket (Listener);
    end Several_Hosts;
 
@@ -576,7 +576,7 @@ package body PostgreSQL_Tests is
       procedure Opens (Hosts, Ports : String) is
       begin
          Write (Hosts, Ports);
-         Open (6.0);
+         Open (20.0);
          Answers (DB, "SELECT 1", "1");
          DB.Close;
       end Opens;

@@ -182,7 +182,7 @@ package body Retried_Isolation_Tests is
       procedure Connect (DB : in out SQLite.Connection) is
       begin
          DB.Open (Path);
-         DB.Set_Busy_Timeout (20.0);
+         DB.Set_Busy_Timeout (120.0);
       end Connect;
 
       package Plain is new Retry.Transactions (SQLite.Connection, Connect);

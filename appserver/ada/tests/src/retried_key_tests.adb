@@ -199,7 +199,7 @@ package body Retried_Key_Tests is
       select
          Sent.Wait;
       or
-         delay 20.0;
+         delay 120.0;
       end select;
    end Wait_For;
 

@@ -43,7 +43,7 @@ package body Server_Tests is
 
    procedure Becomes (DB : in out Connection; Query : String; Value : SQL.Integer_64) is
    begin
-      for Time in 1 .. 500 loop
+      for Time in 1 .. 6_000 loop
          if Number (DB, Query) = Value then
             return;
          end if;
@@ -158,6 +158,7 @@ package body Server_Tests is
          DB.Execute ("SELECT 1");
       end Execute;
    begin
+      Be_Alone (T);
       Connect (DB);
       Prepare (Query, DB, "SELECT 1");
       Id := Number (DB, Dialect.Id.all);
@@ -165,7 +166,7 @@ package body Server_Tests is
          Work : SQL.Transaction (DB'Access) with Unreferenced;
       begin
          T.DB.Execute (Dialect.Kill.all & Id'Image & Dialect.After_Kill.all);
-         delay 0.1;
+         Be_Alone (T);
          begin
             Run;
             Assert (False, "the server was there");

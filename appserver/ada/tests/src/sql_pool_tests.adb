@@ -422,7 +422,7 @@ package body SQL_Pool_Tests is
    procedure End_Session (T : in out Fixture; Id : SQL.Integer_64) is
    begin
       T.DB.Execute (Dialect.Kill.all & Id'Image & Dialect.After_Kill.all);
-      for Time in 1 .. 3_000 loop
+      for Time in 1 .. 6_000 loop
          exit when Number (T.DB, Dialect.Sessions.all) = 1;
          delay 0.01;
       end loop;
@@ -430,7 +430,7 @@ package body SQL_Pool_Tests is
 
    procedure Be_Alone (T : in out Fixture) is
    begin
-      for Time in 1 .. 3_000 loop
+      for Time in 1 .. 6_000 loop
          exit when Number (T.DB, Dialect.Sessions.all) = 1;
          delay 0.01;
       end loop;
@@ -523,7 +523,7 @@ package body SQL_Pool_Tests is
             Held : Asking.Lease (Pool'Access);
          begin
             Start := Ada.Real_Time.Clock;
-            Held.Get (Timeout => 6.0);
+            Held.Get (Timeout => 20.0);
             Assert (Since (Start) < Long_Time, "in time");
             Assert (Number (Held.DB, Dialect.Id.all) /= Id, "another session");
          end;

@@ -438,7 +438,7 @@ package body SQLite_Tests is
    procedure Open_When_Free (DB : in out SQLite.Connection) is
    begin
       DB.Open (Pool_Path.all);
-      DB.Set_Busy_Timeout (30.0);
+      DB.Set_Busy_Timeout (120.0);
       DB.Execute ("CREATE TABLE IF NOT EXISTS t (x)");
       DB.Execute ("INSERT INTO t VALUES (1)");
    end Open_When_Free;
@@ -462,7 +462,7 @@ package body SQLite_Tests is
          when Pools.Pool_Timeout => null;
       end;
       Locking.Execute ("ROLLBACK");
-      Held.Get (Timeout => 20.0);
+      Held.Get (Timeout => 120.0);
       Assert
         (Pool.Statistics.Open = 1 and then Natural (Pool.Statistics.Timeouts) = 1,
          "opened in the end");
@@ -478,7 +478,7 @@ package body SQLite_Tests is
             & " SELECT count(*) FROM n");
       end Run_Forever;
    begin
-      T.DB.Set_Statement_Limit (0.25);
+      T.DB.Set_Statement_Limit (1.0);
       Is_Refused (Run_Forever'Access, "57014");
       Answers (T.DB, "SELECT 1", "1");
       T.DB.Set_Statement_Limit (0.0);

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  tls_client TARGET MODE AUTHORITY STATEMENT prints the statement's first value, or the error, for
---  mariadb_tls.py. The response timeout is one second.
+--  tls_client TARGET MODE AUTHORITY STATEMENT RESPONSE_TIMEOUT prints the statement's first value,
+--  or the error, for mariadb_tls.py. The response timeout is in seconds.
 
 with Ada.Command_Line;
 with Ada.Text_IO;
@@ -20,7 +20,7 @@ procedure TLS_Client is
 begin
    DB.Open
      (Argument (1),
-      Response_Timeout => 1.0,
+      Response_Timeout => Duration'Value (Argument (5)),
       TLS              => MariaDB.TLS_Mode'Value (Argument (2)),
       Authority        => Argument (3));
    Query.Prepare_Client_Side (DB, Argument (4));
