@@ -308,7 +308,7 @@ fn stopped_while_git_checks_out() {
     for send_signal in signals {
         let place = Repository::new();
         let started = place.0.path().join("started");
-        let filter = format!("touch '{}'; sleep 1; cat", started.display());
+        let filter = format!("touch '{}'; sleep 20; cat", started.display());
         place.git(&["config", "filter.slow.smudge", &filter]);
         place.commit(".gitattributes", "program filter=slow\n", "Slow");
         let mut holder = place.holder();
