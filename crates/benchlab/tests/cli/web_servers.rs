@@ -334,9 +334,10 @@ fn assert_halves_of_peak(run: &Run, slices: &[&Slice]) {
             .fold(0.0, |max, (served, s)| f64::max(max, served / s));
         let (offered, s) = sums(|s| (s.offered, s.wall_ns), half);
         let due = peak / 2.0 * s;
-        // Arrivals are random, so this allows four standard deviations, and a tenth for the error
-        // of the peak itself.
-        let room = 4.0 * due.sqrt() + 0.1 * due + 1.0;
+        // Arrivals are random, so this allows six standard deviations, some arrivals more for the skewness of
+        // small Poisson counts, and a tenth for the error of the peak itself. The probability of a larger
+        // difference is below 1e-7 for any expected number.
+        let room = 6.0 * due.sqrt() + 0.1 * due + 4.0;
         assert!((offered - due).abs() < room, "{offered} of {due}");
         half_points += 1;
     }
@@ -688,10 +689,11 @@ fn offered_at_half_peak(run: &Run, plan: &Plan, from: u32) -> u64 {
         offered += of_half.iter().map(|s| s.offered).sum::<u64>();
         s += of_half.iter().map(|s| s.wall_ns as f64 / 1e9).sum::<f64>();
     }
-    // Arrivals are random, so this allows five standard deviations.
+    // Arrivals are random, so this allows six standard deviations, and some arrivals more for the skewness of
+    // small Poisson counts.
     let due = peak / 2.0 * s;
     assert!(
-        (offered as f64 - due).abs() < 5.0 * due.sqrt() + 1.0,
+        (offered as f64 - due).abs() < 6.0 * due.sqrt() + 4.0,
         "{offered} of {due}"
     );
     offered

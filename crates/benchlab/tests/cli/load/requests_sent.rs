@@ -2,7 +2,7 @@
 //! Requests that users can configure, options that are rejected, and data that is stored.
 
 use super::{Behavior, TestDirectory, Web, sums};
-use crate::project::{outcome, wait_until};
+use crate::project::{self, wait_until};
 use std::fs;
 use std::process::Command;
 
@@ -254,7 +254,7 @@ fn a_server_s_process_is_read_beside() {
     wait_until("a slice", || directory.0.has_blocks(1));
     ends.kill().unwrap();
     ends.wait().unwrap();
-    let outcome = outcome(lab.wait_with_output().unwrap());
+    let outcome = project::outcome(lab.wait_with_output().unwrap());
     outcome
         .expect(0)
         .says(&[&format!("the server's process {pid} has exited")]);
