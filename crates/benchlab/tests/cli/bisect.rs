@@ -367,12 +367,8 @@ fn an_edited_state_is_rejected_with_its_position() {
 
 #[test]
 fn all_commits_of_a_range_are_measured_and_the_step_is_named() {
-    let repository = Repository::new(&[
-        Sleeps("0.06"),
-        Sleeps("0.06"),
-        Sleeps("0.3"),
-        Sleeps("0.3"),
-    ]);
+    let repository =
+        Repository::new(&[Sleeps("0.06"), Sleeps("0.06"), Sleeps("0.3"), Sleeps("0.3")]);
     let range = format!("{}..HEAD", repository.commits[0]);
     let args = [
         "compare",

@@ -411,9 +411,9 @@ fn a_process_that_takes_too_long_is_killed_with_all_that_it_started() {
     let marker = marker();
     let slow = format!("sleep {marker} & setsid sleep {marker} & sleep {marker}");
     let outcome = directory.short(&["true", &slow, "sleep 0.001", "--time-limit", "10s"]);
-    outcome.expect(0).says(&[
-        "B failed at run: timeout: the command did not finish within 10 s (--time-limit)",
-    ]);
+    outcome
+        .expect(0)
+        .says(&["B failed at run: timeout: the command did not finish within 10 s (--time-limit)"]);
     assert_none_running(&marker);
 }
 
@@ -911,9 +911,11 @@ fn marker() -> String {
 fn is_running(marker: &str) -> bool {
     let processes = fs::read_dir("/proc").unwrap().flatten();
     let words = |p: PathBuf| fs::read(p.join("cmdline")).unwrap_or_default();
-    processes
-        .map(|p| words(p.path()))
-        .any(|words| words.split(|&byte| byte == 0).any(|word| word == marker.as_bytes()))
+    processes.map(|p| words(p.path())).any(|words| {
+        words
+            .split(|&byte| byte == 0)
+            .any(|word| word == marker.as_bytes())
+    })
 }
 
 /// Waits until no process with this argument is running.

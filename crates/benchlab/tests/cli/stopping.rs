@@ -3,8 +3,8 @@
 //! `benchlab resume` finishes the run.
 
 use crate::project::{
-    BENCHLAB, INSERT, Outcome, Project, SELECT, SHORT_RUN, blocks_of, outcome, python, rows, send_signal,
-    subject, wait_until,
+    BENCHLAB, INSERT, Outcome, Project, SELECT, SHORT_RUN, blocks_of, outcome, python, rows,
+    send_signal, subject, wait_until,
 };
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
@@ -352,7 +352,12 @@ fn a_signal_that_comes_twice_at_once_is_one() {
     let mut lab = diary.start();
     assert!(diary.wait_for(&mut lab, "perform", 5));
     // benchlab receives both signals when it continues.
-    let signals = [Signal::SIGSTOP, Signal::SIGTERM, Signal::SIGINT, Signal::SIGCONT];
+    let signals = [
+        Signal::SIGSTOP,
+        Signal::SIGTERM,
+        Signal::SIGINT,
+        Signal::SIGCONT,
+    ];
     for signal in signals {
         send_signal(lab.id() as i32, signal);
     }

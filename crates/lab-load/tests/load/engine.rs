@@ -250,7 +250,8 @@ fn errors_of_a_dying_server_are_counted_by_kind() {
             server = None;
         }
         // Responses that the server has sent may be read after its death.
-        ended_without_response = record.served == 0 && record.errors[ErrorKind::Connect as usize] > 0;
+        ended_without_response =
+            record.served == 0 && record.errors[ErrorKind::Connect as usize] > 0;
         !ended_without_response
     };
     let slice = Duration::from_millis(50);

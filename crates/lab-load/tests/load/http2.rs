@@ -300,7 +300,10 @@ fn a_connection_that_ended_meanwhile_is_opened_anew() {
         assert!(server.connections() > 4 * loads);
         let deadline = Instant::now() + Duration::from_secs(60);
         while server.counts.ended.load(SeqCst) < server.connections() {
-            assert!(Instant::now() < deadline, "the server closes idle connections");
+            assert!(
+                Instant::now() < deadline,
+                "the server closes idle connections"
+            );
             std::thread::sleep(Duration::from_millis(10));
         }
     }

@@ -186,9 +186,18 @@ fn an_audit_of_the_host_knows_what_the_last_load_opened() {
 fn without_a_terminal_there_is_a_line_per_second() {
     let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let url = web.url("/");
-    let outcome = directory
-        .0
-        .call(&["load", &url, "--for", "2s", "-c", "2", "--redo", "0", "--timeout", "60s"]);
+    let outcome = directory.0.call(&[
+        "load",
+        &url,
+        "--for",
+        "2s",
+        "-c",
+        "2",
+        "--redo",
+        "0",
+        "--timeout",
+        "60s",
+    ]);
     let lines = outcome
         .expect(0)
         .stderr

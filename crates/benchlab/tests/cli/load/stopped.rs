@@ -17,7 +17,14 @@ const PATIENT: [&str; 2] = ["--timeout", "60s"];
 
 /// Options for a load with slices of 1 s that takes far longer than its first slices and sends few
 /// requests.
-const UNFINISHED: [&str; 6] = ["--for=12s", "--rate=40", "-c=2", "--redo=0", "--timeout", "60s"];
+const UNFINISHED: [&str; 6] = [
+    "--for=12s",
+    "--rate=40",
+    "-c=2",
+    "--redo=0",
+    "--timeout",
+    "60s",
+];
 
 /// Starts a load with slices of 1 s, and waits until two are in the run file.
 fn start_load(directory: &TestDirectory, words: &[&str]) -> Child {

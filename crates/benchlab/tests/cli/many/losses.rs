@@ -68,7 +68,9 @@ fn the_load_goes_on_without_an_agent_that_is_frozen_and_that_is_ended() {
     let frozen = children(lab.id())[0];
     send_signal(frozen, Signal::SIGSTOP);
     let outcome = outcome(lab.wait_with_output().unwrap());
-    outcome.expect(0).says(&["no message was received for 20 s"]);
+    outcome
+        .expect(0)
+        .says(&["no message was received for 20 s"]);
     assert!(!is_alive(frozen));
     assert_account(&directory.0.load());
 }

@@ -131,10 +131,7 @@ fn an_agent_on_a_worse_line_is_named_and_can_be_left_out() {
     ];
     let patient = ["--timeout", "60s", "--lost-after", "60s"];
     networks.delay(60_000_000);
-    directory
-        .0
-        .call(&[&words[..], &patient].concat())
-        .expect(0);
+    directory.0.call(&[&words[..], &patient].concat()).expect(0);
     let run = directory.0.load();
     assert_added_up(&run);
     let second = parts(&run, AgentId(1));

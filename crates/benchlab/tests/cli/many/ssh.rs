@@ -363,7 +363,9 @@ fn an_agent_whose_connection_is_silent_is_lost_and_ended() {
     let client = children(lab.id())[0];
     send_signal(client, Signal::SIGSTOP);
     let outcome = outcome(lab.wait_with_output().unwrap());
-    outcome.expect(0).says(&["no message was received for 20 s"]);
+    outcome
+        .expect(0)
+        .says(&["no message was received for 20 s"]);
     let run = directory.0.load();
     assert_eq!(run.agents.iter().filter(|a| a.lost.is_some()).count(), 1);
     assert_added_up(&run);
