@@ -196,8 +196,8 @@ fn ctrl_c_ends_hosts_and_the_rest_can_be_measured_later() {
     hold(&project);
     let agents = children(lab.id());
     send_signal(lab.id() as i32, Signal::SIGINT);
-    let stopped = outcome(lab.wait_with_output().unwrap());
     release(&project);
+    let stopped = outcome(lab.wait_with_output().unwrap());
     stopped
         .expect(130)
         .says(&["continue with `benchlab resume "]);
