@@ -308,7 +308,13 @@ fn stopped_while_git_checks_out() {
     for send_signal in signals {
         let place = Repository::new();
         let started = place.0.path().join("started");
-        let filter = format!("touch '{}'; sleep 1; cat", started.display());
+        // git checks out until the signal is sent, however long the test takes.
+        let sent = place.0.path().join("sent");
+        let filter = format!(
+            "touch '{}'; while [ ! -e '{}' ]; do sleep 0.05; done; cat",
+            started.display(),
+            sent.display()
+        );
         place.git(&["config", "filter.slow.smudge", &filter]);
         place.commit(".gitattributes", "program filter=slow\n", "Slow");
         let mut holder = place.holder();
@@ -318,6 +324,7 @@ fn stopped_while_git_checks_out() {
             std::thread::sleep(Duration::from_millis(1));
         }
         send_signal(Pid::from_raw(holder.id() as i32)).unwrap();
+        fs::write(sent, "").unwrap();
         let message = line_after(&mut holder, "failed");
         assert_eq!(message, "stopped before checking out the revisions");
         holder.wait().unwrap();

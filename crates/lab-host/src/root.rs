@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 /// The maximum number of bytes read from a file. Probes read only small files.
 const MAX_BYTES: u64 = 1 << 20;
 /// The time after which a program is killed. A program may hang because a disk does not respond.
-const TIMEOUT: Duration = Duration::from_millis(1500);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The machine whose files are read.
 #[derive(Clone, Debug)]

@@ -19,7 +19,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// The time that agents have to exit on their own.
-const END_TIME: Duration = Duration::from_secs(5);
+const END_TIME: Duration = Duration::from_secs(15);
 
 /// The time of waiting for agents after which benchlab shows a progress message.
 const REPORT_AFTER: Duration = Duration::from_secs(5);

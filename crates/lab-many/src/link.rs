@@ -213,8 +213,8 @@ impl AgentLink {
     /// Returns the reason why an agent exited unexpectedly. `output` is the output that the agent
     /// wrote instead of a message.
     pub fn exit_reason(&mut self, output: &str) -> String {
-        // The streams end a moment before the process.
-        let deadline = Instant::now() + Duration::from_millis(500);
+        // The streams end a moment before the process, on a busy machine seconds before it.
+        let deadline = Instant::now() + Duration::from_secs(10);
         while self.ended().is_none() && Instant::now() < deadline {
             thread::sleep(Duration::from_millis(5));
         }

@@ -22,7 +22,7 @@ pub(crate) const SHORT: &str = "benchlab-s";
 
 const MAX_ROUNDS: usize = 5;
 /// The timeout for servers to exit after a signal.
-const TIMEOUT: Duration = Duration::from_secs(6);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Ends the daemons that a killed benchlab process left in its scratch directory, and removes their
 /// data.

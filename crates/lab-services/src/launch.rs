@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// The timeout for the installation of a daemon, and also for its start.
-pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(180);
 
 /// The command that starts a daemon.
 pub(crate) struct Launch {

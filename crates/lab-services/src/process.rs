@@ -11,11 +11,12 @@ use std::time::{Duration, Instant};
 
 /// The interval between two checks of a condition.
 pub(crate) const PAUSE: Duration = Duration::from_millis(5);
-/// The timeout for a server to exit after a signal.
-const TIMEOUT: Duration = Duration::from_secs(6);
+/// The timeout for a server to exit after a signal. A server that is killed instead cannot release its
+/// shared memory, so the timeout is long enough for busy machines.
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The timeout for killed processes to exit.
-const KILL_TIMEOUT: Duration = Duration::from_secs(2);
+const KILL_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A child process. Dropping it ends the process.
 pub(crate) struct DaemonProcess {

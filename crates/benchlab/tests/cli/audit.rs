@@ -368,14 +368,14 @@ fn the_plan_s_script_moves_a_folder_only_when_told_to() {
         mkfs.ext4 -q image
         mount -o loop image fast || { echo "no loop devices"; exit 77; }
         : >fstab
-        "$LAB" audit host --no-run --watch 20s --under "$PWD" --fast fast --script move.sh >screen 2>&1 &
-        # Until it watches a filesystem, or, where it cannot, for ten seconds.
-        for i in $(seq 100); do
+        "$LAB" audit host --no-run --watch 300s --under "$PWD" --fast fast --script move.sh >screen 2>&1 &
+        # Until it watches a filesystem, or, where it cannot, for thirty seconds.
+        for i in $(seq 300); do
             if cat /proc/$!/fdinfo/* 2>/dev/null | grep -q '^fanotify .*mask'; then break; fi
             sleep 0.1
         done
         for i in 1 2 3 4; do cat "$hot/a b" >/dev/null; done
-        sleep 0.5
+        sleep 3
         kill -TERM $!
         wait $! || { cat screen; exit 1; }
         cat screen

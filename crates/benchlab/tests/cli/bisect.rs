@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `benchlab bisect`, and `compare --rev A..B`: small repositories with a program that sleeps for
-//! different times in different commits. The times differ by a factor of three, so that no decision
-//! depends on a quiet machine.
+//! different times in different commits. The times differ by a factor of at least four, and
+//! bisections ignore changes by less than 40 %, so that no decision depends on a quiet machine.
 
 use crate::project::{BENCHLAB, Outcome, Project, outcome, send_signal, wait_until};
 use nix::sys::signal::Signal;
@@ -89,7 +89,13 @@ impl Repository {
             "--seed",
             "7",
         ];
-        [&ends[..], more, &["--", "./prog"]].concat()
+        let margin = ["--margin", "40%"];
+        let margin = if more.contains(&"--margin") {
+            &[][..]
+        } else {
+            &margin
+        };
+        [&ends[..], margin, more, &["--", "./prog"]].concat()
     }
 
     /// Returns the directory of the only bisection.
@@ -119,12 +125,12 @@ impl Repository {
 
 /// Six commits: the second does not build, and the fourth makes the program slow.
 const HISTORY: [Content; 6] = [
-    Sleeps("0.02"),
+    Sleeps("0.06"),
     Broken,
-    Sleeps("0.02"),
     Sleeps("0.06"),
-    Sleeps("0.06"),
-    Sleeps("0.06"),
+    Sleeps("0.3"),
+    Sleeps("0.3"),
+    Sleeps("0.3"),
 ];
 
 #[test]
@@ -153,7 +159,7 @@ fn the_commit_is_named_with_its_ratio_and_what_it_changed() {
         ratio["value"].as_f64().unwrap(),
         ratio["low"].as_f64().unwrap(),
     );
-    assert!(low > 1.2 && value < 4.0, "{ratio}");
+    assert!(low > 1.4 && value < 6.0, "{ratio}");
     let html = fs::read_to_string(repository.project.join("out.html")).unwrap();
     assert!(!html.contains("change 3 <b>") && html.contains("change 3 &lt;b&gt;"));
     repository.assert_clean();
@@ -172,7 +178,7 @@ fn the_commit_is_named_with_its_ratio_and_what_it_changed() {
 
 #[test]
 fn a_change_next_to_a_commit_that_does_not_build_is_a_range() {
-    let repository = Repository::new(&[Sleeps("0.02"), Broken, Sleeps("0.06"), Sleeps("0.06")]);
+    let repository = Repository::new(&[Sleeps("0.06"), Broken, Sleeps("0.3"), Sleeps("0.3")]);
     let found = repository.call(&repository.bisect(&["--setup", "./build.sh"]));
     found.expect(0);
     let range = format!("{}..{}", repository.commits[1], repository.commits[2]);
@@ -194,11 +200,11 @@ fn a_change_next_to_a_commit_that_does_not_build_is_a_range() {
 #[test]
 fn two_changes_are_both_named() {
     let repository = Repository::new(&[
-        Sleeps("0.01"),
-        Sleeps("0.04"),
-        Sleeps("0.04"),
-        Sleeps("0.04"),
-        Sleeps("0.16"),
+        Sleeps("0.03"),
+        Sleeps("0.12"),
+        Sleeps("0.12"),
+        Sleeps("0.12"),
+        Sleeps("0.48"),
     ]);
     let found = repository.call(&repository.bisect(&["--setup", "./build.sh"]));
     found.expect(0);
@@ -212,7 +218,7 @@ fn two_changes_are_both_named() {
 
 #[test]
 fn equal_ends_are_an_answer() {
-    let repository = Repository::new(&[Sleeps("0.02"), Sleeps("0.06"), Sleeps("0.02")]);
+    let repository = Repository::new(&[Sleeps("0.2"), Sleeps("0.3"), Sleeps("0.2")]);
     let found = repository.call(&repository.bisect(&["--setup", "./build.sh", "--margin", "60%"]));
     found.expect(0);
     let text: Vec<&str> = found.stdout.split_whitespace().collect();
@@ -361,12 +367,8 @@ fn an_edited_state_is_rejected_with_its_position() {
 
 #[test]
 fn all_commits_of_a_range_are_measured_and_the_step_is_named() {
-    let repository = Repository::new(&[
-        Sleeps("0.02"),
-        Sleeps("0.02"),
-        Sleeps("0.06"),
-        Sleeps("0.06"),
-    ]);
+    let repository =
+        Repository::new(&[Sleeps("0.06"), Sleeps("0.06"), Sleeps("0.3"), Sleeps("0.3")]);
     let range = format!("{}..HEAD", repository.commits[0]);
     let args = [
         "compare",
@@ -377,7 +379,7 @@ fn all_commits_of_a_range_are_measured_and_the_step_is_named() {
         "--blocks",
         "12",
         "--pairs",
-        "2",
+        "1",
         "--redo",
         "0",
         "--",

@@ -136,7 +136,10 @@ fn what_became_of_calls_is_read_in_the_database() {
     }
     let project = project(&["hopeless", "blind", "keyed", "liar"], CALL);
     let faults = ["--set", "fault=refused,cut,answer_lost"];
-    project.run_blocks("2", "8", &faults).expect(0);
+    // Even if each batch is a single call, a client makes 80 calls with each fault. The probability that no call is
+    // refused is 0.75^80, and that no response is lost, 0.8^80 (2e-8). The batches take 0.8 s in total, so the
+    // probability that no connection is cut is e^-16 (1e-7).
+    project.run_blocks("2", "20", &faults).expect(0);
     let run = project.load();
     assert_failures(&run, &[]);
     let [_, lost, doubled, unreported, failed] = Metric::EFFECTS;

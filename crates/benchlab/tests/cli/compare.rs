@@ -9,7 +9,6 @@ use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
 /// Options for two blocks of two pairs. The run is too short for a useful measurement, but has all
 /// of its steps. Disturbed blocks are not repeated.
@@ -411,10 +410,10 @@ fn a_process_that_takes_too_long_is_killed_with_all_that_it_started() {
     let directory = TestDirectory::new();
     let marker = marker();
     let slow = format!("sleep {marker} & setsid sleep {marker} & sleep {marker}");
-    let outcome = directory.short(&["true", &slow, "sleep 0.001", "--time-limit", "300ms"]);
-    outcome.expect(0).says(&[
-        "B failed at run: timeout: the command did not finish within 0.3 s (--time-limit)",
-    ]);
+    let outcome = directory.short(&["true", &slow, "sleep 0.001", "--time-limit", "10s"]);
+    outcome
+        .expect(0)
+        .says(&["B failed at run: timeout: the command did not finish within 10 s (--time-limit)"]);
     assert_none_running(&marker);
 }
 
@@ -560,11 +559,11 @@ fn a_gate_turns_verdicts_into_exit_codes() {
             .code
     };
     assert_eq!(
-        gate(&["sleep 0.001", "sleep 0.2", "--blocks", "6"]),
+        gate(&["sleep 0.001", "sleep 0.5", "--blocks", "6"]),
         Some(3)
     );
     assert_eq!(
-        gate(&["sleep 0.2", "sleep 0.001", "--blocks", "6"]),
+        gate(&["sleep 0.5", "sleep 0.001", "--blocks", "6"]),
         Some(0)
     );
     // A single block shows no variance, and nothing is conclusive.
@@ -580,7 +579,7 @@ fn a_gate_turns_verdicts_into_exit_codes() {
 fn a_clear_difference_ends_the_run_at_its_first_interim_analysis() {
     let directory = TestDirectory::new();
     directory
-        .compare(&["sleep 0.001", "sleep 0.15", "--pairs", "1"])
+        .compare(&["sleep 0.001", "sleep 0.4", "--pairs", "1"])
         .expect(0);
     let run = directory.0.load();
     assert_eq!(run.complete_blocks().count(), 10);
@@ -774,7 +773,7 @@ fn repository() -> TestDirectory {
         assert!(output.expect("git is there").status.success(), "{args:?}");
     };
     git(&["init", "-q", "-b", "main"]);
-    for (message, text) in [("fast", "sleep 0.001"), ("slow", "sleep 0.15")] {
+    for (message, text) in [("fast", "sleep 0.001"), ("slow", "sleep 0.4")] {
         directory.script("prog", text);
         git(&["add", "prog"]);
         git(&["commit", "-q", "-m", message]);
@@ -908,17 +907,19 @@ fn marker() -> String {
     format!("{}.{next}", 10_000 + std::process::id())
 }
 
-/// Returns true if a `sleep` with this marker on its command line is running.
+/// Returns true if a process with this argument is running.
 fn is_running(marker: &str) -> bool {
     let processes = fs::read_dir("/proc").unwrap().flatten();
     let words = |p: PathBuf| fs::read(p.join("cmdline")).unwrap_or_default();
-    processes
-        .map(|p| words(p.path()))
-        .any(|w| w.starts_with(b"sleep\0") && String::from_utf8_lossy(&w).contains(marker))
+    processes.map(|p| words(p.path())).any(|words| {
+        words
+            .split(|&byte| byte == 0)
+            .any(|word| word == marker.as_bytes())
+    })
 }
 
+/// Waits until no process with this argument is running.
 #[track_caller]
 pub fn assert_none_running(marker: &str) {
-    std::thread::sleep(Duration::from_millis(20));
-    assert!(!is_running(marker), "a command is still there");
+    wait_until("the end of the commands", || !is_running(marker));
 }

@@ -126,7 +126,7 @@ fn an_unknown_key_is_shown_with_its_line_and_the_nearest_one() {
 #[test]
 fn a_name_stands_for_its_options_and_options_take_precedence() {
     let repository = Repository::new(
-        "[compare.both]\ncommand = ['true', 'sleep 0.02']\nname = ['fast', 'slow']\nblocks = 6\n",
+        "[compare.both]\ncommand = ['true', 'sleep 0.3']\nname = ['fast', 'slow']\nblocks = 6\n",
     );
     fs::create_dir(repository.path().join("inner")).unwrap();
     let out = repository.call_in(
@@ -154,7 +154,7 @@ fn a_name_stands_for_its_options_and_options_take_precedence() {
 #[test]
 fn a_slower_change_fails_and_an_empty_one_passes() {
     let repository = Repository::new(&waits());
-    repository.change("exec sleep 0.002", "exec sleep 0.06");
+    repository.change("exec sleep 0.002", "exec sleep 0.4");
     let out = repository.call(&[
         "ci",
         "--format",
@@ -191,7 +191,7 @@ fn a_slower_change_fails_and_an_empty_one_passes() {
     // The base is slow, so the change can only be faster.
     repository.git(&["checkout", "--quiet", "main"]);
     let repository = Repository::new(&waits());
-    repository.change("exec sleep 0.06", "exec sleep 0.002");
+    repository.change("exec sleep 0.4", "exec sleep 0.002");
     repository.call(&["ci"]).expect(0);
     let dry = repository.call(&["ci", "--dry-run"]);
     dry.expect(0).shows(&["benchlab compare '--margin=5%'"]);

@@ -30,8 +30,11 @@ fn shown(file: &str, start: &str) -> Shown {
     }
 }
 
-/// Returns the headings and the labels of rows, in order. Omits values, charts, sentences, and
-/// statements about the host.
+/// The units of time, as labels of rows end. The unit depends on the speed of the machine.
+const TIME_UNITS: [&str; 4] = [", ns", ", µs", ", ms", ", s"];
+
+/// Returns the headings and the labels of rows, in order. Omits values, units of time, charts,
+/// sentences, and statements about the host.
 fn labels<'l>(lines: impl IntoIterator<Item = &'l str>) -> Vec<String> {
     let mut before = "";
     let mut labels = Vec::new();
@@ -46,7 +49,12 @@ fn labels<'l>(lines: impl IntoIterator<Item = &'l str>) -> Vec<String> {
             Some((label, _)) => Some(label),
             None => is_heading.then_some(line),
         };
-        labels.extend(label.filter(|label| is_word(label)).map(str::to_owned));
+        let without_unit = |label: &str| {
+            let mut units = TIME_UNITS.into_iter();
+            let stripped = units.find_map(|unit| label.strip_suffix(unit));
+            stripped.unwrap_or(label).to_owned()
+        };
+        labels.extend(label.filter(|label| is_word(label)).map(without_unit));
         before = line;
     }
     labels

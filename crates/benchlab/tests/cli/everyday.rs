@@ -183,7 +183,7 @@ fn copies_of_one_commit_are_neither_faster_nor_slower() {
     git(&["init", "-q", "-b", "main"]);
     // The copies differ on purpose, by more than a machine could cause: the last letter of the path
     // identifies the worktree.
-    let prog = "#!/bin/sh\ncase $PWD in *b) sleep 0.05;; *) sleep 0.001;; esac\n";
+    let prog = "#!/bin/sh\ncase $PWD in *b) sleep 0.4;; *) sleep 0.001;; esac\n";
     fs::write(folder.path().join("prog"), prog).unwrap();
     git(&["add", "prog"]);
     git(&["commit", "-q", "-m", "one"]);

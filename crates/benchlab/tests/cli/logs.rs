@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `benchlab logs`: reads logs, and produces a result, a run file and exit codes.
 
-use crate::project::{BENCHLAB, Outcome, Project, outcome, rows};
+use crate::project::{BENCHLAB, Outcome, Project, outcome, rows, send_signal, wait_until};
 use lab_model::LogAdvice;
 use lab_services::{DATABASES, DaemonOptions, DatabaseKind, Service, Transport};
+use nix::sys::signal::Signal;
 use std::fmt::Write as _;
+use std::fs::DirEntry;
 use std::io::Write as _;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 
 /// Generates an nginx log that starts at 10:00 and has $request_time at the end of each line. Two
 /// of its 40 pages take most of the time.
@@ -537,6 +539,26 @@ fn tags_of_a_repository_are_releases() {
         .says(&["--git-tags /", "git repository"]);
 }
 
+/// Waits until a process has read a file that it follows to its end.
+#[track_caller]
+pub fn wait_until_read(process: &Child, file: &str) {
+    let folder = |name| PathBuf::from(format!("/proc/{}/{name}", process.id()));
+    wait_until("the log is read", || {
+        let length = std::fs::metadata(file).unwrap().len();
+        let is_at_end = |descriptor: &DirEntry| {
+            let text = std::fs::read_to_string(folder("fdinfo").join(descriptor.file_name()));
+            let text = text.unwrap_or_default();
+            let position = text.lines().find_map(|line| line.strip_prefix("pos:"));
+            position.is_some_and(|position| position.trim() == length.to_string())
+        };
+        let is_file = |descriptor: &DirEntry| {
+            std::fs::read_link(descriptor.path()).is_ok_and(|path| path == Path::new(file))
+        };
+        let mut descriptors = std::fs::read_dir(folder("fd")).unwrap().flatten();
+        descriptors.any(|descriptor| is_file(&descriptor) && is_at_end(&descriptor))
+    });
+}
+
 #[test]
 fn a_log_that_is_rotated_and_truncated_is_followed() {
     let directory = TestDirectory::new();
@@ -559,24 +581,19 @@ fn a_log_that_is_rotated_and_truncated_is_followed() {
             .unwrap();
         log.write_all(text.as_bytes()).unwrap();
     };
-    let pause = || std::thread::sleep(std::time::Duration::from_millis(1500));
-    pause();
+    wait_until_read(&child, &file);
     let second = log(1, 1);
     let (head, tail) = second.split_at(100);
     append(head);
-    pause();
+    wait_until_read(&child, &file);
     append(tail);
-    pause();
+    wait_until_read(&child, &file);
     std::fs::rename(&file, directory.0.join("access.log.1")).unwrap();
     append(&log(1, 1));
-    pause();
+    wait_until_read(&child, &file);
     std::fs::write(&file, log(1, 1).lines().next().unwrap().to_owned() + "\n").unwrap();
-    pause();
-    nix::sys::signal::kill(
-        nix::unistd::Pid::from_raw(child.id() as i32),
-        nix::sys::signal::Signal::SIGINT,
-    )
-    .unwrap();
+    wait_until_read(&child, &file);
+    send_signal(child.id() as i32, Signal::SIGINT);
     outcome(child.wait_with_output().unwrap()).expect(0);
     let analysis = directory.0.load().logs().unwrap().clone();
     assert_eq!((analysis.lines.entries, analysis.lines.malformed), (181, 0));
@@ -590,7 +607,10 @@ fn nothing_is_lost_between_a_file_and_its_successor() {
     let directory = TestDirectory::new();
     let file = directory.file("access.log", &log(1, 1));
     let child = directory.0.start(&["logs", "--follow", &file]);
-    std::thread::sleep(std::time::Duration::from_millis(1500));
+    wait_until_read(&child, &file);
+    let pid = child.id() as i32;
+    // benchlab waits for half a second for lines of the old file, however long the test takes.
+    send_signal(pid, Signal::SIGSTOP);
     let mut old = std::fs::OpenOptions::new()
         .append(true)
         .open(&file)
@@ -599,8 +619,8 @@ fn nothing_is_lost_between_a_file_and_its_successor() {
     std::fs::write(&file, log(2, 1)).unwrap();
     old.write_all((log(3, 1) + "10.0.0.1 - - [01/May").as_bytes())
         .unwrap();
-    let pid = nix::unistd::Pid::from_raw(child.id() as i32);
-    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
+    send_signal(pid, Signal::SIGINT);
+    send_signal(pid, Signal::SIGCONT);
     outcome(child.wait_with_output().unwrap()).expect(0);
     let lines = directory.0.load().logs().unwrap().clone().lines;
     assert_eq!(

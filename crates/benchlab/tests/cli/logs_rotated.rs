@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `benchlab logs` on logs that were rotated between a statement and its duration, and on ambiguous lines.
 
-use crate::logs::TestDirectory;
+use crate::logs::{TestDirectory, wait_until_read};
 use crate::project::outcome;
 use lab_model::LogAdvice;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use std::time::Duration;
 
 const STATEMENT: &str = "2026-05-01 10:00:00.000 UTC [7] LOG:  statement: SELECT *\n";
 const REST: &str = "\tFROM item WHERE id = 1\n\
@@ -51,10 +50,10 @@ fn a_statement_and_its_duration_are_one_where_a_followed_log_is_rotated() {
     let directory = TestDirectory::new();
     let log = directory.file("postgresql.log", STATEMENT);
     let child = directory.0.start(&["logs", "--follow", &log]);
-    std::thread::sleep(Duration::from_millis(1500));
+    wait_until_read(&child, &log);
     std::fs::rename(&log, directory.0.join("postgresql.log.1")).unwrap();
     directory.file("postgresql.log", REST);
-    std::thread::sleep(Duration::from_millis(1500));
+    wait_until_read(&child, &log);
     kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap();
     outcome(child.wait_with_output().unwrap()).expect(0);
     directory.expect_statement();

@@ -5,7 +5,7 @@
 //! durations in the log.
 
 use crate::load::web::{Behavior, Web};
-use crate::project::{Project, wait_until};
+use crate::project::{Project, free_port, wait_until};
 use lab_model::{LogAnalysis, LogPage};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, Uid};
@@ -88,11 +88,6 @@ fn folder() -> tempfile::TempDir {
     fs::create_dir(folder.path().join("www")).unwrap();
     fs::write(folder.path().join("www/plain.txt"), "p".repeat(BODY)).unwrap();
     folder
-}
-
-fn free_port() -> u16 {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().port()
 }
 
 /// Returns the first of these files that exists.

@@ -2,13 +2,12 @@
 //! `benchlab profile`: reads files, runs programs under Valgrind, judges gates, and leaves nothing
 //! behind after Ctrl-C.
 
-use crate::project::send_signal;
+use crate::project::{send_signal, wait_until};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 fn profile(folder: &Path, words: &[&str]) -> Output {
@@ -338,7 +337,8 @@ fn ctrl_c_leaves_nothing_behind() {
     let folder = TempDir::new().expect("a folder");
     let temporary = TempDir::new().expect("a folder");
     let mut command = Command::new(env!("CARGO_BIN_EXE_benchlab"));
-    let unusual = "61.3571";
+    // No other test sleeps for this long, in this program or in a concurrent one.
+    let unusual = &format!("61.{}", std::process::id());
     command
         .args(["profile", "--", "sleep", unusual])
         .current_dir(folder.path())
@@ -355,14 +355,10 @@ fn ctrl_c_leaves_nothing_behind() {
             .filter(|line| text(line).contains(unusual) && text(line).contains("--tool="))
             .count()
     };
-    let began = Instant::now();
-    while running() == 0 && began.elapsed() < Duration::from_secs(30) {
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    assert!(running() > 0, "Valgrind runs");
+    wait_until("Valgrind runs", || running() > 0);
     send_signal(lab.id() as i32, Signal::SIGINT);
     assert_eq!(lab.wait().expect("benchlab").code(), Some(130));
-    assert_eq!(running(), 0);
+    wait_until("the end of Valgrind", || running() == 0);
     let leftover = fs::read_dir(temporary.path()).expect("it is there");
     let leftover: Vec<_> = leftover.flatten().map(|entry| entry.file_name()).collect();
     assert!(leftover.is_empty(), "{leftover:?}");

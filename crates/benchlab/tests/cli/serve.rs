@@ -2,7 +2,7 @@
 //! `benchlab serve`: its pages show the same values as the other commands, and other sites cannot
 //! read or use them.
 
-use crate::project::Project;
+use crate::project::{Project, wait_until};
 use lab_bisect::{Bisection, BisectionCommit, BisectionFile, BisectionRequest, CommandText};
 use lab_stats::bisection::BisectedMetric;
 use rusqlite::Connection;
@@ -161,6 +161,10 @@ fn text(page: &str) -> String {
 fn pages_say_what_the_other_verbs_say() {
     let (project, [a, b]) = project_with_two_runs();
     let served = Served::start(&project);
+    // A busy machine does not compute the results while the list waits for them.
+    for name in [&a, &b] {
+        served.page(&format!("/runs/{name}/summary"));
+    }
     let list = served.page("/");
     for part in [
         "2 runs",
@@ -489,19 +493,15 @@ fn a_run_is_followed_until_its_end() {
         "--quick",
         "--no-control",
         "--blocks",
-        "200",
+        "2000",
         "--pairs",
         "4",
         "--seed",
         "7",
     ];
     let mut running = project.start(&words);
-    let name = loop {
-        if let Some(path) = project.files().first() {
-            break name(path);
-        }
-        std::thread::yield_now();
-    };
+    wait_until("a run file", || !project.files().is_empty());
+    let name = name(&project.file());
     let mut stream = TcpStream::connect(&served.host).unwrap();
     let request = format!(
         "GET /runs/{name}/live HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n",

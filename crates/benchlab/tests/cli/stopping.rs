@@ -3,8 +3,8 @@
 //! `benchlab resume` finishes the run.
 
 use crate::project::{
-    BENCHLAB, INSERT, Outcome, Project, SELECT, SHORT_RUN, outcome, python, rows, send_signal,
-    subject, wait_until,
+    BENCHLAB, INSERT, Outcome, Project, SELECT, SHORT_RUN, blocks_of, outcome, python, rows,
+    send_signal, subject, wait_until,
 };
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
@@ -46,34 +46,51 @@ impl Diary {
     }
 
     fn start(&self) -> Child {
-        self.0.start(
-            &[
-                &SHORT_RUN[..],
-                &["--set", "statement=prepared", "--time-limit", "20s"],
-            ]
-            .concat(),
-        )
+        self.start_blocks("2", "2")
+    }
+
+    fn start_blocks(&self, blocks: &str, pairs: &str) -> Child {
+        let more = ["--set", "statement=prepared", "--time-limit", "60s"];
+        self.0
+            .start(&[&blocks_of(blocks, pairs)[..], &more].concat())
     }
 
     fn resume(&self) -> Outcome {
+        self.release();
         self.0
             .call(&["resume", self.0.file().to_str().expect("UTF-8")])
     }
 
     fn start_resume(&self) -> Child {
+        self.release();
         self.0
             .start(&["resume", self.0.file().to_str().expect("UTF-8")])
     }
 
     /// Waits for `more` additional steps of a kind. Returns `false` if benchlab exits before then.
+    ///
+    /// The subject that takes the last of these steps stops there until [`Diary::release`], so that the run
+    /// does not end before the test has acted.
     fn wait_for(&self, lab: &mut Child, kind: &str, more: usize) -> bool {
         let target_count = self.count(kind) + more;
+        let written = self.0.join("hold-new");
+        fs::write(&written, format!("{kind} {target_count}")).unwrap();
+        fs::rename(written, self.0.join("hold")).unwrap();
+        self.wait_for_count(lab, kind, target_count)
+    }
+
+    fn wait_for_count(&self, lab: &mut Child, kind: &str, target_count: usize) -> bool {
         let mut has_ended = false;
         wait_until(kind, || {
             has_ended = lab.try_wait().unwrap().is_some();
             has_ended || self.count(kind) >= target_count
         });
         !has_ended
+    }
+
+    /// Lets subjects continue.
+    fn release(&self) {
+        let _ = fs::remove_file(self.0.join("hold"));
     }
 
     /// Asserts that no process that logged its start is still running.
@@ -192,9 +209,10 @@ fn killed_in_the_pilot() {
 #[test]
 fn killed_in_a_block() {
     let diary = Diary::new(&[]);
-    let mut lab = diary.start();
+    // The blocks are so long that the run does not end before the test has acted.
+    let mut lab = diary.start_blocks("2", "100");
     // Two points, each with two pilots and one judge, then the two subjects of a block.
-    assert!(diary.wait_for(&mut lab, "start", 8));
+    assert!(diary.wait_for_count(&mut lab, "start", 8));
     wait_until("a sample", || {
         let file = diary.0.file();
         fs::metadata(with_end(&file, "-wal")).is_ok_and(|m| m.len() > 0)
@@ -326,15 +344,23 @@ fn a_terminal_s_ctrl_c() {
     diary.assert_none_running();
 }
 
-/// `timeout` signals its command and then the process group, which contains the command.
+/// `timeout` signals its command and then the process group, which contains the command. Two kinds of signals
+/// stand for them, because a process receives a pending signal once.
 #[test]
 fn a_signal_that_comes_twice_at_once_is_one() {
     let diary = Diary::new(&[]);
     let mut lab = diary.start();
     assert!(diary.wait_for(&mut lab, "perform", 5));
-    send_signal(lab.id() as i32, Signal::SIGTERM);
-    std::thread::sleep(Duration::from_millis(20));
-    send_signal(lab.id() as i32, Signal::SIGTERM);
+    // benchlab receives both signals when it continues.
+    let signals = [
+        Signal::SIGSTOP,
+        Signal::SIGTERM,
+        Signal::SIGINT,
+        Signal::SIGCONT,
+    ];
+    for signal in signals {
+        send_signal(lab.id() as i32, signal);
+    }
     assert_stopped(&diary, lab);
     diary.resume().expect(0);
     diary.assert_complete(&[]);
@@ -361,10 +387,14 @@ fn a_run_is_measured_by_one_process_at_a_time() {
     let mut lab = diary.start();
     assert!(diary.wait_for(&mut lab, "start", 3));
     let samples = rows(&diary.0.file(), SAMPLES);
-    diary.resume().expect(2).says(&[
+    let second = diary
+        .0
+        .call(&["resume", diary.0.file().to_str().expect("UTF-8")]);
+    second.expect(2).says(&[
         "another benchlab process is writing ",
         ": wait until it finishes, or stop it",
     ]);
+    diary.release();
     outcome(lab.wait_with_output().unwrap()).expect(0);
     diary.assert_complete(&samples);
 }

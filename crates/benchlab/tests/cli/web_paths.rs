@@ -5,6 +5,7 @@
 use crate::project::{Project, subject};
 use lab_model::{Metric, Run, SubjectId};
 use lab_stats::results::results;
+use std::collections::HashMap;
 
 const EXPERIMENT: &str = r#"
 [experiment]
@@ -55,9 +56,13 @@ fn each_value_has_a_path_of_its_own_and_costs_are_fitted_over_numbers() {
     let paths = plan.loaded_examples().into_iter().map(|e| e.path);
     let expected = ["1", "20", "300"].map(|n| format!("/api/built?number={n}"));
     assert_eq!(paths.collect::<Vec<_>>(), expected);
+    // In a single short turn, a busy machine may serve no request.
+    let mut served = HashMap::new();
     for slice in run.complete_blocks().flat_map(|block| &block.slices) {
-        assert!(slice.served > 0 && slice.errors.is_empty(), "{slice:?}");
+        assert!(slice.errors.is_empty(), "{slice:?}");
+        *served.entry((slice.subject, slice.point)).or_insert(0) += slice.served;
     }
+    assert!(served.values().all(|&served| served > 0), "{served:?}");
     let found = results(&run);
     for metric in [Metric::TIME_PER_REQUEST, Metric::SERVER_CPU] {
         let fits = found.fits.iter().filter(|fit| fit.metric == metric);

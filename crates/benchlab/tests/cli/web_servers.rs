@@ -199,10 +199,10 @@ fn a_server_with_different_work_is_not_measured() {
         ("finds-all", "GET /nothing: status 200 instead of 404"),
         ("no-allow", "DELETE /api: `Allow` is ``"),
         ("whole-only", "cannot send a byte of a request"),
-        ("drops-pipelined", "no response within 5 s"),
+        ("drops-pipelined", "no response within 20 s"),
         (
             "few-connections",
-            "open connections: no response within 5 s",
+            "open connections: no response within 20 s",
         ),
     ];
     let names: Vec<&str> = faults.iter().map(|(name, _)| *name).collect();
@@ -334,9 +334,10 @@ fn assert_halves_of_peak(run: &Run, slices: &[&Slice]) {
             .fold(0.0, |max, (served, s)| f64::max(max, served / s));
         let (offered, s) = sums(|s| (s.offered, s.wall_ns), half);
         let due = peak / 2.0 * s;
-        // Arrivals are random, so this allows four standard deviations, and a tenth for the error
-        // of the peak itself.
-        let room = 4.0 * due.sqrt() + 0.1 * due + 1.0;
+        // Arrivals are random, so this allows six standard deviations, some arrivals more for the skewness of
+        // small Poisson counts, and a tenth for the error of the peak itself. The probability of a larger
+        // difference is below 1e-7 for any expected number.
+        let room = 6.0 * due.sqrt() + 0.1 * due + 4.0;
         assert!((offered - due).abs() < room, "{offered} of {due}");
         half_points += 1;
     }
@@ -436,12 +437,16 @@ fn each_round_of_a_warm_up_opens_new_connections() {
     let id = plan.subjects.find_id(|s| s.name == "counts").unwrap();
     let pilot = run.pilots.iter().find(|pilot| pilot.subject == id);
     let rounds = pilot.unwrap().batches.len();
-    // For each connection, the server writes the number of its responses until then.
+    let mut settings = run.settings.iter().filter(|s| s.subject == id);
+    let verified = settings.find(|s| s.key == "verified responses").unwrap();
+    let verified: u64 = verified.value.parse().unwrap();
+    // For each connection, the server writes the number of its responses until then. The responses before the
+    // warm-up are those that were verified.
     let text = std::fs::read_to_string(&marker).unwrap();
     let responses = text.lines().map(|line| line.parse::<u64>().unwrap());
-    let late = responses.filter(|responses| *responses > 1000).count();
+    let late = responses.filter(|responses| *responses >= verified).count();
     assert!(
-        rounds >= 10 && late >= 10 * rounds,
+        rounds > 1 && late >= 10 * rounds,
         "{late} in {rounds} rounds"
     );
 }
@@ -610,7 +615,7 @@ fn nothing_is_left_after_ctrl_c_and_the_run_goes_on_later() {
     let marker = project.path().display().to_string();
     project.append(&subject("marked", &["web.py", "marked", &marker]));
     let more = "--cases json --set load=closed,300/s --set connections=4 --set keep_alive=yes";
-    let mut words = blocks_of("2", "1").to_vec();
+    let mut words = blocks_of("5", "1").to_vec();
     words.extend(more.split(' '));
     let child = project.start(&words);
     wait_until("a slice is in the run file", || has_slices(&project));
@@ -627,7 +632,7 @@ fn nothing_is_left_after_ctrl_c_and_the_run_goes_on_later() {
     let resumed = project.call(&["resume", file.to_str().unwrap()]);
     resumed.expect(0);
     let run = project.load();
-    assert_eq!(run.complete_blocks().count(), 2);
+    assert_eq!(run.complete_blocks().count(), 5);
     assert_no_failures(&run);
 }
 
@@ -684,10 +689,11 @@ fn offered_at_half_peak(run: &Run, plan: &Plan, from: u32) -> u64 {
         offered += of_half.iter().map(|s| s.offered).sum::<u64>();
         s += of_half.iter().map(|s| s.wall_ns as f64 / 1e9).sum::<f64>();
     }
-    // Arrivals are random, so this allows five standard deviations.
+    // Arrivals are random, so this allows six standard deviations, and some arrivals more for the skewness of
+    // small Poisson counts.
     let due = peak / 2.0 * s;
     assert!(
-        (offered as f64 - due).abs() < 5.0 * due.sqrt() + 1.0,
+        (offered as f64 - due).abs() < 6.0 * due.sqrt() + 4.0,
         "{offered} of {due}"
     );
     offered

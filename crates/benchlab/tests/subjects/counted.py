@@ -2,6 +2,9 @@
 """An honest subject on SQLite that logs its process ID and every step in a file of the current directory. Tests use the
 log to decide when to interrupt a run and which processes to look for.
 
+If the file `hold` contains a kind of step and a number, the process that takes the step of this number waits after it
+until the file is removed or changed.
+
 With the argument `grandchild`, it starts a process that never exits; with `hang`, it hangs in its 20th step.
 """
 
@@ -11,6 +14,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import sql
 from lab_kit import Case, Opening, Perform, Work, serve
@@ -21,6 +25,17 @@ WAYS = sys.argv[1:]
 
 def note(step: str) -> None:
     os.write(STEPS, f"{step} {os.getpid()}\n".encode())
+    while is_held(step):
+        time.sleep(0.01)
+
+
+def is_held(step: str) -> bool:
+    try:
+        kind, number = Path("hold").read_text().split()
+    except FileNotFoundError:
+        return False
+    steps = Path("steps").read_text().splitlines()
+    return kind == step and sum(line.startswith(step) for line in steps) >= int(number)
 
 
 def diarist(honest: Case) -> Case:

@@ -66,16 +66,17 @@ impl Events {
         })
     }
 
-    /// Processes pending events, waiting up to 0.1 s for the first event.
-    pub fn read_pending(&mut self, scope: &WatchedFolders, activities: &mut Activities) {
+    /// Processes pending events, waiting up to 0.1 s for the first event. Returns false if there are none.
+    pub fn read_pending(&mut self, scope: &WatchedFolders, activities: &mut Activities) -> bool {
         let wait = PollTimeout::try_from(Duration::from_millis(100)).unwrap_or(PollTimeout::ZERO);
         let mut polled = [PollFd::new(self.group.as_fd(), PollFlags::POLLIN)];
         if !poll(&mut polled, wait).is_ok_and(|n| n > 0) {
-            return;
+            return false;
         }
         for event in self.group.read_events().unwrap_or_default() {
             self.count(&event, scope, activities);
         }
+        true
     }
 
     fn count(

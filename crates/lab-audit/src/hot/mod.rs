@@ -89,6 +89,9 @@ pub struct FolderActivity {
     disks: Vec<(String, [f64; 2])>,
 }
 
+/// The maximum number of reads of remaining events at the end of a watch.
+const MAX_LAST_READS: u32 = 1000;
+
 /// Watches for `length`, or until `is_stopped` returns true. `is_stopped` receives the elapsed
 /// time.
 pub fn watch(
@@ -102,9 +105,15 @@ pub fn watch(
     let mut events = Events::watch(&scope.mounts);
     while clock.elapsed() < length && !is_stopped(clock.elapsed()) {
         match &mut events {
-            Ok(events) => events.read_pending(scope, &mut activities),
+            Ok(events) => {
+                events.read_pending(scope, &mut activities);
+            }
             Err(_) => std::thread::sleep(Duration::from_millis(100)),
         }
+    }
+    // The remaining events of the watched time. Busy filesystems always have newer events.
+    if let Ok(events) = &mut events {
+        let _ = (0..MAX_LAST_READS).all(|_| events.read_pending(scope, &mut activities));
     }
     let seconds = clock.elapsed().as_secs_f64();
     let (without_events, is_complete) = match events {

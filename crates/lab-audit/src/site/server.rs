@@ -102,7 +102,7 @@ pub const SERVER: Class = Class {
 };
 
 /// The timeout for connecting to a probed port.
-const TIMEOUT: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(5);
 /// The maximum number of addresses that a probe tries for a name.
 const MAX_ADDRESSES: usize = 4;
 

@@ -21,17 +21,18 @@ const BETWEEN_BYTES: Duration = Duration::from_micros(200);
 
 /// The maximum difference between the server's clock and benchlab's on the same machine.
 ///
-/// `Date` has a resolution of one second, and servers update it about once a second.
-const MAX_CLOCK_DIFFERENCE: Duration = Duration::from_secs(3);
+/// `Date` has a resolution of one second, and servers update it about once a second, on a busy machine
+/// less often.
+const MAX_CLOCK_DIFFERENCE: Duration = Duration::from_secs(10);
 
 /// The time within which `Date` must advance.
-const DATE_ADVANCE: Duration = Duration::from_millis(2_500);
+const DATE_ADVANCE: Duration = Duration::from_secs(10);
 
 /// The maximum number of bytes compared in a decompressed body.
 const MAX_PLAIN: u64 = 64 << 20;
 
 /// The maximum time for which the kernel may still count closed connections.
-const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The result of a successful verification.
 #[derive(Debug, Default)]

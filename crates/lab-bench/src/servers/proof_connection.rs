@@ -11,8 +11,9 @@ use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-/// The maximum time to wait for more bytes of a response.
-const TIMEOUT: Duration = Duration::from_secs(5);
+/// The maximum time to wait for more bytes of a response. On a busy machine, a server may not run for
+/// seconds.
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The maximum sizes of a head and a body in bytes.
 const MAX_HEAD: usize = 64 << 10;

@@ -141,7 +141,7 @@ mod tests {
     }
 
     fn until<T>(condition: &str, mut read: impl FnMut() -> Option<T>) -> T {
-        let deadline = Instant::now() + Duration::from_secs(20);
+        let deadline = Instant::now() + Duration::from_secs(120);
         loop {
             match read() {
                 Some(value) => return value,

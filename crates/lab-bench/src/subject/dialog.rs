@@ -21,6 +21,10 @@ const KEPT_LOG_LINES: usize = 200;
 /// The number of last log lines shown with a failure.
 const LAST_LOG_LINES: usize = 10;
 
+/// The time that a process that closed its output has to exit. On a busy machine, a process that crashed
+/// exits seconds after its files are closed.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(10);
+
 /// The effect on a process when benchlab exits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
@@ -291,7 +295,7 @@ impl Dialog {
 
     /// Returns the fault of a subject that closed its output.
     fn exit_fault(&mut self) -> Fault {
-        let deadline = Instant::now() + Duration::from_secs(1);
+        let deadline = Instant::now() + EXIT_TIMEOUT;
         while Instant::now() < deadline {
             if let Some(status) = self.status() {
                 return Fault::Failed(

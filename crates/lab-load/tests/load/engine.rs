@@ -2,7 +2,9 @@
 //! Tests load on servers that respond correctly, incorrectly or not at all. Every offered request
 //! is served or counted as an error.
 
-use crate::loading::{self, assert_adds_up, assert_fails, body, load, open_loop};
+use crate::loading::{
+    self, assert_adds_up, assert_fails, body, closed_address, load, load_much, open_loop,
+};
 use crate::servers::{Server, respond, respond_and_close, sent_in_pieces};
 use lab_load::{Engine, Expect, JsonValue, LoadJob, Request, SliceRecord, Statuses};
 use lab_model::{ErrorKind, PointId, SubjectId};
@@ -29,7 +31,7 @@ fn job_with(
 #[test]
 fn all_requests_to_a_good_server_are_served() {
     let server = Server::responding(OK);
-    let record = load(job(server.address), 300);
+    let record = load_much(job(server.address), 300);
     assert!(record.served > 8, "{}", record.served);
     assert_eq!(record.errors, [0; 7]);
     assert_eq!(record.received_bytes, record.served * OK.len() as u64);
@@ -73,7 +75,7 @@ fn multiple_requests_are_in_flight_on_a_connection() {
         pipeline: 8,
         ..job(server.address)
     };
-    let record = load(job, 200);
+    let record = load_much(job, 200);
     assert_eq!((record.errors, server.requests()), ([0; 7], record.served));
     assert!(server.most_at_once() > 4 && server.most_at_once() <= 8);
 }
@@ -81,7 +83,7 @@ fn multiple_requests_are_in_flight_on_a_connection() {
 #[test]
 fn without_keep_alive_every_request_opens_a_connection() {
     let server = Server::responding(OK);
-    let record = load(job_with(server.address, false, |request| request), 1_000);
+    let record = load_much(job_with(server.address, false, |request| request), 1_000);
     assert!(record.served > 10);
     assert_eq!((record.errors, record.connects), ([0; 7], record.served));
     assert_eq!(server.connections(), record.served);
@@ -106,7 +108,7 @@ fn a_body_may_end_with_its_connection() {
         expect: body(b"hello"),
         ..job(server.address)
     };
-    let record = load(job, 500);
+    let record = load_much(job, 500);
     assert!(record.served > 4 && record.connects >= record.served);
     assert_eq!(record.errors, [0; 7]);
 }
@@ -124,7 +126,7 @@ fn an_announced_end_of_a_connection_loses_no_request() {
             pipeline,
             ..job(server.address)
         };
-        let record = load(job, 200);
+        let record = load_much(job, 200);
         assert!(record.served > 20);
         assert_eq!(record.errors, [0; 7], "{pipeline} {:?}", record.words);
     }
@@ -132,9 +134,7 @@ fn an_announced_end_of_a_connection_loses_no_request() {
 
 #[test]
 fn nobody_listens() {
-    let server = Server::responding(OK);
-    let address = server.address;
-    drop(server);
+    let address = closed_address();
     assert_fails(&load(job(address), 200), ErrorKind::Connect, "refused");
     let job = LoadJob {
         arrivals: open_loop(200.0),
@@ -191,7 +191,7 @@ fn wrong_statuses_and_bodies_are_never_served() {
 #[test]
 fn missing_responses_are_timeouts() {
     let server = Server::new(|stream, _| {
-        sleep(Duration::from_secs(3));
+        sleep(Duration::from_secs(60));
         respond(stream, OK)
     });
     let closed = LoadJob {
@@ -202,14 +202,25 @@ fn missing_responses_are_timeouts() {
         arrivals: open_loop(100.0),
         ..closed.clone()
     };
-    assert_fails(&load(closed, 500), ErrorKind::Timeout, "in time");
-    // More requests are due than can time out on four connections.
-    let record = load(open, 500);
-    assert_eq!((record.served, record.offered), (0, 50));
-    let [timeouts, unfinished] =
-        [ErrorKind::Timeout, ErrorKind::Unfinished].map(|k| record.errors[k as usize]);
+    // On a busy machine, the load may end before the last requests time out.
+    let of_kinds = |record: &SliceRecord| {
+        [ErrorKind::Timeout, ErrorKind::Unfinished].map(|k| record.errors[k as usize])
+    };
+    let record = load(closed, 1000);
+    let [timeouts, unfinished] = of_kinds(&record);
     assert!(
-        timeouts >= 8 && unfinished > 0 && timeouts + unfinished == 50,
+        timeouts > 0 && timeouts + unfinished == record.offered,
+        "{:?}",
+        record.errors
+    );
+    let message = record.words[ErrorKind::Timeout as usize].as_deref();
+    assert!(message.unwrap().contains("in time"), "{message:?}");
+    // More requests are due than can time out on four connections.
+    let record = load(open, 1000);
+    assert_eq!((record.served, record.offered), (0, 100));
+    let [timeouts, unfinished] = of_kinds(&record);
+    assert!(
+        timeouts > 0 && unfinished > 0 && timeouts + unfinished == 100,
         "{:?}",
         record.errors
     );
@@ -223,7 +234,7 @@ fn stragglers_are_waited_for() {
         respond(stream, OK)
     });
     let record = load(job(server.address), 100);
-    assert_eq!((record.served, record.errors), (4, [0; 7]));
+    assert_eq!((record.served, record.errors), (record.offered, [0; 7]));
     assert!(record.response.min() >= 299_000_000);
 }
 
@@ -231,20 +242,22 @@ fn stragglers_are_waited_for() {
 fn errors_of_a_dying_server_are_counted_by_kind() {
     let server = Server::responding(OK);
     let mut engine = Engine::start(job(server.address)).unwrap();
-    let (mut server, mut slices) = (Some(server), Vec::new());
+    let (mut server, mut all) = (Some(server), SliceRecord::new());
+    let mut ended_without_response = false;
     let each = &mut |record: &SliceRecord| {
-        if slices.len() == 2 {
+        all.add(record);
+        if record.served > 0 {
             server = None;
         }
-        slices.push(record.clone());
-        true
+        // Responses that the server has sent may be read after its death.
+        ended_without_response =
+            record.served == 0 && record.errors[ErrorKind::Connect as usize] > 0;
+        !ended_without_response
     };
     let slice = Duration::from_millis(50);
-    engine.load(slice * 8, slice, each).unwrap();
-    let mut all = SliceRecord::new();
-    slices.iter().for_each(|record| all.add(record));
+    engine.load(Duration::from_secs(60), slice, each).unwrap();
     assert_adds_up(&all);
-    assert!(slices[0].served > 0 && slices[7].served == 0);
+    assert!(all.served > 0 && server.is_none());
     assert!(
         all.errors[ErrorKind::Connect as usize] > 0,
         "{:?}",
@@ -273,9 +286,9 @@ fn an_open_loop_counts_from_when_requests_are_due() {
     let record = load(job, 1000);
     assert_eq!((record.offered, record.served), (1000, 1000));
     assert_eq!(record.send_delay.len(), 1000);
-    // 400 requests are due during the stall. A busy machine makes more of them late, but never all.
+    // 400 requests are due during the stall. A busy machine makes more of them late.
     let late = record.response.len() - record.response.count_between(0, 20_000_000);
-    assert!((370..1000).contains(&late), "{late}");
+    assert!(late >= 370, "{late}");
     let served_late = record.service.len() - record.service.count_between(0, 20_000_000);
     // One request per connection, and a few more on a busy machine.
     assert!(served_late < late / 4, "{served_late} of {late}");
@@ -345,7 +358,8 @@ fn a_load_can_be_stopped() {
     let slice = Duration::from_millis(50);
     engine.load(Duration::from_secs(60), slice, each).unwrap();
     assert_adds_up(&all);
-    assert!((2..10).contains(&slices), "{slices}");
+    // A load of 60 s has 1,200 slices.
+    assert!((2..600).contains(&slices), "{slices}");
 }
 
 #[test]

@@ -4,7 +4,9 @@
 
 use crate::authority::Authority;
 use crate::http2_server::{Act, OK, Server};
-use crate::loading::{self, assert_fails, body, load, load_again, open_loop};
+use crate::loading::{
+    self, assert_fails, body, closed_address, load, load_again, load_much, open_loop,
+};
 use lab_load::{Engine, Header, LoadJob, LoadUrl, Request, SliceRecord, Tls, Trust, method};
 use lab_model::{ErrorKind, Protocol};
 use std::net::SocketAddr;
@@ -25,7 +27,7 @@ fn job_with(address: SocketAddr, keep_alive: bool, change: impl Fn(Request) -> R
 #[test]
 fn all_requests_to_a_good_server_are_served() {
     let server = Server::new(|_| OK);
-    let record = load(
+    let record = load_much(
         LoadJob {
             expect: body(b"hello"),
             ..job(server.address)
@@ -59,7 +61,7 @@ fn connections_are_shared_among_threads() {
 #[test]
 fn streams_are_under_way_at_once() {
     let server = Server::new(|_| Act::Later);
-    let record = load(
+    let record = load_much(
         LoadJob {
             connections: 1,
             pipeline: 8,
@@ -171,8 +173,8 @@ fn what_is_not_sent_in_time_is_an_error() {
         connections: 1,
         ..job(server.address)
     };
-    let record = load(job, 300);
-    assert_eq!((record.offered, record.served), (30, 0));
+    let record = load(job, 1000);
+    assert_eq!((record.offered, record.served), (100, 0));
     let of = |kind: ErrorKind| record.errors[kind as usize];
     assert!(
         of(ErrorKind::Timeout) > 0 && of(ErrorKind::Unfinished) > 20,
@@ -185,7 +187,7 @@ fn what_is_not_sent_in_time_is_an_error() {
 fn an_announced_end_of_a_connection_loses_no_request() {
     for pipeline in [1, 4] {
         let server = Server::new(|number| if number % 5 == 4 { Act::Goodbye } else { OK });
-        let record = load(
+        let record = load_much(
             LoadJob {
                 pipeline,
                 ..job(server.address)
@@ -200,7 +202,7 @@ fn an_announced_end_of_a_connection_loses_no_request() {
 #[test]
 fn without_keep_alive_every_request_opens_a_connection() {
     let server = Server::new(|_| OK);
-    let record = load(job_with(server.address, false, |request| request), 200);
+    let record = load_much(job_with(server.address, false, |request| request), 200);
     assert!(record.served > 10);
     assert_eq!(
         (record.errors, record.connects),
@@ -245,7 +247,7 @@ fn a_request_that_takes_too_long_has_failed() {
         timeout: Duration::from_millis(50),
         ..job(server.address)
     };
-    let record = load(job, 300);
+    let record = load(job, 1000);
     let of = |kind: ErrorKind| record.errors[kind as usize];
     assert!(of(ErrorKind::Timeout) > 0, "{:?}", record.errors);
     // The load may end before the last requests time out.
@@ -257,9 +259,7 @@ fn a_request_that_takes_too_long_has_failed() {
 
 #[test]
 fn nobody_listens() {
-    let server = Server::new(|_| OK);
-    let address = server.address;
-    drop(server);
+    let address = closed_address();
     assert_fails(&load(job(address), 200), ErrorKind::Connect, "refused");
     let record = load(
         LoadJob {
@@ -298,7 +298,14 @@ fn a_connection_that_ended_meanwhile_is_opened_anew() {
         assert!(record.served > 0);
         assert_eq!(record.errors, [0; 7], "{:?}", record.words);
         assert!(server.connections() > 4 * loads);
-        std::thread::sleep(Duration::from_millis(1200));
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while server.counts.ended.load(SeqCst) < server.connections() {
+            assert!(
+                Instant::now() < deadline,
+                "the server closes idle connections"
+            );
+            std::thread::sleep(Duration::from_millis(10));
+        }
     }
 }
 
@@ -330,7 +337,7 @@ fn a_load_that_is_stopped_ends_at_once() {
     let mut all = SliceRecord::new();
     let each = &mut |record: &SliceRecord| {
         all.add(record);
-        false
+        all.offered < 4
     };
     engine.load(length, slice, each).unwrap();
     assert!(begin.elapsed() < Duration::from_secs(30));
@@ -349,7 +356,7 @@ fn it_is_spoken_over_tls_where_the_server_agrees() {
             .unwrap()
             .origin;
         let tls = Tls::new(&origin, Protocol::Http2, &Trust::File(authority.file())).unwrap();
-        load(
+        load_much(
             LoadJob {
                 tls: Some(tls),
                 expect: body(b"hello"),

@@ -16,7 +16,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// The time that subjects and servers have to exit after the coordinator has exited.
-const END: Duration = Duration::from_secs(8);
+const END: Duration = Duration::from_secs(30);
 
 /// Prepares the host and measures until there is no more work.
 pub fn run_order(

@@ -68,7 +68,10 @@ mod tests {
 
     #[test]
     fn listeners_are_found() {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        // No other program takes a port below those that the kernel chooses (ip(7), `ip_local_port_range`).
+        let first = 10_000 + std::process::id() as u16 % 20_000;
+        let mut listeners_of_ports = (first..).map(|port| TcpListener::bind(("127.0.0.1", port)));
+        let listener = listeners_of_ports.find_map(Result::ok).unwrap();
         let port = listener.local_addr().unwrap().port();
         assert_eq!(listeners(port).unwrap(), [Pid::this()]);
         drop(listener);

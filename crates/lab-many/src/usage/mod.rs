@@ -16,7 +16,7 @@ use lab_model::AgentId;
 use std::time::{Duration, Instant};
 
 /// The maximum time to wait for a response. After that, the slice is recorded without the usage.
-const TIMEOUT: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The maximum time to wait for messages between two checks of the timeout.
 const LISTEN: Duration = Duration::from_millis(20);

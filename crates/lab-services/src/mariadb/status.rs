@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 /// The maximum time for which a closed connection still counts as open, measured from its last
 /// command.
-const ENDING: Duration = Duration::from_millis(100);
+const ENDING: Duration = Duration::from_secs(2);
 
 /// The variables that count statements, and the corresponding first words.
 const STATEMENTS: [(&str, &str); 15] = [

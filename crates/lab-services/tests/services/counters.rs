@@ -247,23 +247,20 @@ fn the_cpu_time_of_a_query_is_its_processs() {
     );
 }
 
-/// A server sometimes does work of its own, so it is sufficient that one measurement out of three
-/// is undisturbed.
+/// A server sometimes does work of its own, on a slow machine in most measurements. It is sufficient that
+/// one measurement is undisturbed.
 #[test]
 fn the_labs_readings_are_not_charged_to_anybody() {
     for kind in installed() {
         let mut fixture = Fixture::new(kind);
-        let costs = (0..3).map(|_| {
-            let readings = |fixture: &mut Fixture| {
-                (0..200).for_each(|_| assert!(fixture.service.counters().is_ok()));
-            };
+        let mut costs = (0..100).map(|_| {
             let before = fixture.service.cpu_ns().unwrap();
-            readings(&mut fixture);
-            fixture.service.cpu_ns().unwrap() - before
+            (0..200).for_each(|_| assert!(fixture.service.counters().is_ok()));
+            (fixture.service.cpu_ns().unwrap() - before) / 200
         });
-        let least = costs.min().unwrap() / 200;
-        println!("{kind}: {least} ns charged for a reading");
-        assert!(least < 10_000, "{kind}: {least} ns");
+        let undisturbed = costs.find(|&ns| ns < 10_000);
+        println!("{kind}: {undisturbed:?} ns charged for a reading");
+        assert!(undisturbed.is_some(), "{kind}");
     }
 }
 

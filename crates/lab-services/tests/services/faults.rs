@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Tests that error messages say what is wrong and what to do.
 
-use crate::common::{Client, Fixture, Small, counters_when_idle, installed, is_installed, request};
+use crate::common::{
+    Client, Fixture, Small, closed_port, counters_when_idle, installed, is_installed, request, soon,
+};
 use lab_services::{DatabaseKind, MARIADB, POSTGRESQL, Service, ServiceError, Transport};
 use std::fs;
-use std::net::TcpListener;
 use std::path::Path;
 
 type Pairs = &'static [(&'static str, &'static str)];
@@ -144,11 +145,7 @@ fn external(kind: &'static DatabaseKind, url: &str) -> Result<Service, ServiceEr
 
 #[test]
 fn errors_tell_an_unreachable_server_from_a_refused_login() {
-    let closed = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
+    let closed = closed_port();
     for kind in installed() {
         let name = kind.name;
         let error = external(kind, &format!("{name}://u:secret@127.0.0.1:{closed}/d")).unwrap_err();
@@ -208,13 +205,19 @@ fn a_server_that_requires_tls_is_named_as_such() {
                 )
                 .unwrap();
                 admin.query("SELECT pg_reload_conf()").unwrap();
-                std::thread::sleep(std::time::Duration::from_millis(300));
             }
             _ => admin
                 .run("SET GLOBAL require_secure_transport = 1")
                 .unwrap(),
         }
-        let error = external(kind, target.split('?').next().unwrap()).unwrap_err();
+        // PostgreSQL reads its configuration a moment later.
+        let connect = || external(kind, target.split('?').next().unwrap()).err();
+        let mut error = None;
+        assert!(soon(|| {
+            error = connect();
+            error.is_some()
+        }));
+        let error = error.unwrap();
         match kind.name {
             "postgresql" => assert!(matches!(error, ServiceError::Tls { .. }), "{error:?}"),
             _ => assert!(matches!(error, ServiceError::Login { .. }), "{error:?}"),

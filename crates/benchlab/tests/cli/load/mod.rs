@@ -22,15 +22,18 @@ const SHORT: [&str; 7] = [
     "--redo",
     "0",
     "--for",
-    "300ms",
+    "1s",
     "--connections",
     "4",
     "--seed=7",
 ];
 
-/// Options for tests with servers that do not respond. On a busy machine, even a working server may
-/// exceed this timeout.
-const SHORT_TIMEOUT: [&str; 2] = ["--timeout", "300ms"];
+/// Options for servers that respond, if only after a long time on a busy machine.
+const LONG_TIMEOUT: [&str; 2] = ["--timeout", "60s"];
+
+/// Options for servers that do not respond. On a busy machine, even a working server may exceed this
+/// timeout.
+const SHORT_TIMEOUT: [&str; 2] = ["--timeout", "1s"];
 
 /// A directory in which servers are loaded.
 struct TestDirectory(Project);
@@ -41,11 +44,13 @@ impl TestDirectory {
     }
 
     fn load(&self, urls: &[&str], more: &[&str]) -> Outcome {
-        self.load_patiently(urls, &[&SHORT_TIMEOUT, more].concat())
+        self.load_within(&LONG_TIMEOUT, urls, more)
     }
 
-    fn load_patiently(&self, urls: &[&str], more: &[&str]) -> Outcome {
-        self.0.call(&[&["load"], urls, &SHORT[..], more].concat())
+    /// Loads servers with a timeout option.
+    fn load_within(&self, timeout: &[&str], urls: &[&str], more: &[&str]) -> Outcome {
+        let words = [&["load"], urls, &SHORT[..], timeout, more];
+        self.0.call(&words.concat())
     }
 
     fn slices(&self) -> Vec<Slice> {
@@ -181,9 +186,18 @@ fn an_audit_of_the_host_knows_what_the_last_load_opened() {
 fn without_a_terminal_there_is_a_line_per_second() {
     let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let url = web.url("/");
-    let outcome = directory
-        .0
-        .call(&["load", &url, "--for", "2s", "-c", "2", "--redo", "0"]);
+    let outcome = directory.0.call(&[
+        "load",
+        &url,
+        "--for",
+        "2s",
+        "-c",
+        "2",
+        "--redo",
+        "0",
+        "--timeout",
+        "60s",
+    ]);
     let lines = outcome
         .expect(0)
         .stderr
@@ -211,7 +225,7 @@ fn on_a_terminal_a_view_is_redrawn_and_cleared() {
         let (output, code) = crate::progress::on_terminal(
             &directory
                 .0
-                .command(&["load", &web.url("/"), "--for=500ms", "-c2"]),
+                .command(&["load", &web.url("/"), "--for=2s", "-c2"]),
             &[("NO_COLOR", no_color)],
         );
         assert!([Some(0), Some(1)].contains(&code), "{output}");

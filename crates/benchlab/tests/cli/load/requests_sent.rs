@@ -2,6 +2,7 @@
 //! Requests that users can configure, options that are rejected, and data that is stored.
 
 use super::{Behavior, TestDirectory, Web, sums};
+use crate::project::{self, wait_until};
 use std::fs;
 use std::process::Command;
 
@@ -137,7 +138,7 @@ fn several_urls_have_their_weights() {
         "--body",
         "x=1",
         "--rate",
-        "200",
+        "60",
         "--even",
     ];
     directory.load(&[&urls[0], &urls[1]], &more).expect(0);
@@ -245,17 +246,19 @@ fn a_server_s_process_is_read_beside() {
         .says(&["there is no such process on this machine"]);
     assert!(directory.slices().iter().all(|s| s.server_cpu_ns.is_none()));
     let directory = TestDirectory::new();
-    let ends = Command::new("sleep").arg("1").spawn().unwrap();
+    let mut ends = Command::new("sleep").arg("600").spawn().unwrap();
     let pid = ends.id().to_string();
-    let reap = std::thread::spawn(move || ends.wait_with_output());
-    let outcome = directory
-        .0
-        .call(&["load", &url, "--for", "2s", "-c", "2", "--server-pid", &pid]);
+    let words = ["load", &url, "--for", "10s", "--rate", "50", "-c", "2"];
+    let more = ["--timeout", "60s", "--server-pid", &pid];
+    let lab = directory.0.start(&[&words[..], &more].concat());
+    wait_until("a slice", || directory.0.has_blocks(1));
+    ends.kill().unwrap();
+    ends.wait().unwrap();
+    let outcome = project::outcome(lab.wait_with_output().unwrap());
     outcome
         .expect(0)
         .says(&[&format!("the server's process {pid} has exited")]);
     assert_eq!(sums(&directory.0.load()).1, []);
-    reap.join().unwrap().unwrap();
 }
 
 #[test]

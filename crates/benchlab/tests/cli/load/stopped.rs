@@ -12,11 +12,25 @@ use std::process::Child;
 /// The character that interrupts a program on a terminal (termios(3), VINTR).
 const CTRL_C: u8 = 3;
 
+/// An option for servers that respond, if only after a long time on a busy machine.
+const PATIENT: [&str; 2] = ["--timeout", "60s"];
+
+/// Options for a load with slices of 1 s that takes far longer than its first slices and sends few
+/// requests.
+const UNFINISHED: [&str; 6] = [
+    "--for=12s",
+    "--rate=40",
+    "-c=2",
+    "--redo=0",
+    "--timeout",
+    "60s",
+];
+
 /// Starts a load with slices of 1 s, and waits until two are in the run file.
 fn start_load(directory: &TestDirectory, words: &[&str]) -> Child {
     let lab = directory
         .0
-        .start(&[&["load"], words, &["--for", "60s", "-c", "2"]].concat());
+        .start(&[&["load"], words, &["--for", "60s", "-c", "2"], &PATIENT].concat());
     wait_until("two slices", || directory.0.has_blocks(2));
     lab
 }
@@ -57,7 +71,9 @@ fn ctrl_c_ends_a_load_with_a_report() {
 fn a_load_that_was_stopped_is_resumed_to_its_length() {
     let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let url = web.url("/");
-    let lab = directory.0.start(&["load", &url, "--for", "3s", "-c", "2"]);
+    let lab = directory
+        .0
+        .start(&[&["load", &url], &UNFINISHED[..]].concat());
     wait_until("two slices", || directory.0.has_blocks(2));
     send_signal(lab.id() as i32, Signal::SIGINT);
     let stopped = outcome(lab.wait_with_output().unwrap());
@@ -114,14 +130,13 @@ fn a_killed_load_asks_for_its_secrets_again() {
     let url = format!("http://me:hunter2@{}/", web.address);
     let options = [
         &url,
-        "--for=4s",
-        "-c=2",
-        "--redo=0",
         "--header=X-Token: sesame",
         "--header=Accept: text/plain",
         "--body=key=c0ffee",
     ];
-    let mut lab = directory.0.start(&[&["load"], &options[..]].concat());
+    let mut lab = directory
+        .0
+        .start(&[&["load"], &options[..], &UNFINISHED].concat());
     wait_until("two slices", || directory.0.has_blocks(2));
     send_signal(lab.id() as i32, Signal::SIGKILL);
     lab.wait().unwrap();
@@ -198,7 +213,7 @@ fn a_load_with_files_reads_them_again() {
     {
         let directory = TestDirectory::new();
         let url = format!("http://me:hunter2@{}/", web.address);
-        let load = [&["load", &url, "--for=3s", "-c=2", "--redo=0"], &option[..]].concat();
+        let load = [&["load", &url], &option[..], &UNFINISHED].concat();
         let mut lab = directory.0.start(&load);
         wait_until("two slices", || directory.0.has_blocks(2));
         send_signal(lab.id() as i32, Signal::SIGKILL);
@@ -297,6 +312,8 @@ fn ctrl_c_ends_turns() {
         "60s",
         "--connections",
         "2",
+        "--timeout",
+        "60s",
     ]);
     wait_until("a block", || directory.0.has_blocks(1));
     send_signal(lab.id() as i32, Signal::SIGINT);

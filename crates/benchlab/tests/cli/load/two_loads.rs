@@ -24,7 +24,7 @@ fn compare_loads(urls: [&str; 2], more: &[&str]) -> (TestDirectory, Outcome) {
 
 #[test]
 fn two_loads_are_compared_and_shown_in_every_form() {
-    let (fast, slow) = (Web::new(Behavior::Honest), Web::new(Behavior::Slow(5)));
+    let (fast, slow) = (Web::new(Behavior::Honest), Web::new(Behavior::Slow(50)));
     let folder = tempfile::tempdir().unwrap();
     let file = |ending: &str| folder.path().join(format!("two.{ending}"));
     let endings = ["md", "csv", "json", "html", "xlsx", "txt"];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A small HTTP server with configurable faults, in threads of the test.
 
+use crate::project::free_port;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
@@ -43,6 +44,7 @@ pub struct Web {
 }
 
 struct Shared {
+    listener: TcpListener,
     /// The number of honest responses before the reaction changes.
     after: usize,
     behavior: Behavior,
@@ -61,14 +63,20 @@ impl Web {
 
     /// Starts a server that is honest for the first `requests` requests.
     pub fn after(requests: usize, behavior: Behavior) -> Web {
-        Web::bind("127.0.0.1:0", requests, behavior).expect("a free port")
+        loop {
+            // No other server can take this port after the server's death.
+            let address = format!("127.0.0.1:{}", free_port());
+            if let Ok(web) = Web::bind(&address, requests, behavior) {
+                return web;
+            }
+        }
     }
 
     pub fn bind(address: &str, after: usize, behavior: Behavior) -> io::Result<Web> {
         let listener = TcpListener::bind(address)?;
-        listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
         let shared = Arc::new(Shared {
+            listener,
             after,
             behavior,
             requests: AtomicUsize::new(0),
@@ -78,7 +86,7 @@ impl Web {
             open: Mutex::default(),
         });
         let all = shared.clone();
-        thread::spawn(move || all.accept(&listener));
+        thread::spawn(move || all.accept());
         Ok(Web { address, shared })
     }
 
@@ -109,22 +117,28 @@ impl Drop for Web {
 }
 
 impl Shared {
-    fn accept(self: Arc<Shared>, listener: &TcpListener) {
+    fn accept(self: Arc<Shared>) {
         while !self.is_stopped.load(Ordering::SeqCst) {
-            let Ok((stream, _)) = listener.accept() else {
+            let Ok((stream, _)) = self.listener.accept() else {
                 thread::sleep(Duration::from_millis(1));
                 continue;
             };
-            stream.set_nonblocking(false).unwrap();
             stream.set_nodelay(true).unwrap();
-            self.open.lock().unwrap().push(stream.try_clone().unwrap());
+            let mut open = self.open.lock().unwrap();
+            if self.is_stopped.load(Ordering::SeqCst) {
+                return;
+            }
+            open.push(stream.try_clone().unwrap());
+            drop(open);
             let all = self.clone();
             thread::spawn(move || all.serve(stream));
         }
     }
 
+    /// Stops listening and closes all connections. Later connections are refused.
     fn die(&self) {
         self.is_stopped.store(true, Ordering::SeqCst);
+        stop_listening(&self.listener);
         for stream in self.open.lock().unwrap().drain(..) {
             let _ = stream.shutdown(Shutdown::Both);
         }
@@ -193,6 +207,15 @@ impl Shared {
             behavior,
             Behavior::Closes | Behavior::Truncates | Behavior::Garbage
         ))
+    }
+}
+
+/// Stops listening immediately, even if another thread is accepting a connection. The port stays in
+/// use.
+fn stop_listening(listener: &TcpListener) {
+    // SAFETY: the descriptor is open.
+    unsafe {
+        nix::libc::shutdown(listener.as_raw_fd(), nix::libc::SHUT_RDWR);
     }
 }
 

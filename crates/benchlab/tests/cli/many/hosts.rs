@@ -19,9 +19,34 @@ const SAMPLES: &str = "SELECT s.rowid, s.* FROM sample s ORDER BY s.rowid";
 /// The number of pairs with which a block takes about one second.
 const LONG: &str = "400";
 
+/// Returns a project with two subjects that [`hold`] stops.
+fn project_to_hold() -> Project {
+    let project = Project::noop(&[]);
+    let file = project.join("experiments/t/experiment.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text.replace("plain.py", "holding.py")).unwrap();
+    project
+}
+
 fn start(project: &Project, blocks: &str) -> Child {
     let words = blocks_of(blocks, LONG);
-    project.start(&[&words[..], &["--on", "local:2", "--lost-after", "5s"]].concat())
+    // On a busy machine, a host is silent for seconds.
+    project.start(&[&words[..], &["--on", "local:2", "--lost-after", "20s"]].concat())
+}
+
+/// Waits for the first block, and stops the subjects on both hosts in the middle of later blocks.
+fn hold(project: &Project) {
+    wait_until("a block", || project.has_blocks(1));
+    fs::write(project.join("hold"), "").unwrap();
+    wait_until("both hosts are in a block", || {
+        let text = fs::read_to_string(project.join("held"));
+        text.is_ok_and(|text| text.lines().count() == 2)
+    });
+}
+
+/// Lets the subjects continue.
+fn release(project: &Project) {
+    fs::remove_file(project.join("hold")).unwrap();
 }
 
 fn resume(project: &Project) -> Outcome {
@@ -65,7 +90,8 @@ fn assert_nothing_left(project: &Project, agents: &[i32]) {
 #[test]
 fn two_hosts_measure_the_blocks_of_one_run() {
     let project = Project::noop(&[]);
-    let words = blocks_of("6", "2");
+    // The blocks are so long that both hosts measure some of them.
+    let words = blocks_of("6", LONG);
     let outcome = project.call(&[&words[..], &["--on", "local:2"]].concat());
     outcome.expect(0);
     let run = project.load();
@@ -116,21 +142,22 @@ fn a_block_whose_host_is_killed_is_measured_elsewhere() {
 
 #[test]
 fn a_block_whose_host_is_frozen_is_measured_elsewhere() {
-    lose_a_host(Signal::SIGSTOP, "no message was received for 5 s");
+    lose_a_host(Signal::SIGSTOP, "no message was received for 20 s");
 }
 
 fn lose_a_host(signal: Signal, reason: &str) {
-    let project = Project::noop(&[]);
-    let lab = start(&project, "6");
-    wait_until("a block", || project.has_blocks(1));
+    let project = project_to_hold();
+    let lab = start(&project, "8");
+    hold(&project);
     let agents = children(lab.id());
     send_signal(agents[1], signal);
+    release(&project);
     let outcome = outcome(lab.wait_with_output().unwrap());
     let message = format!("the host local 2 was lost: {reason}");
     outcome.expect(0).says(&[&message, "is measured elsewhere"]);
     outcome.shows(&["Hosts were lost: local 2 ("]);
     let run = project.load();
-    assert_blocks(&run, 6);
+    assert_blocks(&run, 8);
     assert!(run.agents[AgentId(0)].lost.is_none() && run.agents[AgentId(1)].lost.is_some());
     let incomplete = run
         .blocks
@@ -143,19 +170,20 @@ fn lose_a_host(signal: Signal, reason: &str) {
 
 #[test]
 fn a_run_goes_on_after_its_coordinator_was_killed() {
-    let project = Project::noop(&[]);
-    let mut lab = start(&project, "4");
-    wait_until("a block", || project.has_blocks(1));
+    let project = project_to_hold();
+    let mut lab = start(&project, "8");
+    hold(&project);
     let agents = children(lab.id());
     assert_eq!(agents.len(), 2);
     lab.kill().unwrap();
     lab.wait().unwrap();
+    release(&project);
     assert_nothing_left(&project, &agents);
     let before = rows(&project.file(), SAMPLES);
     assert!(!before.is_empty());
     resume(&project).expect(0);
     let run = project.load();
-    assert_blocks(&run, 4);
+    assert_blocks(&run, 8);
     // The agents after the resume are new ones on the same hosts.
     assert_eq!(run.agents.len(), 4);
     assert_eq!(rows(&project.file(), SAMPLES)[..before.len()], before);
@@ -163,34 +191,36 @@ fn a_run_goes_on_after_its_coordinator_was_killed() {
 
 #[test]
 fn ctrl_c_ends_hosts_and_the_rest_can_be_measured_later() {
-    let project = Project::noop(&[]);
-    let lab = start(&project, "4");
-    wait_until("a block", || project.has_blocks(1));
+    let project = project_to_hold();
+    let lab = start(&project, "8");
+    hold(&project);
     let agents = children(lab.id());
     send_signal(lab.id() as i32, Signal::SIGINT);
+    release(&project);
     let stopped = outcome(lab.wait_with_output().unwrap());
     stopped
         .expect(130)
         .says(&["continue with `benchlab resume "]);
     assert_nothing_left(&project, &agents);
     resume(&project).expect(0);
-    assert_blocks(&project.load(), 4);
+    assert_blocks(&project.load(), 8);
 }
 
 #[test]
 fn a_run_without_any_host_left_can_be_resumed() {
-    let project = Project::noop(&[]);
-    let lab = start(&project, "4");
-    wait_until("a block", || project.has_blocks(1));
+    let project = project_to_hold();
+    let lab = start(&project, "8");
+    hold(&project);
     children(lab.id())
         .into_iter()
         .for_each(|pid| send_signal(pid, Signal::SIGKILL));
     let outcome = outcome(lab.wait_with_output().unwrap());
+    release(&project);
     outcome
         .expect(1)
         .says(&["all hosts were lost", "continue with `benchlab resume "]);
     resume(&project).expect(0);
-    assert_blocks(&project.load(), 4);
+    assert_blocks(&project.load(), 8);
 }
 
 /// A subject that fails on another host is recorded as failed, and the other subjects continue, as
@@ -199,7 +229,7 @@ fn a_run_without_any_host_left_can_be_resumed() {
 fn a_subject_that_fails_on_a_host_takes_no_further_part() {
     let project = Project::with_faults(&["killed-in-block"]);
     let words = blocks_of("3", "2");
-    let outcome = project.call(&[&words[..], &["--on", "local:2", "--time-limit", "5s"]].concat());
+    let outcome = project.call(&[&words[..], &["--on", "local:2", "--time-limit", "60s"]].concat());
     outcome.expect(0);
     let run = project.load();
     assert_eq!(run.complete_blocks().count(), 3);

@@ -13,7 +13,7 @@ use std::fs;
 use std::process::{Child, Command, Stdio};
 
 fn start(directory: &TestDirectory, server: &ApiServer, words: &[&str]) -> Child {
-    let short = ["--redo", "0", "--seed=7", "--timeout", "2s", "-c", "4"];
+    let short = ["--redo", "0", "--seed=7", "--timeout", "60s", "-c", "4"];
     let mut command = directory
         .0
         .command(&[&["load"], &short[..], words].concat());
@@ -97,7 +97,7 @@ fn the_job_of_an_agent_that_is_frozen_is_deleted() {
         "200",
         // On a busy machine kubectl is silent for seconds.
         "--lost-after",
-        "6s",
+        "20s",
     ];
     let lab = start(&directory, &server, &words);
     wait_until("two slices", || directory.0.has_blocks(2));
@@ -105,7 +105,7 @@ fn the_job_of_an_agent_that_is_frozen_is_deleted() {
     wait_until("the Job's end", || server.jobs().len() == 1);
     outcome(lab.wait_with_output().unwrap())
         .expect(0)
-        .says(&["no message was received for 6 s"]);
+        .says(&["no message was received for 20 s"]);
     let run = directory.0.load();
     assert_added_up(&run);
     assert_eq!(run.agents.iter().filter(|a| a.lost.is_some()).count(), 1);

@@ -7,7 +7,8 @@ use crate::project::{outcome, send_signal, wait_until};
 use lab_model::{AgentId, Ending, Run};
 use nix::sys::signal::Signal;
 
-const RATE: [&str; 6] = ["--rate", "200", "-c", "4", "--lost-after", "3s"];
+/// On a busy machine, an agent is silent for seconds.
+const RATE: [&str; 6] = ["--rate", "200", "-c", "4", "--lost-after", "20s"];
 
 /// Returns the first lost agent after asserting the number of lost agents.
 fn lost_agent(run: &Run, lost: usize) -> AgentId {
@@ -67,7 +68,9 @@ fn the_load_goes_on_without_an_agent_that_is_frozen_and_that_is_ended() {
     let frozen = children(lab.id())[0];
     send_signal(frozen, Signal::SIGSTOP);
     let outcome = outcome(lab.wait_with_output().unwrap());
-    outcome.expect(0).says(&["no message was received for 3 s"]);
+    outcome
+        .expect(0)
+        .says(&["no message was received for 20 s"]);
     assert!(!is_alive(frozen));
     assert_account(&directory.0.load());
 }
@@ -104,7 +107,21 @@ fn with_strict_the_loss_of_an_agent_ends_the_run() {
     let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let url = web.url("/");
     let words = [
-        "load", &url, "--strict", "--for", "30s", "--redo", "0", "--on", "local:2", "-c", "4",
+        "load",
+        &url,
+        "--strict",
+        "--for",
+        "30s",
+        "--redo",
+        "0",
+        "--on",
+        "local:2",
+        "-c",
+        "4",
+        "--lost-after",
+        "60s",
+        "--timeout",
+        "60s",
     ];
     let mut lab = directory.0.start(&words);
     let mut unfit = false;
@@ -201,8 +218,18 @@ fn ctrl_c_ends_all_agents_and_the_rest_can_be_put_on_later() {
     let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let url = web.url("/");
     let words = [
-        "load", &url, "--for", "4s", "--redo", "0", "--on", "local:2", "-c", "4",
+        "load",
+        &url,
+        "--for",
+        "12s",
+        "--redo",
+        "0",
+        "--on",
+        "local:2",
+        "--timeout",
+        "60s",
     ];
+    let words = [&words[..], &RATE].concat();
     let lab = directory.0.start(&words);
     wait_until("two slices", || directory.0.has_blocks(2));
     let agents = children(lab.id());

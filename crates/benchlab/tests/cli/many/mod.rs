@@ -30,13 +30,18 @@ impl TestDirectory {
 
     /// Runs a short load whose blocks are not repeated.
     fn load(&self, words: &[&str]) -> Outcome {
-        let short = ["--redo", "0", "--for", "1s", "--seed=7", "--timeout", "2s"];
+        let short = ["--redo", "0", "--for", "1s", "--seed=7", "--timeout", "60s"];
         self.0.call(&[&["load"], &short[..], words].concat())
     }
 
     /// Starts a long load with slices of a second, and waits until two slices are stored.
     fn start_load(&self, words: &[&str]) -> Child {
-        let long = ["--redo", "0", "--for", "12s", "--timeout", "2s"];
+        self.start_load_within("60s", words)
+    }
+
+    /// Does the same as [`TestDirectory::start_load`] with this timeout for requests.
+    fn start_load_within(&self, timeout: &str, words: &[&str]) -> Child {
+        let long = ["--redo", "0", "--for", "12s", "--timeout", timeout];
         let lab = self.0.start(&[&["load"], &long[..], words].concat());
         wait_until("two slices", || self.0.has_blocks(2));
         lab
@@ -187,6 +192,8 @@ fn two_servers_are_compared_over_agents_in_mirrored_turns() {
         "4",
         "--for",
         "4s",
+        "--timeout",
+        "60s",
         "--redo",
         "0",
         "--name",

@@ -129,8 +129,9 @@ fn an_agent_on_a_worse_line_is_named_and_can_be_left_out() {
     let words = [
         "load", &url, "--on", &on, "-c", "4", "--redo", "0", "--for", "4s", "--rate", "200",
     ];
+    let patient = ["--timeout", "60s", "--lost-after", "60s"];
     networks.delay(60_000_000);
-    directory.0.call(&words).expect(0);
+    directory.0.call(&[&words[..], &patient].concat()).expect(0);
     let run = directory.0.load();
     assert_added_up(&run);
     let second = parts(&run, AgentId(1));
@@ -158,9 +159,10 @@ fn an_agent_on_a_worse_line_is_named_and_can_be_left_out() {
 /// Cuts an agent's link to the server. The agent is not lost, because agents communicate over
 /// pipes, but its requests fail.
 fn a_cut_line(networks: &Networks, directory: &TestDirectory, words: &[&str]) {
-    let lab = directory.start_load(&[words, &["-c", "4", "--rate", "200"]].concat());
+    let words = [words, &["-c", "4", "--rate", "200"]].concat();
+    let lab = directory.start_load_within("2s", &words);
     networks.cut(true);
-    std::thread::sleep(Duration::from_secs(3));
+    std::thread::sleep(Duration::from_secs(6));
     networks.cut(false);
     outcome(lab.wait_with_output().unwrap()).expect(0);
     let run = directory.0.load();

@@ -4,12 +4,11 @@
 use super::hosts::assert_blocks;
 use super::{TestDirectory, assert_added_up};
 use crate::load::web::{Behavior, Web};
-use crate::project::{blocks_of, outcome, wait_until};
+use crate::project::{blocks_of, free_port, outcome, wait_until};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
-use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -136,11 +135,6 @@ impl Drop for Cluster {
             let _ = daemon.wait();
         }
     }
-}
-
-fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().port()
 }
 
 #[test]

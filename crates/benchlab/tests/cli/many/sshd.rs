@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A private `sshd` on the loopback interface, with keys created for the test and a client configuration.
 
+use crate::project::free_port;
 use std::fs;
-use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -38,11 +38,7 @@ impl Sshd {
         make_key(&at("host"));
         fs::create_dir(at("tmp")).unwrap();
         fs::create_dir(at("bin")).unwrap();
-        let port = TcpListener::bind("127.0.0.1:0")
-            .unwrap()
-            .local_addr()
-            .unwrap()
-            .port();
+        let port = free_port();
         let path_text = |name: &str| at(name).display().to_string();
         // A separate key for each host, so that each host has its own command.
         let mut keys = String::new();

@@ -52,6 +52,8 @@ pub struct Server {
 #[derive(Default)]
 pub struct Counts {
     pub connections: AtomicU64,
+    /// The number of connections that the server has closed.
+    pub ended: AtomicU64,
     pub requests: AtomicU64,
     pub at_once: AtomicU64,
     pub most_at_once: AtomicU64,
@@ -121,13 +123,14 @@ async fn accept(
         let (tls, counts, acts) = (tls.clone(), counts.clone(), acts.clone());
         tokio::spawn(async move {
             match tls {
-                None => serve(stream, counts, acts).await,
+                None => serve(stream, counts.clone(), acts).await,
                 Some(tls) => {
                     if let Ok(stream) = TlsAcceptor::from(tls).accept(stream).await {
-                        serve(stream, counts, acts).await;
+                        serve(stream, counts.clone(), acts).await;
                     }
                 }
             }
+            counts.ended.fetch_add(1, SeqCst);
         });
     }
 }
@@ -136,7 +139,7 @@ async fn serve<S: AsyncRead + AsyncWrite + Unpin>(stream: S, counts: Arc<Counts>
     let Ok(mut connection) = h2::server::handshake(stream).await else {
         return;
     };
-    let (mut number, mut limit) = (0, Duration::from_secs(60));
+    let (mut number, mut limit) = (0, Duration::from_secs(600));
     while let Ok(Some(Ok((request, respond)))) = timeout(limit, connection.accept()).await {
         counts.requests.fetch_add(1, SeqCst);
         let act = acts(number);
@@ -144,7 +147,7 @@ async fn serve<S: AsyncRead + AsyncWrite + Unpin>(stream: S, counts: Arc<Counts>
         match act {
             Act::Close => return,
             Act::Goodbye => connection.graceful_shutdown(),
-            Act::Idle => limit = Duration::from_millis(400),
+            Act::Idle => limit = Duration::from_secs(5),
             _ => {}
         }
         let counts = counts.clone();
@@ -199,7 +202,7 @@ async fn perform(
             stream.send_trailers(http::HeaderMap::new())?;
         }
         Act::Reset => respond.send_reset(Reason::INTERNAL_ERROR),
-        Act::Silence => tokio::time::sleep(Duration::from_secs(60)).await,
+        Act::Silence => tokio::time::sleep(Duration::from_secs(600)).await,
         Act::Close => {}
     }
     Ok(())

@@ -5,8 +5,10 @@ use lab_load::{
     Engine, Expect, LoadGuard, LoadJob, LoadUrl, Request, Requests, SliceRecord, Statuses,
 };
 use lab_model::{Arrivals, ErrorKind, Protocol, Stage};
+use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::time::{Duration, Instant};
 
 /// Creates a closed loop over four connections. `change` modifies the request for `url`.
 pub fn job(url: &str, keep_alive: bool, change: impl Fn(Request) -> Request) -> LoadJob {
@@ -25,7 +27,7 @@ pub fn job(url: &str, keep_alive: bool, change: impl Fn(Request) -> Request) -> 
         pipeline: 1,
         arrivals: Arrivals::Closed,
         tick_ns: 200_000,
-        timeout: Duration::from_secs(5),
+        timeout: Duration::from_secs(60),
         seed: 1,
     }
 }
@@ -49,9 +51,48 @@ pub fn body(text: &[u8]) -> Arc<Expect> {
 }
 
 /// Runs a load in slices of 50 ms, and returns the merged record.
+///
+/// A closed loop sends at least one request for each connection of [`job`].
 #[track_caller]
 pub fn load(job: LoadJob, ms: u64) -> SliceRecord {
-    load_again(&mut Engine::start(job).unwrap(), ms)
+    load_at_least(job, ms, 4)
+}
+
+/// Runs a load in slices of 50 ms. A closed loop is repeated until it has sent 40 requests.
+#[track_caller]
+pub fn load_much(job: LoadJob, ms: u64) -> SliceRecord {
+    load_at_least(job, ms, 40)
+}
+
+/// Runs a load. On a busy machine, the thread of a closed loop may not run during the load. Therefore, a
+/// closed loop is repeated until it has sent enough requests.
+#[track_caller]
+fn load_at_least(job: LoadJob, ms: u64, requests: u64) -> SliceRecord {
+    let is_closed = job.arrivals == Arrivals::Closed;
+    let mut engine = Engine::start(job).unwrap();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let mut all = load_again(&mut engine, ms);
+    while is_closed && all.offered < requests && Instant::now() < deadline {
+        all.add(&load_again(&mut engine, ms));
+    }
+    all
+}
+
+/// Returns an address of this machine at which nothing listens.
+///
+/// Its port is below those that the kernel chooses for connections and servers (ip(7),
+/// `ip_local_port_range`), so no other test uses it by chance.
+pub fn closed_address() -> SocketAddr {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    loop {
+        let number = NEXT.fetch_add(1, Relaxed);
+        // Concurrent test programs start far apart.
+        let offset = std::process::id().wrapping_mul(7919).wrapping_add(number);
+        let address = ([127, 0, 0, 1], 10_000 + (offset % 20_000) as u16).into();
+        if TcpListener::bind::<SocketAddr>(address).is_ok() {
+            return address;
+        }
+    }
 }
 
 #[track_caller]

@@ -4,7 +4,9 @@
 use lab_services::{Counters, DaemonOptions, Service, Transport};
 pub use lab_services::{DATABASES, DatabaseKind};
 use mysql::prelude::Queryable;
+use std::net::TcpListener;
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -52,7 +54,7 @@ impl Fixture {
 
 /// Waits until there are at most as many open connections as before, and then reads the counters.
 pub fn counters_when_idle(service: &mut Service, before: &Counters) -> Counters {
-    let deadline = Instant::now() + Duration::from_secs(10);
+    let deadline = Instant::now() + Duration::from_secs(60);
     while service.counters().unwrap().open > before.open && Instant::now() < deadline {
         std::thread::sleep(Duration::from_millis(1));
     }
@@ -162,9 +164,9 @@ pub fn is_empty(folder: &std::path::Path) -> bool {
     std::fs::read_dir(folder).unwrap().next().is_none()
 }
 
-/// Returns true if a condition becomes true within 15 s.
+/// Returns true if a condition becomes true within two minutes.
 pub fn soon(mut condition: impl FnMut() -> bool) -> bool {
-    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(15);
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(120);
     while std::time::Instant::now() < deadline {
         if condition() {
             return true;
@@ -172,6 +174,23 @@ pub fn soon(mut condition: impl FnMut() -> bool) -> bool {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     false
+}
+
+/// Returns a port on which nothing listens.
+///
+/// It is below the ports that the kernel chooses for connections and servers (ip(7),
+/// `ip_local_port_range`), so no other test uses it by chance.
+pub fn closed_port() -> u16 {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    loop {
+        let number = NEXT.fetch_add(1, Relaxed);
+        // Concurrent test programs start far apart.
+        let offset = std::process::id().wrapping_mul(7919).wrapping_add(number);
+        let port = 10_000 + (offset % 20_000) as u16;
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
 }
 
 /// A small file system in memory, for tests of full disks.
