@@ -108,7 +108,7 @@ def io_class(pid: str) -> str:
 
 
 class Background(NamedTuple):
-    """What limits a background process."""
+    """The limits of a background process."""
 
     io: str
     """Its I/O class."""
