@@ -78,7 +78,8 @@ def run_all(command: list[str], names: list[str]) -> int:
     print(f"{'all':30}{time.monotonic() - began:7.0f}{cpu_s():7.0f}\n")
     wrong = [name for name, (outcome, _, _) in results.items() if outcome not in ("passed", "before")]
     for name in wrong:
-        print(f"--- the end of {name}, again", *last_lines(name, REPEATED_LINES), "", sep="\n")
+        if lines := last_lines(name, REPEATED_LINES):
+            print(f"--- the end of {name}, again", *lines, "", sep="\n")
     before = sum(outcome == "before" for outcome, _, _ in results.values())
     passed = "all suites passed" + (f", {before} of them before (`make test FORCE=1` runs all)" if before else "")
     print(f"NOT PASSED: {', '.join(wrong)}" if wrong else passed)

@@ -96,6 +96,8 @@ impl Coordinator {
             return Err("`--on` starts agents: do not run this command yourself".into());
         };
         limits.apply().map_err(|e| e.to_string())?;
+        // Work that waits for a subject has to notice that the coordinator has exited.
+        interrupt::accept_requests().map_err(message)?;
         let out = Arc::new(Mutex::new(out));
         let (sender, work) = channel();
         let listener = Listener {

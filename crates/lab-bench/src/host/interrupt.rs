@@ -28,15 +28,21 @@ static STOP_EVENT: OnceLock<EventFd> = OnceLock::new();
 /// A second signal more than half a second after the first makes benchlab exit immediately, which
 /// also kills the subjects.
 pub fn watch() -> io::Result<()> {
-    let event = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)?;
-    if STOP_EVENT.set(event).is_err() {
-        return Ok(());
-    }
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        // SAFETY: the handler only reads a clock and atomics, writes to a file, and exits without cleanup.
-        unsafe { signal_hook::low_level::register(signal, on_signal) }?;
+    if accept_requests()? {
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            // SAFETY: the handler only reads a clock and atomics, writes to a file, and exits without cleanup.
+            unsafe { signal_hook::low_level::register(signal, on_signal) }?;
+        }
     }
     Ok(())
+}
+
+/// Makes [`request`] end the waits of other threads. Signals keep their effect.
+///
+/// Returns false if this was called before.
+pub fn accept_requests() -> io::Result<bool> {
+    let event = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)?;
+    Ok(STOP_EVENT.set(event).is_ok())
 }
 
 fn on_signal() {

@@ -112,7 +112,7 @@ fn time_span(records: &[HistoryRow]) -> String {
     })
 }
 
-fn answer(records: &[HistoryRow], changes: &HistoryChanges, runs: usize) -> Answer {
+fn answer(records: &[HistoryRow], changes: &HistoryChanges, run_count: usize) -> Answer {
     let mut lines: Vec<Line> = Vec::new();
     let mut subjects = say::grouped(records.iter().map(|r| (r.line(), r)));
     // Cases of the same subject are next to each other.
@@ -140,10 +140,10 @@ fn answer(records: &[HistoryRow], changes: &HistoryChanges, runs: usize) -> Answ
     let latest = subjects.iter().filter_map(|(_, mine)| finding(mine));
     let changed = changes.findings().into_iter();
     let findings = changed.chain(latest.map(Finding::plain));
-    let headline = match (records, runs) {
+    let headline = match (records, run_count) {
         ([], 0) => "There are no runs with this name.".to_string(),
         // Profiles have no ratios, but sections of their own.
-        ([], runs) => format!("No ratios in {}: nothing was compared.", count(runs, "run")),
+        ([], n) => format!("No ratios in {}: nothing was compared.", count(n, "run")),
         _ => String::new(),
     };
     Answer {

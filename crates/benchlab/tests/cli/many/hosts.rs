@@ -177,8 +177,9 @@ fn a_run_goes_on_after_its_coordinator_was_killed() {
     assert_eq!(agents.len(), 2);
     lab.kill().unwrap();
     lab.wait().unwrap();
-    release(&project);
+    // The agents' batches do not end by themselves.
     assert_nothing_left(&project, &agents);
+    release(&project);
     let before = rows(&project.file(), SAMPLES);
     assert!(!before.is_empty());
     resume(&project).expect(0);
@@ -196,12 +197,13 @@ fn ctrl_c_ends_hosts_and_the_rest_can_be_measured_later() {
     hold(&project);
     let agents = children(lab.id());
     send_signal(lab.id() as i32, Signal::SIGINT);
-    release(&project);
     let stopped = outcome(lab.wait_with_output().unwrap());
     stopped
         .expect(130)
         .says(&["continue with `benchlab resume "]);
+    // The agents' batches do not end by themselves.
     assert_nothing_left(&project, &agents);
+    release(&project);
     resume(&project).expect(0);
     assert_blocks(&project.load(), 8);
 }
