@@ -120,7 +120,7 @@ def main(folder: Path) -> None:
 
 
 def write_program(path: Path) -> None:
-    """Writes the program of the subjects, which benchlab starts in the project's directory."""
+    """Writes the program that runs the subjects. benchlab starts it in the project's directory."""
     path.write_text("#!/bin/sh\n"
                     "exec env PYTHONPATH=kits/python/src python3 -B experiments/opcache/subject.py \"$@\"\n")
     path.chmod(0o755)

@@ -210,7 +210,7 @@ class Proxy:
                         self.same(asked + end)
                         compared += 1
         if compared:
-            yield f"{compared} paths of directories have the same response as from the application, including its welcome pages"
+            yield f"{compared} directory paths get the same response from the proxy as from the application, including welcome pages"
 
     def same(self, path: str) -> tuple[Answer, Answer]:
         """Returns the responses of the proxy and the application. Raises an error if they differ."""
@@ -273,7 +273,7 @@ class Proxy:
             if (missing.headers["Strict-Transport-Security"] is not None) != self.private.public.hsts:
                 raise VerificationError(f"Strict-Transport-Security is {missing.headers['Strict-Transport-Security']}")
             if (missing.headers["Server"] or "") != "Apache" or b"Tomcat" in missing.body:
-                raise VerificationError("an error page or the header Server discloses a product or version")
+                raise VerificationError("an error page or the Server header discloses a product or version")
             for path in self.files(application):
                 answer = self.ask(quote(path), Accept_Encoding="gzip")
                 rule = answer.headers["Cache-Control"] or ""

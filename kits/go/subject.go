@@ -20,7 +20,7 @@ type Subject struct {
 	Library string // the driver or library under test, with its version
 	Cases   map[string]Open
 
-	// OneThread locks the work to one thread, whose ID hello contains. Set it if the work never waits
+	// OneThread locks the work to one thread and reports its ID in the greeting. Set it if the work never waits
 	// for another goroutine or for the network. Otherwise the runtime moves work between threads, and
 	// benchlab keeps the whole process on the measured core.
 	OneThread bool

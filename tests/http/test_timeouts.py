@@ -139,7 +139,7 @@ def test_each_limit_counts_its_own_time(target: Target, start: Callable[..., Ser
 
 def test_a_stopped_server_lets_nobody_go(folder: Path) -> None:
     """benchlab stops a server while others have their turn: its clients must not be disconnected for this. Tests all
-    servers at the same time, because it takes long."""
+    servers at the same time, because it is slow."""
     targets = [target for target in servers.targets() if target.promises]
     if not targets:
         pytest.skip("the limits of these servers cannot be set")

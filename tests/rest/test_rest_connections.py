@@ -184,7 +184,7 @@ def test_a_frozen_server_is_waited_for(server: Server) -> None:
 
 
 def test_connections_are_kept_for_a_minute(files: Path) -> None:
-    """Tests all subjects at the same time, because it takes long. The subjects are frozen, as by benchlab, so that all
+    """Tests all subjects at the same time, because it is slow. The subjects are frozen, as by benchlab, so that all
     their timers are due when they continue."""
     built = [declared for declared in rest_subjects() if is_built(declared)]
     with ExitStack() as stack:

@@ -81,9 +81,10 @@ impl ContentCoding {
     }
 }
 
-/// A decoder for all members of a gzip file (RFC 1952, section 2.2), by the current member.
+/// Decodes all members of a gzip file (RFC 1952, section 2.2). Contains the decoder of the current
+/// member.
 ///
-/// Bytes after a member that do not begin another one are ignored, as clients do.
+/// Like other clients, it ignores bytes after a member that do not begin another one.
 struct GzipMembers<'b>(GzDecoder<&'b [u8]>);
 
 impl Read for GzipMembers<'_> {

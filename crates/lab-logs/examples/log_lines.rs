@@ -188,7 +188,7 @@ fn joins(ids: u64, queries: u64) -> Outcome {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let peak = status.lines().find(|line| line.starts_with("VmHWM:"));
     println!(
-        "{} requests of 1 in {} ids; {}",
+        "{} requests in a sample of 1 in {} request IDs; {}",
         analysis.within[0].requests,
         analysis.coverage.one_in,
         peak.ok_or("no peak")?

@@ -35,7 +35,7 @@ const KEYS: [&[u8]; 5] = [
     b"request-id",
 ];
 
-/// A request, the executions of a statement in one second, or a mark that an ID is omitted.
+/// A request, the executions of a statement in one second, or a marker for an omitted ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "(u64, i64, u64, u32, u32)", into = "(u64, i64, u64, u32, u32)")]
 struct JoinRecord {

@@ -24,7 +24,8 @@ pub const NAME: &str = "{name}";
 /// A route with its number of requests.
 pub type Counted<'r> = (&'r str, u64);
 
-/// The parent paths of variable segments, each with the values that keep their names.
+/// The parent paths of variable segments, each with the frequent values that no placeholder
+/// replaces.
 #[derive(Clone, Debug, Default)]
 pub struct Variables(HashMap<String, HashSet<String>>);
 

@@ -25,7 +25,7 @@ const CHUNK: usize = 256 << 10;
 pub const MAX_LINE: usize = 64 << 10;
 /// The number of bytes used to detect the format.
 const SAMPLE_BYTES: usize = 64 << 10;
-/// The number of bytes between two calls of `progress`.
+/// The number of bytes between two calls to `progress`.
 const PROGRESS: u64 = 32 << 20;
 
 /// The range of bytes ahead of the current position that is prefetched with each line.

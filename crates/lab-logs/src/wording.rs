@@ -765,10 +765,12 @@ fn unknown_change(reason: &UnknownChange) -> String {
         ),
         UnknownChange::NotInBoth(page) => format!("{page} is not in both logs"),
         UnknownChange::NoDays => {
-            format!("no page has {MIN_DAYS_PER_LOG} days with 20 requests in both logs")
+            format!("no page has {MIN_DAYS_PER_LOG} days with at least 20 requests in both logs")
         }
         UnknownChange::TooFewDays(page) => {
-            format!("{page} does not have {MIN_DAYS_PER_LOG} days with 20 requests in both logs")
+            format!(
+                "{page} does not have {MIN_DAYS_PER_LOG} days with at least 20 requests in both logs"
+            )
         }
         UnknownChange::Open { page, low, high } => {
             format!("{page} takes {low:.2} to {high:.2} times as long")

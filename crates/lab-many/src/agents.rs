@@ -39,7 +39,7 @@ pub struct AgentStart {
     pub lost_after: Duration,
     /// A function that returns true if the user wants to stop. It is called regularly.
     pub stops: fn() -> bool,
-    /// A function that receives the reason for the delay if starting takes long.
+    /// A function that receives the reason for the delay if starting is slow.
     pub on_obstacle: fn(&str),
 }
 

@@ -20,7 +20,7 @@ const BLOCKS: [u32; 24] = [
     6, 7, 8, 9, 10, 12, 13, 16, 19, 20, 24, 28, 34, 39, 40, 48, 56, 64, 72, 79, 80, 81, 110, 150,
 ];
 
-/// The number of blocks from which on the critical values, on a normal scale, hardly change.
+/// The number of blocks above which the critical values, on a normal scale, hardly change.
 const STABLE_BLOCKS: usize = 24;
 
 /// The maximum difference that is tried, in units of a block's standard deviation.

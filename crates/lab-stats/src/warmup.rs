@@ -30,7 +30,7 @@ const SPIKE: f64 = 5.0;
 /// a step.
 const NEIGHBORS: usize = 3;
 
-/// The warm-up class of a process, and the batch from which on its batch times are steady.
+/// The warm-up class of a process, and the first batch of the steady ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Behavior {
     /// The class.

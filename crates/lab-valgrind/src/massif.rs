@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Parses Massif's output files: snapshots of the heap at up to a thousand moments, some with the allocating locations.
+//! Parses Massif's output files: up to a thousand snapshots of the heap, some with allocation sites.
 
 use crate::ProfileError;
 use crate::error::foreign;

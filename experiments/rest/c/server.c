@@ -467,7 +467,7 @@ static bool listen_on(server *server, uint16_t *port)
 
 /* Raises the limit on descriptors from its default, usually 1,024, to the system's maximum. Returns the maximum
  * number of connections. */
-static size_t most_connections(void)
+static size_t max_connections(void)
 {
     struct rlimit files;
     getrlimit(RLIMIT_NOFILE, &files);
@@ -486,7 +486,7 @@ server *server_open(server_answers answers, void *data, uint16_t *port)
     server->answers = answers;
     server->data = data;
     server->ring.next = server->ring.previous = &server->ring;
-    server->most = most_connections();
+    server->most = max_connections();
     server->epoll = epoll_create1(EPOLL_CLOEXEC);
     if (server->epoll < 0 || !listen_on(server, port)) {
         int error = errno;

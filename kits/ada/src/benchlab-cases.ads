@@ -18,7 +18,7 @@ package Benchlab.Cases is
       Settings  : in out Fields.Field_List) is abstract;
    --  Prepares the work. Settings returns the effective values of the settings, which the case
    --  reads back from the library and benchlab compares. If Open raises an exception, the case is
-   --  finalized without a call of Close.
+   --  finalized without a call to Close.
 
    procedure Perform
      (Self       : in out Subject_Case;

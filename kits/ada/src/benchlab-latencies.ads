@@ -31,7 +31,7 @@ package Benchlab.Latencies is
    --  operation is measured from the due time, even if the operation begins later.
 
    procedure Finish (Self : in out Recorder);
-   --  Ends the last operation, unless a call of Lap has already ended it
+   --  Ends the last operation, unless a call to Lap has already ended it
 
    procedure Add (Self : in out Recorder; Other : Recorder);
    --  Adds the operations of Other

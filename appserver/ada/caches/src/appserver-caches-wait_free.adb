@@ -93,7 +93,7 @@ package body Appserver.Caches.Wait_Free is
    -- Get --
    ---------
 
-   --  With GNAT on Linux, a task is aborted only in calls of the run-time library (s-taprop,
+   --  With GNAT on Linux, a task is aborted only in calls to the run-time library (s-taprop,
    --  Abort_Handler). So the exception handlers are sufficient. Deferring aborts would take as long
    --  as the read itself.
 

@@ -129,7 +129,7 @@ package Appserver.Caches is
       --  The numbers of reads that found an entry (Hits), and of reads that found no entry or an
       --  expired entry (Misses)
       Loads, Load_Failures     : Event_Count := 0;
-      --  The numbers of all calls of Load, including refreshes (Loads), and of calls that raised an
+      --  The numbers of all calls to Load, including refreshes (Loads), and of calls that raised an
       --  exception (Load_Failures)
       Evictions                : Event_Count := 0;
       --  The number of entries that were removed because the cache was full

@@ -742,7 +742,7 @@ package body Appserver.HTTP.Loops is
    end Send_Tail;
 
    -----------------------
-   -- Calls of handlers --
+   -- Calls to handlers --
    -----------------------
 
    --  Between these calls, other tasks may serve the loop

@@ -102,7 +102,7 @@ package Appserver.HTTP.Parsing is
    procedure End_Stream (Self : in out Request; Header_Length : Natural)
      with Pre => Header_Length <= Available (Self)
                  or else raise Misuse_Error with "there is no room for the header";
-   --  Ends a stream whose request is complete. Before the next call of Parse, the caller must copy
+   --  Ends a stream whose request is complete. Before the next call to Parse, the caller must copy
    --  the header to Self.Bytes (1 .. Header_Length).
 
    procedure End_Stream (Self : in out Request; Header : String)

@@ -37,7 +37,7 @@ package body Appserver.HTTP.Server is
    --  The interval, in seconds, between checks of the loops
    Slow_Turns : constant := 20;
    --  A loop has slow handlers if its task is in a handler at two consecutive ticks, with fewer
-   --  calls of handlers in between than this number. After that, another task takes over the loop
+   --  calls to handlers in between than this number. After that, another task takes over the loop
    --  before each call of a handler.
    Slow_Time  : constant := 500_000;
    --  In nanoseconds. A handler that takes longer is slow, and handing over continues.
@@ -628,7 +628,7 @@ package body Appserver.HTTP.Server is
    end Look_At;
 
    --  A handler that was called while a task was watching may block after the watch has ended, so
-   --  its loop is made unserved now. Later calls of handlers see that no task is watching.
+   --  its loop is made unserved now. Later calls to handlers see that no task is watching.
 
    procedure Hand_Over_All (Self : in out Engine; Number : Positive) is
    begin

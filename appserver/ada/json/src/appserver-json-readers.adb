@@ -386,7 +386,7 @@ package body Appserver.JSON.Readers is
       end if;
    end Next;
 
-   --  Reads the next token without consuming it: the next call of Next returns it again
+   --  Reads the next token without consuming it: the next call to Next returns it again
 
    procedure Peek (Self : in out Reader; Source : String) is
    begin

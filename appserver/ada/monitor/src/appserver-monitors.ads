@@ -76,7 +76,7 @@ package Appserver.Monitors is
    --  @param Path the path of the request
 
    procedure Finish (Self : in out Timed_Request; Status : Natural; Path : String := "");
-   --  Records a request for the page that Set_Page named. Without a call of Set_Page, the name of
+   --  Records a request for the page that Set_Page named. Without a call to Set_Page, the name of
    --  the page is derived from the method and the path (see Folded_Names). A new name is accepted
    --  only if the status is below 400 or at least 500, so that clients cannot fill the monitor with
    --  names of nonexistent pages.

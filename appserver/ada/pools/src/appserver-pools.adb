@@ -821,14 +821,14 @@ package body Appserver.Pools is
    -- Lease --
    -----------
 
-   --  With GNAT on Linux, a task is aborted only in calls of the run-time library (s-taprop,
+   --  With GNAT on Linux, a task is aborted only in calls to the run-time library (s-taprop,
    --  Abort_Handler). There is no such call between Push or Pop and the assignment to Self.Slot, so
    --  no slot can be lost. Deferring aborts would take as long as all the rest.
 
    procedure Put_Back (Self : in out Lease) is
       Slot : constant Slot_Count := Self.Slot;
 
-      --  Control.Forget is a call of the run-time library, in which the task could be aborted
+      --  Control.Forget is a call to the run-time library, in which the task could be aborted
       --  before the slot is idle again
 
       procedure Put_Back_Noted is

@@ -110,12 +110,12 @@ package Appserver.Pools is
    procedure Soft_Evict (Self : in out Pool);
    --  Replaces all current resources, for example after a failover of the server or a change of its
    --  password: idle resources are closed immediately, and leased resources are closed when they
-   --  are returned. Later calls of Get return only resources that were opened after this call.
+   --  are returned. Later calls to Get return only resources that were opened after this call.
    --  @param Self the pool
 
    procedure Close (Self : in out Pool)
      with Post => Self.Is_Closed;
-   --  Closes a pool. Calls of Get that are waiting, and later calls, raise Pool_Closed. Idle
+   --  Closes a pool. Calls to Get that are waiting, and later calls, raise Pool_Closed. Idle
    --  resources are closed immediately, and leased resources are closed when they are returned.
    --  @param Self the pool
 
@@ -179,17 +179,17 @@ package Appserver.Pools is
       --  The total number of leases. Leases and all following components are totals since the pool
       --  was created.
       Waits        : Interfaces.Unsigned_64;
-      --  The number of calls of Get that found no idle resource
+      --  The number of calls to Get that found no idle resource
       Timeouts     : Interfaces.Unsigned_64;
-      --  The number of calls of Get that timed out, while waiting either for a resource or for Open
+      --  The number of calls to Get that timed out, while waiting either for a resource or for Open
       Waiting_Time : Duration;
       --  The sum of all waits, in seconds
       Max_Wait     : Duration;
       --  The longest wait, in seconds
       Opened           : Interfaces.Unsigned_64;
-      --  The number of successful calls of Open
+      --  The number of successful calls to Open
       Opening_Time     : Duration;
-      --  The total time of successful calls of Open, in seconds
+      --  The total time of successful calls to Open, in seconds
       Max_Opening_Time : Duration;
       Open_Failures    : Interfaces.Unsigned_64;
       Broken           : Interfaces.Unsigned_64;
@@ -492,7 +492,7 @@ private
       --  plus 1 if the pool is closed. While this number is 0, Get and Release only pop and push a
       --  slot.
       Generation    : aliased Atomic_Count := 0;
-      --  The number of calls of Soft_Evict
+      --  The number of calls to Soft_Evict
       Options       : Pool_Options;
       Is_Configured : Boolean := False;
       Control       : Pools.Control (Pool'Access);

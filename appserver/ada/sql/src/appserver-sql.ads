@@ -186,7 +186,7 @@ package Appserver.SQL is
    --  @return True if the error's kind is the kind in the function's name, or a special case of it
 
    function Is_Retryable (Error : Error_Record) return Boolean;
-   --  Checks whether the transaction was certainly not committed, and can succeed when it is
+   --  Checks whether the transaction is known not to have been committed and may succeed if it is
    --  retried from the beginning. Returns False for Connection_Lost, since the connection may have
    --  been lost during the commit. Appserver.Retry.Transactions can detect whether this was the
    --  case.

@@ -52,7 +52,7 @@ package Cache_Hooks is
 
    function Count return Natural;
    function Sum return Natural;
-   --  Return the number of calls of Sum_Up since Reset, and the sum of the numbers of the elements
+   --  Return the number of calls to Sum_Up since Reset, and the sum of the numbers of the elements
 
    function Removals return Removal_List;
    --  Returns the removals that were recorded since the last call of this function

@@ -29,17 +29,17 @@ package body Pool_Tests is
    end record;
 
    Opens, Closes, Resets, Misuses : Atomic.Counter;
-   --  Misuses counts calls of Open for an open device, and of other hooks for a closed device
+   --  Misuses counts calls to Open for an open device, and of other hooks for a closed device
 
    Begun : Atomic.Counter;
-   --  Counts calls of Open, including calls that have not returned
+   --  Counts calls to Open, including calls that have not returned
 
    Open_Fails, Reset_Fails, Is_Broken, Is_Silent, Probes : Boolean := False with Atomic;
    --  Is_Silent means that Open does not return, and Probes that Probe gets no response in time
 
    Probe_Time  : constant Duration := 0.05;
    Probed_With : Duration := 0.0;
-   --  The timeout of the last call of Probe. A probe without a response waits for this time, but at
+   --  The timeout of the last call to Probe. A probe without a response waits for this time, but at
    --  most for Probe_Time, so that the tests can have long timeouts.
 
    procedure Open (Item : in out Device);

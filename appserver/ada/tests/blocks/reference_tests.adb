@@ -147,7 +147,7 @@ package body Reference_Tests is
       Assert (Live = 0 and then Current.Get.Is_Null, "null again");
    end One_Task;
 
-   --  More calls of Get than the state of an atomic reference can count
+   --  More calls to Get than the state of an atomic reference can count
 
    procedure Many_Gets (T : in out Fixture) is
       pragma Unreferenced (T);

@@ -534,7 +534,7 @@ package body Retry_Tests is
       Assert (T.Runs = Calls_Counted + 3, "runs");
    end No_Memory;
 
-   --  Each call of Transactions allocates as much memory as the same statements without it
+   --  Each call to Transactions allocates as much memory as the same statements without it
 
    procedure Connect (DB : in out SQL.SQLite.Connection) is
    begin

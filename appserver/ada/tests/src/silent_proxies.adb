@@ -183,7 +183,7 @@ package body Silent_Proxies is
       Stops        : Boolean;
       Bytes        : Stream_Element_Array (1 .. 65_536);
 
-      --  A peer that does not read must not delay a call of Silence or Stop: the remaining bytes
+      --  A peer that does not read must not delay a call to Silence or Stop: the remaining bytes
       --  are dropped, and both connections are closed
 
       Small : constant := 2_048;

@@ -80,7 +80,7 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
     };
     if plan.compares_revisions() {
         return Err(Exit::invalid(format!(
-            "{file} compared revisions, whose worktrees have been removed: compare them again"
+            "cannot resume {file}: the worktrees of its revisions have been removed; run the comparison again"
         )));
     }
     if plan.commands().is_some() {

@@ -202,7 +202,7 @@ fn a_server_that_is_killed_comes_back_with_what_was_committed() {
     }
     // There are few enough calls to finish in time on a busy machine, where one may take 0.1 s.
     // Enough calls remain after the server is back, because they are due later or because each
-    // takes long.
+    // is slow.
     let project = project(&["hopeless", "keyed"], &killed_while_due(12_000, 60));
     let fault = ["--set", "fault=killed"];
     project.run_blocks("1", "1", &fault).expect(0);

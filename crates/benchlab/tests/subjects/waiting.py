@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls in an SQLite file that wait up to 20 ms for its lock. The first argument selects whether a call that fails is
-retried until it succeeds."""
+"""A subject whose calls write to an SQLite file and wait up to 20 ms for its lock. The first argument selects whether
+a failed call is retried until it succeeds."""
 
 import sqlite3
 import sys

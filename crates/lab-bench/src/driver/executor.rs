@@ -230,7 +230,7 @@ impl<'a> LocalExecutor<'a> {
         self.losses += 1;
         if self.losses > MAX_LOSSES {
             let reason = format!(
-                "{reason}; the server was lost {} times in this run",
+                "{reason}; the server failed {} times in this run",
                 self.losses
             );
             return Err(Stop::ServerLost(reason));

@@ -57,7 +57,7 @@ impl<'a> CommandExplainer<'a> {
         })
     }
 
-    /// Counts one command at one point. `tracer` is the path of strace, or `None` if strace is not installed.
+    /// Counts the resources that one command uses at one point. `tracer` is the path of strace, or `None` if strace is not installed.
     ///
     /// Returns a fault if the command cannot run at all.
     pub fn count(

@@ -149,7 +149,7 @@ fn a_server_that_is_lost_again_and_again_ends_the_run_which_can_be_resumed() {
     };
     assert_eq!(
         reason,
-        "it is gone; the server was lost 4 times in this run"
+        "it is gone; the server failed 4 times in this run"
     );
     assert_eq!(journal.count(|s| *s == BuildStep::Restore), 3);
     assert_eq!(journal.count(|s| *s == BuildStep::Finish), 1);

@@ -3,7 +3,7 @@
 //! (go.googlesource.com/proposal/+/master/design/14313-benchmark-format.md).
 //!
 //! Each `pkg:` line marks the start of a package's test binary, which is one process. `-count`
-//! repeats benchmarks within this process. The output of multiple calls of `go test` can be
+//! repeats benchmarks within this process. The output of multiple calls to `go test` can be
 //! concatenated.
 
 use super::ImportFormat;

@@ -84,7 +84,8 @@ pub struct Otlp {
     others: u64,
 }
 
-/// A batch of spans of multiple resources, or of one resource.
+/// A batch of spans: in `resource_spans` for multiple resources, or in `resource` and
+/// `scope_spans` for one.
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 struct Batch {

@@ -474,8 +474,8 @@ impl SlowLog {
         (Some(local_s - i64::from(offset_s)), offset_s)
     }
 
-    /// Returns true if the client set this `SET timestamp`, because it does not fit the time when
-    /// the statement was logged.
+    /// Returns true if the client must have set this `SET timestamp`: it is inconsistent with the
+    /// time when the statement was logged.
     fn is_set_by_client(&self, timestamp_s: i64) -> bool {
         let time = self.time.filter(|_| self.event.has_time);
         let (Some(time), Some(duration_ns)) = (time, self.event.duration_ns) else {

@@ -160,7 +160,7 @@ pub fn host(run: &Run) -> Section {
     if findings.is_empty() {
         section.text("Nothing was found on the host that would disturb a measurement.");
     } else if findings.iter().all(|f| !f.unfit) {
-        section.text("The host is fit to measure, with these caveats:");
+        section.text("The host is fit for measurements, with these caveats:");
     } else {
         section.text("The host is not fit for reliable measurements.");
     }

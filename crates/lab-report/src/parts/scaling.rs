@@ -208,8 +208,8 @@ fn chart(scope: &Scope, group: &PointGroup) -> Option<Chart> {
     }
     let rate_title = format!("{}s per second", scope.words.operation);
     let caption = format!(
-        "The rate of each {} as {} grow; the bands are intervals, and dashed lines are the scalability law where the \
-         points follow it.",
+        "The rate of each {} as {} grow. The bands are intervals. A dashed line is the scalability law, if the points \
+         follow it.",
         scope.words.subject,
         scope.case(group).sweep.as_deref()?
     );

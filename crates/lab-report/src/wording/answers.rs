@@ -336,7 +336,7 @@ pub fn more_not_steady(names: &[String]) -> Option<String> {
         [] => None,
         [one] => Some(format!("{one} is not compared for the same reason.")),
         many => Some(format!(
-            "{} are not compared for similar reasons.",
+            "{} are not compared either, for similar reasons.",
             list(many)
         )),
     }

@@ -23,7 +23,7 @@ pub fn caveat(caveat: &Caveat) -> String {
              be compared. Run one of them again with the other's --baseline."
         ),
         Caveat::MeasuredAlone { subject } => format!(
-            "{subject} was measured alone, so a change of the program cannot be distinguished from a change of the \
+            "{subject} was measured alone, so a change in the program cannot be distinguished from a change in the \
              machine."
         ),
         Caveat::BaselineChanged { baseline, program } => {
@@ -90,7 +90,7 @@ pub fn caveat(caveat: &Caveat) -> String {
             can_resume,
         } => unfinished(run, *state, *can_resume),
         Caveat::UnfitHost { run, findings } => format!(
-            "When {run} began, the host was not fit to measure: {}.",
+            "When {run} began, the host was not fit for measurements: {}.",
             findings.join("; ")
         ),
     }

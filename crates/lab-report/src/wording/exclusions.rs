@@ -54,7 +54,7 @@ pub fn exclusion(reason: &ExclusionReason) -> String {
             baseline,
             of_baseline,
         } => format!(
-            "its runs had different exit statuses: {}; those of {baseline}: {}",
+            "its exit statuses were {}, and those of {baseline} {}",
             statuses(own),
             statuses(of_baseline)
         ),

@@ -84,7 +84,7 @@ pub fn ratio(words: &GateWords, baseline: &str, ratio: &Interval, level: f64) ->
 pub fn raised(requested: f64, baseline: &str) -> String {
     let requested = format!("{requested:.4}");
     format!(
-        "raised from {} because two copies of {baseline} differed as much",
+        "raised from {} because two copies of {baseline} differed by that much",
         trimmed(&requested)
     )
 }

@@ -43,7 +43,7 @@ pub fn warning(fact: &WarningFact) -> String {
         F::UnfitHosts { hosts } => {
             let hosts = hosts.iter();
             let hosts = hosts.map(|host| format!("{} ({})", host.name, host.findings.join("; ")));
-            format!("Hosts are not fit to measure: {}.", shortened(hosts))
+            format!("Hosts are not fit for measurements: {}.", shortened(hosts))
         }
         F::ServerUnknown {
             known: 0, reason, ..
@@ -68,7 +68,7 @@ pub fn warning(fact: &WarningFact) -> String {
             ratio_spreads(ratios)
         ),
         F::HostKindsDiffer { ratios } => format!(
-            "Kinds of hosts differ by more than hosts of one kind: {}.",
+            "Hosts of different kinds differ by more than hosts of the same kind: {}.",
             ratio_spreads(ratios)
         ),
         F::NotSteady { servers } => {
@@ -105,13 +105,13 @@ pub fn warning(fact: &WarningFact) -> String {
             level,
             time,
         } => format!(
-            "Intervals at {} need {needed} blocks, and the run has {blocks}: each interval states its actual \
-             level.{}",
+            "Intervals at {} need {needed} blocks, but the run has only {blocks}. Each interval therefore states its \
+             actual level.{}",
             percent(*level),
             more_time(*time)
         ),
         F::PeaksUnknown { blocks, needed } => format!(
-            "No percentage of a server's peak was offered: finding the peak takes {}, and the run has {blocks}.{}",
+            "No percentage of a server's peak was offered: finding the peak takes {}, but the run has only {blocks}.{}",
             count(*needed as usize, "block"),
             more_time(None)
         ),

@@ -149,7 +149,8 @@ impl Sides<'_> {
         a.max(b)
     }
 
-    /// Returns the runs' requested margin together with the margin `wide`, which may be wider.
+    /// Returns the requested margin together with `wide`, the margin in use, which is at least as
+    /// wide.
     pub fn margins(&self, wide: f64) -> Margin {
         let requested = self.margin();
         Margin { wide, requested }

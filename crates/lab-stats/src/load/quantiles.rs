@@ -112,8 +112,8 @@ pub fn quantiles_at<const N: usize>(
     (quantiles, found.map(|at| Some(at?.grouping)))
 }
 
-/// The grouping of neighboring blocks that depend on each other in the fraction of requests above a
-/// quantile.
+/// The grouping of neighboring blocks for a quantile. Blocks are grouped if their fractions of
+/// requests above the quantile are correlated.
 ///
 /// Each quantile has its own grouping, because drift of the median does not imply stalls.
 #[derive(Clone, Copy, Debug)]

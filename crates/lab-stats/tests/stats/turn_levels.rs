@@ -16,7 +16,8 @@ use lab_stats::power::forecast;
 const TURN: f64 = 0.05;
 /// The number of turns of a pilot.
 const PILOT_TURNS: usize = 8;
-/// A block has one mirrored pair of passes, which varies as little as four pairs of single turns.
+/// The number of mirrored pairs of passes in a block. One such pair has the same variance as the
+/// mean of four pairs of single turns.
 const PAIRS: u32 = 1;
 const TURN_OF_BLOCK: f64 = TURN / 2.0;
 

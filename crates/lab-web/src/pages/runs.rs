@@ -99,7 +99,7 @@ fn search_form(words: &str) -> Markup {
         form class="search" role="search" action="/" method="get" {
             label for="app-search" { "Search" }
             input id="app-search" type="search" name="q" value=(words) autocomplete="off"
-                placeholder="a name, a subject, or a word of the question or result";
+                placeholder="a name, a subject, or a word in the question or result";
             button { "Search" }
         }
     }

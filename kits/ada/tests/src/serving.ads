@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  A server that records the calls of Wait.
+--  A server that records the calls to Wait.
 
 with Benchlab.Cases;
 with Benchlab.Fields;
@@ -12,7 +12,7 @@ package Serving is
 
    Waits    : Natural := 0;
    Commands : Natural := 0;
-   --  The number of calls of Wait (Waits), and the descriptor that was passed to the latest call
+   --  The number of calls to Wait (Waits), and the descriptor that was passed to the latest call
    --  (Commands)
 
    type Server_Case is limited new Cases.Serving_Case with null record;

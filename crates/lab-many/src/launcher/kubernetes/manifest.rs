@@ -47,7 +47,7 @@ pub fn job(mut object: Value, name: &str, command: &[&str]) -> Result<Job, Strin
     let mut containers = containers.iter_mut();
     let container = containers.find(|c| is_only || c["name"] == CONTAINER);
     let container = container.ok_or(format!(
-        "no container of the manifest is named `{CONTAINER}`"
+        "no container in the manifest is named `{CONTAINER}`"
     ))?;
     let fields = container
         .as_object_mut()

@@ -30,8 +30,8 @@ fn chart(scope: &Scope, point: PointId) -> Option<Chart> {
     (!maps.is_empty()).then(|| Chart {
         id: lab_document::chart::file_name(&format!("{}timeline-{label}", scope.prefix())),
         title: format!("{label}: the longest operation of each tenth of a second"),
-        caption: "The turns of each subject, one after the other. A high mark is an operation that took long at that \
-                  time; latencies count from the time when the operation was due."
+        caption: "The turns of each subject, one after the other. A high mark is an operation that was slow at that \
+                  time. Latencies are measured from the time when the operation was due."
             .into(),
         drawing: Drawing::Heat(HeatMaps {
             axis: Axis::new("longest operation", Unit::Nanoseconds, Scale::Log),

@@ -136,7 +136,7 @@ fn answer_table(scope: &Scope) -> Option<Table> {
     };
     let subject_scopes = scope.subject_scopes(&scope.compared(), &[point]);
     let table = table::figures(scope, "Time and memory of a run", &subject_scopes, &ANSWER)
-        .with_caption("The typical time, and the mean with all pauses.");
+        .with_caption("The typical time, and the mean including pauses.");
     (!table.rows.is_empty()).then_some(table)
 }
 
@@ -443,7 +443,7 @@ fn cores(scope: &Scope, commands: &Commands) -> Option<Cores> {
     )
 }
 
-/// Formats the number of mirrored pairs in the blocks, which is lower than planned if commands take long.
+/// Formats the number of mirrored pairs in the blocks, which is lower than planned if commands are slow.
 fn pairs(scope: &Scope) -> String {
     let blocks = scope.run.complete_blocks();
     let passes = blocks.map(|b| b.samples.iter().map(|s| s.pass).max().unwrap_or(0));

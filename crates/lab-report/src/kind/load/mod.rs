@@ -137,9 +137,9 @@ fn times(scope: &Scope, load: &LoadSpec, subject_scopes: &[SubjectScope]) -> Sec
     let mut section = Section::new("Response time");
     let response = table::figures(scope, "Response time", subject_scopes, &RESPONSE_TIMES);
     let from = if is_open(load) {
-        "From the moment when a request was due"
+        "From when a request was due"
     } else {
-        "From the sending of a request"
+        "From when a request was sent"
     };
     section.table(response.with_caption(&format!(
         "{from} to the end of its response; the maximum is a single measurement."
@@ -147,7 +147,7 @@ fn times(scope: &Scope, load: &LoadSpec, subject_scopes: &[SubjectScope]) -> Sec
     if is_open(load) {
         let service = table::figures(scope, "Service time", subject_scopes, &SERVICE_TIMES);
         section.table(service.with_caption(
-            "From the moment when a request was sent; the difference from the response time is waiting.",
+            "From when a request was sent; the difference from the response time is waiting.",
         ));
     }
     section.chart(charts::every_ratio(scope, &scope.points(), &Metric::P99));

@@ -392,8 +392,8 @@ fn costs(view: &View) -> Section {
     section
 }
 
-/// Builds the section on the fixed cost of a request and on the marginal cost per unit of the swept
-/// number in the request's path.
+/// Builds the section on fixed and marginal costs per request. The marginal cost is per unit of the
+/// swept parameter, a number in the request's path.
 fn linear_costs(view: &View) -> Section {
     let scope = &view.scope;
     let mut section = Section::new("Fixed and marginal cost");
@@ -448,9 +448,9 @@ fn rates(view: &View) -> Section {
 
 /// The captions of response times in an open loop.
 const PART_OF_PEAK: &str = "Each server is offered a fraction of its own peak, regardless of earlier responses: \
-                            response times count from the moment when a request was due.";
+                            response times count from when a request was due.";
 const SAME_RATE: &str = "All servers are offered the same rate, regardless of earlier responses: response times \
-                         count from the moment when a request was due.";
+                         count from when a request was due.";
 
 /// Builds the section on the p99 by case: at the same rate for all servers, and at the median
 /// offered fraction of each server's peak.

@@ -114,8 +114,8 @@ pub(super) fn tails(
     }))
 }
 
-/// Returns the fact that individual values have too few blocks for intervals, if the run compares
-/// nothing.
+/// Returns the warning that a run without comparisons has too few blocks for intervals of its
+/// values.
 pub(super) fn level_not_reached(
     run: &Run,
     plan: &Plan,

@@ -90,7 +90,7 @@ public final class Arguments {
                 return Long.parseUnsignedLong(value);
             }
         } catch (NumberFormatException e) {
-            // Rejected below, like a text that is not a number.
+            // Rejected below, like text that is not a number.
         }
         throw Refusal.usage("seed is not an unsigned 64-bit number");
     }

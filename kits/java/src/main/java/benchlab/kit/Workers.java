@@ -10,21 +10,21 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Threads that share the operations of a batch and do them concurrently. Each worker has its own
+ * Threads that share the operations of a batch and perform them concurrently. Each worker has its own
  * thread, which runs until this object is closed. A case with concurrent operations creates its
  * workers when it is opened, and passes its batches to {@link #perform(long)}. Of n workers, worker
- * c does every operation k with {@code k mod n = c}. All workers start at a barrier.
+ * c performs every operation k with {@code k mod n = c}. All workers start at a barrier.
  *
  * <p>With the system property {@code benchlab.threads=virtual}, which needs Java 21, the threads are
  * virtual.
  */
 public final class Workers implements AutoCloseable {
 
-    /** Does a worker's share of the operations in a separate thread. */
+    /** Performs a worker's share of the operations in a separate thread. */
     @FunctionalInterface
     public interface Worker {
         /**
-         * Does operation {@code k} of the batch, which produces one unit.
+         * Performs operation {@code k} of the batch. The operation produces one unit.
          *
          * @param k the operation, counted from 0
          * @return the value to add to the check
@@ -33,11 +33,11 @@ public final class Workers implements AutoCloseable {
         long perform(long k) throws Exception;
     }
 
-    /** Does a worker's share of the operations in a loop, for a case that reports no latencies. */
+    /** Performs a worker's share of the operations in a loop, for a case without latencies. */
     @FunctionalInterface
     public interface ShareWorker {
         /**
-         * Does the operations of a share, which produce one unit each.
+         * Performs the operations of a share. Each operation produces one unit.
          *
          * @param share the share
          * @return the value to add to the check

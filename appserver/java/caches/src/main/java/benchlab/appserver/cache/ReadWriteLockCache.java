@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A cache guarded by a read-write lock. Threads read concurrently, and a writer waits for them.
  * Readers still write to the lock, which causes contention between processors; the lock pays off
- * only where a read takes long, as with a slow {@code equals}.
+ * only where reads are slow, as with a slow {@code equals}.
  *
  * @param <K> the type of the keys
  * @param <V> the type of the values

@@ -141,7 +141,7 @@ class MonitorTest {
         long thread = Thread.currentThread().getId();
         long least = Long.MAX_VALUE;
         long rounds = 0;
-        // The first rounds compile the code, which takes long on a busy machine, and fill the list of slowest requests.
+        // The first rounds compile the code, which is slow on a busy machine, and fill the list of slowest requests.
         // The measurement itself allocates a little.
         for (long end = System.nanoTime() + 120_000_000_000L; least >= 1_000 && System.nanoTime() < end; rounds++) {
             long before = threads.getThreadAllocatedBytes(thread);

@@ -68,7 +68,7 @@ public final class Pool<R> implements AutoCloseable {
      */
     private volatile boolean attention;
 
-    /** The number of calls of {@link #softEvict}. A slot of an earlier generation is evicted. */
+    /** The number of calls to {@link #softEvict}. A slot of an earlier generation is evicted. */
     private volatile int generation;
 
     /** True while a thread checks idle resources, or creates resources for {@code minIdle}. */

@@ -48,7 +48,7 @@ class PoolMaintenanceTest {
     }
 
     private final List<Resource> resources = Collections.synchronizedList(new ArrayList<>());
-    // The number of calls of the factory that still fail.
+    // The number of calls to the factory that still fail.
     private final AtomicInteger failures = new AtomicInteger();
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private final PoolOptions<Resource> options =

@@ -41,7 +41,7 @@ class PoolTest {
     /** A timeout that only elapses if a thread hangs. */
     private static final Duration LONG = Duration.ofMinutes(5);
 
-    /** A resource that records the calls of its hooks. */
+    /** A resource that records the calls to its hooks. */
     private static final class Resource {
         private final int number;
         private boolean valid = true;

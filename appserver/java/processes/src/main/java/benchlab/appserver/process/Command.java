@@ -174,7 +174,7 @@ public record Command(
     }
 
     /**
-     * Returns a copy with another output limit.
+     * Returns a copy with a different output limit.
      *
      * @param bytes the maximum number of bytes of each stream to store in memory
      * @return the command

@@ -404,9 +404,9 @@ public final class RunningProcess implements AutoCloseable {
 
     /**
      * Sends SIGKILL to the program and all processes that it started, at any depth, including
-     * processes that have outlived the program. A process is not found if it has cleared its
-     * environment and its parent has exited, or if it belongs to another user. Each start sets an
-     * environment variable {@code APPSERVER_GROUP_...} for this purpose.
+     * processes that have outlived the program. To find them, each start sets an environment
+     * variable {@code APPSERVER_GROUP_...}. A process is not found if it has cleared its
+     * environment and its parent has exited, or if it belongs to another user.
      */
     public void kill() {
         group.kill(process);

@@ -150,7 +150,7 @@ public final class CircuitBreaker implements Guard {
         }
 
         /**
-         * Returns a copy with another window, which is also the minimum number of results.
+         * Returns a copy with a different window, which is also the minimum number of results.
          *
          * @param calls the number of results
          * @return the settings
@@ -160,7 +160,7 @@ public final class CircuitBreaker implements Guard {
         }
 
         /**
-         * Returns a copy with another minimum number of results.
+         * Returns a copy with a different minimum number of results.
          *
          * @param calls the number of results
          * @return the settings
@@ -170,7 +170,7 @@ public final class CircuitBreaker implements Guard {
         }
 
         /**
-         * Returns a copy with another failure rate.
+         * Returns a copy with a different failure rate.
          *
          * @param rate the fraction of failures at which the circuit breaker opens
          * @return the settings
@@ -180,7 +180,7 @@ public final class CircuitBreaker implements Guard {
         }
 
         /**
-         * Returns a copy with another time in the open state.
+         * Returns a copy with a different time in the open state.
          *
          * @param time the time for which calls are rejected
          * @return the settings
@@ -190,7 +190,7 @@ public final class CircuitBreaker implements Guard {
         }
 
         /**
-         * Returns a copy with another number of trials.
+         * Returns a copy with a different number of trials.
          *
          * @param calls the number of calls that must succeed to close the circuit breaker
          * @return the settings
@@ -220,7 +220,7 @@ public final class CircuitBreaker implements Guard {
         }
 
         /**
-         * Returns a copy with another clock, for tests.
+         * Returns a copy with a different clock, for tests.
          *
          * @param clock the clock
          * @return the settings

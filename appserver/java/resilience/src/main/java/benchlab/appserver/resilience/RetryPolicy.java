@@ -86,7 +86,7 @@ public final class RetryPolicy implements Guard {
     }
 
     /**
-     * Returns a copy with another number of attempts.
+     * Returns a copy with a different number of attempts.
      *
      * @param most the maximum number of runs of the work: n attempts are n - 1 retries
      * @return the policy
@@ -99,7 +99,7 @@ public final class RetryPolicy implements Guard {
     }
 
     /**
-     * Returns a copy with another deadline.
+     * Returns a copy with a different deadline.
      *
      * @param time the time from the start of the call after which no retry begins. A running attempt
      *     is not stopped
@@ -169,7 +169,7 @@ public final class RetryPolicy implements Guard {
     }
 
     /**
-     * Returns a copy with another clock, for tests.
+     * Returns a copy with a different clock, for tests.
      *
      * @param clock the clock
      * @return the policy

@@ -72,7 +72,7 @@ public record Policy(
         } else if (deadline.isNegative()) {
             throw new IllegalArgumentException("deadline must not be negative: " + deadline);
         } else if (backoffs.containsKey(Fault.PERMANENT)) {
-            throw new IllegalArgumentException("a permanent fault is not retried");
+            throw new IllegalArgumentException("backoffs must not contain PERMANENT, because permanent faults are not retried");
         }
         deadline.toNanos(); // Throws if it exceeds 292 years.
         if (timeout != null && (timeout.isNegative() || timeout.isZero())) {
@@ -95,7 +95,7 @@ public record Policy(
     }
 
     /**
-     * Returns a copy with another deadline.
+     * Returns a copy with a different deadline.
      *
      * @param time the time from the start of the call after which no retry begins
      * @return the policy
@@ -127,7 +127,7 @@ public record Policy(
     }
 
     /**
-     * Returns a copy with another budget.
+     * Returns a copy with a different budget.
      *
      * @param shared the budget; may be null
      * @return the policy
@@ -157,7 +157,7 @@ public record Policy(
     }
 
     /**
-     * Returns a copy with another timeout.
+     * Returns a copy with a different timeout.
      *
      * @param time the maximum time of the whole call; null for no timeout
      * @return the policy

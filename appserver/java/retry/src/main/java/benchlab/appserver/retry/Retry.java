@@ -152,7 +152,7 @@ public final class Retry {
         }
     }
 
-    /** Returns a checked exception of an attempt, whose type the compiler has lost. */
+    /** Casts the exception of an attempt to its type, which the compiler does not know here. */
     @SuppressWarnings("unchecked")
     private static <X extends Exception> X unchecked(Exception failure) {
         return (X) failure;

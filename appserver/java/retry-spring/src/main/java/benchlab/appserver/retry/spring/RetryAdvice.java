@@ -42,8 +42,8 @@ final class RetryAdvice implements MethodInterceptor {
             throw new IllegalStateException(
                     "@Retried "
                             + method
-                            + " is called in a transaction that is already open, so that a failure"
-                            + " of its commit could not be retried. Mark the method that begins the"
+                            + " is called in a transaction that is already open, so a failed commit"
+                            + " could not be retried. Mark the method that begins the"
                             + " transaction; if the order of the transaction advice is set, it must"
                             + " be higher than EnableRetries.ORDER");
         }

@@ -145,7 +145,7 @@ class EjbTest {
     }
 
     /**
-     * Checks that a transient error is not committed, although EJB commits after a checked
+     * Checks that a transient error rolls back the transaction, although EJB commits after a checked
      * exception.
      */
     @Test
