@@ -147,10 +147,7 @@ fn a_server_that_is_lost_again_and_again_ends_the_run_which_can_be_resumed() {
     let Err(BenchError::ServerLost(reason)) = file.measure(&plan, fake) else {
         panic!("it goes on")
     };
-    assert_eq!(
-        reason,
-        "it is gone; the server failed 4 times in this run"
-    );
+    assert_eq!(reason, "it is gone; the server failed 4 times in this run");
     assert_eq!(journal.count(|s| *s == BuildStep::Restore), 3);
     assert_eq!(journal.count(|s| *s == BuildStep::Finish), 1);
     assert_eq!(file.run().ending, None);

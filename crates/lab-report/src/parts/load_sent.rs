@@ -345,8 +345,8 @@ pub fn method(scope: &Scope, load: &LoadSpec, serving: Option<&Serving>) -> Vec<
     }
     if scope.points().into_iter().any(|p| scope.plan.is_open(p)) {
         text.push(format!(
-            "In an open loop, requests are due at scheduled times. Response time counts from the moment when a \
-             request was due, whether a connection was free or not; service time counts from the moment when it was \
+            "In an open loop, requests are due at scheduled times. Response time counts from when a \
+             request was due, whether a connection was free or not; service time counts from when it was \
              sent. Requests that were due within {} were sent together, for all servers and rates alike; response \
              times include this.",
             say::time(load.tick_ns()),

@@ -54,7 +54,7 @@ pub fn exclusion(reason: &ExclusionReason) -> String {
             baseline,
             of_baseline,
         } => format!(
-            "its exit statuses were {}, and those of {baseline} {}",
+            "its exit statuses differ from {baseline}'s: {}; {baseline}: {}",
             statuses(own),
             statuses(of_baseline)
         ),
