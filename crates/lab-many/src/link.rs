@@ -84,6 +84,8 @@ struct ErrorLines {
     /// True if lines are reported immediately. False if they are reported only when the agent is
     /// lost.
     is_reported: bool,
+    /// True if standard error has ended.
+    is_complete: bool,
 }
 
 impl AgentLink {
@@ -213,9 +215,12 @@ impl AgentLink {
     /// Returns the reason why an agent exited unexpectedly. `output` is the output that the agent
     /// wrote instead of a message.
     pub fn exit_reason(&mut self, output: &str) -> String {
-        // The streams end a moment before the process, on a busy machine seconds before it.
+        // Standard output, standard error and the process end one after the other, on a busy machine
+        // within seconds. Another process can keep standard error open.
         let deadline = Instant::now() + Duration::from_secs(10);
-        while self.ended().is_none() && Instant::now() < deadline {
+        while !(self.ended().is_some() && self.shared.lines().is_complete)
+            && Instant::now() < deadline
+        {
             thread::sleep(Duration::from_millis(5));
         }
         let ending = match self.ended() {
@@ -350,8 +355,7 @@ impl LinkState {
     }
 
     fn read_lines(&self, stderr: impl BufRead) {
-        for line in stderr.split(b'\n') {
-            let Ok(line) = line else { return };
+        for line in stderr.split(b'\n').map_while(Result::ok) {
             let line = String::from_utf8_lossy(&line);
             let line = line.trim_end();
             // The agent's name is already shown before the line.
@@ -364,9 +368,10 @@ impl LinkState {
             let is_reported = lines.is_reported;
             drop(lines);
             if is_reported && !self.report(AgentEvent::Line(line)) {
-                return;
+                break;
             }
         }
+        self.lines().is_complete = true;
     }
 }
 
