@@ -4,7 +4,7 @@
 
 step.py NAME COMMAND…: runs a step. Its output is written to build/tests/logs/NAME.log, and printed when it has ended.
 With one or more --reads=PATHSPEC before NAME, the step is skipped if it passed and none of these files has changed
-since. After STEP_LIMIT_S seconds (2,400 by default, or from the environment) the step is stopped, and its processes are
+since. After STEP_LIMIT_S seconds (3,000 by default, or from the environment) the step is stopped, and its processes are
 printed.
 step.py --all COMMAND… -- NAME…: runs a command that runs these steps; then prints how they ended, how long they took,
 and the last lines of those that failed. Exits with 1 unless all passed."""
@@ -31,7 +31,7 @@ REPEATED_LINES = 40
 TIMEOUT_S = 20
 """Seconds that a step may take to stop before it is killed."""
 
-STEP_LIMIT_S = 40 * 60
+STEP_LIMIT_S = 50 * 60
 """The default time limit of a step, which is longer than any step takes on a busy machine. A step that takes longer
 hangs, and is stopped so that the log shows where."""
 

@@ -462,7 +462,7 @@ fn a_server_that_is_killed_again_and_again_ends_the_run() {
     let go_on = format!("continue with `benchlab resume {}`", file.display());
     finished.expect(1).says(&[
         "PostgreSQL ",
-        "the server was lost 4 times in this run",
+        "the server failed 4 times in this run",
         &go_on,
     ]);
     let run = project.load();

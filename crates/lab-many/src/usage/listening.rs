@@ -75,6 +75,6 @@ mod tests {
         let port = listener.local_addr().unwrap().port();
         assert_eq!(listeners(port).unwrap(), [Pid::this()]);
         drop(listener);
-        assert!(listeners(port).unwrap_err().contains("no process listens"));
+        assert!(listeners(port).unwrap_err().contains("no process is listening"));
     }
 }
