@@ -75,6 +75,10 @@ mod tests {
         let port = listener.local_addr().unwrap().port();
         assert_eq!(listeners(port).unwrap(), [Pid::this()]);
         drop(listener);
-        assert!(listeners(port).unwrap_err().contains("no process is listening"));
+        assert!(
+            listeners(port)
+                .unwrap_err()
+                .contains("no process is listening")
+        );
     }
 }
