@@ -274,7 +274,7 @@ def test_what_is_wrong_is_found(tmp_path: Path) -> None:
     found = completed.stdout
     assert "static fails: /files/library-1.4.2.js: the response comes from the application" in found, found + completed.stderr
     assert "sources fails: /pages/sum.jsp: the proxy shows the source, but the application does not" in found
-    assert "headers fails: an error page or the header Server discloses" in found
+    assert "headers fails: an error page or the Server header discloses" in found
     assert "tls_versions fails: TLSv1_2 is not supported" in found
     assert "connector fails: AJP responds" in found
 
@@ -375,7 +375,7 @@ def test_folders_are_answered_as_by_the_application(running: Running) -> None:
     for path in "/one/help/deep/", "/one/help/none.css":
         assert running.ask(path)[::2] == (404, b"<p>It is gone."), path
     assert running.ask("/one/help/deep/a.css;jsessionid=1")[::2] == (200, b"a{}")
-    assert "paths of directories have the same response as from the application" in running.completed.stdout
+    assert "directory paths get the same response from the proxy as from the application" in running.completed.stdout
 
 
 @with_servers

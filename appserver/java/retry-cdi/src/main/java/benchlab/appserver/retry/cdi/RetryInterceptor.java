@@ -71,8 +71,8 @@ public class RetryInterceptor {
             throw new IllegalStateException(
                     "@Retried "
                             + method
-                            + " is called in a transaction that is already open, so that a failure"
-                            + " of its commit could not be retried. Mark the method that begins"
+                            + " is called in a transaction that is already open, so a failed commit"
+                            + " could not be retried. Mark the method that begins"
                             + " the transaction; if the container begins it for an EJB, call that"
                             + " EJB from a marked method of a CDI bean, or of an EJB with"
                             + " TransactionAttributeType.SUPPORTS");
