@@ -241,7 +241,6 @@ impl AgentLink {
     }
 
     /// Queues data to be written. If the agent has exited, the thread that reads the agent's output
-    /// Queues data to be written. If the agent has exited, the thread that reads the agent's output
     /// reports the exit.
     fn put(&self, outgoing: Outgoing) {
         let _ = self.out.send(outgoing);

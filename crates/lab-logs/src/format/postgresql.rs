@@ -329,6 +329,19 @@ pub struct WrappedText {
     is_docker: bool,
 }
 
+impl WrappedText {
+    /// Adds the parts before the text, which Docker writes as separate lines. Returns `None` if the
+    /// rest of the line follows.
+    fn whole(&self, docker: &mut DockerLines) -> Option<Cow<'_, [u8]>> {
+        let text = self.text.as_bytes().into();
+        if self.is_docker {
+            docker.join(&self.source, text)
+        } else {
+            Some(text)
+        }
+    }
+}
+
 /// Extracts the text from a JSON line: of Docker (`log`), Cloud Logging (`textPayload`), journald
 /// (`MESSAGE`), Azure (`properties.message`) and others.
 pub fn wrapped_text(line: &[u8]) -> Option<WrappedText> {
@@ -385,12 +398,7 @@ impl TextMessages {
         sessions: &mut Sessions,
         sink: &mut impl FnMut(&Entry),
     ) -> LineKind {
-        let Some(WrappedText {
-            text,
-            source,
-            is_docker,
-        }) = wrapped_text(line)
-        else {
+        let Some(wrapped) = wrapped_text(line) else {
             return match line {
                 [] => LineKind::Other,
                 // In a container, other programs write to the same stream.
@@ -398,21 +406,16 @@ impl TextMessages {
                 _ => LineKind::Malformed,
             };
         };
-        let text = text.into_bytes().into();
-        let text = if is_docker {
-            self.docker.join(&source, text)
-        } else {
-            Some(text)
-        };
-        let Some(text) = text else {
+        let Some(text) = wrapped.whole(&mut self.docker) else {
             return LineKind::Other;
         };
+        let source = &wrapped.source;
         let text = text.trim_ascii_end();
         let mut lines = text.split(|byte| *byte == b'\n');
         let first = lines.next().unwrap_or_default();
         // The first line determines the kind.
         let kind = match without_part(first) {
-            (Some(part), text) if !is_docker && !source.is_empty() => {
+            (Some(part), text) if !wrapped.is_docker && !source.is_empty() => {
                 let piece = SyslogLine {
                     session: source.as_bytes(),
                     part: Some(part),
@@ -909,21 +912,15 @@ fn inner_json<'l>(line: Cow<'l, [u8]>, docker: &mut DockerLines) -> Option<Cow<'
     if !marks.iter().any(|mark| find(&line, mark).is_some()) {
         return Some(line);
     }
-    let Some(WrappedText {
-        text,
-        source,
-        is_docker,
-    }) = wrapped_text(&line)
-    else {
+    let Some(wrapped) = wrapped_text(&line) else {
         return Some(line);
     };
-    let text = text.into_bytes().into();
-    let text = if is_docker {
-        docker.join(&source, text)?
+    let text = wrapped.whole(docker)?;
+    Some(if text.starts_with(b"{") {
+        text.into_owned().into()
     } else {
-        text
-    };
-    Some(if text.starts_with(b"{") { text } else { line })
+        line
+    })
 }
 
 /// Returns true if a line is a JSON object.
@@ -1375,7 +1372,7 @@ mod tests {
             (PostgresqlLog::json(Zone::default()), json, "'x'\"}\n"),
         ];
         for (log, begin, end) in logs {
-            let begin = format!("{begin}{},", "a, ".repeat(10));
+            let begin = format!("{begin}{},", "a, ".repeat(6_000));
             let lines = [
                 docker("stderr", &format!("{begin}{end}")),
                 docker("stderr", &begin),
@@ -1384,7 +1381,7 @@ mod tests {
             ];
             let (entries, _, problems) = read_with(log, &lines.join("\n"));
             assert_eq!(problems, [0, 0]);
-            let statement = format!("SELECT {},'x'", "a, ".repeat(10));
+            let statement = format!("SELECT {},'x'", "a, ".repeat(6_000));
             assert_eq!(
                 short(entries),
                 expected(&[(5_000, &statement), (5_000, &statement)])

@@ -34,30 +34,33 @@ enum Wrapping {
     Text(Wrapper),
 }
 
+/// The content of an outer line.
+enum Unwrapping<'l> {
+    Text(Cow<'l, [u8]>),
+    /// The beginning of a line whose rest follows.
+    Part,
+    NotWrapped,
+}
+
 impl Wrapping {
-    /// Removes the outer format of a line. Returns `None` if the rest of the line follows, and an
-    /// error if the line is not wrapped.
-    fn unwrap<'l>(&mut self, line: &'l [u8]) -> Result<Option<Cow<'l, [u8]>>, LineKind> {
+    /// Removes the outer format of a line.
+    fn unwrap<'l>(&mut self, line: &'l [u8]) -> Unwrapping<'l> {
         match self {
             Wrapping::Json(lines) => {
                 let Some(JsonText { text, stream }) = json_text(line) else {
-                    return Err(match line {
-                        [] => LineKind::Other,
-                        _ => LineKind::Malformed,
-                    });
+                    return Unwrapping::NotWrapped;
                 };
                 let text = text.into_owned().into_bytes().into();
-                Ok(match stream {
+                let text = match stream {
                     Some(stream) => lines.join(&stream, text),
                     None => Some(text),
-                })
+                };
+                text.map_or(Unwrapping::Part, Unwrapping::Text)
             }
             Wrapping::Text(wrapper) => match wrapper.unwrap(line) {
-                Some(unwrapped) if unwrapped.source.is_empty() => Err(match line {
-                    [] => LineKind::Other,
-                    _ => LineKind::Malformed,
-                }),
-                unwrapped => Ok(unwrapped.map(|unwrapped| unwrapped.text)),
+                None => Unwrapping::Part,
+                Some(unwrapped) if unwrapped.source.is_empty() => Unwrapping::NotWrapped,
+                Some(unwrapped) => Unwrapping::Text(unwrapped.text),
             },
         }
     }
@@ -90,12 +93,20 @@ pub fn find_wrapped(lines: &[&[u8]], hints: &Hints) -> Option<Result<LogFormat, 
     let prefix = prefix.is_present().then_some(Wrapping::Text(prefix));
     let wrapping = prefix.unwrap_or_else(|| Wrapping::Json(DockerLines::default()));
     let mut probe = wrapping.clone();
-    let texts = lines.iter().map(|line| probe.unwrap(line));
-    let texts: Vec<_> = texts.filter_map(Result::ok).collect();
-    if texts.len() * 2 <= lines.len() {
+    let mut texts = Vec::new();
+    let mut wrapped = 0;
+    for line in lines {
+        match probe.unwrap(line) {
+            Unwrapping::Text(text) => texts.push(text),
+            Unwrapping::Part => {}
+            Unwrapping::NotWrapped => continue,
+        }
+        wrapped += 1;
+    }
+    if wrapped * 2 <= lines.len() {
         return None;
     }
-    let begin = texts.into_iter().flatten().collect::<Vec<_>>().join(&b'\n');
+    let begin = texts.join(&b'\n');
     let reader = match find(&begin, hints) {
         Ok(LogFormat::Lines(inner)) => inner,
         Ok(LogFormat::Document(_)) => {
@@ -133,9 +144,10 @@ impl WrappedLog {
     /// An entry without a time has that of the outer line.
     pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
         let text = match self.wrapping.unwrap(line) {
-            Ok(Some(text)) => text,
-            Ok(None) => return LineKind::Other,
-            Err(kind) => return kind,
+            Unwrapping::Text(text) => text,
+            Unwrapping::Part => return LineKind::Other,
+            Unwrapping::NotWrapped if line.is_empty() => return LineKind::Other,
+            Unwrapping::NotWrapped => return LineKind::Malformed,
         };
         let (wrapping, uses_outer_time) = (&self.wrapping, &mut self.uses_outer_time);
         // Without `dyn`, each level of wrapping would be compiled on its own, without end.
@@ -307,13 +319,14 @@ mod tests {
     #[test]
     fn parts_of_a_line_are_joined_by_stream() {
         let (begin, end) = JSON.split_at(20);
+        let long = format!("{begin}{}", " ".repeat(16 << 10));
         let docker = |i: usize| {
             let line = |stream: &str, text: &str| {
                 format!(r#"{{"log":"{text}","stream":"{stream}","time":"2026-05-01T10:00:00.1Z"}}"#)
             };
             match i % 4 {
                 0 => line("stdout", &format!(r"{JSON}\n")),
-                1 => line("stdout", begin),
+                1 => line("stdout", &long),
                 2 => line("stderr", r"worker started\n"),
                 _ => line("stdout", &format!(r"{end}\n")),
             }

@@ -12,6 +12,8 @@ use std::collections::HashMap;
 
 /// The maximum length of a line that arrives in parts, in bytes.
 const MAX_PARTIAL: usize = 16 << 20;
+/// The length of a part in Docker's JSON, in bytes. Replaced invalid UTF-8 can make it longer.
+const DOCKER_PART: usize = 16 << 10;
 
 /// The text that a container runtime writes before each line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,8 +48,8 @@ pub struct Wrapper {
 
 /// Joins the parts of lines in the JSON of Docker.
 ///
-/// Docker splits lines of more than 16 KiB. Each line, but not its first parts, ends with a line
-/// end. Other programs that write the same JSON remove all line ends.
+/// Docker splits lines after 16 KiB. Each line, but not its first parts, ends with a line end. Other
+/// programs that write the same JSON remove line ends.
 #[derive(Clone, Debug, Default)]
 pub struct DockerLines {
     has_line_ends: bool,
@@ -88,7 +90,7 @@ impl DockerLines {
             "stderr" => b"stderr",
             _ => b"stdout",
         };
-        let is_part = self.has_line_ends && !is_end;
+        let is_part = self.has_line_ends && !is_end && text.len() >= DOCKER_PART;
         self.parts.join(source, text, is_part)
     }
 }
