@@ -329,7 +329,9 @@ def check_with_alire(crates: dict[str, Crate], folder: Path, names: list[str]) -
         for name in names:
             alr("get", "--build", name)
             crate_folder, = folder.glob(f"{name}_{crates[name].version}_*")
-            tested = alr("action", "test", cwd=crate_folder)
+            # In alr 1.2, an action has the dependencies in its project path only if alr deployed them right before it, or if it is run by
+            # alr exec.
+            tested = alr("exec", "--", "alr", "-n", "action", "test", cwd=crate_folder)
             print(tested, end="")
             assert f"{name}.gpr: " in tested, tested
 

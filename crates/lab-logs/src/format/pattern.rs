@@ -1026,8 +1026,8 @@ fn apache(text: &str, unit: Option<u64>) -> Result<(PatternField, usize), String
     if letter == b'^' {
         let field = match bytes.get(at + 1..at + 3) {
             Some(b"FB") => PatternField::Number,
-            Some(_) => PatternField::Text,
-            None => return Err(format!("{text:?} is not a field of a LogFormat")),
+            Some(b"ti" | b"to") => PatternField::Text,
+            _ => return Err(format!("{text:?} is not a field of a LogFormat")),
         };
         return Ok((field, at + 3));
     }
@@ -1448,6 +1448,15 @@ mod tests {
             "%r %{%Q}t",
             "%r %é",
             "%r %^",
+            "%r %{a}^",
+            "%r %{a}^<é",
+            "%r %{a}^ab",
+            "%r %<é",
+            "%r %{a}é",
+            "%(é)s",
+            "%(r)s %({é)s",
+            "$é",
+            "$request ${é}",
         ] {
             assert!(
                 Pattern::new(format, Zone::default(), None).is_err(),
