@@ -7,6 +7,7 @@ with Appserver.Pools;
 with AUnit.Assertions;
 with AUnit.Test_Caller;
 with AUnit.Test_Fixtures;
+with Await;
 with Interfaces;
 with Parallel;
 with Stress_Time;
@@ -314,19 +315,6 @@ package body Pool_Tests is
    --  Much longer than the timeouts in these tests, and much shorter than a hang
 
    Long_Time : constant Duration := 300.0;
-
-   --  Waits until a condition holds, at most for a minute
-
-   procedure Await (Condition : not null access function return Boolean; Message : String) is
-   begin
-      for Turn in 1 .. 60_000 loop
-         if Condition.all then
-            return;
-         end if;
-         delay 0.001;
-      end loop;
-      Assert (False, "not within a minute: " & Message);
-   end Await;
 
    procedure Expect_Timeout (Held : in out Lease; Timeout : Duration) is
       use Ada.Real_Time;

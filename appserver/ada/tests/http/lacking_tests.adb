@@ -8,6 +8,7 @@ with Appserver.HTTP.Server;
 with AUnit.Assertions;
 with AUnit.Test_Caller;
 with AUnit.Test_Fixtures;
+with Await;
 with Failing_Calls;
 with GNAT.Sockets;
 with Open_Files;
@@ -187,19 +188,6 @@ package body Lacking_Tests is
          Check_Response (From);
       end;
    end Little_Memory;
-
-   --  Waits until a condition holds, at most for a minute
-
-   procedure Await (Condition : not null access function return Boolean; Message : String) is
-   begin
-      for Wait in 1 .. 60_000 loop
-         if Condition.all then
-            return;
-         end if;
-         delay 0.001;
-      end loop;
-      Assert (False, "not within a minute: " & Message);
-   end Await;
 
    --  The system has no room for epoll entries: when a server that was full starts to listen again,
    --  and during its work

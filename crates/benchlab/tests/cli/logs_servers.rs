@@ -4,8 +4,9 @@
 //! The counts and bytes that `logs` reports equal the load generator's, and its durations equal the
 //! durations in the log.
 
+use crate::closed_port::closed_port;
 use crate::load::web::{Behavior, Web};
-use crate::project::{Project, free_port, wait_until};
+use crate::project::{Project, wait_until};
 use lab_model::{LogAnalysis, LogPage};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, Uid};
@@ -101,7 +102,7 @@ fn first_existing(name: &str, paths: &[&'static str]) -> Option<&'static str> {
 
 fn nginx(slow: &Web) -> Option<Server> {
     let program = first_existing("nginx", &["/usr/sbin/nginx", "/usr/bin/nginx"])?;
-    let (folder, port) = (folder(), free_port());
+    let (folder, port) = (folder(), closed_port());
     let at = folder.path().display();
     let config = format!(
         r#"daemon off; pid {at}/pid; error_log {at}/error.log; worker_processes 1; events {{}}
@@ -124,7 +125,7 @@ http {{
 fn apache(slow: &Web) -> Option<Server> {
     const MODULES: &str = "/usr/lib/apache2/modules";
     let program = first_existing("Apache", &["/usr/sbin/apache2"])?;
-    let (folder, port) = (folder(), free_port());
+    let (folder, port) = (folder(), closed_port());
     let at = folder.path().display();
     let modules = ["mpm_event", "authz_core", "proxy", "proxy_http"]
         .map(|name| format!("LoadModule {name}_module {MODULES}/mod_{name}.so\n"));
@@ -165,7 +166,7 @@ fn tomcat() -> Option<Server> {
     const HOME: &str = "/usr/share/tomcat10";
     first_existing("Tomcat", &["/usr/share/tomcat10/bin/bootstrap.jar"])?;
     first_existing("Java", &["/usr/bin/java"])?;
-    let (folder, port) = (folder(), free_port());
+    let (folder, port) = (folder(), closed_port());
     let write = |name: &str, text: &str| {
         let path = folder.path().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();

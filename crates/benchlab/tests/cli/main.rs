@@ -8,6 +8,8 @@ mod bisect;
 mod builds;
 mod calls;
 mod ci_services;
+#[path = "../../../lab-services/tests/services/closed_port.rs"]
+mod closed_port;
 mod compare;
 mod completions;
 mod config;

@@ -7,11 +7,9 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use rusqlite::Connection;
 use std::fs;
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -532,23 +530,6 @@ pub fn rows(file: &Path, sql: &str) -> Vec<String> {
         .unwrap()
         .map(|row| row.expect("a row"))
         .collect()
-}
-
-/// Returns a port of 127.0.0.1 on which nothing listens.
-///
-/// Ports of connections, and ports that the kernel chooses for servers, are above 32767 (ip(7),
-/// `ip_local_port_range`). The returned ports are below, so no other program uses them by chance.
-pub fn free_port() -> u16 {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    loop {
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        // Concurrent test programs start far apart.
-        let offset = std::process::id().wrapping_mul(7919).wrapping_add(number);
-        let port = 10_000 + (offset % 20_000) as u16;
-        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
-            return port;
-        }
-    }
 }
 
 /// Sends a signal to a process. The process must exist.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! All tests are one program, because each additional test program would link the whole library again.
 
+#[path = "../../../lab-services/tests/services/closed_port.rs"]
+mod closed_port;
 mod cookies;
 mod har;
 mod host;

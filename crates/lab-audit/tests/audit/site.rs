@@ -2,6 +2,7 @@
 //! Tests the audit of a site on local servers, with a good and a bad case for each rule, and with
 //! malicious servers.
 
+use crate::closed_port::closed_port;
 use base64::prelude::{BASE64_STANDARD as BASE64, Engine};
 use lab_audit::cookies::input::Collector;
 use lab_audit::site::client::{Client, Method};
@@ -16,7 +17,6 @@ use std::net::{SocketAddr, TcpListener};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -136,23 +136,6 @@ fn inspect_url(url: &str, ajp_port: u16) -> Result<Audit, String> {
     };
     let site = site::inspect(&url, &options, &mut |_| {})?;
     Ok(site::audit(&url, &site, &site::rules().expect("rules")))
-}
-
-/// Returns a port on which nothing listens.
-///
-/// It is below the ports that the kernel chooses for connections and servers (ip(7),
-/// `ip_local_port_range`), so no other test uses it by chance.
-fn closed_port() -> u16 {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    loop {
-        let number = NEXT.fetch_add(1, Relaxed);
-        // Concurrent test programs start far apart.
-        let offset = std::process::id().wrapping_mul(7919).wrapping_add(number);
-        let port = 10_000 + (offset % 20_000) as u16;
-        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
-            return port;
-        }
-    }
 }
 
 fn audit(pages: Pages) -> Audit {

@@ -3,6 +3,8 @@
 
 mod asking;
 mod authority;
+#[path = "../../../lab-services/tests/services/closed_port.rs"]
+mod closed_port;
 mod engine;
 mod http2;
 mod http2_server;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Tests that error messages say what is wrong and what to do.
 
+use crate::closed_port::closed_port;
 use crate::common::{
-    Client, Fixture, Small, closed_port, counters_when_idle, installed, is_installed, request, soon,
+    Client, Fixture, Small, counters_when_idle, installed, is_installed, request, soon,
 };
 use lab_services::{DatabaseKind, MARIADB, POSTGRESQL, Service, ServiceError, Transport};
 use std::fs;

@@ -3,6 +3,7 @@
 //! link the whole library again.
 
 mod any_daemon;
+mod closed_port;
 mod common;
 mod counters;
 mod faults;

@@ -2,7 +2,8 @@
 //! Servers that fail: errors are counted by kind, shown, and reflected in the exit code.
 
 use super::{Behavior, LONG_TIMEOUT, SHORT_TIMEOUT, TestDirectory, Web, sums};
-use crate::project::{free_port, wait_until};
+use crate::closed_port::closed_port;
+use crate::project::wait_until;
 use lab_model::ErrorKind;
 
 /// Returns the option for a server that may never respond, or for any other server.
@@ -99,7 +100,7 @@ fn responses_of_every_form_are_served() {
 #[test]
 fn an_unresponsive_server_is_not_loaded() {
     let directory = TestDirectory::new();
-    let url = format!("http://127.0.0.1:{}/", free_port());
+    let url = format!("http://127.0.0.1:{}/", closed_port());
     directory.load(&[&url], &[]).expect(1).says(&[
         "does not respond: connect",
         "is the server running, and is this address correct?; no load was sent",

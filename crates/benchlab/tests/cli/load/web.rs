@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A small HTTP server with configurable faults, in threads of the test.
 
-use crate::project::free_port;
+use crate::closed_port::closed_port;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
@@ -65,7 +65,7 @@ impl Web {
     pub fn after(requests: usize, behavior: Behavior) -> Web {
         loop {
             // No other server can take this port after the server's death.
-            let address = format!("127.0.0.1:{}", free_port());
+            let address = format!("127.0.0.1:{}", closed_port());
             if let Ok(web) = Web::bind(&address, requests, behavior) {
                 return web;
             }

@@ -3,8 +3,9 @@
 
 use super::hosts::assert_blocks;
 use super::{TestDirectory, assert_added_up};
+use crate::closed_port::closed_port;
 use crate::load::web::{Behavior, Web};
-use crate::project::{blocks_of, free_port, outcome, wait_until};
+use crate::project::{blocks_of, outcome, wait_until};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs;
@@ -80,7 +81,7 @@ impl Cluster {
         let machine = nix::unistd::gethostname().unwrap();
         let machine = machine.to_string_lossy();
         let machine = machine.split('.').next().unwrap_or_default();
-        let ports: Vec<u16> = (0..3).map(|_| free_port()).collect();
+        let ports: Vec<u16> = (0..3).map(|_| closed_port()).collect();
         let nodes = ["n1", "n2"].iter().zip(&ports[1..]).map(|(node, port)| {
             format!(
                 "NodeName={node} NodeHostname={machine} NodeAddr=127.0.0.1 Port={port} CPUs=1\n"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A private `sshd` on the loopback interface, with keys created for the test and a client configuration.
 
-use crate::project::free_port;
+use crate::closed_port::closed_port;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ impl Sshd {
         make_key(&at("host"));
         fs::create_dir(at("tmp")).unwrap();
         fs::create_dir(at("bin")).unwrap();
-        let port = free_port();
+        let port = closed_port();
         let path_text = |name: &str| at(name).display().to_string();
         // A separate key for each host, so that each host has its own command.
         let mut keys = String::new();

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Builds and runs jobs for tests, and checks the merged records.
 
+use crate::closed_port::closed_port;
 use lab_load::{
     Engine, Expect, LoadGuard, LoadJob, LoadUrl, Request, Requests, SliceRecord, Statuses,
 };
 use lab_model::{Arrivals, ErrorKind, Protocol, Stage};
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 /// Creates a closed loop over four connections. `change` modifies the request for `url`.
@@ -79,20 +79,8 @@ fn load_at_least(job: LoadJob, ms: u64, requests: u64) -> SliceRecord {
 }
 
 /// Returns an address of this machine at which nothing listens.
-///
-/// Its port is below those that the kernel chooses for connections and servers (ip(7),
-/// `ip_local_port_range`), so no other test uses it by chance.
 pub fn closed_address() -> SocketAddr {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    loop {
-        let number = NEXT.fetch_add(1, Relaxed);
-        // Concurrent test programs start far apart.
-        let offset = std::process::id().wrapping_mul(7919).wrapping_add(number);
-        let address = ([127, 0, 0, 1], 10_000 + (offset % 20_000) as u16).into();
-        if TcpListener::bind::<SocketAddr>(address).is_ok() {
-            return address;
-        }
-    }
+    ([127, 0, 0, 1], closed_port()).into()
 }
 
 #[track_caller]

@@ -4,9 +4,7 @@
 use lab_services::{Counters, DaemonOptions, Service, Transport};
 pub use lab_services::{DATABASES, DatabaseKind};
 use mysql::prelude::Queryable;
-use std::net::TcpListener;
 use std::process::Command;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -174,23 +172,6 @@ pub fn soon(mut condition: impl FnMut() -> bool) -> bool {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     false
-}
-
-/// Returns a port on which nothing listens.
-///
-/// It is below the ports that the kernel chooses for connections and servers (ip(7),
-/// `ip_local_port_range`), so no other test uses it by chance.
-pub fn closed_port() -> u16 {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    loop {
-        let number = NEXT.fetch_add(1, Relaxed);
-        // Concurrent test programs start far apart.
-        let offset = std::process::id().wrapping_mul(7919).wrapping_add(number);
-        let port = 10_000 + (offset % 20_000) as u16;
-        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
-            return port;
-        }
-    }
 }
 
 /// A small file system in memory, for tests of full disks.
