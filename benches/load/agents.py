@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The cost of a coordinator with a thousand agents, each of which reports 100,000 requests every second.
 
-    cargo build --profile local -p benchlab -p lab-many --bin benchlab --example simulated_agent
+    cargo build --release -p benchlab -p lab-many --bin benchlab --example simulated_agent
     benches/load/agents.py [--agents 1000] [--seconds 20] [--output FILE]
 
 The agents are simulated: `simulated_agent`, an example of lab-many, is started instead of ssh. They send real

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares a generator on the server's own core with a generator on a separate core. It must be run as root.
 
-    cargo build --profile local -p benchlab --bin benchlab
+    cargo build --release -p benchlab --bin benchlab
     benches/load/apart.py [--rates 10000] [--rounds 5] [--output FILE]
 
 The server and the generator are in separate network namespaces that are connected by a virtual line (veth(4)), so that

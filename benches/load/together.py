@@ -3,7 +3,7 @@
 """Measures the joint report of multiple local agents on a server whose behavior is known, and the CPU time of
 coordination.
 
-    cargo build --profile local -p benchlab --bin benchlab
+    cargo build --release -p benchlab --bin benchlab
     benches/load/together.py [--agents 1,2,4] [--rounds 3] [--output FILE]
 
 The agents share one core, and the server has another. In turns, in random order and then in the reverse order, they

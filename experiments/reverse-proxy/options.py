@@ -15,9 +15,9 @@ Example:
   runuser -u tomcat -- env CATALINA_BASE=/srv/shop/tomcat /usr/share/tomcat10/bin/catalina.sh run
   apache2 -f /srv/shop/apache/httpd.conf
 
-FOLDER gets app/ (the exploded application), apache/ (httpd.conf, workers.properties, logs, and without --certificate
+DIR gets app/ (the exploded application), apache/ (httpd.conf, workers.properties, logs, and without --certificate
 one that the machine makes for itself) and tomcat/ (Tomcat's base: conf/server.xml with the AJP connector on loopback
-and its secret, conf/web.xml). What cannot be verified is not kept, unless --no-verify says so."""
+and its secret, conf/web.xml). A configuration that fails its verification is deleted, unless --no-verify is given."""
 
 
 def parser() -> argparse.ArgumentParser:
