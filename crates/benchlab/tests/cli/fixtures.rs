@@ -138,14 +138,15 @@ impl Fixtures {
         paths.filter(is_record).collect()
     }
 
-    /// Returns the process of the only fixture that has an undo record.
-    fn fixture_process(&self) -> Pid {
+    /// Returns the process of the only fixture that has an undo record. Returns `None` if there is
+    /// no such record, or if it is being written.
+    fn fixture_process(&self) -> Option<Pid> {
         let [record] = &self.records()[..] else {
-            panic!("there should be one record");
+            return None;
         };
-        let record: serde_json::Value =
-            serde_json::from_str(&fs::read_to_string(record).unwrap()).unwrap();
-        Pid::from_raw(record["process"].as_i64().unwrap() as i32)
+        let text = fs::read_to_string(record).ok()?;
+        let record: serde_json::Value = serde_json::from_str(&text).ok()?;
+        Some(Pid::from_raw(record["process"].as_i64().unwrap() as i32))
     }
 
     /// Starts a long run and waits until the fixture has changed the state.
@@ -552,7 +553,7 @@ fn changes_that_cannot_be_undone_are_reported_until_they_are() {
 fn kill_both(fixtures: &Fixtures, blocks: &str) {
     let mut lab = fixtures.start_in_turn(blocks);
     fixtures.stop_in_turn(&lab);
-    kill(fixtures.fixture_process(), Signal::SIGKILL).unwrap();
+    kill(fixtures.fixture_process().unwrap(), Signal::SIGKILL).unwrap();
     lab.kill().unwrap();
     lab.wait().unwrap();
 }
@@ -562,12 +563,14 @@ fn a_fixture_that_is_killed_is_undone_and_started_again() {
     let fixtures = Fixtures::by_subject(&[]);
     let lab = fixtures.start_in_turn("1000");
     fixtures.stop_in_turn(&lab);
-    let killed = fixtures.fixture_process();
+    let killed = fixtures.fixture_process().unwrap();
     kill(killed, Signal::SIGKILL).unwrap();
     let lab_process = Pid::from_raw(lab.id() as i32);
     kill(lab_process, Signal::SIGCONT).unwrap();
     wait_until("there is another process", || {
-        fixtures.records().len() == 1 && fixtures.fixture_process() != killed
+        fixtures
+            .fixture_process()
+            .is_some_and(|process| process != killed)
     });
     kill(lab_process, Signal::SIGINT).unwrap();
     assert_eq!(lab.wait_with_output().unwrap().status.code(), Some(130));

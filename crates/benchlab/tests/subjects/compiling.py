@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A subject that computes. With the argument `compiling`, a helper thread works at the same time, like a JIT compiler.
-With `slow`, each operation takes 50 ms. With `slowly_compiling`, each operation takes 50 ms, and a helper thread
-works until the process has performed 60 operations."""
+With `slow`, each operation takes 50 ms. With `slowly_compiling`, each operation takes 50 ms, and two helper threads
+work until the process has performed 60 operations."""
 
 import hashlib
 import sys
@@ -50,6 +50,6 @@ def help_out() -> None:
 
 
 if __name__ == "__main__":
-    if NAME.endswith("compiling"):
+    for _ in range({"compiling": 1, "slowly_compiling": 2}.get(NAME, 0)):
         threading.Thread(target=help_out, daemon=True).start()
     serve(NAME, "none", {"compute": compute})

@@ -38,6 +38,12 @@ const COMPILED_LANGUAGES: [&str; 12] = [
 /// compiled.
 const LAST_BATCHES: usize = 8;
 
+/// The minimum CPU time in ns from which the part of helper threads is judged.
+///
+/// On a busy machine, a thread waits while others use their time slices of some milliseconds. Within a few slices,
+/// helper threads that compile may get none.
+const MIN_JUDGED_NS: u64 = 150_000_000;
+
 /// The maximum duration of a pilot's batch in ns, regardless of the length of measured batches.
 ///
 /// Otherwise, in an experiment with hundreds of subjects and points, the pilots would take longer than the blocks.
@@ -286,12 +292,15 @@ impl ThreadTimes {
         self.all == 0 || self.helpers as f64 > BUSY_HELPERS * self.all as f64
     }
 
-    /// Returns true if the helper threads were busy in the second half of these readings. The
-    /// result does not depend on the load of the machine.
+    /// Returns true if the helper threads were busy in the second half of these readings, or in a
+    /// longer part if the process got less than [`MIN_JUDGED_NS`] of CPU time in it.
     fn had_busy_helpers(readings: &[ThreadTimes]) -> bool {
-        let (Some(before), Some(now)) = (readings.get(readings.len() / 2), readings.last()) else {
+        let (Some(first), Some(now)) = (readings.first(), readings.last()) else {
             return false;
         };
+        let mut earlier = readings[..=readings.len() / 2].iter().rev();
+        let before = earlier.find(|before| now.all >= before.all + MIN_JUDGED_NS);
+        let before = before.unwrap_or(first);
         let helpers = now.helpers.saturating_sub(before.helpers) as f64;
         let others = now.all.saturating_sub(before.all) as f64 - helpers;
         helpers > STILL_COMPILING * others
@@ -411,6 +420,29 @@ mod tests {
         // Both threads work, as the parameter says.
         assert!(!compile(&helped, 2));
         assert!(can_compile("Java") && can_compile("") && !can_compile("Go"));
+    }
+
+    #[test]
+    fn helper_threads_are_judged_over_enough_cpu_time() {
+        // Each pair is what the working thread and the helper threads used in a batch, in ms.
+        let busy = |batches: &[(u64, u64)]| {
+            let mut sum = ThreadTimes { all: 0, helpers: 0 };
+            let readings = batches.iter().map(|(worker, helpers)| {
+                sum.all += (worker + helpers) * 1_000_000;
+                sum.helpers += helpers * 1_000_000;
+                sum
+            });
+            ThreadTimes::had_busy_helpers(&readings.collect::<Vec<_>>())
+        };
+        assert!(!busy(&[]) && !busy(&[(50, 50)]));
+        assert!(busy(&[(25, 25); 9]));
+        assert!(!busy(&[(50, 0); 9]) && !busy(&[(0, 0); 9]));
+        // The helper threads stopped: the second half counts.
+        assert!(!busy(&[[(25, 25); 4].as_slice(), &[(50, 0); 4]].concat()));
+        // On a busy machine, they got no time slice in the second half.
+        assert!(busy(&[[(4, 4); 5].as_slice(), &[(4, 0); 4]].concat()));
+        // A subject that sleeps, with idle threads.
+        assert!(!busy(&[(1, 0); 9]));
     }
 
     #[test]
