@@ -329,11 +329,14 @@ def check_with_alire(crates: dict[str, Crate], folder: Path, names: list[str]) -
         for name in names:
             alr("get", "--build", name)
             crate_folder, = folder.glob(f"{name}_{crates[name].version}_*")
-            # In alr 1.2, an action has the dependencies in its project path only if alr deployed them right before it, or if it is run by
-            # alr exec.
-            tested = alr("exec", "--", "alr", "-n", "action", "test", cwd=crate_folder)
+            # alr 1.2 sets the project path of an action only if a dependency has no directory. The compiler of the system has none.
+            tested = alr("action", "test", cwd=crate_folder)
+            compiler = re.search(r'^name = "gnat_external"$.*?^version = "(.*?)"$', (crate_folder / "alire/alire.lock").read_text(),
+                                 re.MULTILINE | re.DOTALL)[1]
+            (folder / f"home/.config/alire/cache/dependencies/gnat_external_{compiler}_external").mkdir(parents=True, exist_ok=True)
+            tested += alr("action", "test", cwd=crate_folder)
             print(tested, end="")
-            assert f"{name}.gpr: " in tested, tested
+            assert tested.count(f"{name}.gpr: ") == 2, tested
 
 
 def main(folder: Path, extent: str = "some") -> None:

@@ -8,6 +8,8 @@
 # "alr with" in the README names the crates that the example needs. If some of these crates are not dependencies of the crate, and
 # GPR_PROJECT_PATH does not contain them, the script builds only the crate.
 set -eu
+# alr 1.2 does not always set the project path of an action; alr exec does.
+if [ -d alire ] && [ -z "${ALIRE-}" ]; then exec alr -n exec -- sh test.sh; fi
 project=$(ls appserver*.gpr)
 output=${APPSERVER_OUTPUT:-$PWD/obj/}readme/${project%.gpr}
 
