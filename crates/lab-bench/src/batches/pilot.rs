@@ -38,10 +38,10 @@ const COMPILED_LANGUAGES: [&str; 12] = [
 /// compiled.
 const LAST_BATCHES: usize = 8;
 
-/// The minimum CPU time in ns from which the part of helper threads is judged.
+/// The minimum CPU time of a process, in ns, over which its helper threads are judged.
 ///
-/// On a busy machine, a thread waits while others use their time slices of some milliseconds. Within a few slices,
-/// helper threads that compile may get none.
+/// On a busy machine, the threads of a process get time slices of some milliseconds in turn. Among a few slices there
+/// may be none of a helper thread that compiles.
 const MIN_JUDGED_NS: u64 = 150_000_000;
 
 /// The maximum duration of a pilot's batch in ns, regardless of the length of measured batches.
