@@ -616,6 +616,19 @@ mod tests {
         assert!(!postgresql(&deep).is_empty());
     }
 
+    /// A truncated string shows nothing about the server's quotes.
+    #[test]
+    fn a_truncated_statement_folds_like_its_query() {
+        for (statement, query) in [
+            ("SELECT f(\"a\") FROM \"ord", "SELECT f(?) FROM ?"),
+            ("UPDATE t SET a = \"b\" WHERE c.\"d", "UPDATE t SET a = ? WHERE c.?"),
+            ("a IN (f('s', \"C\" from \" x), ('y", "a IN (f(?, ? from ?"),
+        ] {
+            assert_eq!(mysql(statement), query);
+            assert_eq!(mysql(query), query);
+        }
+    }
+
     #[test]
     fn a_sign_after_a_column_is_an_operator() {
         for statement in ["SELECT value - 1", "SELECT t.limit - 1"] {

@@ -157,13 +157,17 @@ impl Lexer<'_> {
     }
 
     /// Returns true if a string in double quotes is where only a name can be.
+    ///
+    /// An unterminated string shows nothing, because the statement was truncated.
     fn has_ansi_names(&self) -> bool {
         (0..self.tokens.len()).any(|at| {
             let token = &self.tokens[at];
             let is_string =
                 token.kind == TokenKind::Literal && self.text[token.bytes.start] == b'"';
+            let is_cut = self.is_open && token.bytes.end == self.text.len();
             let before = at.checked_sub(1);
             is_string
+                && !is_cut
                 && (self.is_dot(at + 1)
                     || before.is_some_and(|at| self.is_dot(at) || self.is_before_table(at)))
         })
@@ -628,6 +632,8 @@ mod tests {
             (r#"SELECT EXTRACT(DAY FROM "2026-05-01")"#, false),
             (r#"SELECT 'FROM "x"' FROM t"#, false),
             (r#"SELECT a FROM (SELECT 1 FROM "x") y"#, true),
+            (r#"SELECT TRIM("x") FROM "orders"#, false),
+            (r#"INSERT INTO "t"#, false),
         ] {
             assert_eq!(has_ansi_quotes(text.as_bytes()), is_ansi, "{text}");
         }

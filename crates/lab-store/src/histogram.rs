@@ -142,9 +142,12 @@ pub fn decode(blob: &[u8]) -> Result<Counts, String> {
     Ok(counts)
 }
 
-/// Writes a number below 2⁶³ as LEB128, in at most nine bytes.
+/// Writes a number as LEB128, in at most nine bytes. All eight bits of the ninth byte are data.
 fn put_varint(bytes: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
+    for _ in 0..8 {
+        if number < 0x80 {
+            break;
+        }
         bytes.push(number as u8 | 0x80);
         number >>= 7;
     }

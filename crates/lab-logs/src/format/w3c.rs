@@ -17,6 +17,9 @@ const S: u64 = 1_000_000_000;
 const HOUR: i64 = 3_600;
 const DAY: i64 = 86_400;
 
+/// The beginning of the line that names the fields of the lines below it.
+const FIELDS: &[u8] = b"#Fields:";
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum W3cField {
     Skip,
@@ -42,6 +45,8 @@ pub struct W3c {
     /// The unit of durations that the user specified, in ns.
     unit: Option<u64>,
     fields: Vec<W3cField>,
+    /// True while lines precede the first `#Fields:` line, so that their fields are unknown.
+    lacks_header: bool,
     /// The unit of durations in ns, if the producer or the form of the durations determines it.
     known_unit: Option<u64>,
     /// The last `#Software:` line, or empty if there was none.
@@ -58,7 +63,7 @@ pub struct W3c {
     has_derived_days: bool,
     lacks_days: bool,
     /// True if any line had a field for a duration.
-    had_durations: bool,
+    has_durations: bool,
     /// The number of lines that describe connections without a request.
     connections: u64,
 }
@@ -81,18 +86,25 @@ impl W3c {
         }
     }
 
-    /// Returns true if the fields include a duration.
+    /// Returns true if any line so far had a field for a duration.
     pub fn has_durations(&self) -> bool {
-        let is_duration = |f: &W3cField| matches!(f, W3cField::Duration | W3cField::DurationIn(_));
-        self.fields.iter().any(is_duration)
+        self.has_durations
     }
 
     /// Determines the unit of durations from the first lines.
     pub fn sample(&mut self, lines: &[&[u8]]) {
         let mut evidence = UnitEvidence::default();
         let mut sampled = self.clone();
+        sampled.lacks_header = self.fields.is_empty();
         for line in lines {
+            let is_header = line.starts_with(FIELDS);
+            if !line.is_empty() && line[0] != b'#' && sampled.lacks_header {
+                self.lacks_header = true;
+            }
             sampled.line(line, &mut |_| {});
+            if is_header && self.fields.is_empty() {
+                self.fields.clone_from(&sampled.fields);
+            }
             let fields = sampled.fields.iter().zip(words(line));
             let durations = fields.filter(|(field, _)| **field == W3cField::Duration);
             for (_, word) in durations {
@@ -106,7 +118,7 @@ impl W3c {
                 }
             }
         }
-        (self.fields, self.known_unit) = (sampled.fields, sampled.known_unit);
+        (self.has_durations, self.known_unit) = (sampled.has_durations, sampled.known_unit);
         self.is_unit_by_form = sampled.is_unit_by_form && self.known_unit.is_some();
         self.has_fraction = evidence.has_fraction();
         // Seconds with a fraction follow the W3C draft, whereas IIS writes whole ms.
@@ -125,9 +137,16 @@ impl W3c {
 
     /// Continues the log whose previous file `before` read, if `lines` have the same fields.
     ///
-    /// The unit of durations carries over unless the lines show another unit. The day carries over
-    /// if the lines begin when the previous file ended. A `#Date:` line corrects the day.
+    /// Lines before the first `#Fields:` line have the fields of the previous file. The unit of
+    /// durations carries over unless the lines show another unit. The day carries over if the lines
+    /// begin when the previous file ended. A `#Date:` line corrects the day.
     pub fn continue_log(&mut self, before: &W3c, lines: &[&[u8]], is_sure: bool) {
+        if std::mem::take(&mut self.lacks_header) {
+            self.fields.clone_from(&before.fields);
+        }
+        if self.software.is_empty() {
+            self.software.clone_from(&before.software);
+        }
         if self.fields == before.fields || is_sure {
             let is_next = |day: &(i64, i64)| is_sure || self.is_next_hour(*day, lines);
             self.day = before.day.filter(is_next);
@@ -153,7 +172,7 @@ impl W3c {
         }
         next = W3c {
             fields: self.fields.clone(),
-            had_durations: self.had_durations,
+            has_durations: self.has_durations,
             known_unit: self.known_unit.filter(|_| !self.is_unit_by_form),
             ..W3c::new(self.zone.clone(), self.unit)
         };
@@ -198,9 +217,12 @@ impl W3c {
     }
 
     fn directive(&mut self, line: &[u8]) {
-        if let Some(names) = line.strip_prefix(b"#Fields:") {
+        if let Some(names) = line.strip_prefix(FIELDS) {
             self.fields = words(names).map(field).collect();
-            self.had_durations |= self.has_durations();
+            self.lacks_header = false;
+            let is_duration =
+                |f: &W3cField| matches!(f, W3cField::Duration | W3cField::DurationIn(_));
+            self.has_durations |= self.fields.iter().any(is_duration);
             let has = |prefix: &[u8]| {
                 words(names).any(|name| name.to_ascii_lowercase().starts_with(prefix))
             };
@@ -230,6 +252,9 @@ impl W3c {
     }
 
     fn parse<'a>(&mut self, line: &'a [u8]) -> Option<W3cLine<'a>> {
+        if self.lacks_header {
+            return None;
+        }
         let mut entry = Entry::default();
         let (mut date, mut time): (&[u8], &[u8]) = (b"", b"");
         let (mut local_date, mut local_time): (&[u8], &[u8]) = (b"", b"");
@@ -333,7 +358,7 @@ impl W3c {
         if self.lacks_days {
             advice.push(LogAdvice::NoDates);
         }
-        if !self.had_durations {
+        if !self.has_durations {
             advice.push(LogAdvice::NoTimeTaken);
         }
         if self.connections > 0 {
@@ -522,6 +547,45 @@ mod tests {
         // A file's own durations take precedence over the durations of the previous file.
         assert_eq!(duration_of("2000", "0.020", b""), (in_ms, true));
         assert_eq!(duration_of("0.020", "2000", b""), (in_s, true));
+    }
+
+    /// The fields of lines above the first `#Fields:` line are those of the previous file, if any.
+    #[test]
+    fn a_fields_line_applies_only_to_the_lines_below_it() {
+        const LINE: &str = "2026-05-01 10:00:00 /a 200 78\n";
+        const NAMED: &str = "#Fields: date time cs-uri-stem sc-status time-taken\n";
+        const UNNAMED: &str = "#Fields: date time cs-uri-stem x-status time-taken\n";
+        let statuses = |log: &str, before: &str| {
+            let lines: Vec<&[u8]> = log.lines().map(str::as_bytes).collect();
+            let reader = |log: &str| {
+                let lines: Vec<&[u8]> = log.lines().map(str::as_bytes).collect();
+                let mut w3c = W3c::new(Zone::default(), None);
+                w3c.sample(&lines);
+                w3c
+            };
+            let mut w3c = reader(log);
+            if !before.is_empty() {
+                let mut previous = reader(before);
+                for line in before.lines() {
+                    previous.line(line.as_bytes(), &mut |_| {});
+                }
+                w3c.continue_log(&previous, &lines, true);
+            }
+            let mut found = Vec::new();
+            for line in lines {
+                w3c.line(line, &mut |e: &Entry| found.push(e.status));
+            }
+            found
+        };
+        for (first, second, expected) in [(UNNAMED, NAMED, [0, 200]), (NAMED, UNNAMED, [200, 0])] {
+            let log = format!("{first}{LINE}{second}{LINE}");
+            assert_eq!(statuses(&log, ""), expected);
+            // The same log in two files.
+            assert_eq!(statuses(&format!("{LINE}{second}{LINE}"), first), expected);
+            // The beginning of the log is missing.
+            let rest = format!("{LINE}{second}{LINE}");
+            assert_eq!(statuses(&rest, ""), expected[1..]);
+        }
     }
 
     /// Tomcat 10.1, ExtendedAccessLogValve.

@@ -10,7 +10,9 @@ use std::collections::BTreeMap;
 fn counts() -> impl Strategy<Value = Counts> {
     // Uniform over magnitudes; otherwise most times would be close to an hour.
     let value = (0..42_u32, any::<u64>()).prop_map(|(bits, any)| any % (1 << bits));
-    let pairs = prop::collection::btree_map(value, 0..1_000_000_000_u64, 0..60);
+    // 60 of these counts add up to less than 2⁶³.
+    let count = (0..57_u32, any::<u64>()).prop_map(|(bits, any)| any % (1 << bits));
+    let pairs = prop::collection::btree_map(value, count, 0..60);
     pairs.prop_map(|pairs: BTreeMap<u64, u64>| {
         let within = pairs.into_iter().filter(|(ns, _)| *ns <= Counts::MAX_NS);
         Counts(within.collect())
@@ -35,6 +37,22 @@ proptest! {
         prop_assert_eq!(packed.median(), unpacked.median());
         prop_assert_eq!(&*histogram::blob(&packed).unwrap().unwrap(), &blob[..]);
         prop_assert_eq!(packed, SliceTimes::from(unpacked));
+    }
+}
+
+/// From 2⁶² on, a count has all eight bits of its ninth byte.
+#[test]
+fn the_largest_counts_are_kept() {
+    for count in [1 << 55, (1 << 62) - 1, 1 << 62, i64::MAX as u64] {
+        let counts = Counts(vec![(1, count)]);
+        let histogram = histogram::histogram(&counts).unwrap();
+        let mut expected = Vec::new();
+        V2Serializer::new()
+            .serialize(&histogram, &mut expected)
+            .unwrap();
+        let blob = encode(&counts).unwrap().unwrap();
+        assert_eq!(blob, expected, "{count}");
+        assert_eq!(decode(&blob), Ok(counts));
     }
 }
 
