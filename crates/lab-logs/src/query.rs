@@ -621,7 +621,10 @@ mod tests {
     fn a_truncated_statement_folds_like_its_query() {
         for (statement, query) in [
             ("SELECT f(\"a\") FROM \"ord", "SELECT f(?) FROM ?"),
-            ("UPDATE t SET a = \"b\" WHERE c.\"d", "UPDATE t SET a = ? WHERE c.?"),
+            (
+                "UPDATE t SET a = \"b\" WHERE c.\"d",
+                "UPDATE t SET a = ? WHERE c.?",
+            ),
             ("a IN (f('s', \"C\" from \" x), ('y", "a IN (f(?, ? from ?"),
         ] {
             assert_eq!(mysql(statement), query);

@@ -16,15 +16,21 @@ mod load;
 mod side;
 mod work;
 
+pub(crate) use differing::load_facts as load_method_facts;
+pub(crate) use facts::{Facts, yes_or_no};
+pub(crate) use side::Sides;
+pub(crate) use work::load_facts as load_work_facts;
+
 pub use caveat::{Caveat, CaveatKind, NotCompared, WhichRun};
 pub use changed::{Between, Changed, ControlChange};
 pub use facts::{Differing, ProgramMatch};
 pub use incomparable::Incomparable;
 pub use side::Recorded;
 
+use crate::kind::kind_of;
 use incomparable::{checked_plan, one_experiment, same_work};
-use lab_model::{IdVec, Part, PointId, parts};
-use side::{RunSide, Sides};
+use lab_model::{IdVec, Metric, Part, PointId, parts};
+use side::RunSide;
 use std::collections::HashSet;
 
 /// Compares two runs of one experiment, target by target, relative to `first`.
@@ -83,13 +89,17 @@ fn common_parts([first, second]: &[Vec<Part>; 2]) -> Vec<[&Part; 2]> {
         .collect()
 }
 
-/// Gives the second run's server the first run's name if both are load runs with one server.
+/// Gives the second run's server the first run's name if both runs have one server, which is named
+/// after its address.
 ///
 /// The addresses of the servers may differ. The servers count as the same because the requests are
 /// the same.
 fn give_one_name(parts: &mut [Vec<Part>; 2]) {
     let [first, second] = parts.each_mut().map(|parts| match parts.as_mut_slice() {
-        [only] => only.run.plan_mut().filter(|plan| plan.load().is_some()),
+        [only] => {
+            let plan = only.run.plan_mut();
+            plan.filter(|plan| kind_of(plan).is_named_by_address())
+        }
         _ => None,
     });
     let (Some(first), Some(second)) = (first, second) else {
@@ -100,32 +110,53 @@ fn give_one_name(parts: &mut [Vec<Part>; 2]) {
     }
 }
 
+/// The changes between two runs on one target.
+#[derive(Default)]
+pub(crate) struct Changes {
+    pub changes: Vec<Changed>,
+    pub controls: Vec<ControlChange>,
+}
+
+/// Returns the changes of the ratios to the baseline, and of the times, of batches or whole
+/// commands. Returns `None` if there are none.
+pub(crate) fn changes_of_batches(sides: &Sides, points: &[[PointId; 2]]) -> Option<Changes> {
+    let batches = batches::Batches::new(sides);
+    let mut found = Changes::default();
+    if sides.have_one_baseline() {
+        (found.changes, found.controls) = batches.ratios(points);
+    }
+    let times = batches.times(points);
+    if times.is_empty() {
+        return None;
+    }
+    found.changes.extend(times);
+    Some(found)
+}
+
+/// Returns the changes of servers under load. `metrics` are the compared metrics of a point.
+pub(crate) fn changes_of_load(
+    sides: &Sides,
+    points: &[[PointId; 2]],
+    metrics: impl Fn(PointId) -> &'static [Metric],
+) -> Changes {
+    Changes {
+        changes: load::changes(sides, points, metrics),
+        controls: Vec::new(),
+    }
+}
+
 /// Returns the changes on one target, or `None` if the runs have no subject and point in common on
 /// it.
 fn on_target(sides: &Sides) -> Option<Between> {
     let points = sides.points();
-    let baseline = sides.0.each_ref().map(|side| side.baseline().name.as_str());
-    let same = baseline[0] == baseline[1];
-    let (mut changes, mut controls) = (Vec::new(), Vec::new());
-    if sides.0[0].plan.load().is_some() {
-        changes = load::changes(sides, &points);
-    } else {
-        let batches = batches::Batches::new(sides);
-        if same {
-            (changes, controls) = batches.ratios(&points);
-        }
-        let times = batches.times(&points);
-        if times.is_empty() {
-            return None;
-        }
-        changes.extend(times);
-    }
-    if changes.is_empty() {
+    let baseline = &sides.0[0].baseline().name;
+    let found = kind_of(sides.0[0].plan).changes(sides, &points)?;
+    if found.changes.is_empty() {
         return None;
     }
     let mut between = Between {
-        baseline: same.then(|| baseline[0].to_string()),
-        baseline_program: sides.program(baseline[0]),
+        baseline: sides.have_one_baseline().then(|| baseline.clone()),
+        baseline_program: sides.program(baseline),
         blocks: sides
             .0
             .each_ref()
@@ -133,8 +164,8 @@ fn on_target(sides: &Sides) -> Option<Between> {
         level: 1.0 - sides.alpha(),
         times_level: 1.0 - sides.level_without_verdict().alpha,
         margin: sides.margin(),
-        changes,
-        controls,
+        changes: found.changes,
+        controls: found.controls,
         apart: not_compared(sides, &points),
         differences: differing::on_target(sides),
         caveats: Vec::new(),

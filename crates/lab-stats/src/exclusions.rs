@@ -5,6 +5,7 @@
 //! Only subjects that did the same work are compared.
 
 use crate::analysis::{Exclusion, ExclusionReason, StatusCount};
+use crate::kind::kind_of;
 use crate::settings;
 use lab_model::{Failure, Plan, PointId, Run, SubjectId};
 use std::collections::BTreeMap;
@@ -16,13 +17,12 @@ pub fn exclusions(run: &Run, plan: &Plan) -> Vec<Exclusion> {
     let mut reasons = failures(run, plan);
     reasons.extend(without_baseline(run, plan));
     reasons.extend(different_settings(run, plan));
-    reasons.extend(different_exits(run, plan));
     let cut_short = crate::cut_short::exclusions(run, plan).into_iter();
     let cut_short: Vec<Exclusion> = cut_short.filter(|r| is_new(&reasons, r)).collect();
     reasons.extend(cut_short);
-    let not_steady = crate::turn_levels::exclusions(run, plan).into_iter();
-    let not_steady: Vec<Exclusion> = not_steady.filter(|r| is_new(&reasons, r)).collect();
-    reasons.extend(not_steady);
+    let of_kind = kind_of(plan).exclusions(run, plan).into_iter();
+    let of_kind: Vec<Exclusion> = of_kind.filter(|r| is_new(&reasons, r)).collect();
+    reasons.extend(of_kind);
     reasons.sort_by_key(|reason| (reason.subject, reason.point));
     gathered(reasons, plan)
 }
@@ -152,17 +152,8 @@ fn different_settings(run: &Run, plan: &Plan) -> Vec<Exclusion> {
         .collect()
 }
 
-/// Excludes commands whose runs did not all return the same exit status as the baseline's runs.
-///
-/// A command that failed did different work. If the plan lists the expected statuses, runs with
-/// other statuses do not count, and all commands are compared.
-fn different_exits(run: &Run, plan: &Plan) -> Vec<Exclusion> {
-    let Some(commands) = plan.commands() else {
-        return Vec::new();
-    };
-    if !commands.ignore_failure || !commands.expected_statuses.is_empty() {
-        return Vec::new();
-    }
+/// Excludes subjects whose runs did not all return the same exit status as the baseline's runs.
+pub(crate) fn different_exits(run: &Run, plan: &Plan) -> Vec<Exclusion> {
     let mut statuses: BTreeMap<(SubjectId, PointId), ExitStatuses> = BTreeMap::new();
     for exit in run.blocks.iter().flat_map(|block| &block.exits) {
         let counts = statuses.entry((exit.subject, exit.point)).or_default();

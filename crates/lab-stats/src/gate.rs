@@ -9,6 +9,7 @@
 
 use crate::analysis::Verdict;
 use crate::between::{Between, Changed};
+use crate::kind::kind_of;
 use crate::load::{error_fraction, hidden, quantiles};
 use crate::results::{Comparison, Results, Value};
 use lab_model::{
@@ -295,21 +296,27 @@ impl GateMetric {
 fn names(plan: &Plan) -> Vec<(String, Metric)> {
     let own = plan.cases.iter().flat_map(|case| &case.metrics);
     let own = own.map(|metric| (metric.id.to_string(), metric.clone()));
-    let standard: Vec<(String, Metric)> = if plan.load().is_some() {
-        let names = LOAD_NAMES.iter();
-        names
-            .map(|(name, m)| ((*name).to_owned(), m.clone()))
-            .collect()
-    } else {
-        let names = [
-            ("time", plan.main_metric().clone()),
-            ("mean", Metric::MEAN_WALL),
-            ("cpu", Metric::MEAN_CPU),
-            ("memory", Metric::PEAK_MEMORY),
-        ];
-        names.map(|(name, m)| (name.to_owned(), m)).to_vec()
-    };
+    let standard = kind_of(plan).gate_metrics(plan);
     distinct(standard.into_iter().chain(own))
+}
+
+/// Returns the names that conditions on batches or whole commands may use, with their metrics.
+pub(crate) fn batch_metrics(plan: &Plan) -> Vec<(String, Metric)> {
+    let names = [
+        ("time", plan.main_metric().clone()),
+        ("mean", Metric::MEAN_WALL),
+        ("cpu", Metric::MEAN_CPU),
+        ("memory", Metric::PEAK_MEMORY),
+    ];
+    names.map(|(name, m)| (name.to_owned(), m)).to_vec()
+}
+
+/// Returns the names that conditions on a load may use, with their metrics.
+pub(crate) fn load_metrics() -> Vec<(String, Metric)> {
+    let names = LOAD_NAMES.iter();
+    names
+        .map(|(name, m)| ((*name).to_owned(), m.clone()))
+        .collect()
 }
 
 /// Judges the conditions of a run's plan for every subject and point.
@@ -344,7 +351,8 @@ fn judge_values(
     plan: &Plan,
 ) -> Vec<JudgedGate> {
     let others = others(plan);
-    let is_meant = |s: SubjectId| plan.load().is_some() || others.is_empty() || others.contains(&s);
+    let has_requests = kind_of(plan).has_requests();
+    let is_meant = |s: SubjectId| has_requests || others.is_empty() || others.contains(&s);
     let mut judged = Vec::new();
     for point in plan.points.ids() {
         for subject in plan.compared().filter(|&s| plan.takes_part(s, point)) {
@@ -355,7 +363,7 @@ fn judge_values(
                 results,
                 subject,
                 point,
-                is_load: plan.load().is_some(),
+                has_requests,
             };
             let (decision, found) = judge_value(condition, bound, &server);
             judged.push(JudgedGate {
@@ -667,9 +675,7 @@ fn hides_percentiles(results: &Results, subject: SubjectId, point: PointId, plan
         p == point && (s == subject || s == plan.baseline)
     };
     let lacks = |metric| results.comparison(subject, point, &metric).is_none();
-    plan.load().is_some()
-        && results.errors.iter().any(fails)
-        && (lacks(Metric::P50) || lacks(Metric::P99))
+    results.errors.iter().any(fails) && (lacks(Metric::P50) || lacks(Metric::P99))
 }
 
 /// The results of a subject at a point.
@@ -677,7 +683,7 @@ struct Measurement<'r> {
     results: &'r Results,
     subject: SubjectId,
     point: PointId,
-    is_load: bool,
+    has_requests: bool,
 }
 
 impl Measurement<'_> {
@@ -699,7 +705,7 @@ impl Measurement<'_> {
         let GateMetric::Metric(metric) = metric else {
             return false;
         };
-        self.is_load
+        self.has_requests
             && part_of_10_000(metric).is_some()
             && self.value(metric).is_none()
             && self.count(&Metric::SERVED) > 0
@@ -714,7 +720,7 @@ impl Measurement<'_> {
             return fraction.ok_or(InconclusiveReason::NothingEnded);
         };
         let reason = || match part_of_10_000(metric) {
-            _ if !self.is_load => InconclusiveReason::NotMeasured,
+            _ if !self.has_requests => InconclusiveReason::NotMeasured,
             _ if served == 0 && *metric != Metric::THREADS => InconclusiveReason::NothingServed,
             Some(_) if self.results.is_overloaded(self.subject, self.point) => {
                 InconclusiveReason::Overloaded
@@ -734,7 +740,7 @@ impl Measurement<'_> {
             return None;
         };
         let (failed, served) = (self.count(&Metric::ERRORS), self.count(&Metric::SERVED));
-        let is_hidden = self.is_load && hidden(failed, served, part_of_10_000(metric)?);
+        let is_hidden = self.has_requests && hidden(failed, served, part_of_10_000(metric)?);
         is_hidden.then_some(InconclusiveReason::ErrorsHide { failed })
     }
 }

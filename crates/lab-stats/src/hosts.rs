@@ -3,10 +3,10 @@
 //! than chance explains.
 
 use crate::few_blocks::{self, Deviation};
-use crate::load::visits::Visits;
+use crate::kind::{BlockRatios, kind_of};
 use crate::random_effect::{self, GroupEffects};
 use crate::spending;
-use crate::table::{BatchTable, sound_plan};
+use crate::table::sound_plan;
 use lab_model::{Agent, Block, Interval, Metric, Plan, PointId, Run, SubjectId, TargetId};
 use std::iter::zip;
 
@@ -146,7 +146,7 @@ pub fn effects(run: &Run) -> Vec<HostEffect> {
     if hosts.iter().filter(|host| host.blocks > 0).count() < 2 {
         return Vec::new();
     }
-    let measured = BlockValues::new(run, plan);
+    let ratios = kind_of(plan).block_ratios(run, plan);
     let blocks: Vec<Option<usize>> = run
         .complete_blocks()
         .map(|block| host_of(run, &hosts, block))
@@ -155,7 +155,7 @@ pub fn effects(run: &Run) -> Vec<HostEffect> {
     let compared: Vec<(ComparedScope, Vec<Vec<f64>>)> = scopes
         .into_iter()
         .map(|scope| {
-            let logs = scope.logs(plan, &measured);
+            let logs = scope.logs(plan, &ratios);
             let mut by_host = vec![Vec::new(); hosts.len()];
             for (host, log) in blocks.iter().zip(logs) {
                 if let (Some(host), Some(log)) = (host, log) {
@@ -207,44 +207,6 @@ fn host_of(run: &Run, hosts: &[MeasuringHost], block: &Block) -> Option<usize> {
     hosts.iter().position(|host| is_same(host.agent, agent))
 }
 
-/// The samples or slices of a run, reduced to one value per block.
-enum BlockValues<'r> {
-    Batches(BatchTable),
-    Servers(Visits<'r>),
-}
-
-impl<'r> BlockValues<'r> {
-    fn new(run: &'r Run, plan: &Plan) -> BlockValues<'r> {
-        match plan.serving() {
-            None => BlockValues::Batches(BatchTable::new(run, plan)),
-            Some(_) => BlockValues::Servers(Visits::new(run, plan)),
-        }
-    }
-
-    /// Returns the logarithm of the ratio in each block, or `None` for a block that lacks the
-    /// subject or the baseline.
-    fn log_ratios(
-        &self,
-        subject: SubjectId,
-        baseline: SubjectId,
-        point: PointId,
-    ) -> Vec<Option<f64>> {
-        match self {
-            BlockValues::Batches(table) => table.log_ratios(subject, baseline, point),
-            BlockValues::Servers(visits) => {
-                let pairs = zip(
-                    visits.by_replicate(subject, point),
-                    visits.by_replicate(baseline, point),
-                );
-                let cpu = &Metric::SERVER_CPU;
-                pairs
-                    .map(|(a, b)| Some((a?.value(cpu)? / b?.value(cpu)?).ln()))
-                    .collect()
-            }
-        }
-    }
-}
-
 /// A subject at one point or over all points.
 struct ComparedScope {
     subject: SubjectId,
@@ -262,7 +224,7 @@ fn scopes(plan: &Plan) -> Vec<ComparedScope> {
             plan.points[*p].target == target
                 && plan.takes_part(subject, *p)
                 && case.rate.is_none()
-                && !(plan.serving().is_some() && plan.is_open(*p))
+                && !plan.is_open(*p)
                 && !case.uncompared
         };
         let points: Vec<PointId> = plan.points.ids().filter(counts).collect();
@@ -287,10 +249,10 @@ fn scopes(plan: &Plan) -> Vec<ComparedScope> {
 
 impl ComparedScope {
     /// Returns the logarithm of the ratio in each block, or `None` for a block that lacks a point.
-    fn logs(&self, plan: &Plan, measured: &BlockValues) -> Vec<Option<f64>> {
+    fn logs(&self, plan: &Plan, ratios: &BlockRatios) -> Vec<Option<f64>> {
         let baseline = plan.baseline_for(plan.subjects[self.subject].target);
         let each = self.points.iter();
-        let each = each.map(|&point| measured.log_ratios(self.subject, baseline, point));
+        let each = each.map(|&point| ratios(self.subject, baseline, point));
         let each: Vec<Vec<Option<f64>>> = each.collect();
         let mean = |block: usize| {
             let logs = each.iter().map(|logs| logs[block]);

@@ -32,6 +32,7 @@ pub mod forecast;
 pub mod gate;
 pub mod helpers;
 pub mod hosts;
+mod kind;
 pub mod latencies;
 pub mod likelihood;
 pub mod load;

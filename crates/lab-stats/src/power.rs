@@ -8,6 +8,7 @@
 use crate::analysis::{Exclusion, ExclusionKind, ExclusionReason};
 use crate::chi_square;
 use crate::few_blocks::Deviation;
+use crate::kind::kind_of;
 use crate::results::compare::ComparisonSource;
 use crate::results::judge::Basis;
 use crate::results::{batches, calls};
@@ -120,7 +121,7 @@ impl Forecast {
 /// A subject that may not have reached its steady state is included, and listed in
 /// [`Forecast::unsteady`].
 pub fn forecast(pilot: &Run, plan: &Plan) -> Result<Forecast, NoForecast> {
-    if plan.load().is_some() {
+    if !kind_of(plan).can_forecast() {
         return Err(NoForecast::Load);
     }
     let blocks = pilot.complete_blocks().count() as u32;

@@ -12,7 +12,7 @@ use crate::normal::upper_quantile;
 use crate::order;
 use crate::steady::{Steady, steady_batches};
 use crate::table::BatchTable;
-use lab_model::{Pilot, Plan, PointId, Run, SubjectId, Work};
+use lab_model::{Pilot, Plan, PointId, Run, SubjectId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Turns are above the pilot's level if their difference from it, in logarithms, exceeds this value
@@ -50,8 +50,7 @@ pub(crate) fn exclusions(run: &Run, plan: &Plan) -> Vec<Exclusion> {
     // With multiple agents, only one agent runs the pilots, and the other machines have levels of
     // their own.
     let agents: BTreeSet<_> = run.blocks.iter().map(|block| block.agent).collect();
-    let is_checked = matches!(plan.work, Work::Batches) && agents.len() <= 1;
-    if !is_checked || run.pilots.iter().all(|pilot| pilot.ages.is_empty()) {
+    if agents.len() > 1 || run.pilots.iter().all(|pilot| pilot.ages.is_empty()) {
         return Vec::new();
     }
     let mut off: BTreeMap<SubjectId, Vec<OffLevel>> = BTreeMap::new();

@@ -8,6 +8,7 @@ use super::facts::{Differing, ProgramMatch};
 use super::side::{RunSide, Sides};
 use crate::analysis::Verdict;
 use crate::family;
+use crate::kind::kind_of;
 use crate::results::judge::candidates;
 use crate::results::warning::Unfinished;
 use crate::results::{Results, Warning, WarningKind, results};
@@ -42,7 +43,10 @@ fn machine(between: &Between) -> Option<Caveat> {
 
 /// Lists the load runs in which the load generator dominates some values.
 fn generator(sides: &Sides) -> Option<Caveat> {
-    let loads = sides.0.iter().filter(|side| side.plan.load().is_some());
+    let loads = sides
+        .0
+        .iter()
+        .filter(|side| kind_of(side.plan).has_requests());
     let loads: Vec<(&str, Results)> = loads
         .map(|side| (&side.run.name[..], results(side.run)))
         .collect();

@@ -4,8 +4,9 @@
 //!
 //! Seeds are not listed, because they always differ.
 
-use super::facts::{Differing, Facts, seconds, unequal};
+use super::facts::{Differing, Facts, seconds, unequal, yes_or_no};
 use super::side::{RunSide, Sides};
+use crate::kind::kind_of;
 use lab_model::{
     BlockState, Ending, Host, LoadSpec, Plan, Protocol, Run, Service, Subject, SubjectId,
 };
@@ -123,7 +124,7 @@ pub(crate) fn measuring(first: &Run, second: &Run) -> Vec<Differing> {
 }
 
 /// Returns facts about how a load was generated.
-fn putting_on(load: &LoadSpec) -> Facts {
+pub(crate) fn load_facts(load: &LoadSpec) -> Facts {
     let urls = load.requests.iter().flatten().map(|r| r.url.as_str());
     let origin = |url: &str| url.splitn(4, '/').take(3).collect::<Vec<_>>().join("/");
     let origins: BTreeSet<String> = urls.map(origin).collect();
@@ -191,10 +192,6 @@ fn subjects(run: &Run) -> &[Subject] {
     run.plan().map_or(&[], |plan| plan.subjects.as_ref())
 }
 
-fn yes_or_no(value: bool) -> String {
-    if value { "yes" } else { "no" }.to_string()
-}
-
 fn filled(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_string())
 }
@@ -256,29 +253,12 @@ fn measure(plan: &Plan) -> Facts {
     ]
     .map(|(name, value)| (name.to_string(), value))
     .into();
-    // The only server of a load run is named after its address, which may differ.
-    if plan.load().is_none() || plan.subjects.len() > 1 {
+    // The address of the only server may differ.
+    if !kind_of(plan).is_named_by_address() || plan.subjects.len() > 1 {
         let name = plan.subjects.get(plan.baseline).map(|s| s.name.clone());
         facts.push(("baseline".into(), name.unwrap_or_default()));
     }
-    if let Some(commands) = plan.commands() {
-        let cores = commands
-            .cores
-            .map(|cores| format!("{cores:?}").to_lowercase());
-        facts.push((
-            "same output required".into(),
-            yes_or_no(commands.same_output),
-        ));
-        facts.push((
-            "failures ignored".into(),
-            yes_or_no(commands.ignore_failure),
-        ));
-        facts.push((
-            "cores".into(),
-            cores.unwrap_or("detected by the pilot".into()),
-        ));
-    }
-    facts.extend(plan.load().into_iter().flat_map(putting_on));
+    facts.extend(kind_of(plan).method_facts());
     let workload = plan.workload.iter();
     facts.extend(workload.map(|w| {
         (

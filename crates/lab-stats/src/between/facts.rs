@@ -57,3 +57,8 @@ pub(crate) fn unequal(first: Facts, second: Facts) -> Vec<Differing> {
 pub(crate) fn seconds(ns: u64) -> String {
     format!("{} s", ns as f64 / 1e9)
 }
+
+/// Formats a setting that is either on or off.
+pub(crate) fn yes_or_no(value: bool) -> String {
+    if value { "yes" } else { "no" }.to_string()
+}

@@ -3,6 +3,7 @@
 
 use super::facts::Differing;
 use super::work;
+use crate::kind::kind_of;
 use crate::table::sound_plan;
 use lab_model::{Plan, Run};
 
@@ -71,15 +72,13 @@ pub(crate) fn one_experiment(
     [a, b]: [&Plan; 2],
     [first, second]: [&Run; 2],
 ) -> Result<(), Incomparable> {
-    // A load run is named after the server's address, which may differ.
-    let is_one_experiment =
-        (a.load().is_some() && b.load().is_some()) || a.experiment == b.experiment;
-    let kind = |plan: &Plan| (plan.commands().is_some(), plan.load().is_some());
-    if !is_one_experiment || kind(a) != kind(b) {
-        let name = |plan: &Plan| match kind(plan) {
-            (true, _) => format!("{} (whole commands)", plan.experiment),
-            (_, true) => format!("{} (a load)", plan.experiment),
-            _ => plan.experiment.clone(),
+    let kinds = [a, b].map(kind_of);
+    let are_addressed = kinds.iter().all(|kind| kind.is_named_by_address());
+    let is_one_experiment = are_addressed || a.experiment == b.experiment;
+    if !is_one_experiment || kinds[0].name() != kinds[1].name() {
+        let name = |plan: &Plan| match kind_of(plan).name() {
+            Some(kind) => format!("{} ({kind})", plan.experiment),
+            None => plan.experiment.clone(),
         };
         return Err(Incomparable::Experiments(name(a), name(b)));
     }

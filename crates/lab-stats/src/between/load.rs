@@ -17,53 +17,27 @@ use crate::order;
 use crate::outlook::{Outlook, SAME_ALPHA};
 use crate::ratio::{Level, Ratio};
 use crate::verdict::verdict;
-use lab_model::{Interval, Metric, Plan, PointId};
+use lab_model::{Interval, Metric, PointId};
 use std::iter::zip;
-
-static ALL: [Metric; 7] = [
-    Metric::TIME_PER_REQUEST,
-    Metric::P50,
-    Metric::P90,
-    Metric::P99,
-    Metric::P999,
-    Metric::SERVER_CPU,
-    Metric::SERVER_MEMORY,
-];
-
-static OPEN: [Metric; 3] = [Metric::P50, Metric::P90, Metric::P99];
-
-static CLOSED: [Metric; 3] = [
-    Metric::TIME_PER_REQUEST,
-    Metric::SERVER_CPU,
-    Metric::SERVER_MEMORY,
-];
-
-/// Returns the metrics in which two runs are compared at a point.
-///
-/// For servers that benchlab starts, these are memory and the metrics in which each run compares
-/// its servers at the point.
-fn metrics(plan: &Plan, point: PointId) -> &'static [Metric] {
-    match (plan.serving(), plan.is_open(point)) {
-        (None, _) => &ALL,
-        (Some(_), true) => &OPEN,
-        (Some(_), false) => &CLOSED,
-    }
-}
 
 /// A server at a point, its visits in both runs, and a metric in which the two runs can be
 /// compared.
 type ComparablePair<'v, 'r> = (PointPair, [Vec<&'v Visit<'r>>; 2], &'static Metric);
 
 /// Returns the changes of all servers. Their intervals are simultaneous at level `1 - alpha` over
-/// all comparisons (Bonferroni).
-pub(crate) fn changes(sides: &Sides, points: &[[PointId; 2]]) -> Vec<Changed> {
+/// all comparisons (Bonferroni). `metrics` are the compared metrics of a point.
+pub(crate) fn changes(
+    sides: &Sides,
+    points: &[[PointId; 2]],
+    metrics: impl Fn(PointId) -> &'static [Metric],
+) -> Vec<Changed> {
     let visits = sides
         .0
         .each_ref()
         .map(|side| Visits::new(side.run, side.plan));
     let mut compared: Vec<ComparablePair> = Vec::new();
     for &points in points {
-        let metrics = metrics(sides.0[0].plan, points[0]);
+        let metrics = metrics(points[0]);
         for pair in sides.measured(points) {
             let of = |i: usize| visits[i].by_replicate(pair.subjects[i], pair.points[i]);
             let paired = [0, 1].map(|i| of(i).flatten().collect::<Vec<&Visit>>());

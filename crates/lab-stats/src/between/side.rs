@@ -135,6 +135,12 @@ impl Sides<'_> {
         spending::alpha(a.run, a.plan).min(spending::alpha(b.run, b.plan))
     }
 
+    /// Returns true if the baselines of both runs have the same name.
+    pub fn have_one_baseline(&self) -> bool {
+        let [a, b] = self.0.each_ref().map(|side| &side.baseline().name);
+        a == b
+    }
+
     /// Returns the confidence level of a change without a verdict.
     pub fn level_without_verdict(&self) -> Level {
         let [a, b] = self.0.each_ref().map(|side| side.plan.measure.alpha);

@@ -2,6 +2,7 @@
 //! Compares the work that the subjects of two runs did.
 
 use super::facts::{Differing, Facts, seconds, unequal};
+use crate::kind::kind_of;
 use lab_model::{Arrivals, Case, LoadSpec, Plan, PlannedRequest, PointId, Stage, Target};
 use std::collections::BTreeSet;
 
@@ -9,9 +10,7 @@ use std::collections::BTreeSet;
 pub(crate) fn work(first: &Plan, second: &Plan) -> Vec<Differing> {
     let facts = |plan: &Plan| {
         let mut facts: Facts = plan.targets.iter().flat_map(target).collect();
-        let input = plan.commands().into_iter().flat_map(|c| c.input.clone());
-        facts.extend(input.map(|file| ("the input file".into(), file)));
-        facts.extend(plan.load().into_iter().flat_map(load_facts));
+        facts.extend(kind_of(plan).work_facts());
         facts
     };
     unequal(facts(first), facts(second))
@@ -26,16 +25,15 @@ pub(crate) fn same_work(first: &Plan, a: PointId, second: &Plan, b: PointId) -> 
         (work, unit, empty, case.check.clone())
     };
     let (x, y) = (&first.points[a], &second.points[b]);
-    // The work of a load's case contains the server's address. The requests of a load are compared
-    // elsewhere.
-    let are_loads = first.load().is_some() && second.load().is_some();
-    (are_loads || work(first.case(a)) == work(second.case(b)))
+    // The work of a case can contain the server's address. The requests are compared elsewhere.
+    let are_addressed = [first, second].map(|plan| kind_of(plan).is_named_by_address());
+    (are_addressed == [true; 2] || work(first.case(a)) == work(second.case(b)))
         && x.params == y.params
         && x.writes == y.writes
 }
 
 /// Returns the requests of a load and its rates, without the addresses of the servers.
-fn load_facts(load: &LoadSpec) -> Facts {
+pub(crate) fn load_facts(load: &LoadSpec) -> Facts {
     let path = |url: &str| match url.split_once("://") {
         Some((_, rest)) => rest.find('/').map_or("/", |at| &rest[at..]).to_string(),
         None => url.to_string(),

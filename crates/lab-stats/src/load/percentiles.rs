@@ -7,6 +7,7 @@
 use super::quantiles::{self, Tails};
 use super::visits::{Visit, Visits};
 use crate::bootstrap;
+use crate::kind::kind_of;
 use lab_model::{Interval, Plan, PointId, Run, SubjectId};
 
 /// The percentiles that `ab` prints, in units of 1/10,000.
@@ -42,7 +43,7 @@ pub struct Percentiles {
 ///
 /// The intervals have the plan's confidence level, and are not adjusted for multiple comparisons.
 pub fn percentiles(run: &Run) -> Vec<Percentiles> {
-    let Some(plan) = run.plan().filter(|plan| plan.load().is_some()) else {
+    let Some(plan) = run.plan().filter(|plan| kind_of(plan).has_requests()) else {
         return Vec::new();
     };
     let visits = Visits::new(run, plan);

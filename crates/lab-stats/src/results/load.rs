@@ -32,7 +32,7 @@ static SEND_DELAY_TIMES: [Metric; 7] = [
 ];
 
 /// Returns the results of a load.
-pub(super) fn results(run: &Run, traits: &LoadTraits) -> Results {
+pub(crate) fn results(run: &Run, traits: &LoadTraits) -> Results {
     let Some(plan) = sound_plan(run) else {
         return Results::default();
     };

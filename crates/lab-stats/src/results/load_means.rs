@@ -13,7 +13,7 @@ use lab_model::point_load::KEEP_ALIVE;
 use lab_model::{CaseId, Metric, Plan, PointId, SubjectId, SubjectPoint};
 
 /// The rates and costs of servers at a closed-loop point.
-pub(super) static RATES: [Metric; 2] = [Metric::THROUGHPUT, Metric::SERVER_CPU];
+pub(crate) static RATES: [Metric; 2] = [Metric::THROUGHPUT, Metric::SERVER_CPU];
 
 /// Returns each case of a plan. If there is more than one case, also returns `None` for all cases
 /// together.
@@ -45,7 +45,7 @@ pub(super) fn by_block(
 }
 
 /// Adds comparisons of the mean CPU time of a request, by case, then with and without keep-alive.
-pub(super) fn over_points(family: &mut ComparisonFamily, visits: &Visits) {
+pub(crate) fn over_points(family: &mut ComparisonFamily, visits: &Visits) {
     let plan = family.basis.plan;
     let logs = |subject, point| -> Blocks {
         visits.mean_logs([subject, plan.baseline], point, |v| {
@@ -70,7 +70,7 @@ pub(super) fn over_points(family: &mut ComparisonFamily, visits: &Visits) {
 ///
 /// Each effect is a mean over the numbers of connections that were measured both with and without
 /// keep-alive.
-pub(super) fn reconnects(basis: &Basis, visits: &Visits) -> Vec<Effect> {
+pub(crate) fn reconnects(basis: &Basis, visits: &Visits) -> Vec<Effect> {
     let plan = basis.plan;
     let pairs = cases(plan).flat_map(|case| plan.compared().map(move |s| (case, s)));
     let of = |(case, subject): (Option<CaseId>, SubjectId)| {

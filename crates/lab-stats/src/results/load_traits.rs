@@ -8,7 +8,7 @@ use crate::load::visits::Visits;
 use lab_model::Metric;
 
 /// The differences between load on running servers and load on servers that benchlab starts.
-pub(super) struct LoadTraits {
+pub(crate) struct LoadTraits {
     /// The metrics in which servers are compared at a closed-loop point.
     pub closed: &'static [Metric],
     /// The metrics in which servers are compared at an open-loop point.

@@ -2,8 +2,8 @@
 //! Computes the results of a run from the results of its parts, with the subjects, points and cases
 //! of the whole run.
 
-use super::kind::{WorkKind, kind_of};
 use super::{Key, Over, Results, Warning, WarningKind, warnings};
+use crate::kind::{WorkKind, kind_of};
 use lab_model::{BlockState, CaseId, IdVec, Plan, PointId, Run, SubjectId, TargetId, parts};
 
 /// Combines the results that `results` returns for each part of a run.
@@ -14,7 +14,7 @@ pub(super) fn combine(
     let Some(plan) = crate::table::sound_plan(run) else {
         return Results::default();
     };
-    let kind = kind_of(&plan.work);
+    let kind = kind_of(plan);
     let of_part = |part: &Run, id_map: &PartNumbers, alpha_fraction| {
         results(kind, part, id_map, alpha_fraction)
     };

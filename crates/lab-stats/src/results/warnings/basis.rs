@@ -3,6 +3,7 @@
 
 use crate::family;
 use crate::forecast::TimeBudget;
+use crate::kind::kind_of;
 use crate::load::quantiles;
 use crate::load::visits::per_10_000;
 use crate::results::compare::Pair;
@@ -143,7 +144,7 @@ pub(super) fn failed(run: &Run, plan: &Plan) -> Vec<Warning> {
             let failures = || run.failures.iter().filter(|f| f.subject == subject);
             let points: BTreeSet<PointId> = failures().filter_map(|f| f.point).collect();
             let at = match failures().any(|f| f.point.is_none()) {
-                _ if has_one_point(plan) => FailedAt::OnlyPoint,
+                _ if kind_of(plan).has_obvious_point(plan) => FailedAt::OnlyPoint,
                 true => FailedAt::Everywhere,
                 false => FailedAt::Points(points.into_iter().map(|p| label(plan, p)).collect()),
             };
@@ -209,13 +210,8 @@ pub(super) fn cell_of_pair(plan: &Plan, pair: &Pair) -> CellName {
     }
 }
 
-/// Returns true for whole commands without parameters, which have only one point.
-pub(super) fn has_one_point(plan: &Plan) -> bool {
-    plan.commands().is_some() && plan.points.len() == 1
-}
-
 pub(super) fn label_unless_obvious(plan: &Plan, point: PointId) -> Option<String> {
-    (!has_one_point(plan)).then(|| label(plan, point))
+    (!kind_of(plan).has_obvious_point(plan)).then(|| label(plan, point))
 }
 
 /// Returns the name of a point for a warning that names the target separately.

@@ -2,10 +2,11 @@
 //! Warnings about the times of batches and of whole commands.
 
 use super::basis::{
-    WarningBasis, cell_of_pair, cells, disturbances, failed, has_one_point, interrupted, label,
+    WarningBasis, cell_of_pair, cells, disturbances, failed, interrupted, label,
     label_unless_obvious, level_not_reached, shortest_comparison, shortfall, unfit,
 };
 use super::reference::reference_beaten;
+use crate::kind::kind_of;
 use crate::results::compare::Pair;
 use crate::results::warning::{
     CellName, ChangingSubject, CopiesDiffer, CopyDiffers, SettingDiffers, SettingOf,
@@ -41,9 +42,10 @@ pub(in crate::results) fn of_batches(evidence: &WarningBasis) -> Vec<Warning> {
 }
 
 fn few_blocks(run: &Run, plan: &Plan, pairs: &[&Pair]) -> Option<Warning> {
-    let time = |blocks| {
-        plan.commands()
-            .and_then(|_| forecast::time_for(run, blocks))
+    let states_time = kind_of(plan).states_time_for_blocks();
+    let time = |blocks| match states_time {
+        true => forecast::time_for(run, blocks),
+        false => None,
     };
     let fact = match shortest_comparison(pairs.iter().copied()) {
         None => level_not_reached(run, plan, pairs.is_empty(), time)?,
@@ -119,7 +121,7 @@ pub(super) fn copies_differ(plan: &Plan, controls: &[Control], by_chance: f64) -
             controls: controls.len(),
             by_chance,
             margin: plan.measure.margin,
-            one_point: has_one_point(plan),
+            one_point: kind_of(plan).has_obvious_point(plan),
         });
         Warning::with_cells(fact, cells)
     })
@@ -173,9 +175,9 @@ fn dependent(plan: &Plan, pairs: &[&Pair]) -> Vec<Warning> {
 
 /// Returns warnings about subjects without a steady state.
 ///
-/// Whole commands are skipped, because each of their runs is a fresh process.
+/// Programs that run as a fresh process each time are skipped.
 fn no_steady_state(run: &Run, plan: &Plan) -> Vec<Warning> {
-    if plan.commands().is_some() {
+    if kind_of(plan).has_fresh_processes() {
         return Vec::new();
     }
     // Points by subject and by whether the run had no time for its pilots.

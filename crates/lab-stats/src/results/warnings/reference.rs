@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Subjects that are faster than every reference, and possible reasons.
 
-use super::basis::{WarningBasis, has_one_point, label, label_unless_obvious};
+use super::basis::{WarningBasis, label, label_unless_obvious};
 use crate::analysis::Verdict;
+use crate::kind::kind_of;
 use crate::results::compare::Pair;
 use crate::results::warning::{
     CellName, CheaperSubject, ReferenceBeaten, SettingDiffers, SettingOf,
@@ -30,7 +31,9 @@ pub(super) fn reference_beaten(evidence: &WarningBasis, pairs: &[&Pair]) -> Opti
     let ahead: Vec<&Comparison> = ahead.collect();
     let reference = ahead.first()?.baseline;
     let points: BTreeSet<PointId> = ahead.iter().filter_map(|c| c.key.point).collect();
-    let points = points.iter().filter(|_| !has_one_point(plan));
+    let points = points
+        .iter()
+        .filter(|_| !kind_of(plan).has_obvious_point(plan));
     let subjects: BTreeSet<SubjectId> = ahead.iter().map(|c| c.key.subject).collect();
     let fact = WarningFact::ReferenceBeaten(ReferenceBeaten {
         reference: name(plan, reference),

@@ -9,13 +9,13 @@ mod load;
 mod servers;
 mod work_kind;
 
-pub(super) use work_kind::WorkKind;
+pub(crate) use work_kind::{BlockRatios, WorkKind};
 
-use lab_model::Work;
+use lab_model::{Plan, Work};
 
 /// Returns the implementation for a plan's kind of work.
-pub(super) fn kind_of(work: &Work) -> &dyn WorkKind {
-    match work {
+pub(crate) fn kind_of(plan: &Plan) -> &dyn WorkKind {
+    match &plan.work {
         Work::Batches => &batches::Batches,
         Work::Commands(commands) => commands,
         Work::Load(load) => load,

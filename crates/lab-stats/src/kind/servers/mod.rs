@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Load on servers that benchlab starts.
 
-use super::work_kind::WorkKind;
+use super::work_kind::{BlockRatios, WorkKind};
+use crate::between::{self, Changes, Facts, Sides, load_method_facts, load_work_facts};
+use crate::gate::load_metrics;
 use crate::load::numbered::fits;
 use crate::load::visits::Visits;
 use crate::results::compare::ComparisonFamily;
@@ -10,7 +12,8 @@ use crate::results::levels::{BlockSummary, Blocks, Levels, key};
 use crate::results::load_means::{RATES, over_points, reconnects};
 use crate::results::load_traits::LoadTraits;
 use crate::results::{Results, footprints, load};
-use lab_model::{Block, Metric, Run, Servers};
+use lab_model::{Block, Metric, Plan, PointId, Run, Servers};
+use std::iter::zip;
 
 static LATENCIES: [Metric; 3] = [Metric::P50, Metric::P90, Metric::P99];
 
@@ -27,6 +30,13 @@ static TRAITS: LoadTraits = LoadTraits {
     add,
 };
 
+/// The metrics in which two runs are compared at a closed-loop point: its comparisons and memory.
+static BETWEEN_CLOSED: [Metric; 3] = [
+    Metric::TIME_PER_REQUEST,
+    Metric::SERVER_CPU,
+    Metric::SERVER_MEMORY,
+];
+
 impl WorkKind for Servers {
     fn results(&self, run: &Run, _alpha_fraction: f64) -> Results {
         load::results(run, &TRAITS)
@@ -34,6 +44,50 @@ impl WorkKind for Servers {
 
     fn has_targets(&self) -> bool {
         false
+    }
+
+    fn name(&self) -> Option<&'static str> {
+        Some("a load")
+    }
+
+    fn has_requests(&self) -> bool {
+        true
+    }
+
+    fn can_forecast(&self) -> bool {
+        false
+    }
+
+    fn block_ratios<'r>(&self, run: &'r Run, plan: &Plan) -> BlockRatios<'r> {
+        let visits = Visits::new(run, plan);
+        let cpu = |visit: Option<&Visit>| visit?.value(&Metric::SERVER_CPU);
+        Box::new(move |subject, baseline, point| {
+            let own = visits.by_replicate(subject, point);
+            let pairs = zip(own, visits.by_replicate(baseline, point));
+            let ratios = pairs.map(|(a, b)| Some((cpu(a)? / cpu(b)?).ln()));
+            ratios.collect()
+        })
+    }
+
+    fn gate_metrics(&self, _plan: &Plan) -> Vec<(String, Metric)> {
+        load_metrics()
+    }
+
+    fn work_facts(&self) -> Facts {
+        load_work_facts(&self.load)
+    }
+
+    fn method_facts(&self) -> Facts {
+        load_method_facts(&self.load)
+    }
+
+    fn changes(&self, sides: &Sides, points: &[[PointId; 2]]) -> Option<Changes> {
+        let plan = sides.0[0].plan;
+        let metrics = |point| match plan.is_open(point) {
+            true => &LATENCIES[..],
+            false => &BETWEEN_CLOSED[..],
+        };
+        Some(between::changes_of_load(sides, points, metrics))
     }
 }
 
