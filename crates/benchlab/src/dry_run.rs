@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::output::{hanging_indent, say, widest};
 use crate::own_sql;
 use lab_document::{clean, say};
-use lab_model::{Measure, OnInconclusive, Plan, Subject, SubjectId};
+use lab_model::{Measure, OnInconclusive, Plan, Subject, SubjectId, Work};
 use lab_store::{Heading, RunProgress};
 use std::path::Path;
 
@@ -67,11 +67,11 @@ pub fn print(plan: &Plan, more: Vec<Line>, runs: &Path) -> Result<(), Exit> {
 }
 
 fn noun(plan: &Plan) -> &'static str {
-    match () {
-        () if plan.compares_revisions() => "revision",
-        () if plan.commands().is_some() => "command",
-        () if plan.load().is_some() => "server",
-        () => "subject",
+    match plan.work {
+        _ if plan.compares_revisions() => "revision",
+        Work::Commands(_) => "command",
+        Work::Load(_) | Work::Servers(_) => "server",
+        Work::Batches => "subject",
     }
 }
 
@@ -132,7 +132,7 @@ struct PlanTime {
 fn time(plan: &Plan, runs: &Path) -> PlanTime {
     let measure = &plan.measure;
     let max_blocks = say::count(measure.max_blocks as usize, "block");
-    if plan.load().is_some() && plan.serving().is_none() {
+    if let Work::Load(_) = plan.work {
         // A block visits each server at each point; with multiple servers, twice, in mirrored order.
         let servers = compared_subjects(plan).len() as u64;
         let visits = if servers > 1 { 2 } else { 1 };

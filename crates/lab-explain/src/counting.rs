@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The unit of work for which events are counted, and the subjects for which counting failed.
 
-use lab_model::Plan;
+use lab_model::{Plan, Work};
 
 /// A subject that could not be counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,10 +28,10 @@ pub enum CountedUnit {
 impl CountedUnit {
     /// Returns the unit for a plan.
     pub fn new(plan: &Plan) -> CountedUnit {
-        match (plan.commands(), plan.serving()) {
-            (Some(_), _) => CountedUnit::Run,
-            (_, Some(_)) => CountedUnit::Request,
-            _ => CountedUnit::Operation,
+        match plan.work {
+            Work::Commands(_) => CountedUnit::Run,
+            Work::Servers(_) | Work::Load(_) => CountedUnit::Request,
+            Work::Batches => CountedUnit::Operation,
         }
     }
 }

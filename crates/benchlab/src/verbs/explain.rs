@@ -16,7 +16,7 @@ use lab_bench::{
 };
 use lab_document::{Document, format};
 use lab_explain::{CountFailure, ExplainReport, document, wording};
-use lab_model::{Counted, Measure, Plan, PointId, Run, SubjectId};
+use lab_model::{Counted, Measure, Plan, PointId, Run, SubjectId, Work};
 use lab_plan::{Experiment, Extent, Project, Selection, Toolchain};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -231,8 +231,7 @@ fn default_selection(seed: u64) -> Selection {
 /// experiment's subjects.
 fn run_selection(run: &Run) -> Result<(String, Selection), Exit> {
     let plan = run.plan().ok_or_else(|| Exit::invalid(wording::IMPORTED))?;
-    let is_load = plan.load().is_some() && plan.serving().is_none();
-    if plan.commands().is_some() || is_load {
+    if let Work::Commands(_) | Work::Load(_) = plan.work {
         return Err(Exit::invalid(wording::NOT_AN_EXPERIMENT));
     }
     let compared: Vec<&lab_model::Subject> = plan.compared().map(|s| &plan.subjects[s]).collect();

@@ -16,7 +16,7 @@ use crate::verbs::{bisect, compare, project_of_run};
 use clap::Parser;
 use lab_bench::{fingerprint, interrupt};
 use lab_bisect::BisectionFile;
-use lab_model::{Content, Ending, Plan, Subject};
+use lab_model::{Content, Ending, Plan, Subject, Work};
 use lab_plan::Experiment;
 use lab_store::RunWriter;
 use std::path::Path;
@@ -57,11 +57,13 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
             "{file} is complete; `benchlab report {file}` shows it"
         )));
     }
-    if plan.load().is_some() && plan.serving().is_none() {
+    if let Work::Load(_) = plan.work {
         return resume_load(plan, earlier.agents.len(), args);
     }
     only_for_loads(&args.load)?;
-    if plan.serving().is_some() && earlier.pilots.iter().any(|pilot| pilot.ages.is_empty()) {
+    if let Work::Servers(_) = plan.work
+        && earlier.pilots.iter().any(|pilot| pilot.ages.is_empty())
+    {
         return Err(Exit::invalid(format!(
             "{file} was started by an earlier version, which did not warm servers up to their \
             steady level: start a new run"
@@ -83,7 +85,7 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
             "cannot resume {file}: the worktrees of its revisions have been removed; run the comparison again"
         )));
     }
-    if plan.commands().is_some() {
+    if let Work::Commands(_) = plan.work {
         same_commands(&plan, args)?;
         let document = compare::run_plan(&plan, open_writer()?, &[], false)?;
         return Ok(gate::exit_code(&document));

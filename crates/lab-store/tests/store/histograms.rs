@@ -11,7 +11,7 @@ fn counts() -> impl Strategy<Value = Counts> {
     // Uniform over magnitudes; otherwise most times would be close to an hour.
     let value = (0..42_u32, any::<u64>()).prop_map(|(bits, any)| any % (1 << bits));
     // 60 of these counts add up to less than 2⁶³.
-    let count = (0..57_u32, any::<u64>()).prop_map(|(bits, any)| any % (1 << bits));
+    let count = (0..57_u32, any::<u64>()).prop_map(|(bits, any)| (any % (1 << bits)).max(1));
     let pairs = prop::collection::btree_map(value, count, 0..60);
     pairs.prop_map(|pairs: BTreeMap<u64, u64>| {
         let within = pairs.into_iter().filter(|(ns, _)| *ns <= Counts::MAX_NS);
