@@ -5,9 +5,9 @@ use lab_document::Terminal;
 use lab_document::format::terminal;
 use lab_model::{
     Agent, AgentId, AgentSlice, Batch, BlockState, Case, Counts, Disturbance, Ending, ErrorKind,
-    Host, Imported, ImportedTime, Latencies, Measure, Metric, Pilot, Plan, Point, PointId,
-    ProcessStart, Reading, Resources, Sample, Setting, Slice, Subject, SubjectId, Target, Timeline,
-    WarmUp,
+    Host, Imported, ImportedTime, Latencies, LoadCount, LoadCounts, Measure, Metric, Pilot, Plan,
+    Point, PointId, ProcessStart, Reading, Resources, Sample, Setting, Slice, Subject, SubjectId,
+    Target, Timeline, WarmUp,
 };
 use lab_report::Report;
 use lab_store::{Heading, RunProgress, RunWriter};
@@ -283,8 +283,10 @@ fn slice(subject: SubjectId) -> Slice {
         served: 17,
         errors: vec![(ErrorKind::Connect, 3)],
         statuses: vec![(200, 17)],
-        connects: 4,
-        received_bytes: 1 << 20,
+        counts: LoadCounts::from([
+            (LoadCount::Connects, 4),
+            (LoadCount::ReceivedBytes, 1 << 20),
+        ]),
         cpu_ns: 5,
         busiest_cpu_ns: 6,
         response: Counts(vec![(1000, 17)]).into(),

@@ -8,7 +8,7 @@ use crate::job::LoadPeriod;
 use crate::record::SliceRecord;
 use crate::tracker::{Channels, RequestTracker, SliceMessage};
 use crate::worker::Worker;
-use lab_model::Protocol;
+use lab_model::{LoadCount, Protocol};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use std::io;
 use std::sync::Arc;
@@ -91,7 +91,7 @@ impl Engine {
             stop,
             stops: || false,
             loads: 0,
-            opened: opening.connects,
+            opened: opening.counts[LoadCount::Connects],
             total: opening,
         })
     }
@@ -143,7 +143,7 @@ impl Engine {
                 *going = !last;
                 let _ = thread.spares.send(record);
             }
-            self.total.connects += std::mem::take(&mut self.opened);
+            self.total.counts[LoadCount::Connects] += std::mem::take(&mut self.opened);
             if !each(&self.total) {
                 self.stop.store(true, Relaxed);
             }

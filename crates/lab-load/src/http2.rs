@@ -14,7 +14,7 @@ use crate::record::CompleteResponse;
 use crate::tracker::{
     CHECK_INTERVAL_NS, MAX_OPENING, PendingRequest, RequestTracker, retry_after_ns,
 };
-use lab_model::ErrorKind;
+use lab_model::{ErrorKind, LoadCount};
 use link::{ConnectionSlot, HttpFault, Meter};
 use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
@@ -142,8 +142,8 @@ impl ThreadLoad {
 
     fn note_traffic(&self) {
         let record = &mut self.tracker.borrow_mut().record;
-        record.connects += self.meter.connects.take();
-        record.received_bytes += self.meter.received_bytes.take();
+        record.counts[LoadCount::Connects] += self.meter.connects.take();
+        record.counts[LoadCount::ReceivedBytes] += self.meter.received_bytes.take();
     }
 
     /// Starts a task for each request that can be in flight at the same time.

@@ -4,7 +4,7 @@
 use crate::content_coding::ContentCoding;
 use crate::expect::Expect;
 use hdrhistogram::Histogram;
-use lab_model::{Counts, ErrorKind, PointId, Slice, SubjectId, add_statuses};
+use lab_model::{Counts, ErrorKind, LoadCounts, PointId, Slice, SubjectId, add_statuses};
 
 /// A histogram of times in ns. In a slice, every bucket contains fewer than 2^32 requests.
 pub type Times = Histogram<u32>;
@@ -33,13 +33,8 @@ pub struct SliceRecord {
     pub errors: [u64; ErrorKind::ALL.len()],
     /// The number of responses for each status code, in ascending order of the codes.
     pub statuses: Vec<(u16, u64)>,
-    /// The number of opened connections.
-    pub connects: u64,
-    /// The number of received bytes.
-    pub received_bytes: u64,
-    /// The number of responses whose time was taken when they were read, because the kernel's
-    /// arrival time was implausible.
-    pub read_times: u64,
+    /// Further counts.
+    pub counts: LoadCounts,
     /// The CPU time of all threads, in ns.
     pub cpu_ns: u64,
     /// The CPU time of the busiest thread, in ns.
@@ -71,9 +66,7 @@ impl SliceRecord {
             served: 0,
             errors: Default::default(),
             statuses: Vec::new(),
-            connects: 0,
-            received_bytes: 0,
-            read_times: 0,
+            counts: LoadCounts::default(),
             cpu_ns: 0,
             busiest_cpu_ns: 0,
             response: empty(),
@@ -124,9 +117,7 @@ impl SliceRecord {
             *own += others;
         }
         add_statuses(&mut self.statuses, &other.statuses);
-        self.connects += other.connects;
-        self.received_bytes += other.received_bytes;
-        self.read_times += other.read_times;
+        self.counts.add(&other.counts);
         self.cpu_ns += other.cpu_ns;
         self.busiest_cpu_ns = self.busiest_cpu_ns.max(other.busiest_cpu_ns);
         let pairs = [
@@ -155,7 +146,7 @@ impl SliceRecord {
         (self.offered, self.served, self.errors) = (0, 0, Default::default());
         self.statuses.clear();
         (self.wall_ns, self.drain_ns) = (0, 0);
-        (self.connects, self.received_bytes, self.read_times) = (0, 0, 0);
+        self.counts = LoadCounts::default();
         (self.cpu_ns, self.busiest_cpu_ns) = (0, 0);
     }
 
@@ -172,9 +163,7 @@ impl SliceRecord {
             served: self.served,
             errors: errors.filter(|(_, count)| *count > 0).collect(),
             statuses: self.statuses.clone(),
-            connects: self.connects,
-            received_bytes: self.received_bytes,
-            read_times: self.read_times,
+            counts: self.counts,
             cpu_ns: self.cpu_ns,
             busiest_cpu_ns: self.busiest_cpu_ns,
             response: counts(&self.response).into(),

@@ -14,7 +14,7 @@ use crate::stream::Stream;
 use crate::tracker::{
     CHECK_INTERVAL_NS, MAX_OPENING, PendingRequest, RequestTracker, retry_after_ns,
 };
-use lab_model::ErrorKind;
+use lab_model::{ErrorKind, LoadCount};
 use std::collections::VecDeque;
 use std::fmt::{self, Display};
 use std::io;
@@ -256,7 +256,7 @@ impl Worker {
             }
             Ok(true) => {
                 connection.failures = 0;
-                self.tracker.record.connects += 1;
+                self.tracker.record.counts[LoadCount::Connects] += 1;
                 self.opening = self.opening.saturating_sub(1);
             }
             Ok(false) if !writable => return connection.is_open(),
@@ -285,7 +285,7 @@ impl Worker {
                     break;
                 }
             };
-            self.tracker.record.received_bytes += n as u64;
+            self.tracker.record.counts[LoadCount::ReceivedBytes] += n as u64;
             let arrival = Arrival {
                 noted_ns: came_ns,
                 read_ns: now_ns(),
@@ -307,7 +307,7 @@ impl Worker {
         };
         let came_ns = self.arrivals.came_ns(noted_ns, sent_ns, read_ns);
         came_ns.unwrap_or_else(|| {
-            self.tracker.record.read_times += 1;
+            self.tracker.record.counts[LoadCount::ReadTimes] += 1;
             read_ns
         })
     }

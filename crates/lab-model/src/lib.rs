@@ -17,6 +17,7 @@ mod id_vec;
 mod ids;
 mod interval;
 pub mod load;
+mod load_count;
 mod load_request;
 pub mod log_analysis;
 mod log_finding;
@@ -50,6 +51,7 @@ pub use id_vec::IdVec;
 pub use ids::{AgentId, CaseId, Id, PointId, SubjectId, SubjectPoint, TargetId};
 pub use interval::Interval;
 pub use load::{Arrivals, LoadSpec, Protocol, Stage};
+pub use load_count::{CountMetric, LoadCount, LoadCounts};
 pub use load_request::{
     ExpectedResponse, IpFamily, PlannedBody, PlannedHeader, PlannedRequest, RequestsFile, Trust,
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Load on a server, in slices of time.
 
-use crate::{AgentId, PointId, SliceTimes, SubjectId};
+use crate::{AgentId, LoadCounts, PointId, SliceTimes, SubjectId};
 use serde::{Deserialize, Serialize};
 
 /// The reason why a request did not get the expected response.
@@ -80,14 +80,9 @@ pub struct Slice {
     /// response was HTTP.
     #[serde(default)]
     pub statuses: Vec<(u16, u64)>,
-    /// The number of connections opened.
-    pub connects: u64,
-    /// The number of bytes received.
-    pub received_bytes: u64,
-    /// The number of responses that were timed when the generator read them, because their arrival
-    /// timestamps came from an incompatible clock.
-    #[serde(default)]
-    pub read_times: u64,
+    /// Further counts, each with a metric of its own.
+    #[serde(flatten)]
+    pub counts: LoadCounts,
     /// CPU time of the generator's threads, in ns.
     pub cpu_ns: u64,
     /// CPU time of the generator's busiest thread, in ns.
@@ -167,9 +162,7 @@ impl Slice {
         }
         self.errors.sort_by_key(|(kind, _)| *kind);
         add_statuses(&mut self.statuses, &other.statuses);
-        self.connects += other.connects;
-        self.received_bytes += other.received_bytes;
-        self.read_times += other.read_times;
+        self.counts.add(&other.counts);
         self.cpu_ns += other.cpu_ns;
         self.busiest_cpu_ns = self.busiest_cpu_ns.max(other.busiest_cpu_ns);
         self.response.add(&other.response);

@@ -10,9 +10,9 @@ use crate::values::{json, meta, rows, word};
 use lab_model::audit::{AuditFinding, AuditKind};
 use lab_model::{
     Age, Agent, AgentId, AgentSlice, Audit, Batch, Block, ClockOffset, Content, Disturbance,
-    Failure, Imported, Latencies, Measured, Metric, Pilot, PointId, ProcessExit, ProcessStart,
-    Reading, Resources, Run, Sample, Service, Slice, SliceTimes, StoredProfile, SubjectId,
-    TargetId, Timeline, ToolOutput,
+    Failure, Imported, Latencies, LoadCount, LoadCounts, Measured, Metric, Pilot, PointId,
+    ProcessExit, ProcessStart, Reading, Resources, Run, Sample, Service, Slice, SliceTimes,
+    StoredProfile, SubjectId, TargetId, Timeline, ToolOutput,
 };
 use nix::fcntl::{Flock, FlockArg};
 use rusqlite::config::DbConfig;
@@ -683,22 +683,21 @@ fn slices(
     index: &HashMap<i64, usize>,
     blocks: &mut [Block],
 ) -> rusqlite::Result<()> {
-    let read_times = or_zero(db, "slice", "read_times")?;
+    let counts = count_columns(db, "slice")?;
     let statuses = or_null(db, "slice", "statuses")?;
     let queue_overflows = or_null(db, "slice", "queue_overflows")?;
     let sql = format!(
-        "SELECT block, point, subject, pass, wall_ns, offered, served, connects, received_bytes, cpu_ns,
-                busiest_cpu_ns, server_cpu_ns, server_bytes, server_threads, response, service, lag,
-                drain_ns, foreign_ns, redone, id, rowid, {read_times}, {statuses},
-                {queue_overflows}
+        "SELECT block, point, subject, pass, wall_ns, offered, served, cpu_ns, busiest_cpu_ns,
+                server_cpu_ns, server_bytes, server_threads, response, service, lag, drain_ns,
+                foreign_ns, redone, id, rowid, {statuses}, {queue_overflows}, {counts}
          FROM slice"
     );
     let columns = TimesColumns::new(file, "slice");
     let mut positions = HashMap::new();
     fill(db, &sql, index, |i, r| {
-        let id: i64 = r.get(20)?;
-        let slice = slice(r, columns.read(r, 14, r.get(21)?)?)?;
-        if r.get(19)? {
+        let id: i64 = r.get(18)?;
+        let slice = slice(r, columns.read(r, 12, r.get(19)?)?)?;
+        if r.get(17)? {
             blocks[i].redone_slices.push(slice);
             return Ok(());
         }
@@ -737,28 +736,26 @@ fn agent_slices(db: &Connection, file: &Arc<OpenFile>) -> rusqlite::Result<Vec<(
     if !has_table(db, "agent_slice")? {
         return Ok(Vec::new());
     }
-    let read_times = or_zero(db, "agent_slice", "read_times")?;
+    let counts = count_columns(db, "agent_slice")?;
     let statuses = or_null(db, "agent_slice", "statuses")?;
     let sql = format!(
-        "SELECT slice, agent, late_ns, not_sent, wall_ns, offered, served, errors, connects, received_bytes,
-                cpu_ns, busiest_cpu_ns, drain_ns, response, service, lag, rowid, {read_times}, {statuses}
+        "SELECT slice, agent, late_ns, not_sent, wall_ns, offered, served, errors, cpu_ns, busiest_cpu_ns,
+                drain_ns, response, service, lag, rowid, {statuses}, {counts}
          FROM agent_slice ORDER BY rowid"
     );
     let columns = TimesColumns::new(file, "agent_slice");
     rows(db, &sql, |r| {
-        let [response, service, lag] = columns.read(r, 13, r.get(16)?)?;
+        let [response, service, lag] = columns.read(r, 11, r.get(14)?)?;
         let slice = Slice {
             wall_ns: r.get(4)?,
             offered: r.get(5)?,
             served: r.get(6)?,
             errors: json(&r.get::<_, String>(7)?)?,
-            statuses: statuses_of(r, 18)?,
-            connects: r.get(8)?,
-            received_bytes: r.get(9)?,
-            read_times: r.get::<_, Option<u64>>(17)?.unwrap_or(0),
-            cpu_ns: r.get(10)?,
-            busiest_cpu_ns: r.get(11)?,
-            drain_ns: r.get(12)?,
+            statuses: statuses_of(r, 15)?,
+            counts: counts_of(r, 16)?,
+            cpu_ns: r.get(8)?,
+            busiest_cpu_ns: r.get(9)?,
+            drain_ns: r.get(10)?,
             response,
             service,
             lag,
@@ -781,6 +778,24 @@ fn statuses_of(r: &Row, column: usize) -> rusqlite::Result<Vec<(u16, u64)>> {
     text.map_or(Ok(Vec::new()), |text| json(&text))
 }
 
+/// Returns the SQL expressions for the columns of all counts. A file of an older version lacks some.
+fn count_columns(db: &Connection, table: &str) -> rusqlite::Result<String> {
+    let columns = LoadCount::ALL.map(|count| or_zero(db, table, count.id()));
+    let columns: rusqlite::Result<Vec<&str>> = columns.into_iter().collect();
+    Ok(columns?.join(", "))
+}
+
+/// Reads the counts from their columns, of which `first` is the first.
+///
+/// A column that was added to the file later has no value in older rows.
+fn counts_of(r: &Row, first: usize) -> rusqlite::Result<LoadCounts> {
+    let mut counts = LoadCounts::default();
+    for (column, count) in (first..).zip(LoadCount::ALL) {
+        counts[count] = r.get::<_, Option<u64>>(column)?.unwrap_or(0);
+    }
+    Ok(counts)
+}
+
 fn slice(r: &Row, [response, service, lag]: [SliceTimes; 3]) -> rusqlite::Result<Slice> {
     Ok(Slice {
         point: PointId(r.get(1)?),
@@ -790,21 +805,19 @@ fn slice(r: &Row, [response, service, lag]: [SliceTimes; 3]) -> rusqlite::Result
         offered: r.get(5)?,
         served: r.get(6)?,
         errors: Vec::new(),
-        statuses: statuses_of(r, 23)?,
-        connects: r.get(7)?,
-        received_bytes: r.get(8)?,
-        read_times: r.get::<_, Option<u64>>(22)?.unwrap_or(0),
-        cpu_ns: r.get(9)?,
-        busiest_cpu_ns: r.get(10)?,
-        server_cpu_ns: r.get(11)?,
-        server_bytes: r.get(12)?,
-        server_threads: r.get(13)?,
+        statuses: statuses_of(r, 20)?,
+        counts: counts_of(r, 22)?,
+        cpu_ns: r.get(7)?,
+        busiest_cpu_ns: r.get(8)?,
+        server_cpu_ns: r.get(9)?,
+        server_bytes: r.get(10)?,
+        server_threads: r.get(11)?,
         response,
         service,
         lag,
-        drain_ns: r.get(17)?,
-        foreign_ns: r.get(18)?,
-        queue_overflows: r.get(24)?,
+        drain_ns: r.get(15)?,
+        foreign_ns: r.get(16)?,
+        queue_overflows: r.get(21)?,
         agents: Vec::new(),
     })
 }

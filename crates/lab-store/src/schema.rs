@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Defines the tables of a run file.
 
+use lab_model::LoadCount;
 use rusqlite::Connection;
 
 /// The application ID of a run file: `LAB1` in ASCII. It distinguishes a run file from other SQLite
@@ -10,7 +11,7 @@ pub const APPLICATION_ID: i64 = 0x4C41_4231;
 /// The version of the file format. It increases when an older benchlab could misread a newer file.
 pub const VERSION: i64 = 1;
 
-/// The statements that create the tables. Times are in ns and sizes in bytes unless a name says otherwise.
+/// The statements that create the tables, except for the columns of [`add_columns`]. Times are in ns and sizes in bytes unless a name says otherwise.
 pub const TABLES: &str = "
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE subject (id INTEGER PRIMARY KEY, name TEXT, language TEXT, driver TEXT, target TEXT);
@@ -43,18 +44,16 @@ CREATE TABLE exit (block INTEGER, point INTEGER, subject INTEGER, pass INTEGER, 
                    sys_ns INTEGER, peak_rss_bytes INTEGER, minor_faults INTEGER, major_faults INTEGER,
                    voluntary_switches INTEGER, involuntary_switches INTEGER, status INTEGER);
 CREATE TABLE slice (id INTEGER PRIMARY KEY, block INTEGER, point INTEGER, subject INTEGER, pass INTEGER,
-                    wall_ns INTEGER, offered INTEGER, served INTEGER, connects INTEGER,
-                    received_bytes INTEGER, cpu_ns INTEGER, busiest_cpu_ns INTEGER, server_cpu_ns INTEGER,
+                    wall_ns INTEGER, offered INTEGER, served INTEGER, cpu_ns INTEGER, busiest_cpu_ns INTEGER, server_cpu_ns INTEGER,
                     server_bytes INTEGER, server_threads INTEGER, response BLOB, service BLOB, lag BLOB,
-                    drain_ns INTEGER, foreign_ns INTEGER, redone INTEGER, read_times INTEGER, statuses TEXT,
+                    drain_ns INTEGER, foreign_ns INTEGER, redone INTEGER, statuses TEXT,
                     queue_overflows INTEGER);
 CREATE TABLE slice_error (slice INTEGER, kind TEXT, count INTEGER);
 CREATE TABLE agent (id INTEGER PRIMARY KEY, name TEXT, launcher TEXT, machine TEXT, version TEXT, host TEXT,
                     clock_ahead_ns INTEGER, clock_error_ns INTEGER, round_trip_ns INTEGER, lost TEXT);
 CREATE TABLE agent_slice (slice INTEGER, agent INTEGER, late_ns INTEGER, not_sent INTEGER, wall_ns INTEGER,
-                          offered INTEGER, served INTEGER, errors TEXT, connects INTEGER, received_bytes INTEGER,
-                          cpu_ns INTEGER, busiest_cpu_ns INTEGER, drain_ns INTEGER, response BLOB, service BLOB,
-                          lag BLOB, read_times INTEGER, statuses TEXT);
+                          offered INTEGER, served INTEGER, errors TEXT, cpu_ns INTEGER, busiest_cpu_ns INTEGER, drain_ns INTEGER, response BLOB, service BLOB,
+                          lag BLOB, statuses TEXT);
 CREATE TABLE metric (id TEXT PRIMARY KEY, title TEXT, unit TEXT, better TEXT) WITHOUT ROWID;
 CREATE TABLE reading (block INTEGER, subject INTEGER, point INTEGER, pass INTEGER, metric TEXT, value REAL,
                       redone INTEGER);
@@ -74,11 +73,9 @@ CREATE VIEW result AS
 ";
 
 /// Columns that files of older versions lack, as tuples of table, column and type.
-const LATER: [(&str, &str, &str); 12] = [
-    ("slice", "read_times", "INTEGER"),
+const LATER: [(&str, &str, &str); 10] = [
     ("slice", "statuses", "TEXT"),
     ("slice", "queue_overflows", "INTEGER"),
-    ("agent_slice", "read_times", "INTEGER"),
     ("agent_slice", "statuses", "TEXT"),
     ("block", "process_set", "INTEGER"),
     ("pilot_batch", "age_requests", "INTEGER"),
@@ -110,9 +107,14 @@ pub fn or_zero(db: &Connection, table: &str, name: &'static str) -> rusqlite::Re
     })
 }
 
-/// Adds missing columns to a file of an older version. Missing tables stay missing.
+/// The tables with a column for each [`LoadCount`].
+const WITH_COUNTS: [&str; 2] = ["slice", "agent_slice"];
+
+/// Adds the columns of counts to a new file, and missing columns to a file of an older version.
+/// Missing tables stay missing.
 pub fn add_columns(db: &Connection) -> rusqlite::Result<()> {
-    for (table, name, kind) in LATER {
+    let counts = |table| LoadCount::ALL.map(|count| (table, count.id(), "INTEGER"));
+    for (table, name, kind) in WITH_COUNTS.into_iter().flat_map(counts).chain(LATER) {
         if has_table(db, table)? && !has_column(db, table, name)? {
             db.execute(&format!("ALTER TABLE {table} ADD COLUMN {name} {kind}"), [])?;
         }

@@ -9,9 +9,9 @@ use crate::schema;
 use crate::values::{as_json, as_word};
 use lab_model::{
     Agent, AgentId, AgentSlice, Audit, Batch, BlockState, Disturbance, Ending, Failure, Host,
-    Imported, Latencies, LogAnalysis, LogLine, Metric, NoiseFreeValue, Outcome, Pilot, Plan,
-    PointId, ProcessExit, ProcessStart, Reading, Resources, Run, Sample, Service, Setting, Slice,
-    StoredGate, StoredProfile, TargetId, Timeline,
+    Imported, Latencies, LoadCount, LoadCounts, LogAnalysis, LogLine, Metric, NoiseFreeValue,
+    Outcome, Pilot, Plan, PointId, ProcessExit, ProcessStart, Reading, Resources, Run, Sample,
+    Service, Setting, Slice, StoredGate, StoredProfile, TargetId, Timeline,
 };
 use nix::fcntl::{Flock, FlockArg};
 use rusqlite::{Connection, ToSql, params, params_from_iter};
@@ -63,7 +63,8 @@ impl RunWriter {
         let tables = |db: &Connection| {
             db.pragma_update(None, "application_id", schema::APPLICATION_ID)?;
             db.pragma_update(None, "user_version", schema::VERSION)?;
-            db.execute_batch(schema::TABLES)
+            db.execute_batch(schema::TABLES)?;
+            schema::add_columns(db)
         };
         run.in_transaction(|| {
             tables(&run.db).map_err(|e| run.error(e))?;
@@ -481,6 +482,27 @@ impl RunWriter {
         run().map(drop).map_err(|e| self.error(e))
     }
 
+    /// Inserts a row of named columns and a column for each count.
+    fn insert(
+        &self,
+        table: &str,
+        columns: &[(&str, &dyn ToSql)],
+        counts: &LoadCounts,
+    ) -> Result<()> {
+        let counts: Vec<(&str, u64)> = LoadCount::ALL.map(|c| (c.id(), counts[c])).into();
+        let counts = counts
+            .iter()
+            .map(|(name, value)| (*name, value as &dyn ToSql));
+        let all = columns.iter().copied().chain(counts);
+        let (names, values): (Vec<&str>, Vec<&dyn ToSql>) = all.unzip();
+        let marks = vec!["?"; names.len()].join(", ");
+        let sql = format!(
+            "INSERT INTO {table} ({}) VALUES ({marks})",
+            names.join(", ")
+        );
+        self.execute(&sql, &values[..])
+    }
+
     /// Runs `work` in a transaction, so that either all or none of its writes are stored.
     fn in_transaction<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let begun = self.db.unchecked_transaction();
@@ -597,39 +619,39 @@ impl BlockWriter<'_> {
         let blob = |times| histogram::blob(times).map_err(beyond);
         let [response, service, lag] = [blob(&s.response)?, blob(&s.service)?, blob(&s.lag)?];
         self.run.in_transaction(|| {
-            self.run.execute(
-                "INSERT INTO slice VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                params![
-                self.id,
-                s.point.0,
-                s.subject.0,
-                s.pass,
-                s.wall_ns,
-                s.offered,
-                s.served,
-                s.connects,
-                s.received_bytes,
-                s.cpu_ns,
-                s.busiest_cpu_ns,
-                s.server_cpu_ns,
-                s.server_bytes,
-                s.server_threads,
-                response,
-                service,
-                lag,
-                s.drain_ns,
-                s.foreign_ns,
-                redone,
-                s.read_times,
-                as_json(&s.statuses),
-                s.queue_overflows
-            ])?;
+            let columns: [(&str, &dyn ToSql); 20] = [
+                ("block", &self.id),
+                ("point", &s.point.0),
+                ("subject", &s.subject.0),
+                ("pass", &s.pass),
+                ("wall_ns", &s.wall_ns),
+                ("offered", &s.offered),
+                ("served", &s.served),
+                ("cpu_ns", &s.cpu_ns),
+                ("busiest_cpu_ns", &s.busiest_cpu_ns),
+                ("server_cpu_ns", &s.server_cpu_ns),
+                ("server_bytes", &s.server_bytes),
+                ("server_threads", &s.server_threads),
+                ("response", &response),
+                ("service", &service),
+                ("lag", &lag),
+                ("drain_ns", &s.drain_ns),
+                ("foreign_ns", &s.foreign_ns),
+                ("redone", &redone),
+                ("statuses", &as_json(&s.statuses)),
+                ("queue_overflows", &s.queue_overflows),
+            ];
+            self.run.insert("slice", &columns, &s.counts)?;
             let slice = self.run.db.last_insert_rowid();
             s.errors.iter().try_for_each(|(kind, count)| {
                 let row = params![slice, as_word(kind), count];
-                self.run.execute("INSERT INTO slice_error VALUES (?, ?, ?)", row)
+                self.run
+                    .execute("INSERT INTO slice_error VALUES (?, ?, ?)", row)
             })?;
-            let parts = s.agents.iter().map(|part| self.store_agent_slice(slice, part));
+            let parts = s
+                .agents
+                .iter()
+                .map(|part| self.store_agent_slice(slice, part));
             Ok((slice, parts.collect::<Result<_>>()?))
         })
     }
@@ -639,29 +661,24 @@ impl BlockWriter<'_> {
         let beyond = |reason| StoreError::Other(self.run.path.clone(), reason);
         let blob = |times| histogram::blob(times).map_err(beyond);
         let s = &part.slice;
-        self.run.execute(
-            "INSERT INTO agent_slice VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            params![
-                slice,
-                part.agent.0,
-                part.late_ns,
-                part.not_sent,
-                s.wall_ns,
-                s.offered,
-                s.served,
-                as_json(&s.errors),
-                s.connects,
-                s.received_bytes,
-                s.cpu_ns,
-                s.busiest_cpu_ns,
-                s.drain_ns,
-                blob(&s.response)?,
-                blob(&s.service)?,
-                blob(&s.lag)?,
-                s.read_times,
-                as_json(&s.statuses)
-            ],
-        )?;
+        let columns: [(&str, &dyn ToSql); 15] = [
+            ("slice", &slice),
+            ("agent", &part.agent.0),
+            ("late_ns", &part.late_ns),
+            ("not_sent", &part.not_sent),
+            ("wall_ns", &s.wall_ns),
+            ("offered", &s.offered),
+            ("served", &s.served),
+            ("errors", &as_json(&s.errors)),
+            ("cpu_ns", &s.cpu_ns),
+            ("busiest_cpu_ns", &s.busiest_cpu_ns),
+            ("drain_ns", &s.drain_ns),
+            ("response", &blob(&s.response)?),
+            ("service", &blob(&s.service)?),
+            ("lag", &blob(&s.lag)?),
+            ("statuses", &as_json(&s.statuses)),
+        ];
+        self.run.insert("agent_slice", &columns, &s.counts)?;
         Ok(self.run.db.last_insert_rowid())
     }
 

@@ -7,7 +7,7 @@
 use crate::closed_port::closed_port;
 use crate::load::web::{Behavior, Web};
 use crate::project::{Project, wait_until};
-use lab_model::{LogAnalysis, LogPage};
+use lab_model::{LoadCount, LogAnalysis, LogPage};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, Uid};
 use std::fs;
@@ -250,7 +250,7 @@ fn load(url: &str) -> Load {
     assert!(slices().all(|s| s.errors.is_empty()), "errors at {url}");
     Load {
         served: slices().map(|s| s.served).sum(),
-        received_bytes: slices().map(|s| s.received_bytes).sum(),
+        received_bytes: slices().map(|s| s.counts[LoadCount::ReceivedBytes]).sum(),
     }
 }
 

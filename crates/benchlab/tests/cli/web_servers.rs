@@ -5,7 +5,7 @@
 
 use crate::compare::assert_none_running;
 use crate::project::{Project, blocks_of, outcome, rows, subject, wait_until};
-use lab_model::{AgentId, ErrorKind, Plan, PointId, Run, Slice, SubjectId};
+use lab_model::{AgentId, ErrorKind, LoadCount, Plan, PointId, Run, Slice, SubjectId};
 use lab_stats::load::peaks::{Peak, Peaks};
 use std::path::Path;
 use std::process::Command;
@@ -280,9 +280,9 @@ fn the_honest_are_loaded_at_every_point_and_at_parts_of_their_own_peak() {
                 slice.served..=u64::MAX
             };
             assert!(
-                connects.contains(&slice.connects),
+                connects.contains(&slice.counts[LoadCount::Connects]),
                 "{label}: {}",
-                slice.connects
+                slice.counts[LoadCount::Connects]
             );
         }
         // In a single short turn, a busy machine may serve no request. With random arrivals, none

@@ -7,7 +7,7 @@ use crate::loading::{
 };
 use crate::servers::{Server, respond, respond_and_close, sent_in_pieces};
 use lab_load::{Engine, Expect, JsonValue, LoadJob, Request, SliceRecord, Statuses};
-use lab_model::{ErrorKind, PointId, SubjectId};
+use lab_model::{ErrorKind, LoadCount, PointId, SubjectId};
 use std::io::{Read, Write};
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
@@ -34,8 +34,14 @@ fn all_requests_to_a_good_server_are_served() {
     let record = load_much(job(server.address), 300);
     assert!(record.served > 8, "{}", record.served);
     assert_eq!(record.errors, [0; 7]);
-    assert_eq!(record.received_bytes, record.served * OK.len() as u64);
-    assert_eq!((record.connects, server.connections()), (4, 4));
+    assert_eq!(
+        record.counts[LoadCount::ReceivedBytes],
+        record.served * OK.len() as u64
+    );
+    assert_eq!(
+        (record.counts[LoadCount::Connects], server.connections()),
+        (4, 4)
+    );
     assert_eq!(server.requests(), record.offered);
     assert!(record.cpu_ns > 0 && record.response.max() >= record.service.max());
 }
@@ -85,7 +91,10 @@ fn without_keep_alive_every_request_opens_a_connection() {
     let server = Server::responding(OK);
     let record = load_much(job_with(server.address, false, |request| request), 1_000);
     assert!(record.served > 10);
-    assert_eq!((record.errors, record.connects), ([0; 7], record.served));
+    assert_eq!(
+        (record.errors, record.counts[LoadCount::Connects]),
+        ([0; 7], record.served)
+    );
     assert_eq!(server.connections(), record.served);
 }
 
@@ -109,7 +118,7 @@ fn a_body_may_end_with_its_connection() {
         ..job(server.address)
     };
     let record = load_much(job, 500);
-    assert!(record.served > 4 && record.connects >= record.served);
+    assert!(record.served > 4 && record.counts[LoadCount::Connects] >= record.served);
     assert_eq!(record.errors, [0; 7]);
 }
 

@@ -8,7 +8,7 @@ use crate::loading::{
     self, assert_fails, body, closed_address, load, load_again, load_much, open_loop,
 };
 use lab_load::{Engine, Header, LoadJob, LoadUrl, Request, SliceRecord, Tls, Trust, method};
-use lab_model::{ErrorKind, Protocol};
+use lab_model::{ErrorKind, LoadCount, Protocol};
 use std::net::SocketAddr;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
@@ -37,9 +37,12 @@ fn all_requests_to_a_good_server_are_served() {
     assert!(record.served > 8, "{}", record.served);
     assert_eq!(record.errors, [0; 7], "{:?}", record.words);
     // The connections were opened before the load.
-    assert_eq!((record.connects, server.connections()), (4, 4));
+    assert_eq!(
+        (record.counts[LoadCount::Connects], server.connections()),
+        (4, 4)
+    );
     assert_eq!(server.requests(), record.offered);
-    assert!(record.received_bytes > record.served * 5);
+    assert!(record.counts[LoadCount::ReceivedBytes] > record.served * 5);
     assert!(record.cpu_ns > 0 && record.response.max() >= record.service.max());
 }
 
@@ -205,7 +208,7 @@ fn without_keep_alive_every_request_opens_a_connection() {
     let record = load_much(job_with(server.address, false, |request| request), 200);
     assert!(record.served > 10);
     assert_eq!(
-        (record.errors, record.connects),
+        (record.errors, record.counts[LoadCount::Connects]),
         ([0; 7], record.served),
         "{:?}",
         record.words
@@ -254,7 +257,10 @@ fn a_request_that_takes_too_long_has_failed() {
     let others = of(ErrorKind::Timeout) + of(ErrorKind::Unfinished);
     assert_eq!((record.served, record.offered), (0, others));
     // Only the streams of these requests are reset; the connections stay open.
-    assert_eq!((record.connects, server.connections()), (4, 4));
+    assert_eq!(
+        (record.counts[LoadCount::Connects], server.connections()),
+        (4, 4)
+    );
 }
 
 #[test]
@@ -323,7 +329,7 @@ fn a_connection_carries_any_amount() {
     while received < 50 << 20 {
         let record = load_again(&mut engine, 100);
         assert_eq!(record.errors, [0; 7], "{:?}", record.words);
-        received += record.received_bytes;
+        received += record.counts[LoadCount::ReceivedBytes];
     }
     assert_eq!(server.connections(), 1);
 }

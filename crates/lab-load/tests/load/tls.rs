@@ -6,7 +6,7 @@ use crate::authority::{Authority, serve};
 use crate::loading;
 use crate::servers::Server;
 use lab_load::{LoadJob, LoadUrl, SliceRecord, TLS_FAILURE, Tls, Trust};
-use lab_model::{Arrivals, ErrorKind, Protocol};
+use lab_model::{Arrivals, ErrorKind, LoadCount, Protocol};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair, date_time_ymd};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use std::io::{Read, Write};
@@ -61,7 +61,7 @@ fn requests_are_served_over_tls() {
         assert!(record.served >= 4, "{keep_alive} {}", record.served);
         assert_eq!(record.errors, [0; 7], "{keep_alive} {:?}", record.words);
         assert_eq!(
-            record.received_bytes,
+            record.counts[LoadCount::ReceivedBytes],
             record.served * (ANSWER.len() as u64 + 20_000)
         );
     }

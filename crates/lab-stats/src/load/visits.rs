@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The slices of a load run, combined into one result for each block, server and point.
 
-use lab_model::{ErrorKind, Metric, Plan, PointId, Run, Slice, SliceTimes, SubjectId};
+use lab_model::{ErrorKind, LoadCounts, Metric, Plan, PointId, Run, Slice, SliceTimes, SubjectId};
 use std::collections::BTreeMap;
 
 /// The complete blocks of a load run, reduced to visits.
@@ -37,10 +37,8 @@ pub struct Visit<'r> {
     pub served: u64,
     /// The number of errors by kind.
     pub errors: BTreeMap<ErrorKind, u64>,
-    /// The number of connections opened.
-    pub connects: u64,
-    /// The number of bytes received.
-    pub received_bytes: u64,
+    /// Further counts.
+    pub counts: LoadCounts,
     /// The CPU time of the generator, in ns.
     pub cpu_ns: u64,
     /// The CPU time of the generator's busiest thread, in ns.
@@ -199,6 +197,8 @@ impl<'r> Visit<'r> {
             let sum = errors.entry(*kind).or_insert(0);
             *sum = add(*sum, *count);
         }
+        let mut counts = LoadCounts::default();
+        slices.iter().for_each(|s| counts.add(&s.counts));
         let server = slices.iter().map(|s| s.server_cpu_ns);
         let visit = Visit {
             wall_ns: sum(|s| s.wall_ns).max(1) as f64,
@@ -208,8 +208,7 @@ impl<'r> Visit<'r> {
             offered: sum(|s| s.offered),
             served: sum(|s| s.served),
             errors,
-            connects: sum(|s| s.connects),
-            received_bytes: sum(|s| s.received_bytes),
+            counts,
             cpu_ns: sum(|s| s.cpu_ns),
             busiest_cpu_ns: sum(|s| s.busiest_cpu_ns),
             server_cpu_ns: server.reduce(|a, b| Some(add(a?, b?))).flatten(),

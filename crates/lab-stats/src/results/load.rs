@@ -17,7 +17,9 @@ use crate::load::visits::{Distribution, Visit, Visits};
 use crate::load::{BUSY_FRACTION, scalings, unless_hidden};
 use crate::spending;
 use crate::table::sound_plan;
-use lab_model::{ErrorKind, Metric, Plan, RESPONSE_TIMES, Run, SERVICE_TIMES, SubjectPoint};
+use lab_model::{
+    ErrorKind, LoadCount, Metric, Plan, RESPONSE_TIMES, Run, SERVICE_TIMES, SubjectPoint,
+};
 use std::collections::BTreeMap;
 use std::iter::zip;
 
@@ -128,7 +130,17 @@ fn add_cell_values(
 ) -> Depending {
     let first = levels.cells.len();
     let cell = (subject, point);
-    let [_, pace, _] = rates().map(|figure| add(levels, cell, blocks, figure));
+    let [_, pace] = rates().map(|figure| add(levels, cell, blocks, figure));
+    for (count, metric) in LoadCount::rates() {
+        let per_second = |visit: &Visit| Some(visit.per_second(visit.counts[count]));
+        add_blocks(
+            levels,
+            cell,
+            blocks,
+            (&metric, BlockSummary::Merged),
+            per_second,
+        );
+    }
     let overloaded = is_overloaded(plan, point, blocks);
     if overloaded {
         let backlog = (
@@ -142,6 +154,18 @@ fn add_cell_values(
     for figure in costs() {
         add(levels, cell, blocks, figure);
     }
+    for (count, metric) in LoadCount::sums() {
+        let sum = |visit: &Visit| Some(visit.counts[count] as f64);
+        add_blocks(levels, cell, blocks, (&metric, BlockSummary::Sum), sum);
+    }
+    let drain = |visit: &Visit| Some(visit.drain_ns as f64);
+    add_blocks(
+        levels,
+        cell,
+        blocks,
+        (&Metric::DRAIN, BlockSummary::Max),
+        drain,
+    );
     let of = |metric: &Metric| {
         let mut cells = levels.cells[first..].iter();
         let cell = cells.find(|cell| cell.key.metric == *metric);
@@ -174,15 +198,25 @@ type Figure = (Metric, BlockSummary, fn(&Visit) -> Option<f64>);
 
 fn add(
     levels: &mut Levels,
-    (subject, point): SubjectPoint,
+    cell: SubjectPoint,
     blocks: &[&Visit],
     (metric, summary, value): Figure,
 ) -> Option<Merged> {
-    let values: Blocks = blocks.iter().map(|visit| value(visit)).collect();
-    levels.add(key(subject, point, &metric), summary, &values)
+    add_blocks(levels, cell, blocks, (&metric, summary), value)
 }
 
-fn rates() -> [Figure; 3] {
+fn add_blocks(
+    levels: &mut Levels,
+    (subject, point): SubjectPoint,
+    blocks: &[&Visit],
+    (metric, summary): (&Metric, BlockSummary),
+    value: impl Fn(&Visit) -> Option<f64>,
+) -> Option<Merged> {
+    let values: Blocks = blocks.iter().map(|visit| value(visit)).collect();
+    levels.add(key(subject, point, metric), summary, &values)
+}
+
+fn rates() -> [Figure; 2] {
     [
         (Metric::OFFERED, BlockSummary::Merged, |v| {
             Some(v.offered_per_second())
@@ -190,13 +224,10 @@ fn rates() -> [Figure; 3] {
         (Metric::THROUGHPUT, BlockSummary::Merged, |v| {
             Some(v.per_second(v.served))
         }),
-        (Metric::RECEIVED, BlockSummary::Merged, |v| {
-            Some(v.per_second(v.received_bytes))
-        }),
     ]
 }
 
-fn costs() -> [Figure; 11] {
+fn costs() -> [Figure; 9] {
     [
         (Metric::SERVER_CPU, BlockSummary::Merged, |v| {
             v.server_ns_per_request()
@@ -222,12 +253,6 @@ fn costs() -> [Figure; 11] {
         (Metric::SERVED, BlockSummary::Sum, |v| Some(v.served as f64)),
         (Metric::ERRORS, BlockSummary::Sum, |v| {
             Some(v.failed() as f64)
-        }),
-        (Metric::CONNECTS, BlockSummary::Sum, |v| {
-            Some(v.connects as f64)
-        }),
-        (Metric::DRAIN, BlockSummary::Max, |v| {
-            Some(v.drain_ns as f64)
         }),
     ]
 }

@@ -85,7 +85,7 @@ fn reference_run() -> Run {
             offered,
             served,
             errors: errors.into_iter().filter(|(_, n)| *n > 0).collect(),
-            received_bytes,
+            counts: LoadCounts::from([(LoadCount::ReceivedBytes, received_bytes)]),
             cpu_ns,
             busiest_cpu_ns,
             server_cpu_ns: Some(server),
@@ -832,8 +832,10 @@ fn hostile_run() -> impl Strategy<Value = Run> {
             offered: n[1],
             served: n[2],
             errors: vec![(ErrorKind::Body, n[3]), (ErrorKind::Body, n[4])],
-            connects: n[5],
-            received_bytes: n[6],
+            counts: LoadCounts::from([
+                (LoadCount::Connects, n[5]),
+                (LoadCount::ReceivedBytes, n[6]),
+            ]),
             cpu_ns: n[7],
             busiest_cpu_ns: n[8],
             server_cpu_ns: has_server.then_some(n[9]),
@@ -1157,11 +1159,11 @@ fn blocks_with_known_server_usage_are_reported() {
 fn responses_timed_by_reading_are_reported_if_there_are_many() {
     let mut run = of_seconds(1);
     let mut slice = second(0, 0, counts([1e6; 1000]));
-    slice.read_times = 10;
+    slice.counts[LoadCount::ReadTimes] = 10;
     add(&mut run, vec![slice]);
     let is_warned = |run: &Run| warned(&results(run), "late").is_some();
     assert!(!is_warned(&run));
-    run.blocks[0].slices[0].read_times = 500;
+    run.blocks[0].slices[0].counts[LoadCount::ReadTimes] = 500;
     let late = warned(&results(&run), "late").unwrap();
     assert_eq!(
         late["generators"],

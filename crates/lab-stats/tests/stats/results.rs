@@ -445,7 +445,7 @@ fn two_servers() -> Run {
             let median = 1e6 * (1.0 + 0.3 * f64::from(subject));
             let times = simulator::load::times(&mut random, 1500, median, 0.3);
             let mut slice = simulator::load::second(subject, point, simulator::load::counts(times));
-            slice.received_bytes = 1000 + number;
+            slice.counts[LoadCount::ReceivedBytes] = 1000 + number;
             slice.server_cpu_ns = (subject == 0).then_some(200_000_000 + 1000 * number);
             if (subject, point) == (1, 1) {
                 slice.errors = vec![(ErrorKind::Status, 3), (ErrorKind::Reset, number)];

@@ -98,9 +98,11 @@ fn slice(subject: u32, pass: u32) -> Slice {
         served: 12,
         errors: vec![(ErrorKind::Connect, 3), (ErrorKind::Unfinished, 5)],
         statuses: vec![(200, 3), (302, 1)],
-        connects: 4,
-        received_bytes: 1 << 40,
-        read_times: 17,
+        counts: LoadCounts::from([
+            (LoadCount::Connects, 4),
+            (LoadCount::ReceivedBytes, 1 << 40),
+            (LoadCount::ReadTimes, 17),
+        ]),
         queue_overflows: Some(14),
         cpu_ns: 5,
         busiest_cpu_ns: 6,
@@ -145,7 +147,7 @@ fn connections_that_a_load_opened_are_told_without_reading_it_all() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.lab");
     let busy = Slice {
-        connects: 400,
+        counts: LoadCounts::from([(LoadCount::Connects, 400)]),
         ..slice(1, 0)
     };
     let plan = plan(&["a", "b"], &["1"]);
@@ -294,6 +296,35 @@ fn blobs(path: &Path) -> Vec<Option<Vec<u8>>> {
     let sql = "SELECT response, service, lag FROM slice";
     let row = |r: &rusqlite::Row| Ok(vec![r.get(0)?, r.get(1)?, r.get(2)?]);
     db.query_row(sql, [], row).unwrap()
+}
+
+/// A file of an earlier version lacks the columns of newer counts.
+#[test]
+fn counts_that_a_file_lacks_are_zero_and_are_added_when_it_is_continued() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.lab");
+    written(&path, &plan(&["a"], &["1"]), &[slice(0, 0)]);
+    let db = Connection::open(&path).unwrap();
+    db.execute_batch(
+        "ALTER TABLE slice DROP COLUMN read_times; ALTER TABLE agent_slice DROP COLUMN read_times",
+    )
+    .unwrap();
+    drop(db);
+    let read_times = || {
+        let run = load(&path).unwrap();
+        let slices = run.blocks.iter().flat_map(|block| &block.slices);
+        let counts = slices.map(|slice| slice.counts[LoadCount::ReadTimes]);
+        counts.collect::<Vec<u64>>()
+    };
+    assert_eq!(read_times(), [0]);
+    let run = RunWriter::resume(&path).unwrap();
+    let block = run.begin_block(1, 0, 0, 102.5).unwrap();
+    block.slice(&slice(0, 0)).unwrap();
+    block
+        .finish(BlockState::Complete, 99, &Disturbance::default())
+        .unwrap();
+    drop(run);
+    assert_eq!(read_times(), [0, 17]);
 }
 
 #[test]

@@ -17,7 +17,7 @@ mod sshd;
 use crate::load::sums;
 use crate::load::web::{Behavior, Web};
 use crate::project::{Outcome, Project, wait_until};
-use lab_model::{AgentId, AgentSlice, Run, Slice, SliceTimes};
+use lab_model::{AgentId, AgentSlice, LoadCount, Run, Slice, SliceTimes};
 use std::process::Child;
 
 /// A directory in which agents load servers.
@@ -84,7 +84,10 @@ fn assert_added_up(run: &Run) {
         let sum = |of: fn(&Slice) -> u64| slice.agents.iter().map(|a| of(&a.slice)).sum::<u64>();
         assert_eq!(slice.offered, sum(|s| s.offered));
         assert_eq!(slice.served, sum(|s| s.served));
-        assert_eq!(slice.connects, sum(|s| s.connects));
+        assert_eq!(
+            slice.counts[LoadCount::Connects],
+            sum(|s| s.counts[LoadCount::Connects])
+        );
         let kinds: [fn(&Slice) -> &SliceTimes; 3] = [|s| &s.response, |s| &s.service, |s| &s.lag];
         for of in kinds {
             let mut all = SliceTimes::default();
@@ -135,7 +138,7 @@ fn three_agents_share_a_rate_and_are_shown_in_every_form() {
     let connects = |id| {
         parts(&run, id)
             .iter()
-            .map(|p| p.slice.connects)
+            .map(|p| p.slice.counts[LoadCount::Connects])
             .sum::<u64>()
     };
     assert_eq!([0, 1, 2].map(|id| connects(AgentId(id))), [3, 2, 2]);

@@ -6,7 +6,7 @@ use super::sshd::Sshd;
 use super::{TestDirectory, assert_added_up, children, parts};
 use crate::load::web::{Behavior, Web};
 use crate::project::{BENCHLAB, Outcome, outcome, send_signal, wait_until};
-use lab_model::{AgentId, AgentSlice, Run};
+use lab_model::{AgentId, AgentSlice, LoadCount, Run};
 use nix::sys::signal::Signal;
 use std::fs;
 use std::path::PathBuf;
@@ -270,7 +270,7 @@ fn a_time_of_day_that_is_ten_minutes_off_is_told() {
     for (agent, is_wrong) in [(0, false), (1, true)] {
         let (mut read, mut served, mut p50_ns) = (0, 0, Vec::new());
         for AgentSlice { slice, .. } in parts(&run, AgentId(agent)) {
-            read += slice.read_times;
+            read += slice.counts[LoadCount::ReadTimes];
             served += slice.served;
             p50_ns.extend(slice.response.median());
         }

@@ -11,7 +11,7 @@ use crate::parts::respect::ComparedMetric;
 use crate::parts::scope::Scope;
 use crate::parts::{agents, charts, load_sent, scaling, shift, slices, table};
 use lab_document::{Chart, Section, Table};
-use lab_model::{Arrivals, Cores, LoadSpec, Metric, RESPONSE_TIMES, SERVICE_TIMES};
+use lab_model::{Arrivals, Cores, LoadCount, LoadSpec, Metric, RESPONSE_TIMES, SERVICE_TIMES};
 use lab_stats::results::Over;
 
 /// The metrics by which servers are compared, the most important first.
@@ -25,16 +25,15 @@ static COMPARED: [Metric; 6] = [
 ];
 
 /// Metrics of requests. The first metric applies only to an open loop.
-static RATES: [Metric; 8] = [
+static RATES: [Metric; 4] = [
     Metric::OFFERED,
     Metric::THROUGHPUT,
     Metric::REQUESTS,
     Metric::ERRORS,
-    Metric::RECEIVED,
-    Metric::CONNECTS,
-    Metric::DRAIN,
-    Metric::BACKLOG,
 ];
+
+/// Metrics of requests that were late.
+static LATE: [Metric; 2] = [Metric::DRAIN, Metric::BACKLOG];
 
 /// Metrics of costs.
 static COSTS: [Metric; 7] = [
@@ -164,8 +163,14 @@ fn times(scope: &Scope, load: &LoadSpec, subject_scopes: &[SubjectScope]) -> Sec
 
 fn requests(scope: &Scope, load: &LoadSpec, subject_scopes: &[SubjectScope]) -> Section {
     let mut section = Section::new("Requests");
-    let metrics = if is_open(load) { &RATES } else { &RATES[1..] };
-    let rates = table::figures(scope, "Offered and served", subject_scopes, metrics);
+    let rates = if is_open(load) { &RATES } else { &RATES[1..] };
+    let counts = LoadCount::rates().chain(LoadCount::sums());
+    let metrics = rates
+        .iter()
+        .cloned()
+        .chain(counts.map(|(_, metric)| metric));
+    let metrics: Vec<Metric> = metrics.chain(LATE.iter().cloned()).collect();
+    let rates = table::figures(scope, "Offered and served", subject_scopes, &metrics);
     section.table(rates.with_caption(&agents::account(scope)));
     section.table(errors(scope));
     section.chart(charts::every_ratio(

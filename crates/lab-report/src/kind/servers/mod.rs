@@ -18,7 +18,9 @@ use crate::parts::{
 use lab_document::chart::file_name;
 use lab_document::say::{self, count};
 use lab_document::{Chart, Finding, Quantity, Section, Table, Tone};
-use lab_model::{CaseId, Cores, Metric, PointId, RESPONSE_TIMES, Servers, SubjectId, Unit};
+use lab_model::{
+    CaseId, Cores, LoadCount, Metric, PointId, RESPONSE_TIMES, Servers, SubjectId, Unit,
+};
 use lab_stats::load::peaks::{Peak, Peaks};
 use lab_stats::results::Over;
 use std::cmp::Ordering;
@@ -35,9 +37,6 @@ static RATES: [Metric; 5] = [
     Metric::SERVER_CPU,
     Metric::ERRORS,
 ];
-
-/// Additional metrics for runs without an open loop.
-static BYTES: [Metric; 1] = [Metric::RECEIVED];
 
 static TRAITS: KindTraits = KindTraits {
     words: Words {
@@ -543,9 +542,12 @@ fn group_figures(section: &mut Section, scope: &Scope, group: &PointGroup) {
         scaling::add(section, scope, group);
     }
     let rates = if is_open { &RATES } else { &RATES[1..] };
-    let received: &[Metric] = if is_closed(scope) { &BYTES } else { &[] };
-    let metrics = rates.iter().chain(received).chain(&RESPONSE_TIMES);
-    let metrics: Vec<Metric> = metrics.cloned().collect();
+    let mut metrics = rates.to_vec();
+    // The offered rates of an open loop determine these rates.
+    if is_closed(scope) {
+        metrics.extend(LoadCount::rates().map(|(_, metric)| metric));
+    }
+    metrics.extend(RESPONSE_TIMES.iter().cloned());
     let subject_scopes = scope.subject_scopes(&scope.compared(), &group.points);
     let title = scope.group_title(group, "all metrics");
     let table = table::figures(scope, &title, &subject_scopes, &metrics);

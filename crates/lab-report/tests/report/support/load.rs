@@ -263,7 +263,7 @@ fn block(
                 let model = model(subject.0, connections, number, noise);
                 let mut slice = slice(&model, plan, noise);
                 (slice.point, slice.subject, slice.pass) = (point, subject, pass);
-                slice.connects = if number == 0 {
+                slice.counts[LoadCount::Connects] = if number == 0 {
                     u64::from(connections)
                 } else {
                     0
@@ -299,7 +299,7 @@ fn slice(model: &Model, plan: &Plan, noise: &mut Noise) -> Slice {
         offered: served + failed,
         served,
         errors: errors.into_iter().filter(|(_, n)| *n > 0).collect(),
-        received_bytes: served * 1_240,
+        counts: LoadCounts::from([(LoadCount::ReceivedBytes, served * 1_240)]),
         cpu_ns: (model.busy * 1e9) as u64,
         busiest_cpu_ns: (model.busy * 1e9) as u64,
         server_cpu_ns: is_watched.then_some((model.served * model.server_ns) as u64),

@@ -594,8 +594,13 @@ fn slice(plan: &Plan, server: &Server, point: PointId, speed: f64, noise: &mut N
             .then_some((ErrorKind::Reset, failed))
             .into_iter()
             .collect(),
-        connects: if plan.keeps_alive(point) { 0 } else { served },
-        received_bytes: served * bytes,
+        counts: LoadCounts::from([
+            (
+                LoadCount::Connects,
+                if plan.keeps_alive(point) { 0 } else { served },
+            ),
+            (LoadCount::ReceivedBytes, served * bytes),
+        ]),
         cpu_ns: (generator_ns * speed).min(length) as u64,
         busiest_cpu_ns: (generator_ns * speed).min(length) as u64,
         server_cpu_ns: Some((cpu * speed * (1.0 + 0.25 * (1.0 - busy)) * served as f64) as u64),

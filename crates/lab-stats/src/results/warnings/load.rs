@@ -11,7 +11,7 @@ use super::servers;
 use crate::forecast;
 use crate::results::warning::ReadBy;
 use crate::results::{Warning, WarningFact};
-use lab_model::{AgentId, Arrivals, Block, Host, LoadSpec, LogLine, Metric, Slice};
+use lab_model::{AgentId, Arrivals, Block, Host, LoadCount, LoadSpec, LogLine, Metric, Slice};
 
 /// The maximum fraction of responses that the generator may time when it reads them instead of when
 /// they arrive. benchlab warns about a larger fraction.
@@ -230,7 +230,7 @@ impl Loaded<'_> {
 fn many_read<'s>(slices: impl Iterator<Item = &'s Slice>) -> Option<f64> {
     let (mut read, mut all) = (0_u64, 0_u64);
     for slice in slices {
-        read = read.saturating_add(slice.read_times);
+        read = read.saturating_add(slice.counts[LoadCount::ReadTimes]);
         let counts = slice.errors.iter().map(|(_, n)| *n).chain([slice.served]);
         all = counts.fold(all, u64::saturating_add);
     }
