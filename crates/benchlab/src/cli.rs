@@ -15,7 +15,7 @@ use crate::verbs::serve::args::ServeArgs;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter};
-use lab_document::{FORMATS, Format, format};
+use lab_document::{Format, format};
 use lab_import::ImportFormat;
 use lab_load::IpFamily;
 use lab_many::launcher::{self, Launcher};
@@ -944,7 +944,7 @@ pub struct ReportArgs {
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub without: Vec<String>,
     /// The output format
-    #[arg(long, short, default_value = "terminal", value_parser = formats(&FORMATS))]
+    #[arg(long, short, default_value = "terminal", value_parser = formats(|_| true))]
     pub format: Format,
     /// Output file; a directory for svg, or for xml with one file per subject [default: standard output]
     #[arg(long, short, value_name = "PATH")]
@@ -959,21 +959,6 @@ pub struct ReportArgs {
     #[arg(long, default_value = "auto", value_name = "WHEN")]
     pub color: Color,
 }
-
-/// The formats of a history that write a single file.
-const HISTORY_FORMATS: [Format; 11] = [
-    format::terminal::FORMAT,
-    format::markdown::FORMAT,
-    format::csv::FORMAT,
-    format::json::FORMAT,
-    format::xlsx::FORMAT,
-    format::html::FORMAT,
-    format::github::FORMAT,
-    format::gitlab::FORMAT,
-    format::junit::FORMAT,
-    format::sarif::FORMAT,
-    format::jsonl::FORMAT,
-];
 
 /// `benchlab history`
 #[derive(Args)]
@@ -1002,7 +987,7 @@ pub struct HistoryArgs {
     #[arg(long, default_value = "20", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub last: u32,
     /// The output format
-    #[arg(long, short, default_value = "terminal", value_parser = formats(&HISTORY_FORMATS))]
+    #[arg(long, short, default_value = "terminal", value_parser = formats(|format| format.shows_history))]
     pub format: Format,
     /// Directory of the run files [default: runs/ in the project, or ~/.local/share/benchlab/runs outside of a
     /// project]
@@ -1040,7 +1025,7 @@ pub struct ImportArgs {
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// The format of the report
-    #[arg(long, short, default_value = "terminal", value_parser = formats(&FORMATS))]
+    #[arg(long, short, default_value = "terminal", value_parser = formats(|_| true))]
     pub format: Format,
     /// In a terminal, show all tables and warnings rather than only the result
     #[arg(long)]

@@ -71,7 +71,7 @@ impl AgentLoss {
 #[derive(Args, Clone)]
 pub struct DisplayArgs {
     /// The output format
-    #[arg(long, short, default_value = "terminal", value_parser = formats(&FORMATS))]
+    #[arg(long, short, default_value = "terminal", value_parser = formats(|_| true))]
     pub format: Format,
     /// Output file, or a directory for svg [default: standard output]
     #[arg(long, short, value_name = "PATH")]
@@ -112,12 +112,13 @@ pub enum Color {
     Never,
 }
 
-/// Returns a parser for the name of one of these formats.
-pub fn formats(allowed: &'static [Format]) -> impl TypedValueParser<Value = Format> {
-    let names = PossibleValuesParser::new(allowed.iter().map(|format| format.name));
-    names.try_map(|name| {
-        let format = allowed.iter().find(|format| format.name == name);
-        format.copied().ok_or("unknown format")
+/// Returns a parser for the names of the formats that `is_allowed` selects.
+pub fn formats(is_allowed: fn(&Format) -> bool) -> impl TypedValueParser<Value = Format> {
+    let allowed = move || FORMATS.into_iter().filter(is_allowed);
+    let names = PossibleValuesParser::new(allowed().map(|format| format.name));
+    names.try_map(move |name| {
+        let format = allowed().find(|format| format.name == name);
+        format.ok_or("unknown format")
     })
 }
 

@@ -14,6 +14,7 @@ pub const FORMAT: Format = Format {
     extension: "json",
     title: "Values (Bencher Metric Format)",
     is_folder: false,
+    shows_history: false,
     render: |document, _| {
         render(document)
             .map(Rendered::Text)

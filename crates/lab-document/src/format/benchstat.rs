@@ -17,6 +17,7 @@ pub const FORMAT: Format = Format {
     extension: "bench",
     title: "Samples (benchstat)",
     is_folder: false,
+    shows_history: false,
     render: |document, _| Ok(Rendered::Text(render(document))),
 };
 

@@ -14,6 +14,7 @@ pub const FORMAT: Format = Format {
     extension: "csv",
     title: "Figures (CSV)",
     is_folder: false,
+    shows_history: true,
     render: |document, _| {
         render(document)
             .map(Rendered::Text)

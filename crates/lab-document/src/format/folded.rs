@@ -11,6 +11,7 @@ pub const FORMAT: Format = Format {
     extension: "folded",
     title: "Call stacks (folded)",
     is_folder: false,
+    shows_history: false,
     render: |document, _| render(document).map(Rendered::Text),
 };
 

@@ -22,6 +22,7 @@ pub const FORMAT: Format = Format {
     extension: "md",
     title: "Summary and annotations (GitHub Actions)",
     is_folder: false,
+    shows_history: true,
     render: |document, _| {
         Ok(Rendered::Annotated {
             commands: commands(document),

@@ -16,6 +16,7 @@ pub const FORMAT: Format = Format {
     extension: "json",
     title: "Values (github-action-benchmark)",
     is_folder: false,
+    shows_history: false,
     render: |document, _| {
         render(document)
             .map(Rendered::Text)

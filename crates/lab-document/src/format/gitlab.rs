@@ -14,6 +14,7 @@ pub const FORMAT: Format = Format {
     extension: "json",
     title: "Problems (GitLab code quality)",
     is_folder: false,
+    shows_history: true,
     render: |document, _| {
         render(document)
             .map(Rendered::Text)

@@ -49,6 +49,7 @@ pub const FORMAT: Format = Format {
     extension: "html",
     title: "Page (HTML)",
     is_folder: false,
+    shows_history: true,
     render: |document, _| render(document).map(Rendered::Text),
 };
 

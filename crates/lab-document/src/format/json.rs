@@ -13,6 +13,7 @@ pub const FORMAT: Format = Format {
     extension: "json",
     title: "Everything (JSON)",
     is_folder: false,
+    shows_history: true,
     render: |document, _| {
         render(document)
             .map(Rendered::Text)

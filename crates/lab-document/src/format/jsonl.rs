@@ -14,6 +14,7 @@ pub const FORMAT: Format = Format {
     extension: "jsonl",
     title: "Figures (JSON Lines)",
     is_folder: false,
+    shows_history: true,
     render: |document, _| {
         render(document)
             .map(Rendered::Text)

@@ -20,6 +20,7 @@ pub const FORMAT: Format = Format {
     extension: "xml",
     title: "Tests (JUnit XML)",
     is_folder: false,
+    shows_history: true,
     render: |document, _| Ok(Rendered::Text(render(document))),
 };
 

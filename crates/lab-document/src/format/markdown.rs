@@ -13,6 +13,7 @@ pub const FORMAT: Format = Format {
     extension: "md",
     title: "Text (Markdown)",
     is_folder: false,
+    shows_history: true,
     render: |document, _| Ok(Rendered::Text(render(document))),
 };
 

@@ -15,6 +15,7 @@ pub const FORMAT: Format = Format {
     extension: "prom",
     title: "Values (OpenMetrics)",
     is_folder: false,
+    shows_history: false,
     render: |document, _| Ok(Rendered::Text(render(document))),
 };
 

@@ -14,6 +14,7 @@ pub const FORMAT: Format = Format {
     extension: "trace.json",
     title: "Timeline (Perfetto)",
     is_folder: false,
+    shows_history: false,
     render: |document, _| render(document).map(Rendered::Text),
 };
 

@@ -15,6 +15,7 @@ pub const FORMAT: Format = Format {
     extension: "sarif",
     title: "Problems (SARIF)",
     is_folder: false,
+    shows_history: true,
     render: |document, _| {
         render(document)
             .map(Rendered::Text)

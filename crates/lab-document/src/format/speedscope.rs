@@ -15,6 +15,7 @@ pub const FORMAT: Format = Format {
     extension: "speedscope.json",
     title: "Call stacks (speedscope)",
     is_folder: false,
+    shows_history: false,
     render: |document, _| render(document).map(Rendered::Text),
 };
 

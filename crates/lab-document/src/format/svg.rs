@@ -11,6 +11,7 @@ pub const FORMAT: Format = Format {
     extension: "svg",
     title: "Plots (SVG)",
     is_folder: true,
+    shows_history: false,
     render: |document, _| files(document).map(Rendered::Files),
 };
 

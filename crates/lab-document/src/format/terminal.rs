@@ -21,6 +21,7 @@ pub const FORMAT: Format = Format {
     extension: "txt",
     title: "Plain text",
     is_folder: false,
+    shows_history: true,
     render: |document, terminal| Ok(Rendered::Text(render(document, terminal))),
 };
 

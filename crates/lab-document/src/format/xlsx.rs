@@ -20,6 +20,7 @@ pub const FORMAT: OutputFormat = OutputFormat {
     extension: "xlsx",
     title: "Workbook (XLSX)",
     is_folder: false,
+    shows_history: true,
     render: |document, _| {
         render(document)
             .map(Rendered::Bytes)

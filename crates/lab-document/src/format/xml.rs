@@ -36,6 +36,7 @@ pub const FORMAT: Format = Format {
     extension: "xml",
     title: "Figures (XML)",
     is_folder: false,
+    shows_history: false,
     render: |document, _| Ok(Rendered::Text(render(document))),
 };
 
