@@ -6,7 +6,8 @@ use jiff::fmt::rfc2822::DateTimeParser;
 
 /// Parses a date such as `Wed, 21 Oct 2026 07:28:00 GMT` into seconds since 1970.
 ///
-/// The obsolete forms of RFC 850 and `asctime` are accepted, too, and the last days of the year 9999.
+/// Also accepts the obsolete forms of RFC 850 and `asctime`, and dates up to the end of the year
+/// 9999.
 pub fn unix_seconds(text: &str) -> Option<f64> {
     static PARSER: DateTimeParser = DateTimeParser::new().relaxed_weekday(true);
     let time = PARSER.parse_timestamp(text.trim()).ok();

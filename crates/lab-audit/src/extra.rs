@@ -4,7 +4,7 @@
 use crate::value::Thing;
 use lab_model::audit::{EvidenceBars, EvidenceTable};
 
-/// Additional parts of an audit, from measurements and observations rather than from files.
+/// The parts that measured disks (`--measure`) and watched directories (`--watch`) add to an audit.
 #[derive(Debug, Default)]
 pub struct Extra {
     /// The objects that rules judge.

@@ -35,9 +35,9 @@ pub const CHANGED_COLUMNS: [&str; 5] = ["rule", "object", "before", "after", "ob
 pub const ALONE: &str = "In one audit only";
 pub const ALONE_CAPTION: &str = "Findings about objects that the other audit did not check.";
 pub const ALONE_COLUMNS: [&str; 5] = ["audit", "rule", "object", "state", "observed"];
-pub const FIGURES: &str = "Figures that changed";
+pub const FIGURES: &str = "Values that changed";
 pub const FIGURES_CAPTION: &str = "Values that are in both audits.";
-pub const FIGURES_COLUMNS: [&str; 4] = ["figure", "object", "before", "after"];
+pub const FIGURES_COLUMNS: [&str; 4] = ["value", "object", "before", "after"];
 pub const CHANGED_QUESTION: &str = "What changed from the first audit to the second?";
 pub const OTHER_TARGETS: &str = "Different targets";
 pub const WORSE: &str = "Worse";
@@ -234,8 +234,8 @@ pub fn rules(rules: &[String]) -> String {
 /// The maximum number of findings that a gate names.
 const MAX_NAMED_BY_GATE: usize = 5;
 
-/// Counts a gate's findings and lists their rules: `2 findings are bad: clock-synchronized,
-/// net-ports (eth0)`.
+/// Counts a gate's findings and lists their rules: `2 findings are bad (clock-synchronized,
+/// disk-scheduler (sda))`.
 pub fn counted(findings: &[&AuditFinding], state: &str) -> String {
     let verb = if findings.len() == 1 { "is" } else { "are" };
     let name = |finding: &&AuditFinding| match finding.place.as_str() {
@@ -297,7 +297,7 @@ pub fn covers_nothing(waiver: &Waiver) -> String {
 
 /// States that a waiver has no reason.
 pub fn waiver_without_reason(rule: &str) -> String {
-    format!("the waiver of {rule} has no reason")
+    format!("the waiver of {rule} has no reason; state why the findings are acceptable")
 }
 
 /// States that a waiver's date is invalid.
@@ -402,10 +402,10 @@ pub const HOST_NAME: &str = "expected a host name or address, without scheme, po
 pub const ROOT_WITHOUT_PROC: &str =
     "the directory has no proc/; copy /proc, /sys and /etc of the machine into it";
 pub const NO_DIRECT_IO: &str = "the filesystem does not support direct I/O";
-pub const UNREADABLE: &str = "permission denied; run it as root";
-pub const TOO_SMALL: &str = "smaller than 4 MiB";
-pub const UNKNOWN_FILESYSTEM: &str = "findmnt does not know its filesystem";
-pub const NO_FAST_FILESYSTEM: &str = "no fast filesystem was given";
+pub const UNREADABLE: &str = "permission denied; run benchlab as root";
+pub const TOO_SMALL: &str = "too small to measure; at least 4 MiB are needed";
+pub const UNKNOWN_FILESYSTEM: &str = "findmnt cannot determine its filesystem";
+pub const NO_FAST_FILESYSTEM: &str = "no fast filesystem was given; use --fast DIR";
 pub const NOTHING_TO_MOVE: &str = "no directory needs to move";
 pub const INPUT_FORMATS: &str = "expected a HAR file, a cookie jar of curl (cookies.txt), or a table or `Cookie:` line copied from a browser";
 

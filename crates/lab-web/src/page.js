@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adds to pages what HTML alone cannot do: loads answers later, follows a run, and counts the chosen runs.
+// Adds to pages what HTML alone cannot do: loads results later, follows a run, and counts the chosen runs.
 "use strict";
 
-// Fetches answers that were not cached when the page was rendered, one after the other.
+// Fetches results that were not cached when the page was rendered, one after the other.
 async function fillSummaries() {
   for (const placeholder of document.querySelectorAll("[data-summary]")) {
     try {

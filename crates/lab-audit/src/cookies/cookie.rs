@@ -10,7 +10,7 @@ use std::io::Read;
 /// A cookie without its value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cookie {
-    /// The name.
+    /// The name. May be empty, because browsers accept cookies without a name.
     pub name: String,
     /// The host or domain that the cookie is sent to, without a leading dot. Empty if unknown.
     pub domain: String,

@@ -116,12 +116,12 @@ pub const SITE: Class = Class {
     name: "site",
     none: "No cookie was found.",
     values: &[
-        ("total", "bytes of all cookies"),
+        ("total", "bytes of the cookies in the largest request"),
+        ("tracker_share", "tracker_bytes as a fraction of total"),
         (
-            "tracker_share",
-            "fraction of the largest page's cookies that belongs to trackers",
+            "tracker_bytes",
+            "bytes of the trackers' cookies in the largest request",
         ),
-        ("tracker_bytes", "bytes of the trackers' cookies"),
         ("page_bytes", "bytes of cookies in all requests"),
     ],
 };
@@ -564,7 +564,7 @@ fn owner_table(
     let named = largest.filter(|r| !r.host.is_empty());
     let request_name = named.map_or(String::new(), |r| format!("({}{}) ", r.host, r.path));
     let head = head.map_or(String::new(), |head| {
-        format!(" The whole head has {head} bytes.")
+        format!(" The whole head is {head} bytes long.")
     });
     EvidenceTable {
         title: "Cookie bytes in a request, by owner".into(),

@@ -49,7 +49,7 @@ const HOST: Class = Class {
         ),
         (
             "quota_throttled",
-            "times that a CPU time limit stopped benchlab's control group",
+            "times that a CPU quota throttled benchlab's control group",
         ),
         (
             "steal",
@@ -162,7 +162,7 @@ const HOST: Class = Class {
         ),
         (
             "pids_share",
-            "fraction of the machine's processes and threads in use",
+            "fraction of the machine's maximum number of threads in use",
         ),
         ("entropy", "bits of entropy in the pool"),
         ("kernel", "the kernel's version"),

@@ -24,7 +24,7 @@ pub fn script(folders: &[WatchedFolder], fast: &HotTarget) -> Result<String, Str
         "#!/bin/sh".to_owned(),
         "# Moves directories with many reads to the fast filesystem. First stop the programs that use them."
             .into(),
-        "# Without an argument, this script shows what it would do; with --go it does it. Read it first."
+        "# Without an argument, this script shows what it would do; with --go, it moves the directories. Read it first."
             .into(),
         "set -eu".into(),
         format!("fast={}", quote(&fast.folder.to_string_lossy())),

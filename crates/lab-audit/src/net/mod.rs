@@ -36,7 +36,7 @@ const NAME: Class = Class {
     name: "name",
     none: "No name was given, only addresses.",
     values: &[
-        ("lookup", "time of the lookup of the name"),
+        ("lookup", "duration of the name lookup"),
         ("found", "whether the name has an address"),
         ("ipv4", "whether the name has an IPv4 address"),
         ("ipv6", "whether the name has an IPv6 address"),
@@ -48,7 +48,7 @@ const ADDRESS: Class = Class {
     none: "No address was tried.",
     values: &[
         ("family", "IPv4 or IPv6"),
-        ("connect", "median time of a connection"),
+        ("connect", "median time to connect"),
         ("failed_share", "fraction of connections that failed"),
         ("failing", "how connections failed: refused, or silent"),
         ("failed_after", "how long the last failed connection took"),
@@ -139,7 +139,7 @@ const RESOLVERS: Class = Class {
 pub struct NetTarget {
     /// The name or address, as given by the user.
     pub name: String,
-    /// The port.
+    /// The port, or 0 for listeners that benchlab itself opens on this machine.
     pub port: u16,
     /// True to use TLS.
     pub tls: bool,
@@ -501,7 +501,7 @@ fn set_mtu(side: &AddressTurns, thing: &mut Thing) {
     thing.set("mtu_by", Value::word(by));
     let unknown = || match &side.echoes {
         Err(reason) => Value::Unknown(format!("{reason}.")),
-        Ok(_) => Value::Unknown("Echo requests are not answered.".into()),
+        Ok(_) => Value::Unknown("The address does not reply to echo requests.".into()),
     };
     match &side.path {
         Some(path) => thing.set("larger", Value::word(path.beyond.word())),
@@ -546,7 +546,7 @@ fn set_round_trip(observation: &NetObservation, side: &AddressTurns, thing: &mut
     thing.set("round_trip_by", Value::Word(by));
     let lost = match &side.echoes {
         Err(reason) => Value::Unknown(format!("{reason}.")),
-        Ok([_, 0]) => Value::Unknown("Echo requests are not answered.".into()),
+        Ok([_, 0]) => Value::Unknown("The address does not reply to echo requests.".into()),
         Ok([sent, replies]) => Value::fraction(f64::from(sent - replies) / f64::from(*sent)),
     };
     thing.set("lost_share", lost);

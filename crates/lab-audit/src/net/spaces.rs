@@ -31,7 +31,12 @@ pub fn listen(space: &Namespace, addresses: [&str; 2]) -> Result<[SocketAddr; 2]
 }
 
 fn listener(address: &str) -> Result<TcpListener, String> {
-    let address = SocketAddr::new(address.parse().map_err(|_| "an address")?, 0);
+    let address = SocketAddr::new(
+        address
+            .parse()
+            .map_err(|_| format!("{address} is not an IP address"))?,
+        0,
+    );
     let limit = Instant::now() + TIMEOUT;
     loop {
         match TcpListener::bind(address) {

@@ -243,7 +243,8 @@ impl<'a> SiteVisit<'a> {
             let note = "Responses were slow, so the audit stopped making requests.";
             self.site.notes.push(note.into());
         }
-        let mut collector = Collector::new().map_err(|e| format!("no random numbers: {e}"))?;
+        let mut collector =
+            Collector::new().map_err(|e| format!("cannot get random numbers: {e}"))?;
         add_cookies(&self.site, &mut collector);
         self.site.cookies = collector.done();
         Ok(self.site)

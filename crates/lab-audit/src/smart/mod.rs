@@ -38,8 +38,8 @@ pub struct Smart {
     pub spare: Option<f64>,
     /// The number of sectors that were reallocated or cannot be read.
     pub bad_sectors: Option<u64>,
-    /// The number of times that an NVMe disk could not read or verify data. Each error can concern
-    /// multiple blocks, or a block again.
+    /// The number of times that an NVMe disk could not read or verify data. An error can concern
+    /// multiple blocks, and the same block can cause multiple errors.
     pub media_errors: Option<u64>,
     /// The number of bytes written over the disk's lifetime.
     pub written: Option<f64>,

@@ -130,7 +130,7 @@ pub(super) fn no_data_reason(json: &Json) -> String {
     } else if let Some(mode) = mode {
         format!("the disk is in a power-saving mode ({})", printable(mode))
     } else if let Some(status) = exit_status.filter(|status| *status != 0) {
-        format!("smartctl shows no SMART data and ended with status {status}")
+        format!("smartctl shows no SMART data and exited with status {status}")
     } else {
         "smartctl shows no SMART data and gives no reason".into()
     }
@@ -255,7 +255,7 @@ mod tests {
             ),
             (
                 json!({"power_mode": {"ata_string": "ACTIVE or IDLE"}, "smartctl": {"exit_status": 4}}),
-                "smartctl shows no SMART data and ended with status 4",
+                "smartctl shows no SMART data and exited with status 4",
             ),
             (
                 json!({}),

@@ -171,7 +171,9 @@ fn at_depth(target: &StorageTarget, seed: u64) -> io::Result<Vec<f64>> {
         let threads: Vec<_> = (0..DEPTH).map(start).collect();
         let mut latencies_of_all = Vec::new();
         for thread in threads {
-            let latencies = thread.join().map_err(|_| io::Error::other("a thread"))?;
+            let latencies = thread
+                .join()
+                .map_err(|_| io::Error::other("a reading thread panicked"))?;
             latencies_of_all.extend(latencies?);
         }
         Ok(latencies_of_all)

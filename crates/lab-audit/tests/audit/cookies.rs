@@ -968,7 +968,7 @@ fn numbers_and_words_agree() {
     );
     assert_eq!(
         finding_of("host-count").seen,
-        "an unnamed host gets 1 cookie."
+        "The largest request to an unnamed host carries 1 cookie."
     );
 }
 

@@ -299,7 +299,10 @@ fn read_and_written_directories_are_distinguished() {
         been > Duration::from_millis(1500)
     });
     let (extra, script) = hot::extra(&watched, None, 0);
-    assert_eq!(script, Err("no fast filesystem was given".into()));
+    assert_eq!(
+        script,
+        Err("no fast filesystem was given; use --fast DIR".into())
+    );
     let activity_of = |name: &str| {
         extra
             .things

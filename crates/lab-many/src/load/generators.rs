@@ -75,7 +75,7 @@ impl<'a> LoadAgents<'a> {
         let min_connections = plan.points.ids().map(|point| plan.connections(point)).min();
         if min_connections.is_some_and(|min_connections| min_connections < agents) {
             return Err(StartError::Refused(format!(
-                "{} connections are too few for {agents} agents: each agent needs one connection; raise --connections",
+                "{} connections are too few for {agents} agents: each agent needs at least one connection; raise --connections",
                 min_connections.unwrap_or(0)
             )));
         }
@@ -411,7 +411,7 @@ impl LoadState {
     fn note_loss(&mut self, agent: AgentId, reason: &str) {
         let name = self.agents.name(agent);
         self.notes.push(format!(
-            "the agent {name} was lost: {reason}; its fraction of the load is not sent from now on"
+            "the agent {name} was lost: {reason}; its fraction of the load will no longer be sent"
         ));
         self.lost.push((agent, reason.to_owned()));
     }

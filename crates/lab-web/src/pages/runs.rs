@@ -187,7 +187,7 @@ fn about_line(entry: &RunEntry) -> Markup {
         p class="about" {
             @match &heading.experiment {
                 Some(name) => a href={ "/history/" (percent_encode(name)) } { (clean(name)) },
-                None => "imported figures",
+                None => "imported values",
             }
             " · " (minute(heading.started_unix_s))
             @if !heading.subjects.is_empty() { " · " (subjects(&heading.subjects)) }

@@ -53,7 +53,7 @@ fn the_load_goes_on_without_an_agent_that_is_killed() {
     let outcome = outcome(lab.wait_with_output().unwrap());
     outcome.expect(0).says(&[
         "was lost: the agent's process exited",
-        "its fraction of the load is not sent from now on",
+        "its fraction of the load will no longer be sent",
     ]);
     outcome.shows(&["Agents were lost"]);
     let run = directory.0.load();
