@@ -6,8 +6,8 @@
     release.py --archives https://example.org/releases/0.1.0 DIRECTORY
     release.py --rehearse DIRECTORY     # an index of the local archives, to try the crates
 
-Writes archives/NAME-VERSION.tar.gz, to be uploaded, and index/, to be submitted, to DIRECTORY. Equal sources result in equal
-archives."""
+Writes archives/NAME-VERSION.tar.gz, which you upload, and index/, which you submit, to DIRECTORY. The same sources always produce
+identical archives."""
 
 import argparse
 import gzip

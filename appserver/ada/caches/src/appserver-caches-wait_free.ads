@@ -54,7 +54,7 @@ private
       Unlinked : Tables.Garbage;
       --  Nodes removed from the table since Unseen was last filled
       Unseen   : Tables.Garbage;
-      --  Nodes that readers which enter in epoch Since or later cannot see
+      --  Nodes that are invisible to readers that enter in epoch Since or later
       Unused   : Tables.Garbage;
       --  Nodes that no reader can see, so they can be freed
       Since    : Reader_Slots.Stamp := 0;

@@ -4,7 +4,7 @@
 --  Concurrent maps that are read often and written rarely. There are three implementations, which
 --  are generic child packages without parameters. They are interchangeable:
 --
---     Wait_Free       readers never wait, and write at most a counter of the entry
+--     Wait_Free       readers never wait, and write only to their own slot and a counter
 --     Copy_On_Write   readers never wait; each write copies the path to its entry
 --     Locked          a protected object
 --

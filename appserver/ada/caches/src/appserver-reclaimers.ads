@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A background task that frees memory which writers could not free immediately. The task frees
+--  A background task that frees memory that writers could not free immediately. The task frees
 --  this memory even if no task calls the cache again.
 
 pragma Ada_2022;

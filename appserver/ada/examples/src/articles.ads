@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A REST service for articles in a database: GET /articles/{id}, and POST /articles with the name
---  of an article
+--  A REST service for articles in a database: GET /articles/{id}, and POST /articles with a JSON
+--  object that contains the name and the stock of an article
 
 with Appserver.HTTP;
 

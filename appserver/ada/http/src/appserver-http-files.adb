@@ -30,7 +30,7 @@ package body Appserver.HTTP.Files is
       end if;
       Linux_Files.Open_Folder (Path, Self.File, Result);
       if Result /= Linux_Files.None then
-         raise Folder_Error with "no such directory: " & Path;
+         raise Folder_Error with "cannot open the directory " & Path;
       end if;
       Self.Options := Options;
    end Open;

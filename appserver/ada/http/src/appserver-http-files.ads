@@ -19,7 +19,8 @@ package Appserver.HTTP.Files is
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    Folder_Error : exception;
-   --  The directory does not exist. The message contains its name.
+   --  The directory cannot be opened; the message contains its name. Also raised if the kernel
+   --  cannot reject symbolic links.
 
    type Folder is tagged limited private;
    --  A directory whose files are served. Initially closed. Any number of tasks may serve files
@@ -58,7 +59,7 @@ package Appserver.HTTP.Files is
    --  @param Self the folder
    --  @param Path the path of the directory, which may be a symbolic link
    --  @param Options the options
-   --  @exception Folder_Error the directory does not exist
+   --  @exception Folder_Error the directory cannot be opened
 
    procedure Close (Self : in out Folder)
      with Post => not Self.Is_Open;

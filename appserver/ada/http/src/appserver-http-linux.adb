@@ -224,7 +224,7 @@ package body Appserver.HTTP.Linux is
             (if int (Place.Family) = AF_INET then IPv4_Length else IPv6_Length)) /= 0
         or else C_Listen (Socket, int (Backlog)) /= 0
       then
-         Fail (Address & " port" & Port'Image);
+         Fail ("cannot listen on " & Address & " port" & Port'Image);
       end if;
       return Descriptor (Socket);
    exception

@@ -55,7 +55,7 @@ package body Appserver.HTTP is
    begin
       if Text'Length > Self.Capacity - Self.Text_Length then
          raise Response_Too_Large with
-           "the content of the response is longer than the server allows";
+           "the content of the response is longer than the server allows (Response_Content)";
       end if;
       Self.Text (Self.Text_Length + 1 .. Self.Text_Length + Text'Length) := Text;
       Self.Text_Length := Self.Text_Length + Text'Length;
@@ -65,7 +65,7 @@ package body Appserver.HTTP is
    begin
       if Self.Text_Length = Self.Capacity then
          raise Response_Too_Large with
-           "the content of the response is longer than the server allows";
+           "the content of the response is longer than the server allows (Response_Content)";
       end if;
       Self.Text_Length := Self.Text_Length + 1;
       Self.Text (Self.Text_Length) := Byte;

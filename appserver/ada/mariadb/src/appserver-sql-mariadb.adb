@@ -1665,7 +1665,7 @@ package body Appserver.SQL.MariaDB is
    function Signed_Value (Slot : MariaDB.Slot; Column : Column_Number) return Integer_64 is
    begin
       if Slot.Is_Unsigned and then Slot.Int < 0 then
-         Refuse_Range (Column, "64 bits with a sign");
+         Refuse_Range (Column, "a signed 64-bit integer");
       end if;
       return Slot.Int;
    end Signed_Value;

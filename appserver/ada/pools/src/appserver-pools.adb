@@ -1166,8 +1166,8 @@ package body Appserver.Pools is
       if To = null then
          Ada.Text_IO.Put_Line
            (Ada.Text_IO.Standard_Error,
-            "task " & Holder & " has held a lease for" & Held_For'Image & " s, taken at:"
-            & ASCII.LF & Place);
+            "possible leak: task " & Holder & " has held a lease for" & Held_For'Image
+            & " s, since it called Get at:" & ASCII.LF & Place);
       else
          To (Holder, Held_For, Place);
       end if;

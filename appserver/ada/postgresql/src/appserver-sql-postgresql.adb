@@ -77,7 +77,8 @@ package body Appserver.SQL.PostgreSQL is
             Raise_Error ("42601", 0, "the text contains no statement");
          when Copy_In | Copy_Out =>
             clear (exec (DB, To_C ("")));  --  ends the COPY
-            Raise_Error ("0A000", 0, "COPY is not supported");
+            Raise_Error
+              ("0A000", 0, "COPY is not supported: use Appserver.SQL.Batches to load rows");
          when others =>
             Raise_Error
               ((if State /= "" then State

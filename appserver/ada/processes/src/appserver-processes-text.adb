@@ -21,7 +21,7 @@ package body Appserver.Processes.Text is
          when UTF_8   => Encode (Item),
          when Latin_1 =>
            (if Is_String (Item) then To_String (Item)
-            else raise Encoding_Error with "not in Latin-1"));
+            else raise Encoding_Error with "the text has characters that are not in Latin-1"));
 
    procedure Put
      (To      : in out Process;

@@ -49,7 +49,7 @@ package body Appserver.Processes is
    procedure Raise_Timeout with No_Return;
    procedure Raise_Timeout is
    begin
-      raise Timeout_Error with "the program did not finish in time";
+      raise Timeout_Error with "the program did not read, write or exit within the timeout";
    end Raise_Timeout;
 
    ------------

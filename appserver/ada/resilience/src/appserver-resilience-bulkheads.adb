@@ -43,8 +43,8 @@ package body Appserver.Resilience.Bulkheads is
       or
          delay Max_Wait;
          raise Bulkhead_Full_Error with
-           Self.Max_Calls'Image & " operations are running; none ended within"
-           & Max_Wait'Image & " s";
+           "no permit was free within" & Max_Wait'Image & " s (Max_Calls:"
+           & Self.Max_Calls'Image & ")";
       end select;
       Operation.all;
    end Run;

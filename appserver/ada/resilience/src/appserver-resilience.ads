@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Guards of calls that may fail.
+--  Guards for calls that may fail.
 --
 --     Appserver.Resilience.Retries           retries calls of any kind
 --     Appserver.Resilience.Circuit_Breakers  stops calls to a service that fails

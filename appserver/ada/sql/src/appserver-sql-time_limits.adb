@@ -257,7 +257,7 @@ package body Appserver.SQL.Time_Limits is
    procedure Give_Up (On : Connection'Class) is
    begin
       On.Gate.Is_Lost := True;
-      Raise_Error ("08006", 0, "a Cancel is still in progress");
+      Raise_Error ("08006", 0, "the connection is lost: a Cancel is still in progress");
    end Give_Up;
 
    procedure Await_Cancels (On : Connection'Class; Deadline : Time) is

@@ -308,7 +308,9 @@ package body Appserver.SQL is
 
    function Can_Stream (Self : Statement'Class) return Boolean is
      (if not Self.Is_Open then raise Misuse_Error with Closed_Statement
-      elsif Self.Has_Row then raise Misuse_Error with "the statement's rows are being read"
+      elsif Self.Has_Row
+      then raise Misuse_Error with
+        "the statement's rows are being read: call Reset before Set_Streamed"
       else True);
 
    procedure Set_Streamed (Self : in out Statement'Class; To : Boolean := True) is
@@ -589,7 +591,8 @@ package body Appserver.SQL is
    procedure Check_None (On : Connection'Class) is
    begin
       if not On.In_Autocommit then
-         Raise_Error ("25001", 0, "a transaction is open on this connection");
+         Raise_Error
+           ("25001", 0, "a transaction is already open on this connection: use a Savepoint in it");
       end if;
    end Check_None;
 

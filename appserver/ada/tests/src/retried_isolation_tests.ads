@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Tests that conflicts between transactions which are specific to one database are retried.
+--  Tests that transaction conflicts specific to one database are retried.
 
 with AUnit.Test_Suites;
 

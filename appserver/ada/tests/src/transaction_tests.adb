@@ -151,7 +151,7 @@ package body Transaction_Tests is
       end Begin_Another;
    begin
       Insert (T, "1");
-      Is_Refused (Begin_Another'Access, "25001", "transaction is open");
+      Is_Refused (Begin_Another'Access, "25001", "transaction is already open");
       Outer.Commit;
       Has_Rows (T, "1");
    end Nested;
