@@ -101,7 +101,7 @@ fn choosing_the_best_point_creates_no_winner() {
     let columns = [
         "world, 8 points alike",
         "blocks",
-        "somebody does more",
+        "a winner is named",
         "interval of the most misses",
         "interval of the highest point misses",
     ];

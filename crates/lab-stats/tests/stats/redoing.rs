@@ -147,7 +147,7 @@ fn redoing_parts_favors_a_subject_that_provokes_disturbances() {
     let columns = [
         "disturbances",
         "what is redone",
-        "typical time of who provokes them is off by",
+        "typical time of the subject that provokes them is off by",
         "its mean time",
         "typical time of another",
         "time lost",

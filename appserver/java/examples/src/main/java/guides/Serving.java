@@ -45,7 +45,7 @@ final class Serving {
             response = new Response(400, "invalid request");
         } catch (Exception e) {
             System.err.println(e);
-            response = new Response(500, "see the log");
+            response = new Response(500, "internal error; see the log");
         }
         try (exchange) {
             byte[] content = JSON.writeValueAsBytes(response.content());

@@ -54,9 +54,9 @@ public final class Statistics {
     }
 
     /**
-     * Returns the maximum time.
+     * Returns the longest time of a request, or of an execution of the query.
      *
-     * @return the maximum time
+     * @return the maximum time; zero if nothing was recorded
      */
     public Duration maxTime() {
         return Duration.ofNanos(max);

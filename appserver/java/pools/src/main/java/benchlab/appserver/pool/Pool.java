@@ -37,7 +37,8 @@ import org.jspecify.annotations.Nullable;
  *       occupies no carrier thread.
  * </ul>
  *
- * <p>A thread that holds a lease and waits for a second one may wait for itself forever: use a timeout.
+ * <p>A thread that holds a lease and waits for a second one can deadlock with itself: use a
+ * timeout.
  *
  * @param <R> the type of the resources
  */
@@ -148,8 +149,9 @@ public final class Pool<R> implements AutoCloseable {
 
     /**
      * Creates the first resource, so that an application that cannot reach its server fails when it
-     * starts. Without this call, a pool does not fail before its first lease. If the factory fails, the
-     * call tries again until the timeout. The pool then stays open: close it if it is not needed.
+     * starts. Without this call, a pool does not fail before its first lease. If the factory fails,
+     * the call tries again until the timeout. A failed start leaves the pool open: close it if you
+     * do not need it.
      *
      * @param timeout the maximum time. If it is zero or negative, there is one attempt, without a time
      *     limit
@@ -592,7 +594,7 @@ public final class Pool<R> implements AutoCloseable {
             return await(made, deadline - System.nanoTime());
         } catch (TimeoutException e) {
             change(() -> timeouts++);
-            throw new TimeoutException("no resource was created in time");
+            throw new TimeoutException("the factory did not create a resource in time");
         }
     }
 
@@ -604,7 +606,10 @@ public final class Pool<R> implements AutoCloseable {
             }
         } catch (Throwable e) {
             if (!made.completeExceptionally(e)) {
-                LOGGER.log(System.Logger.Level.WARNING, "the factory failed after the timeout", e);
+                LOGGER.log(
+                        System.Logger.Level.WARNING,
+                        "the factory failed after its lease had timed out or been interrupted",
+                        e);
             }
         }
     }
@@ -705,7 +710,10 @@ public final class Pool<R> implements AutoCloseable {
     void reclaim(Slot<R> slot) {
         LOGGER.log(
                 System.Logger.Level.WARNING,
-                "a lease of " + typeOf(slot) + " was leaked; its resource is destroyed",
+                "a lease of "
+                        + typeOf(slot)
+                        + " was leaked, so the pool destroys its resource;"
+                        + " use try-with-resources to close leases",
                 slot.origin());
         discard(slot, End.RECLAIMED);
     }
@@ -818,7 +826,10 @@ public final class Pool<R> implements AutoCloseable {
             }
             fill();
         } catch (Throwable e) { // No thread or no memory is available: the next visit tries again.
-            LOGGER.log(System.Logger.Level.WARNING, "the maintenance of a pool failed", e);
+            LOGGER.log(
+                    System.Logger.Level.WARNING,
+                    "pool maintenance failed; the next visit tries again",
+                    e);
         }
     }
 
@@ -948,7 +959,10 @@ public final class Pool<R> implements AutoCloseable {
                 }
             } while (reserved[0]);
         } catch (Throwable e) {
-            LOGGER.log(System.Logger.Level.WARNING, "no idle resource could be created", e);
+            LOGGER.log(
+                    System.Logger.Level.WARNING,
+                    "cannot create an idle resource for minIdle; trying again after a pause",
+                    e);
             setFillPause(Math.min(2 * fillPause, MAX_PAUSE_NANOS));
         } finally {
             isFilling = false;
@@ -1041,7 +1055,7 @@ public final class Pool<R> implements AutoCloseable {
         }
         LOGGER.log(
                 System.Logger.Level.WARNING,
-                "the hook " + hook + " failed for a " + typeOf(slot),
+                "the " + hook + " hook failed for a resource of type " + typeOf(slot),
                 failure);
     }
 

@@ -273,15 +273,18 @@ public final class PoolOptions<R> implements Cloneable {
     void check() {
         if (keepAlive != null) {
             if (validate == null) {
-                throw new IllegalArgumentException("keepAlive needs the hook validate");
+                throw new IllegalArgumentException("keepAlive requires a validate hook");
             }
             if (maxLifetime != null && keepAlive.compareTo(maxLifetime) >= 0) {
                 throw new IllegalArgumentException(
-                        "keepAlive must be less than maxLifetime: " + keepAlive);
+                        "keepAlive must be less than the maxLifetime of "
+                                + maxLifetime
+                                + ": "
+                                + keepAlive);
             }
         }
         if (leakListener != null && leakThreshold == null) {
-            throw new IllegalArgumentException("leakListener needs leakThreshold");
+            throw new IllegalArgumentException("leakListener requires leakThreshold");
         }
     }
 

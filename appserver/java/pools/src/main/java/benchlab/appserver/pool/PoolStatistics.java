@@ -12,8 +12,9 @@ import java.time.Duration;
  * @param size the number of resources, including those being created
  * @param inUse the number of leased resources
  * @param waiting the number of threads that wait for a lease
- * @param maxSize the maximum size so far. A resource is created only if none is idle, so this is
- *     also the maximum number of concurrent requests, up to the capacity
+ * @param maxSize the maximum size so far. Without {@link PoolOptions#minIdle} and {@link
+ *     PoolOptions#keepAlive}, a resource is created only if none is idle, so this is also the
+ *     maximum number of concurrent requests, up to the capacity
  * @param leases the total number of leases
  * @param waits the number of calls that had to wait, whether or not they got a lease
  * @param waitingTime the total waiting time of calls that got a lease, without the time to wake up

@@ -11,6 +11,9 @@ public final class OutputLimitException extends IOException {
     private static final long serialVersionUID = 1;
 
     OutputLimitException(int maxOutput) {
-        super("the program wrote more than " + maxOutput + " bytes (maxOutput)");
+        super(
+                "the program wrote more than "
+                        + maxOutput
+                        + " bytes to a stream; raise maxOutput, or redirect the stream to a file");
     }
 }

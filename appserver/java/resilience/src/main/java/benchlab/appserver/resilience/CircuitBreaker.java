@@ -283,7 +283,8 @@ public final class CircuitBreaker implements Guard {
     }
 
     /**
-     * Returns the state.
+     * Returns the state. A circuit breaker whose {@code openTime} has passed is still {@link
+     * State#OPEN} until the next call, which is a trial.
      *
      * @return the state
      */

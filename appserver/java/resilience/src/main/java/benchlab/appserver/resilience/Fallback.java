@@ -7,7 +7,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Replaces the failure of a call by another result, such as a cached or an empty result. It is
+ * Replaces the failure of a call with another result, such as a cached or an empty result. It is
  * always outermost, around the other guards:
  *
  * <pre>{@code

@@ -4,7 +4,7 @@ package benchlab.appserver.resilience;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
-/** A clock with sleep, and random numbers. Tests replace it, so that they need not sleep. */
+/** A clock that can sleep, and a source of random numbers. Tests replace it, so as not to sleep. */
 public interface Timer {
 
     /** The clock of the system. */

@@ -26,9 +26,9 @@ import java.lang.annotation.Target;
 public @interface Retried {
 
     /**
-     * Returns the name of the policy.
+     * Returns the name of the policy, as in {@link Policies} or {@link RetryProxy#of}.
      *
-     * @return the name
+     * @return the name; empty for the policy without a name
      */
     @Nonbinding
     String value() default "";

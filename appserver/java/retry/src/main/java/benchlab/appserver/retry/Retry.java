@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>Each attempt has its own transaction, so a failed commit is retried, too, and the locks of
  *       a failed attempt are released before the backoff delay. {@link Transactions} determines the
  *       session of each attempt.
- *   <li>Of nested calls on one thread, only the outermost is retried.
+ *   <li>If calls are nested on one thread, only the outermost is retried.
  *   <li>A call with an unknown outcome is retried only with an {@link IdempotencyKey}, or if its
  *       policy is repeatable.
  *   <li>An interrupt ends the retries and the delay between them; the interrupt flag stays set.

@@ -54,7 +54,11 @@ public final class RetryProxy {
                 Policy policy = policies.get(mark.value());
                 if (policy == null) {
                     throw new IllegalArgumentException(
-                            "no policy \"" + mark.value() + "\" for " + method);
+                            "no policy \""
+                                    + mark.value()
+                                    + "\" for "
+                                    + method
+                                    + "; add it to the policies passed to RetryProxy.of");
                 }
                 retried.put(method, policy);
             }

@@ -36,7 +36,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The metrics contain SQL, paths with keys, and errors. Nobody can see them unless the
  * application grants access, with a token or with a predicate of its own, such as {@link #onPort}.
- * Requests of all other clients for these paths reach the application.
+ * If the filter has a token, all other clients get status 401 for these paths; otherwise their
+ * requests reach the application.
  *
  * <p>An asynchronous request lasts until it is complete; CPU time and queries of other threads do
  * not count for its page. A request whose servlet throws counts as status 500.
@@ -92,7 +93,7 @@ public final class MonitorFilter implements Filter {
      *
      * @param monitor records the requests
      * @param application a name of the application for display; may be empty
-     * @param mayBeSeen returns true for requests that may see the metrics
+     * @param mayBeSeen returns true for requests whose client may see the metrics
      */
     public MonitorFilter(
             Monitor monitor, String application, Predicate<HttpServletRequest> mayBeSeen) {

@@ -54,7 +54,9 @@ final class FallbackCall {
         boolean hasMethod = !mark.fallbackMethod().isEmpty();
         marks.check(hasHandler != hasMethod, "@Fallback must have either a value or a fallbackMethod");
         if (hasHandler) {
-            marks.check(returns(mark.value(), marks.method()), "the return types of the handler and the method differ");
+            marks.check(
+                    returns(mark.value(), marks.method()),
+                    "the return type of the handler is incompatible with that of the method");
             return new FallbackCall(mark, mark.value(), null);
         }
         Method method = find(marks.bean(), mark.fallbackMethod(), marks.method());

@@ -88,7 +88,7 @@ final class MethodGuard {
                 return time;
             } catch (RuntimeException e) {
                 throw new FaultToleranceDefinitionException(
-                        "not a time: " + amount + " " + unit + ": " + method, e);
+                        "invalid duration: " + amount + " " + unit + ": " + method, e);
             }
         }
     }

@@ -64,12 +64,20 @@ class RetryContainer {
         if (!named.isResolvable()) {
             throw new IllegalStateException(
                     (named.isAmbiguous() ? "more than one bean" : "no bean")
-                            + " of type " + Policies.class.getName() + ", for @Retried "
-                            + marked.method());
+                            + " of type "
+                            + Policies.class.getName()
+                            + "; @Retried "
+                            + marked.method()
+                            + " requires exactly one");
         }
         Policy policy = named.get().named(name);
         if (policy == null) {
-            throw new IllegalStateException("no policy \"" + name + "\" for " + marked.method());
+            throw new IllegalStateException(
+                    "no policy \""
+                            + name
+                            + "\" for "
+                            + marked.method()
+                            + "; add it to the application's Policies bean");
         }
         return policy;
     }

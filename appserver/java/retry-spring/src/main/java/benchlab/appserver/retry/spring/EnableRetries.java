@@ -45,7 +45,7 @@ import org.springframework.context.annotation.Import;
  *       the commit, even if the caller catches it.
  *   <li>A connection that is lost during the commit causes an {@link OutcomeUnknownException}. The
  *       call is retried only if the policy is repeatable, as with {@link IdempotencyKey#once}.
- *   <li>As with all of Spring's advice, calls by {@code this} are not retried.
+ *   <li>As with all of Spring's advice, calls through {@code this} are not retried.
  * </ul>
  */
 @Documented

@@ -69,7 +69,12 @@ final class RetryAdvice implements MethodInterceptor {
         String name = mark == null ? "" : mark.value();
         Policy policy = policies.getObject().named(name);
         if (policy == null) {
-            throw new IllegalStateException("no policy \"" + name + "\" for " + marked.method);
+            throw new IllegalStateException(
+                    "no policy \""
+                            + name
+                            + "\" for "
+                            + marked.method
+                            + "; add it to the application's Policies bean");
         }
         return policy;
     }
