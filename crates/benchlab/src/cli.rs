@@ -90,8 +90,8 @@ pub enum Verb {
     List(ListArgs),
     /// Check this host for conditions that disturb measurements, and for missing packages
     Doctor(DoctorArgs),
-    /// Print a script with which a shell completes commands, options and the names that benchlab knows: experiments,
-    /// subjects, cases, runs, and entries of benchlab.toml
+    /// Print a script that lets a shell complete commands, options, and names: experiments, subjects,
+    /// cases, runs, and entries of benchlab.toml
     #[command(
         after_help = "Examples:\n  benchlab completions bash > ~/.local/share/bash-completion/completions/benchlab\n  \
                       benchlab completions zsh > ~/.zfunc/_benchlab\n  \
@@ -280,8 +280,8 @@ pub struct RunArgs {
     /// .sql file
     #[arg(long, value_name = "FILE", conflicts_with_all = ["on", "explain"])]
     pub workload: Option<PathBuf>,
-    /// Also measure the workload with this statement after its schema and data, and compare: 'CREATE INDEX …', or
-    /// 'NAME: CREATE INDEX …'
+    /// Also measure the workload after running this statement on its schema and data, and compare:
+    /// 'CREATE INDEX …', or 'NAME: CREATE INDEX …'
     #[arg(long, value_name = "SQL", requires = "workload")]
     pub variant: Vec<String>,
     /// Install missing Debian packages with apt-get
@@ -294,7 +294,7 @@ pub struct RunArgs {
 /// Options shared by all commands that measure.
 #[derive(Args)]
 pub struct Measuring {
-    /// Seed for the order and the inputs [default: a new one]
+    /// Seed for the order of turns and for the inputs [default: a new one]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     /// Repeat a disturbed block or turn up to this many times; use 0 if requests to a server must not be
@@ -448,7 +448,7 @@ pub struct CompareArgs {
          not build or run are skipped.\n\
          The results are saved in runs/<time>-<name>.bisect; `benchlab resume` continues after Ctrl-C, and \
          `benchlab report` shows them again.\n\
-         Exit codes: 0 answered, 4 inconclusive.")]
+         Exit codes: 0 conclusive, 4 inconclusive.")]
 pub struct BisectArgs {
     /// The command, as you would type it into a shell
     #[arg(value_name = "COMMAND")]
@@ -468,7 +468,7 @@ pub struct BisectArgs {
     /// Run this before every process, untimed
     #[arg(long, short, value_name = "COMMAND")]
     pub prepare: Option<String>,
-    /// Run this for each commit after it was measured
+    /// Run this for each commit after its last process in a measurement
     #[arg(long, short, value_name = "COMMAND")]
     pub cleanup: Option<String>,
     /// The file that the command reads from its standard input [default: /dev/null]
@@ -533,10 +533,10 @@ impl From<MetricName> for BisectedMetric {
                         benchlab diff --export changes.html BEFORE.lab AFTER.lab\n\nBoth runs must be of the same kind: the same experiment, commands, load, logs, or the same audit."
 )]
 pub struct DiffArgs {
-    /// The run file to compare with, or the file of another tool
+    /// The baseline: a run file, or a file from another tool
     #[arg(value_name = "RUN", add = ArgValueCompleter::new(completion::runs))]
     pub first: PathBuf,
-    /// The run file to compare
+    /// The run to compare with the baseline: a run file, or a file from another tool
     #[arg(value_name = "RUN", add = ArgValueCompleter::new(completion::runs))]
     pub second: PathBuf,
     /// Exit with code 3 if the second run is worse (by more than the margin for measured runs, by
@@ -648,7 +648,7 @@ pub struct LoadArgs {
     /// Use only IPv4 or only IPv6 addresses; 4,6 compares IPv4 with IPv6
     #[arg(long, value_name = "4|6|4,6", value_parser = families)]
     pub family: Option<Families>,
-    /// The method [default: GET, or POST with a body]
+    /// The HTTP method [default: GET, or POST with a body]
     #[arg(long, short = 'X', value_name = "METHOD", conflicts_with = "requests")]
     pub method: Option<String>,
     /// A header to send with every request; its value is not stored, except for public headers such as Accept
@@ -706,7 +706,7 @@ pub struct Families(pub Vec<IpFamily>);
 /// The metric that a gate judges.
 #[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum GateOn {
-    /// The time
+    /// The wall time
     #[default]
     Wall,
     /// The CPU time
@@ -936,7 +936,7 @@ pub struct ResumedLoadArgs {
                         benchlab report RUN.lab --format csv | head\n  benchlab report NEW.lab --with old.lab"
 )]
 pub struct ReportArgs {
-    /// The run file, the directory of a bisection, or the file of another tool
+    /// The run file, the directory of a bisection, or a file from another tool
     #[arg(add = ArgValueCompleter::new(completion::runs))]
     pub file: PathBuf,
     /// Exclude these agents from all results: the requests that they sent for a load, or the blocks that they
@@ -1054,8 +1054,9 @@ fn import_formats() -> impl TypedValueParser<Value = ImportFormat> {
          benchlab ci\n  \
          benchlab ci parse --base main\n  \
          benchlab ci --format markdown --output summary.md\n\n\
-         The base is the merge base of HEAD and a branch: that of --base, otherwise the one that the CI service names \
-         (GITHUB_BASE_REF, CI_MERGE_REQUEST_TARGET_BRANCH_NAME and others), otherwise `base` in benchlab.toml. \
+         The base is the merge base of HEAD and a branch. The branch comes from --base, or else from \
+         the CI service (GITHUB_BASE_REF, CI_MERGE_REQUEST_TARGET_BRANCH_NAME and others), or else \
+         from `base` in benchlab.toml. \
          benchlab builds the base and the working tree, and measures them in turns with a second copy of the \
          base.\n\
          Exit codes: 1 something could not be measured, 3 a gate failed, 4 a gate is inconclusive.")]
@@ -1124,7 +1125,7 @@ pub struct DoctorArgs {
 /// `benchlab completions`
 #[derive(Args)]
 pub struct CompletionsArgs {
-    /// The shell
+    /// The shell that the script is for
     pub shell: clap_complete::Shell,
 }
 

@@ -122,7 +122,7 @@ pub fn classes() -> Vec<CompletionCandidate> {
     names.filter_map(|name| candidate(name, None)).collect()
 }
 
-/// Creates a candidate, or returns `None` for a name that would need quotation marks.
+/// Creates a candidate, or returns `None` for a name that would need quoting in a shell.
 ///
 /// Bash inserts candidates unquoted, so an entry of `benchlab.toml` named `$(…)` could run a
 /// command.

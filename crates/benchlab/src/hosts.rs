@@ -25,7 +25,9 @@ pub fn launcher(args: &RunArgs) -> Result<Option<&Arc<dyn Launcher>>, Exit> {
         return Ok(None);
     };
     if args.on.len() > 1 {
-        return Err(Exit::invalid("specify --on only once for hosts"));
+        return Err(Exit::invalid(
+            "specify --on only once for hosts: list all hosts in one value, such as ssh:HOST,HOST",
+        ));
     }
     let for_one_machine = [
         ("--plan", args.plan.is_some()),
@@ -51,7 +53,7 @@ pub fn check_experiment(experiment: &Experiment) -> Result<(), Exit> {
     let name = &experiment.name;
     if in_folder {
         return Err(Exit::invalid(format!(
-            "--on: `{name}` measures disks and settings of one machine; here --on expects directories"
+            "--on: `{name}` measures disks and settings of one machine, so --on expects directories, not hosts"
         )));
     }
     if !experiment.fixtures.is_empty() {
@@ -81,8 +83,8 @@ pub fn start(
         scratch: args.scratch.clone(),
         strict: args.measuring.strict,
     };
-    let hosts = launcher.locations().len();
-    eprintln!("benchlab: preparing {hosts} hosts");
+    let hosts = lab_document::say::count(launcher.locations().len(), "host");
+    eprintln!("benchlab: preparing {hosts}");
     let start = HostsStart {
         starting: args.lost.starting(launcher),
         requirements,

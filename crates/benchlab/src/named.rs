@@ -178,7 +178,9 @@ fn with_options(
             Err(reason) => error = Some(reason),
         }
     }
-    Err(error.unwrap_or_else(|| "the entry's options cannot be combined with these".into()))
+    Err(error.unwrap_or_else(|| {
+        "the entry's options cannot be combined with those on the command line".into()
+    }))
 }
 
 fn parse_words(verbs: &[&str], words: &[String]) -> Result<Cli, String> {

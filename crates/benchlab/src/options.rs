@@ -17,8 +17,8 @@ use std::time::Duration;
 #[derive(Args, Default)]
 pub struct AgentPlacement {
     /// Hosts for agents, which do the work: local:4 (four on this machine), ssh:HOST,HOST, netns:NAME,NAME
-    /// (network namespaces), slurm:8, or k8s:8 (k8s:8,FILE uses an edited `benchlab manifest`). Agents are
-    /// started for the run and removed after it
+    /// (network namespaces), slurm:8, or k8s:8 (k8s:8,FILE uses an edited `benchlab manifest`).
+    /// benchlab starts the agents for the run and removes them afterwards
     #[arg(long, value_name = "WHERE", value_parser = NamedLauncher::parse)]
     pub on: Option<NamedLauncher>,
     #[command(flatten)]

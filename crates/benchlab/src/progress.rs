@@ -162,7 +162,7 @@ impl<'a> Follower<'a> {
             } => {
                 let part = (done as f64 / of as f64 * 100.0) as u32;
                 let activity = match subject {
-                    Some(subject) => format!("warming {}", self.plan.subjects[subject].name),
+                    Some(subject) => format!("warming up {}", self.plan.subjects[subject].name),
                     None => "all subjects in turn".to_owned(),
                 };
                 let text = match self.estimate.as_str() {

@@ -67,7 +67,7 @@ fn report_unready(failed: &[(String, &Unready)], experiment: &str) {
     if !packages.is_empty() {
         let packages: Vec<&str> = packages.into_iter().collect();
         eprintln!(
-            "benchlab: `benchlab run {experiment} --install` installs what is missing, or `apt-get install {}`",
+            "benchlab: to install what is missing, run `benchlab run {experiment} --install` or `apt-get install {}`",
             packages.join(" ")
         );
     }

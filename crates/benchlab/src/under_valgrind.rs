@@ -21,7 +21,7 @@ pub fn check_no_wrapper(commands: &[&Subject], folders: &[PathBuf]) -> Result<()
     }
 }
 
-/// Rejects commands that need a shell.
+/// Rejects commands that need a shell, because Valgrind would profile the shell.
 pub fn check_no_shell(commands: &[&Subject]) -> Result<(), Exit> {
     let has_shell = |s: &&Subject| s.command.as_ref().is_some_and(|c| c.shell);
     if commands.iter().any(has_shell) {

@@ -7,10 +7,10 @@ use lab_stats::bisection::{
 };
 use serde::{Deserialize, Serialize};
 
-/// A bisection.
+/// The state of a bisection, which its directory stores in `bisection.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bisection {
-    /// The request.
+    /// The options of the command line.
     pub request: BisectionRequest,
     /// The version of benchlab that started the bisection.
     pub lab_version: String,
@@ -35,7 +35,7 @@ pub struct BisectionRequest {
     pub good: String,
     /// The bad revision, as written by the user.
     pub bad: String,
-    /// The command.
+    /// The measured command, as written by the user.
     pub command: CommandText,
     /// The command that builds a commit.
     pub setup: Option<String>,
@@ -100,9 +100,9 @@ pub enum BisectionStep {
 /// The result of comparing both ends.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EndsResult {
-    /// The number of blocks.
+    /// The number of analyzed blocks. Each measured both ends.
     pub blocks: u32,
-    /// The judgment.
+    /// The decision about the ends, or [`Ends::Open`] if it needs more blocks.
     pub judgment: Ends,
     /// The natural logarithm of the bad commit's value divided by the good commit's value.
     pub log_ratio: LogInterval,
@@ -117,9 +117,9 @@ pub struct ProbeResult {
     pub high: usize,
     /// The index of the probed commit, which is between `low` and `high`.
     pub at: usize,
-    /// The number of blocks.
+    /// The number of analyzed blocks. Each measured `low`, `at` and `high`.
     pub blocks: u32,
-    /// The judgment.
+    /// The decisions about the half of the range before the commit and the half after it.
     pub judgment: Judgment,
 }
 
@@ -128,7 +128,7 @@ pub struct ProbeResult {
 pub struct SkippedCommit {
     /// The index of the commit.
     pub commit: usize,
-    /// The stage that failed: `setup`, or the command itself.
+    /// The stage that failed: `checkout` or `setup`, or else the kind of the command's failure.
     pub kind: String,
     /// The error, followed by the last lines that the command wrote.
     pub message: String,
@@ -141,7 +141,7 @@ pub struct StepConfirmation {
     pub low: usize,
     /// The index of the commit after the change.
     pub high: usize,
-    /// The number of blocks.
+    /// The number of blocks of the new measurement, or 0 if a commit could not be measured again.
     pub blocks: u32,
     /// The value after the change divided by the value before it. `None` if a commit could not be
     /// measured again.
@@ -175,7 +175,7 @@ pub enum NextMeasurement {
     },
     /// Compare a commit with both ends of its range.
     Probe {
-        /// The range.
+        /// The range that the commit splits.
         segment: Segment,
         /// The index of the commit.
         at: usize,

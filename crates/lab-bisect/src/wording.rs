@@ -142,7 +142,7 @@ pub fn changes(bisection: &Bisection, changes: &[(String, Option<Interval>)]) ->
         .collect();
     let request = &bisection.request;
     format!(
-        "{} changes of {}: {}.",
+        "{} changes in {}: {}.",
         changes.len(),
         value_of(&request.name, request.metric),
         say::list(&each)
@@ -199,7 +199,7 @@ pub fn open_range(range: &[BisectionCommit]) -> String {
 }
 
 pub fn not_started() -> String {
-    "No result yet: the ends of the range were not compared.".into()
+    "No result yet: the ends of the range have not been compared.".into()
 }
 
 /// Formats the result of a bisection that was stopped.
@@ -247,8 +247,8 @@ pub fn merge(commit: &BisectionCommit) -> String {
 pub fn rest(bisection: &Bisection, found: f64, total: &Interval) -> String {
     let (value, range) = parts(total);
     format!(
-        "Together the changes are a factor of {found:.2}; {} {} {value} times {} {range}. The rest is in smaller \
-         changes.",
+        "Together, the changes amount to a factor of {found:.2}; {} {} {value} times {} {range}. The \
+         rest is in smaller changes.",
         bisection.request.bad,
         verb(bisection.request.metric),
         value_of(&bisection.request.good, bisection.request.metric),
@@ -297,7 +297,7 @@ pub fn method(bisection: &Bisection) -> Vec<(String, String)> {
         ),
         (
             "turns".to_owned(),
-            "one run per commit, in whose blocks the commit takes turns with both ends of its range"
+            "one run per commit; in each block, the commit takes turns with both ends of its range"
                 .to_owned(),
         ),
         (

@@ -19,7 +19,7 @@ pub struct Base {
     pub name: String,
     /// True if the name is a commit rather than a branch, so that no remote is needed.
     pub is_commit: bool,
-    /// The source.
+    /// The setting that the name comes from.
     pub source: BaseSource,
 }
 

@@ -210,7 +210,7 @@ pub struct Load {
     /// Values of `connections` to measure.
     #[serde(default)]
     pub sweep: BTreeMap<String, Vec<SweepValue>>,
-    /// The method.
+    /// The HTTP method. The default is GET, or POST with a body.
     pub method: Option<Text>,
     /// Headers, such as Accept: application/json. Do not write secrets into the file; pass them
     /// with --header.
@@ -310,7 +310,7 @@ impl AuditKind {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Audit {
-    /// The audit.
+    /// What to audit.
     pub kind: AuditKind,
     /// The URLs, files or hosts to audit.
     #[serde(default)]

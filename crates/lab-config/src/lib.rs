@@ -63,7 +63,9 @@ impl ConfigFile {
             |reason: String| PlanError::of_request(format!("{}: {reason}", path.display()));
         let size = std::fs::metadata(path).map_err(|e| unreadable(e.to_string()))?;
         if size.len() > MAX_SIZE {
-            return Err(unreadable(format!("longer than {MAX_SIZE} bytes")));
+            return Err(unreadable(format!(
+                "the file has more than {MAX_SIZE} bytes"
+            )));
         }
         let text = std::fs::read_to_string(path).map_err(|e| unreadable(e.to_string()))?;
         Ok(ConfigFile {

@@ -105,12 +105,12 @@ text!(
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GateMetric {
-    /// The time.
+    /// The wall time.
     #[default]
     Wall,
-    /// The CPU time, which other processes on the machine affect less than the elapsed time.
+    /// The CPU time, which other processes on the machine affect less than the wall time.
     Cpu,
-    /// The instructions that Callgrind counts in multiple builds.
+    /// The instructions that Cachegrind counts in multiple builds or environments.
     Instructions,
 }
 

@@ -29,7 +29,7 @@ struct Entry {
 pub fn ci(cli: &Cli, args: &CiArgs) -> Result<ExitCode, Exit> {
     let file = named::config()?.ok_or_else(|| {
         Exit::invalid(format!(
-            "there is no {FILE} in this directory or above: `benchlab init` writes one"
+            "there is no {FILE} in this directory or its parent directories: `benchlab init` writes one"
         ))
     })?;
     let current = std::env::current_dir().map_err(Exit::invalid)?;

@@ -88,6 +88,7 @@ fn list(folder: &str, mut names: Vec<NamedRuns>, full: bool) -> Result<ExitCode,
     let document = history::names(folder, &names);
     document.sections.iter().try_for_each(table)?;
     if more > 0 {
+        let more = lab_document::say::count(more, "name");
         say!("not listed: {more} with older runs; use --full");
     }
     Ok(ExitCode::SUCCESS)

@@ -100,7 +100,8 @@ fn show(display: &DisplayArgs, runs: &[(PathBuf, Run)]) -> Result<(), Exit> {
     Ok(())
 }
 
-/// Creates a run file.
+/// Writes the content of an imported file to a new run file. Without `name`, the tool's name is the
+/// name of the run.
 fn store(output: &Path, file: &ImportedFile, name: Option<&str>) -> Result<(), Exit> {
     let writer = RunWriter::create(output, VERSION, file.measured_unix_s)?;
     file.imports.iter().try_for_each(|i| writer.import(i))?;
@@ -130,5 +131,10 @@ fn new_run_path(cli: &Cli, imported: &Path) -> Result<PathBuf, Exit> {
         runs.join(name)
     };
     let free = (1..10_000).map(name).find(|path| !path.exists());
-    free.ok_or_else(|| Exit::invalid(format!("{}: use --output FILE", name(1).display())))
+    free.ok_or_else(|| {
+        Exit::invalid(format!(
+            "{}, and all numbered names after it, already exist: use --output FILE",
+            name(1).display()
+        ))
+    })
 }

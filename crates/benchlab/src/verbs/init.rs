@@ -13,7 +13,7 @@ use std::process::ExitCode;
 /// Writes the file, or prints its schema.
 ///
 /// # Errors
-/// Returns an error if the file exists already.
+/// Returns an error if the file already exists.
 pub fn init(args: &InitArgs) -> Result<ExitCode, Exit> {
     if args.schema {
         let json = serde_json::to_string_pretty(&schema()).map_err(Exit::failed)? + "\n";
@@ -36,7 +36,7 @@ pub fn init(args: &InitArgs) -> Result<ExitCode, Exit> {
         .open(&path)
         .map_err(|e| match e.kind() {
             ErrorKind::AlreadyExists => Exit::invalid(format!(
-                "{} exists already and is not overwritten: edit it, or rename it first",
+                "{} already exists and is not overwritten: edit it, or rename it first",
                 path.display()
             )),
             _ => Exit::failed(format!("{}: {e}", path.display())),
@@ -45,7 +45,7 @@ pub fn init(args: &InitArgs) -> Result<ExitCode, Exit> {
         .map_err(|e| Exit::failed(format!("{}: {e}", path.display())))?;
     match found.first() {
         Some(first) => say!(
-            "{} proposes `{}` for {}. Check its commands, then: benchlab compare {}",
+            "{} proposes `{}` for {}. Check its commands, then run `benchlab compare {}`",
             path.display(),
             first.command,
             first.tool,

@@ -39,7 +39,7 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Exit> {
         .find(|(_, run)| run.imports().is_empty())
     {
         return Err(Exit::invalid(format!(
-            "--with {}: it contains no imported values; `benchlab import` creates such files",
+            "--with {}: the file contains no imported values; `benchlab import` creates such files",
             path.display()
         )));
     }

@@ -102,7 +102,9 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
     if !earlier.agents.is_empty() {
         let Cli { verb, .. } = original_command(&args.file)?;
         let Verb::Run(run) = verb else {
-            return Err(Exit::invalid(format!("{file} was not started by `run`")));
+            return Err(Exit::invalid(format!(
+                "{file} was not started by `benchlab run`: start a new run"
+            )));
         };
         let prepared = Prepared {
             failures: earlier.failures,
@@ -136,7 +138,7 @@ fn set_budget(plan: &mut Plan, args: &ResumeArgs, ending: Option<Ending>) -> Res
     Ok(())
 }
 
-/// Resumes a load.
+/// Resumes a load. Rejects `--budget`, because the plan of a load fixes its duration.
 fn resume_load(plan: Plan, agents: usize, args: &ResumeArgs) -> Result<ExitCode, Exit> {
     if args.budget.is_some() {
         return Err(Exit::invalid(
@@ -181,7 +183,7 @@ fn only_for_loads(args: &ResumedLoadArgs) -> Result<(), Exit> {
 fn original_command(file: &Path) -> Result<Cli, Exit> {
     let words = lab_store::command_line(file)?.ok_or_else(|| {
         Exit::invalid(format!(
-            "{} does not contain the command that started it",
+            "{} does not contain the command that started it: start a new run",
             file.display()
         ))
     })?;

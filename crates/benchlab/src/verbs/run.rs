@@ -164,7 +164,8 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
         .try_for_each(|failure| writer.failure(failure))?;
     let exit_code = run_plan(fixtures, &plan, writer, measurers)?;
     if points_left_out > 0 {
-        say!("Without --quick this command measures {points_left_out} more points.");
+        let more = say::count(points_left_out, "more point");
+        say!("Without --quick, this command measures {more}.");
     }
     if args.explain {
         explain::after_run(cli, &path, args)?;

@@ -210,7 +210,7 @@ fn two_changes_are_both_named() {
     found.expect(0);
     let first: Vec<&str> = found.stdout.lines().take(3).collect();
     let first = first.join(" ");
-    assert!(first.starts_with("2 changes of prog's time: "), "{first}");
+    assert!(first.starts_with("2 changes in prog's time: "), "{first}");
     for at in [1, 4] {
         assert!(first.contains(&repository.commits[at]), "{first}");
     }

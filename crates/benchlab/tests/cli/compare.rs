@@ -630,7 +630,7 @@ fn wrong_commands_are_refused_before_anything_is_run() {
         ),
         (
             &["true", "-n", "x", "-n", "y"],
-            "--name is given 2 times for 1 commands",
+            "--name is given 2 times for 1 command:",
         ),
         (
             &["true", "false", "-b", "C"],

@@ -273,7 +273,7 @@ fn a_program_that_cannot_be_started_and_one_that_cannot_be_built() {
     outcome.expect(0).says(&[
         "benchlab: misbuilt cannot run: `sh -c echo one; echo two >&2; exit 4` failed: exit status: 4\n  one\n  two\n",
         "benchlab: lacking, lacking-too cannot run; missing: Rare compiler\n\
-         benchlab: `benchlab run t --install` installs what is missing, or \
+         benchlab: to install what is missing, run `benchlab run t --install` or \
          `apt-get install rare-compiler rare-runtime`\n",
     ]);
     let run = project.load();

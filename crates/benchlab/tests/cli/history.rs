@@ -268,7 +268,7 @@ fn its_first_screen_is_the_answer() {
     let names = screen(&[]);
     assert!(names.lines().count() <= 40, "{names}");
     assert!(
-        names.contains("\nnot listed: 16 with older runs; use --full\n"),
+        names.contains("\nnot listed: 16 names with older runs; use --full\n"),
         "{names}"
     );
     assert!(

@@ -371,7 +371,7 @@ fn a_server_that_is_not_installed_is_left_out() {
         .expect(0)
         .says(&[
             "honest on mariadb, second on mariadb cannot run; missing: MariaDB\n",
-            "`benchlab run t --install` installs what is missing, or `apt-get install mariadb-server-core`\n",
+            "to install what is missing, run `benchlab run t --install` or `apt-get install mariadb-server-core`\n",
         ]);
     assert!(!finished.stderr.contains("starting MariaDB"));
     assert_failures(

@@ -158,9 +158,7 @@ fn in_a_project_it_is_one_of_its_experiments_and_cases_to_be_written_are_named()
     );
     added.expect(0);
     assert!(
-        added
-            .stdout
-            .contains("Write these cases of the experiment: sort"),
+        added.stdout.contains("Cases still to implement: sort"),
         "{added:?}"
     );
     call(folder.path(), &["list", "sums"]).expect(0);

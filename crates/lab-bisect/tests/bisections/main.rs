@@ -168,7 +168,7 @@ fn both_halves_are_searched_and_skipped_commits_widen_the_range() {
     confirm(&mut found, 1.04);
     assert_eq!(
         headline(&found),
-        "2 changes of parse's time: c1 to 1.040 times (1.019 to 1.061) and c2..c3 to 1.040 times (1.019 to 1.061)."
+        "2 changes in parse's time: c1 to 1.040 times (1.019 to 1.061) and c2..c3 to 1.040 times (1.019 to 1.061)."
     );
 }
 

@@ -214,7 +214,7 @@ pub struct NetArgs {
     /// Host names of servers
     #[arg(value_name = "HOST", required_unless_present = "local")]
     pub hosts: Vec<String>,
-    /// The port
+    /// The TCP port of the servers
     #[arg(long, default_value = "443", value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     pub port: u16,
     /// Do not use TLS

@@ -141,11 +141,10 @@ impl CommitBench {
         let left = search.map_or(1, |search| search.probes_left().max(1));
         let commit = &self.bisection.commits[at];
         note(&format!(
-            "measuring {} ({}): at most {} left, one of {} commits",
+            "measuring {} ({}): {} in the range, at most {left} left to measure",
             commit.short,
             commit.subject,
-            lab_document::say::count(left as usize, "commit"),
-            segment.high - segment.low
+            lab_document::say::count(segment.high - segment.low, "commit")
         ));
         let label = format!("probe-{}", commit.short);
         let judge = |v: &ProbeValues| bisection::judge(&v.first, &v.second, alpha, min_change);
@@ -184,7 +183,7 @@ impl CommitBench {
         let min_change = bisection::min_change(total, margin);
         let (folder, id) = {
             let commit = &self.bisection.commits[found.high];
-            note(&format!("measuring the change by {} again", commit.short));
+            note(&format!("measuring the change in {} again", commit.short));
             (
                 PathBuf::from(&self.bisection.request.folder),
                 commit.id.clone(),

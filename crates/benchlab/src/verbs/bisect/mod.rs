@@ -142,7 +142,10 @@ fn request(args: &BisectArgs) -> Result<BisectionRequest, Exit> {
         }
     };
     let folder = folder.to_str().ok_or_else(|| {
-        Exit::invalid(format!("{}: its name is not valid UTF-8", folder.display()))
+        Exit::invalid(format!(
+            "{}: the path of this directory must be valid UTF-8",
+            folder.display()
+        ))
     })?;
     let mut request = BisectionRequest {
         name: String::new(),

@@ -202,8 +202,9 @@ fn given_commands(args: &CompareArgs) -> Result<Vec<GivenCommand>, Exit> {
 pub fn check_name_count(args: &CompareArgs, commands: usize) -> Result<(), Exit> {
     if args.name.len() > commands {
         Err(Exit::invalid(format!(
-            "--name is given {} times for {commands} commands",
+            "--name is given {} times for {}: specify at most one name per command",
             args.name.len(),
+            lab_document::say::count(commands, "command"),
         )))
     } else {
         Ok(())

@@ -74,7 +74,7 @@ fn judge_response(errors: &[(ErrorKind, Option<String>)]) -> Result<Option<Strin
                 "the server's first response is not HTTP{words}; the load continues"
             )));
         }
-        ErrorKind::Status => "--expect-status specifies the expected ones",
+        ErrorKind::Status => "--expect-status sets the expected statuses",
         ErrorKind::Body => "--expect-body and --expect-json specify the expected body",
     };
     let description = format!("{}{words}; {advice}", kind.name());

@@ -285,7 +285,7 @@ fn with_verification_finding(mut host: Host, load: &LoadSpec) -> Host {
         host.findings.push(HostFinding {
             unfit: false,
             what: "the server's certificate was not verified (--insecure)".into(),
-            advice: "specify its authority with --ca".into(),
+            advice: "specify its certificate authority with --ca".into(),
         });
     }
     host

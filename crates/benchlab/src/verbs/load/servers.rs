@@ -73,7 +73,7 @@ pub fn names(args: &LoadArgs, origins: &[Origin]) -> Result<Vec<String>, Exit> {
     }
     if args.name.len() > servers {
         return Err(Exit::invalid(format!(
-            "--name is given {} times for {servers} server{}",
+            "--name is given {} times for {servers} server{}: specify at most one name per server",
             args.name.len(),
             if servers == 1 { "" } else { "s" }
         )));

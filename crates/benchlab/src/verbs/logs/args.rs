@@ -46,8 +46,8 @@ pub struct LogsArgs {
     /// agent, duration, id; for example time=ts,path=request.uri,duration=elapsed_ms
     #[arg(long, value_name = "ROLE=FIELD,…")]
     pub fields: Option<String>,
-    /// Time zone of the server, for logs with timestamps without an offset, such as Europe/Berlin [default:
-    /// UTC]
+    /// Time zone of the server, for logs whose timestamps have no offset, such as Europe/Berlin
+    /// [default: UTC]
     #[arg(long, value_name = "ZONE")]
     pub zone: Option<String>,
     /// A file with routes, bots and health checks, which take precedence over automatic detection.
@@ -64,7 +64,7 @@ pub struct LogsArgs {
     /// A run of `benchlab load` on the server: shows the log's peak as a fraction of the server's capacity
     #[arg(long, value_name = "RUN.lab", add = ArgValueCompleter::new(completion::runs))]
     pub capacity: Option<PathBuf>,
-    /// For --capacity, the maximum acceptable response time
+    /// For --capacity, the maximum acceptable p99 response time
     #[arg(long, default_value = "200ms", value_name = "TIME", value_parser = time)]
     pub p99_limit: Duration,
     #[command(flatten)]
@@ -74,7 +74,7 @@ pub struct LogsArgs {
     /// and not with --follow
     #[arg(long, value_name = "DIR")]
     pub parquet: Option<PathBuf>,
-    /// Continue with new lines of the log until Ctrl-C, also when the log is rotated or truncated
+    /// Keep reading new lines of the log until Ctrl-C, even if the log is rotated or truncated
     #[arg(long, conflicts_with = "on")]
     pub follow: bool,
     /// Exit with code 3 if this condition holds. A condition is about p50, p95, p99, mean, max,
@@ -92,7 +92,7 @@ pub struct LogsArgs {
     pub nagios: bool,
     #[command(flatten)]
     pub display: DisplayArgs,
-    /// Do not save a run file or a page
+    /// Do not save a run file or an HTML report
     #[arg(long)]
     pub no_keep: bool,
     /// Directory for the run file [default: runs/ in the project, or ~/.local/share/benchlab/runs outside of a

@@ -21,7 +21,7 @@ pub enum New {
     #[command(
         after_help = "Examples:\n  benchlab new experiment parse --language python,c\n  benchlab new experiment ./bench/parse --language go\n\n\
                       A name alone is a directory in the project's experiments/, or, outside of a project, in the current\n\
-                      directory. Kits of the languages that the project lacks are copied into the project."
+                      directory. benchlab copies language kits that the project lacks into the project."
     )]
     Experiment(NewExperimentArgs),
     /// Add a subject to an experiment

@@ -62,7 +62,7 @@ fn new_subject(cli: &Cli, args: &NewSubjectArgs) -> Result<(), Exit> {
     );
     if !missing.is_empty() {
         say!(
-            "\nIt implements the case `{}` as an example. Write these cases of the experiment: {}",
+            "\nIt implements the case `{}` as an example. Cases still to implement: {}",
             lab_skeleton::CASE,
             missing.join(", ")
         );

@@ -35,7 +35,7 @@ pub fn profile(cli: &Cli, args: &ProfileArgs) -> Result<ExitCode, Exit> {
     Ok(gate::exit_code_displayed(&document, &args.display))
 }
 
-/// Judges the gates.
+/// Judges the conditions of `--fail-if`, and applies `--inconclusive`.
 fn gates(args: &ProfileArgs, programs: &ProfiledPrograms) -> Vec<Gate> {
     let gates = lab_profile::report::gates(&args.fail_if, programs).into_iter();
     let gates = gates.map(|gate| gate.with_inconclusive(args.inconclusive.on));

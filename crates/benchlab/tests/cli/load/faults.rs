@@ -124,7 +124,7 @@ fn responses_that_are_all_wrong_are_reported_before_and_after() {
             Behavior::Unavailable,
             &[][..],
             ErrorKind::Status,
-            "--expect-status specifies the expected ones",
+            "--expect-status sets the expected statuses",
         ),
         (
             Behavior::Lies,
