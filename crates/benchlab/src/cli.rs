@@ -18,7 +18,7 @@ use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter};
 use lab_document::{Format, format};
 use lab_import::ImportFormat;
 use lab_load::IpFamily;
-use lab_many::launcher::{self, Launcher};
+use lab_many::launcher;
 use lab_model::{Stage, TargetKind};
 use lab_report::history::HistoryCondition;
 use lab_stats::bisection::BisectedMetric;
@@ -145,14 +145,14 @@ pub struct KubernetesJobArgs {
 #[derive(Clone)]
 pub enum RunOn {
     /// Hosts that measure blocks.
-    Hosts(Arc<dyn Launcher>),
+    Hosts(NamedLauncher),
     /// Directories for subjects to work in.
     Folders(Vec<PathBuf>),
 }
 
 impl RunOn {
     /// Returns the launcher of agents on the hosts, or `None` for directories.
-    pub fn launcher(&self) -> Option<&Arc<dyn Launcher>> {
+    pub fn launcher(&self) -> Option<&NamedLauncher> {
         match self {
             RunOn::Hosts(launcher) => Some(launcher),
             RunOn::Folders(_) => None,
@@ -1176,7 +1176,7 @@ fn pid() -> impl TypedValueParser<Value = i32> {
 fn run_on(text: &str) -> Result<RunOn, String> {
     let kind = text.split_once(':').map_or("", |(kind, _)| kind);
     if launcher::KINDS.contains(&kind) {
-        Ok(RunOn::Hosts(launcher::parse(text)?))
+        Ok(RunOn::Hosts(NamedLauncher::parse(text)?))
     } else {
         let folders = text.split(',').map(PathBuf::from);
         Ok(RunOn::Folders(folders.collect()))

@@ -4,22 +4,23 @@
 use crate::cli::{Cli, RunArgs};
 use crate::exit::{self, Exit};
 use crate::measuring;
+use crate::options::AgentLoss;
 use crate::prepared::{Prepared, prepare, with_scratch};
 use crate::services;
 use crate::verbs::project;
 use lab_audit::host;
 use lab_many::experiment::{Bench, HostRequirements, Hosts, HostsStart};
-use lab_many::launcher::Launcher;
-use lab_model::{Host, Plan, Subject, TargetKind};
+use lab_many::launcher;
+use lab_model::{Host, Plan, PlannedHosts, Subject, TargetKind};
 use lab_plan::{Experiment, Project};
 use std::path::Path;
-use std::sync::Arc;
+use std::time::Duration;
 
-/// Returns the launcher of `--on`, or `None` if this machine measures.
+/// Returns the hosts of `--on`, or `None` if this machine measures.
 ///
 /// # Errors
 /// Returns an error if more than one launcher was given, or if an option works on one machine only.
-pub fn launcher(args: &RunArgs) -> Result<Option<&Arc<dyn Launcher>>, Exit> {
+pub fn requested(args: &RunArgs) -> Result<Option<PlannedHosts>, Exit> {
     let mut launchers = args.on.iter().filter_map(|on| on.launcher());
     let Some(launcher) = launchers.next() else {
         return Ok(None);
@@ -39,7 +40,12 @@ pub fn launcher(args: &RunArgs) -> Result<Option<&Arc<dyn Launcher>>, Exit> {
         Some((name, _)) => Err(Exit::invalid(format!(
             "{name} works on one machine only: omit either {name} or --on"
         ))),
-        None => Ok(Some(launcher)),
+        None => Ok(Some(PlannedHosts {
+            launcher: launcher.words.clone(),
+            lost_after_ns: args.lost.lost_after.map(|time| time.as_nanos() as u64),
+            scratch: args.scratch.clone(),
+            strict: args.measuring.strict,
+        })),
     }
 }
 
@@ -68,9 +74,10 @@ pub fn check_experiment(experiment: &Experiment) -> Result<(), Exit> {
 /// Starts agents and prepares their hosts.
 ///
 /// # Errors
-/// Returns an error if an agent cannot be started, or if its host does not meet the requirements.
+/// Returns an error if this version does not know the launcher, if an agent cannot be started, or if
+/// its host does not meet the requirements.
 pub fn start(
-    (args, launcher): (&RunArgs, &Arc<dyn Launcher>),
+    planned: &PlannedHosts,
     (project, plan): (&Project, &Plan),
     prepared: &Prepared,
     earlier: usize,
@@ -80,13 +87,22 @@ pub fn start(
         folder: project.folder().to_path_buf(),
         hashes: prepared.hashes.clone(),
         failures: prepared.failures.clone(),
-        scratch: args.scratch.clone(),
-        strict: args.measuring.strict,
+        scratch: planned.scratch.clone(),
+        strict: planned.strict,
+    };
+    let launcher = launcher::parse(&planned.launcher).map_err(|reason| {
+        Exit::invalid(format!(
+            "the run file has the hosts `{}`, which cannot be started: {reason}. Start a new run",
+            planned.launcher.escape_default()
+        ))
+    })?;
+    let loss = AgentLoss {
+        lost_after: planned.lost_after_ns.map(Duration::from_nanos),
     };
     let hosts = lab_document::say::count(launcher.locations().len(), "host");
     eprintln!("benchlab: preparing {hosts}");
     let start = HostsStart {
-        starting: args.lost.starting(launcher),
+        starting: loss.starting(&launcher),
         requirements,
         earlier,
     };

@@ -36,7 +36,6 @@ fn check_changed(file: &RunFile, bytes: &[u8]) {
     // Each of these may fail independently.
     let _ = Heading::read(path).map_err(|error| error.to_string());
     let _ = RunProgress::read(path).map_err(|error| error.to_string());
-    let _ = lab_store::command_line(path).map_err(|error| error.to_string());
     let _ = lab_store::connects_per_s(path).map_err(|error| error.to_string());
     match lab_store::load(path) {
         Ok(run) => {
@@ -137,7 +136,6 @@ type Result = std::result::Result<(), lab_store::StoreError>;
 
 fn write_run(run: &RunWriter) -> Result {
     run.plan(&plan())?;
-    run.command_line(&["run".to_owned(), "x".to_owned()])?;
     run.host(&Host::default())?;
     run.hash("true", "00ff")?;
     run.interim_analysis(2)?;

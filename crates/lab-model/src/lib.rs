@@ -69,8 +69,8 @@ pub use own_sql::{
 };
 pub use part::{Part, parts};
 pub use plan::{
-    Case, Check, Command, Commands, Cores, FAULT, Measure, NO_FAULT, OWN, Plan, Point, Proof,
-    Servers, Subject, Target, Work, Writes,
+    Case, Check, Command, Commands, Cores, FAULT, Measure, NO_FAULT, OWN, Plan, PlannedHosts,
+    Point, Proof, Servers, Subject, Target, Work, Writes,
 };
 pub use point_load::{PointLoad, Traffic};
 pub use run::{Ending, Run, Service};

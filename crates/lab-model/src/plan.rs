@@ -51,6 +51,22 @@ pub struct Plan {
     /// The user's own SQL that the subjects run instead of the experiment's cases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<SqlWorkload>,
+    /// The hosts that measure the blocks. `None` means this machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<PlannedHosts>,
+}
+
+/// The hosts that measure an experiment's blocks, and their settings.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedHosts {
+    /// The launcher of their agents, such as `ssh:HOST,HOST`.
+    pub launcher: String,
+    /// The silence in ns after which an agent counts as lost. `None` means the default.
+    pub lost_after_ns: Option<u64>,
+    /// The directory for databases on each host. `None` means the default.
+    pub scratch: Option<PathBuf>,
+    /// True if every host must be fit for measuring, and if the loss of a host ends the run.
+    pub strict: bool,
 }
 
 /// The kind of work that a plan's subjects do.

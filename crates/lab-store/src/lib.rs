@@ -25,7 +25,6 @@ mod write;
 pub use error::StoreError;
 pub use hlog::hlog;
 pub use read::{
-    Heading, RunProgress, command_line, connects_per_s, is_measured, is_run_file, load,
-    recorded_hashes,
+    Heading, RunProgress, connects_per_s, is_measured, is_run_file, load, recorded_hashes,
 };
 pub use write::{BlockWriter, RunWriter};

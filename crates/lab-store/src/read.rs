@@ -196,16 +196,6 @@ pub fn recorded_hashes(path: &Path) -> Result<HashMap<String, String>> {
     .map_err(|e| StoreError::new(path, e))
 }
 
-/// Returns the words of the command line that started a run, if they were recorded.
-pub fn command_line(path: &Path) -> Result<Option<Vec<String>>> {
-    let db = check(path)?;
-    let read = || {
-        let words: Option<String> = meta(&db, "command_line")?;
-        words.map(|words| json(&words)).transpose()
-    };
-    read().map_err(|e| misread(path, e))
-}
-
 /// Returns the maximum number of connections per second that a load opened during a visit.
 ///
 /// Returns `None` if the file is not a run of `benchlab load`.

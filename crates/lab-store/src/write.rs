@@ -255,11 +255,6 @@ impl RunWriter {
         }
     }
 
-    /// Stores the words of the command line that started the run.
-    pub fn command_line(&self, words: &[String]) -> Result<()> {
-        self.set("command_line", as_json(&words))
-    }
-
     /// Stores an agent that takes part.
     pub fn agent(&self, id: AgentId, a: &Agent) -> Result<()> {
         self.execute(

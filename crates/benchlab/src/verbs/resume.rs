@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `benchlab resume`: continues a run that was stopped or killed.
 
-use crate::cli::{Budget, Cli, ResumeArgs, ResumedLoadArgs, Verb};
+use crate::cli::{Budget, Cli, ResumeArgs, ResumedLoadArgs};
 use crate::exit::Exit;
 use crate::fixtures::Fixtures;
 use crate::gate;
@@ -13,13 +13,11 @@ use crate::services;
 use crate::verbs::load;
 use crate::verbs::run::{self, Measurers};
 use crate::verbs::{bisect, compare, project_of_run};
-use clap::Parser;
 use lab_bench::{fingerprint, interrupt};
 use lab_bisect::BisectionFile;
 use lab_model::{Content, Ending, Plan, Subject, Work};
 use lab_plan::Experiment;
 use lab_store::RunWriter;
-use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -100,17 +98,11 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
         installs: false,
     };
     if !earlier.agents.is_empty() {
-        let Cli { verb, .. } = original_command(&args.file)?;
-        let Verb::Run(run) = verb else {
-            return Err(Exit::invalid(format!(
-                "{file} was not started by `benchlab run`: start a new run"
-            )));
-        };
         let prepared = Prepared {
             failures: earlier.failures,
             ..prepared
         };
-        let measurers = Measurers::hosts(&run, (&project, &plan), &prepared, earlier.agents.len())?;
+        let measurers = Measurers::hosts((&project, &plan), &prepared, earlier.agents.len())?;
         return run::run_plan(fixtures, &plan, open_writer()?, measurers);
     }
     let scratch = measuring::scratch(args.scratch.as_deref())?;
@@ -174,26 +166,6 @@ fn only_for_loads(args: &ResumedLoadArgs) -> Result<(), Exit> {
         ))),
         None => Ok(()),
     }
-}
-
-/// Returns the command that started a run.
-///
-/// # Errors
-/// Returns an error if the run's command line is not stored.
-fn original_command(file: &Path) -> Result<Cli, Exit> {
-    let words = lab_store::command_line(file)?.ok_or_else(|| {
-        Exit::invalid(format!(
-            "{} does not contain the command that started it: start a new run",
-            file.display()
-        ))
-    })?;
-    let cli = Cli::try_parse_from([String::from("benchlab")].into_iter().chain(words));
-    cli.map_err(|e| {
-        let file = file.display();
-        Exit::invalid(format!(
-            "{file} was started by another version of benchlab: {e}"
-        ))
-    })
 }
 
 /// Prepares the subjects.

@@ -75,8 +75,8 @@ const MAX_BLOCKS_OF_SET: u32 = lab_stats::nesting::MAX_BLOCKS;
 pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
     let (project, experiment) = experiment(cli, &args.experiment)?;
     let experiment = own_sql::replace_cases(experiment, args)?;
-    let launcher = hosts::launcher(args)?;
-    let directories = match launcher {
+    let planned_hosts = hosts::requested(args)?;
+    let directories = match planned_hosts {
         None => working_directories::working_directories(&experiment, args)?,
         Some(_) => {
             hosts::check_experiment(&experiment)?;
@@ -119,18 +119,19 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
     }
     interrupt::watch().map_err(Exit::failed)?;
     let prepared = prepare(&project, &experiment, &plan, args.install)?;
-    let host = match launcher {
+    plan.hosts = planned_hosts;
+    let host = match plan.hosts {
         None => measuring::fit_host(args.measuring.strict, measuring::CORES)?,
         Some(_) => hosts::coordinator(),
     };
-    let measurers = match launcher {
+    let measurers = match plan.hosts {
         None => {
             let scratch = measuring::scratch(args.scratch.as_deref())?;
             let servers = services::start(&plan, &args.service, &scratch, &prepared.failures)?;
             own_sql::study(&mut plan, &servers)?;
             Measurers::Local { scratch, servers }
         }
-        Some(_) => Measurers::hosts(args, (&project, &plan), &prepared, 0)?,
+        Some(_) => Measurers::hosts((&project, &plan), &prepared, 0)?,
     };
     let Prepared { hashes, failures } = prepared;
     if let Some(blocks) = args.plan {
@@ -152,10 +153,6 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
     let host = with_states(host, &plan);
     writer.host(&host)?;
     writer.plan(&plan)?;
-    if launcher.is_some() {
-        let words: Vec<String> = std::env::args().skip(1).collect();
-        writer.command_line(&words)?;
-    }
     hashes
         .iter()
         .try_for_each(|(name, hash)| writer.hash(name, hash))?;
@@ -271,24 +268,23 @@ pub enum Measurers {
 }
 
 impl Measurers {
-    /// Returns the hosts of `--on`.
+    /// Returns the hosts of the plan.
     ///
     /// # Errors
-    /// Returns an error if `--on` is missing, if an agent cannot be started, or if a host does not meet the
-    /// requirements.
+    /// Returns an error if the plan has no hosts, if an agent cannot be started, or if a host does
+    /// not meet the requirements.
     pub fn hosts(
-        args: &RunArgs,
         (project, plan): (&Project, &Plan),
         prepared: &Prepared,
         earlier: usize,
     ) -> Result<Measurers, Exit> {
-        let launcher = hosts::launcher(args)?;
-        let launcher = launcher
-            .ok_or_else(|| Exit::invalid("the run has no hosts: specify them with --on"))?;
-        let hosts = hosts::start((args, launcher), (project, plan), prepared, earlier)?;
+        let planned = plan.hosts.as_ref().ok_or_else(|| {
+            Exit::invalid("the run file does not contain the hosts of its agents: start a new run")
+        })?;
+        let hosts = hosts::start(planned, (project, plan), prepared, earlier)?;
         Ok(Measurers::Hosts {
             hosts: Box::new(hosts),
-            strict: args.measuring.strict,
+            strict: planned.strict,
         })
     }
 
