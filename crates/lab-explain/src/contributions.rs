@@ -26,7 +26,7 @@ const MIN_MISSES_RATIO: f64 = 1.5;
 /// A difference in time between a subject and the baseline at a point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimeDifference {
-    /// The point.
+    /// The point at which both subjects were counted.
     pub point: PointId,
     /// The names of the subject and of the baseline.
     pub subjects: [String; 2],
@@ -48,7 +48,7 @@ pub struct TimeDifference {
 /// A contribution to a difference in time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contribution {
-    /// The source.
+    /// The kind of cost, with its counts.
     pub source: Source,
     /// The estimated time in ns, with the sign of the difference.
     pub ns: f64,

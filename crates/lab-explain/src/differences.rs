@@ -44,9 +44,9 @@ const MIN_FUNCTION_FRACTION: f64 = 0.3;
 /// A metric that differs between a subject and the baseline at a point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
-    /// The point.
+    /// The point at which both subjects were counted.
     pub point: PointId,
-    /// The metric.
+    /// The metric that differs.
     pub metric: Metric,
     /// The names of the subject and of the baseline.
     pub subjects: [String; 2],
@@ -79,7 +79,7 @@ pub enum Cause {
 /// A count of a program's own events that differs between a subject and the baseline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OwnCount {
-    /// The metric.
+    /// The metric: instructions, or a kind of cache misses.
     pub metric: Metric,
     /// The values per operation of the subject and of the baseline.
     pub values: [f64; 2],

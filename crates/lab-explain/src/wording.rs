@@ -163,7 +163,7 @@ pub fn time_difference(difference: &TimeDifference, of: CountedUnit) -> String {
             unit(of),
             number(*base_value)
         ),
-        (None, true) => ", as instructions could not be counted".into(),
+        (None, true) => ", because instructions could not be counted".into(),
         (None, false) => String::new(),
     };
     let rest = format!("{:.0} % is unexplained{reason}", rest.max(0.0) * 100.0);
@@ -278,11 +278,11 @@ pub fn measured_unit(of: CountedUnit, sizes: Option<(u64, u64)>) -> String {
         }
         CountedUnit::Request => format!(
             "Each value is for one request: the events of the server's processes, divided by the number of requests served \
-             ({sizes}), in six periods of load of 0.3 s each after a warm-up of 2 s. Memory is the memory at the end."
+             ({sizes}), in six periods of load of 0.3 s each after a warm-up of 2 s. Memory is measured at the end."
         ),
         CountedUnit::Operation => format!(
             "Each value is for one operation: the difference between a batch of n operations and one of 2n in the same warm \
-             process, divided by n ({sizes}). This excludes the cost of starting, opening and the protocol. There are six \
+             process, divided by n ({sizes}). This excludes the cost of startup, of `open` and of the protocol. There are six \
              such differences."
         ),
     }
@@ -293,7 +293,7 @@ pub const METHODS: [&str; 5] = [
      another process under `strace -f`, which makes it slower, so its time is not used.",
     "Allocations are counted in a separate process. For programs that use the C library's allocator, a preloaded library counts \
      calls and requested bytes (for Python, with Python's own allocator off). Go and Java report the counters of their runtimes.",
-    "Instructions and misses come from the processor's counters, outside of the kernel. Without such counters they come from \
+    "Instructions and misses come from the processor's counters, in user mode only. Without such counters, they come from \
      Callgrind, for programs without a runtime: one process with n operations and one with 2n, on simulated caches of 48 KiB \
      (D1) and 8 MiB.",
     "A round trip is a send followed by a receive on the same socket.",

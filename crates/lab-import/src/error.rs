@@ -49,12 +49,12 @@ pub enum ImportError {
     Unreadable {
         /// The path.
         path: String,
-        /// The reason.
+        /// The error that the operating system reported.
         source: std::io::Error,
     },
     /// The file is not in a known format.
     #[error(
-        "{path}: not a file of a known tool; expected one of {known}; use --from FORMAT to see the error"
+        "{path}: not a file of a known tool ({known}); use --from FORMAT to see why it is not in that format"
     )]
     Unknown {
         /// The path.

@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 
 /// The content of a file, read once and handed to each format.
 pub struct Source {
-    /// The path.
+    /// The path of the file or directory.
     pub path: PathBuf,
     /// The content of a file. Empty for a directory.
     pub text: String,
     /// The content as JSON, or the reason why it is not JSON.
     pub json: Result<Value, Problem>,
-    /// The limits.
+    /// The limits on the number of benchmarks and values, and on the size.
     pub limits: Limits,
 }
 

@@ -218,7 +218,7 @@ fn read_monitor(bytes: &[u8], tally: &mut Tally) -> Result<u64, ReadError> {
     let monitor: Monitor = serde_json::from_slice(bytes).map_err(|e| malformed(e.to_string()))?;
     if monitor.monitor != 1 {
         return Err(malformed(format!(
-            "version {} is not supported, only version 1",
+            "version {} is not supported; expected version 1",
             monitor.monitor
         )));
     }

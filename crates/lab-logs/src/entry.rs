@@ -25,9 +25,9 @@ pub struct Entry<'a> {
     pub dialect: Dialect,
     /// The status code, or 0 if unknown. A failed statement has 500.
     pub status: u16,
-    /// The number of bytes sent.
+    /// The number of bytes sent, or 0 if unknown.
     pub bytes: u64,
-    /// The `User-Agent`.
+    /// The client's `User-Agent`. Empty if unknown.
     pub agent: &'a [u8],
     /// The ID that a request and its statements share. Empty if there is none.
     pub id: &'a [u8],

@@ -64,7 +64,7 @@ pub enum LogsFinding {
         times: Interval,
         /// True if the capacity is a lower bound, because the load run never exceeded the bound.
         is_lower_bound: bool,
-        /// The bound of the 99th percentile, in ns.
+        /// The bound on the 99th percentile, in ns.
         limit_ns: f64,
     },
     /// A page became slower or faster.

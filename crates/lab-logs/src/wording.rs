@@ -144,7 +144,7 @@ pub fn sentence(finding: &LogsFinding) -> String {
             ratio,
         } => {
             let began = say::minute(*local_s as f64);
-            let usual = say::times(ratio, "the usual requests", ratio.level);
+            let usual = say::times(ratio, "the usual number of requests", ratio.level);
             match hours {
                 1 => format!("1 hour stands out: it began at {began} and had {usual}."),
                 n => format!(
@@ -180,7 +180,7 @@ pub fn sentence(finding: &LogsFinding) -> String {
             assumption: assumed,
             log,
         } => match log {
-            Some(log) => format!("{}: {}", compared(*log), assumption(assumed)),
+            Some(log) => format!("{}: {}", say::capital(compared(*log)), assumption(assumed)),
             None => assumption(assumed),
         },
         LogsFinding::Malformed { lines, of } => {
@@ -234,13 +234,14 @@ pub fn sentence(finding: &LogsFinding) -> String {
             be(*requests),
         ),
         LogsFinding::CrowdedIds { ids } => format!(
-            "{} with more than 10,000 different statements and seconds {} not joined.",
+            "{} with more than 10,000 distinct pairs of statement and second {} not joined.",
             say::count(*ids as usize, "request ID"),
             be(*ids),
         ),
         LogsFinding::NoRequests => "The log has no requests.".into(),
         LogsFinding::TooShort => {
-            "The log is too short for intervals: they need eight minutes with requests.".into()
+            "The log is too short for confidence intervals, which need at least eight minutes with requests."
+                .into()
         }
         LogsFinding::TooFewWeeks { weeks, needed } => format!(
             "Not enough weeks to find {}spikes: the log has {weeks} of the {needed} whole weeks needed.",
@@ -263,7 +264,7 @@ pub fn sentence(finding: &LogsFinding) -> String {
             format!("None of {} changed significantly.", say::count(*pages, "page"))
         }
         LogsFinding::NoCommonDays { needed } => format!(
-            "No page has {needed} days with 20 requests in both logs, so changes are unknown."
+            "No page has {needed} days with at least 20 requests in both logs, so changes are unknown."
         ),
     }
 }
@@ -378,22 +379,23 @@ pub fn assumption(assumption: &LogAssumption) -> String {
              field with --fields duration=NAME."
         ),
         LogAssumption::SharedIds { requests } => format!(
-            "{} ended with an ID that multiple unfinished requests had, and {} assumed to be the last of these that began: \
+            "{} ended with an ID that multiple unfinished requests had; {} assumed to be the request that began last: \
              log the path with the duration, or name a unique ID with --fields id=NAME.",
             say::count(*requests as usize, "request"),
-            be(*requests),
+            if *requests == 1 { "it is" } else { "each is" },
         ),
         LogAssumption::UncountedLines { lines } => format!(
-            "{} {} a path, but no status or duration as other lines do, and {} not counted as {}: if they are requests, \
+            "{} {} a path, but no status or duration as other lines do, and {} not counted as {}: if {}, \
              name the fields with --fields status=NAME,duration=NAME.",
             say::count(*lines as usize, "line"),
             have(*lines),
             be(*lines),
             if *lines == 1 { "a request" } else { "requests" },
+            if *lines == 1 { "it is a request" } else { "they are requests" },
         ),
         LogAssumption::UnfinishedRequests { requests } => format!(
             "{} {} a path, but no status or duration, and no later line has their ID; they are counted as requests that did \
-             not end: name their ID with --fields id=NAME.",
+             not end: name their ID field with --fields id=NAME.",
             say::count(*requests as usize, "line"),
             have(*requests),
         ),
@@ -499,14 +501,19 @@ pub fn advice(advice: &LogAdvice) -> String {
             "Rotated files of {log} are missing ({numbers}), so the log has a gap."
         ),
         LogAdvice::AnsiQuotes => {
-            "Words in double quotes are read as names, because statements use them as names of tables (sql_mode \
+            "Words in double quotes are read as identifiers, because statements use them as table names (sql_mode \
              ANSI_QUOTES)."
                 .into()
         }
         LogAdvice::StatementsCutOff { statements } => format!(
-            "{} {} within quotes, as if cut off, and may have another name than the whole statement.",
+            "{} {} within quotes, as if cut off, and {}.",
             say::count(*statements as usize, "statement"),
             if *statements == 1 { "ends" } else { "end" },
+            if *statements == 1 {
+                "its name may differ from that of the whole statement"
+            } else {
+                "their names may differ from those of the whole statements"
+            },
         ),
         LogAdvice::InternalStatements { statements } => format!(
             "{} that TiDB itself executed (Is_internal) {} not counted.",
@@ -523,23 +530,26 @@ pub fn advice(advice: &LogAdvice) -> String {
             "Lines have no date: dates come from the #Date line above, plus one day after each midnight.".into()
         }
         LogAdvice::NoDates => {
-            "Lines have no date, and no #Date line is above them in a file of the same log, so their hours are unknown: choose \
-             the fields date and time."
+            "Lines have no date, and no #Date line is above them in a file of the same log, so their hours are unknown: \
+             configure the server to log the fields date and time."
                 .into()
         }
-        LogAdvice::NoTimeTaken => "The log has no durations: choose the field time-taken.".into(),
+        LogAdvice::NoTimeTaken => {
+            "The log has no durations: configure the server to log the field time-taken.".into()
+        }
         LogAdvice::TranslatedMessages { messages } => format!(
-            "{} {} in another language and {} not counted: set lc_messages = 'C'.",
+            "{} {} in a language other than English and {} not counted: set lc_messages = 'C'.",
             say::count(*messages as usize, "message"),
             be(*messages),
             be(*messages),
         ),
         LogAdvice::NestedStatements { statements } => format!(
-            "{} ran inside {}, so {} time counts twice, also in the outer {}: set auto_explain.log_nested_statements = off.",
+            "{} ran inside {}, so {} time is also part of the outer {} time and is counted twice: set \
+             auto_explain.log_nested_statements = off.",
             say::count(*statements as usize, "statement"),
             if *statements == 1 { "a function" } else { "functions" },
             if *statements == 1 { "its" } else { "their" },
-            if *statements == 1 { "statement" } else { "statements" },
+            if *statements == 1 { "statement's" } else { "statements'" },
         ),
         LogAdvice::ErrorsWithoutStatement { errors } => format!(
             "{} {} no statement and {} as {}: set log_min_error_statement = error.",
@@ -627,12 +637,12 @@ pub fn advice(advice: &LogAdvice) -> String {
             be(*lines),
         ),
         LogAdvice::LinesOfParts { lines } => format!(
-            "{} about a part of a request, such as a query or a call of another server, {} skipped.",
+            "{} about a part of a request, such as a query or a call to another server, {} skipped.",
             say::count(*lines as usize, "line"),
             be(*lines),
         ),
         LogAdvice::LinesWithoutRequest { lines } => format!(
-            "{} {} fields but no request, like other messages of a program, and {} skipped.",
+            "{} {} fields but no request, as a program's other messages do, and {} skipped.",
             say::count(*lines as usize, "line"),
             have(*lines),
             be(*lines),
@@ -644,8 +654,13 @@ pub fn advice(advice: &LogAdvice) -> String {
             be(*records),
         ),
         LogAdvice::ConnectionLines { lines } => format!(
-            "{} of connections without a request {} skipped.",
+            "{} about {} {} skipped.",
             say::count(*lines as usize, "line"),
+            if *lines == 1 {
+                "a connection without a request"
+            } else {
+                "connections without requests"
+            },
             be(*lines),
         ),
         LogAdvice::ApplicationMessages { lines: 1 } => {
@@ -656,13 +671,17 @@ pub fn advice(advice: &LogAdvice) -> String {
             say::count(*lines as usize, "line")
         ),
         LogAdvice::ConsumerSpans { spans } => format!(
-            "{} of consumers of messages {} skipped.",
+            "{} of {} {} skipped.",
             say::count(*spans as usize, "span"),
+            if *spans == 1 { "a message consumer" } else { "message consumers" },
             be(*spans),
         ),
         LogAdvice::NoServerSpans { spans } => format!(
-            "None of {} is that of a server: read the spans of the service that receives the requests.",
-            say::count(*spans as usize, "span"),
+            "{} a server span: read the spans of the service that receives the requests.",
+            match spans {
+                1 => "The only span is not".to_string(),
+                n => format!("None of {} is", say::count(*n as usize, "span")),
+            },
         ),
         LogAdvice::RouterLines { lines } => format!(
             "{} of Heroku's router, which measures requests separately, {} skipped.",
@@ -737,7 +756,7 @@ pub fn unread_log(reason: &str) -> String {
 
 /// Describes a page that takes longer in the second log.
 pub fn slower_page(page: &str, ratio: &Interval) -> String {
-    let times = say::times(ratio, "its time in the first log", 0.0);
+    let times = say::times(ratio, "as long as in the first log", 0.0);
     format!("{page} takes {times}")
 }
 
@@ -760,7 +779,7 @@ fn unknown_change(reason: &UnknownChange) -> String {
     match reason {
         UnknownChange::Assumed(log, assumed) => format!(
             "the result depends on an assumption about {}. {}",
-            compared(*log).replacen('T', "t", 1),
+            compared(*log),
             assumption(assumed)
         ),
         UnknownChange::NotInBoth(page) => format!("{page} is not in both logs"),
@@ -789,7 +808,7 @@ pub fn capacity_problem(problem: CapacityProblem) -> &'static str {
             "the load run has no p99: it was overloaded or has too few requests"
         }
         CapacityProblem::AlwaysExceeded => {
-            "the load run exceeded the bound of p99 at every load, so the capacity is unknown"
+            "the load run exceeded the bound on p99 at every load, so the capacity is unknown"
         }
     }
 }
@@ -832,7 +851,7 @@ pub fn reading_method(error: f64, has_whole_seconds: bool) -> String {
     format!(
         "Counts and sums are exact. Percentiles come from buckets and are off by at most {} of their value{rounding}. Path segments \
          become placeholders if they look like IDs or if new values keep appearing; --rules overrides this. Addresses \
-         and user names are not read. Durations are the server's.",
+         and user names are not read. The server measured the durations.",
         say::percent(error)
     )
 }
@@ -842,13 +861,13 @@ pub fn reading_method(error: f64, has_whole_seconds: bool) -> String {
 /// The bootstrap uses `blocks` blocks of `length_s` seconds each.
 pub fn interval_method(length_s: i64, blocks: usize) -> String {
     let block_length = match length_s {
-        60 => "minutes",
-        3600 => "hours",
-        86_400 => "days",
-        _ => "weeks",
+        60 => "one-minute",
+        3600 => "one-hour",
+        86_400 => "one-day",
+        _ => "one-week",
     };
     format!(
-        "The size of the smallest set and each fraction have a 95 % confidence interval from a bootstrap over {blocks} {block_length}, \
+        "The size of the smallest set and each fraction have a 95 % confidence interval from a bootstrap over {blocks} {block_length} blocks, \
          which are assumed to be independent and identically distributed."
     )
 }
@@ -877,11 +896,15 @@ pub fn ranking_caption(pages: usize, ranked: PageKind, by: PageOrder) -> String 
 /// Returns the note below a truncated table of pages. `share` is the omitted pages' fraction of the
 /// total.
 pub fn ranking_rest(pages: usize, ranked: PageKind, share: f64) -> String {
-    format!(
-        "{} more, {} of the total, are not shown; CSV and JSON contain them.",
-        counted(pages, ranked),
-        say::percent(share),
-    )
+    let [one, many] = nouns(ranked);
+    let share = say::percent(share);
+    match pages {
+        1 => format!("1 more {one}, {share} of the total, is not shown; CSV and JSON contain it."),
+        n => format!(
+            "{} more {many}, {share} of the total, are not shown; CSV and JSON contain them.",
+            quantity::integer(n as u64)
+        ),
+    }
 }
 
 /// The caption of the table of pages or queries.
@@ -957,13 +980,13 @@ pub fn release_title(name: &str, at_s: i64) -> String {
 
 /// States that no page can be compared before and after a release with this title.
 pub fn no_days_around(title: &str) -> String {
-    format!("{title}: no page has 3 days with 20 requests both before and after it.")
+    format!("{title}: no page has 3 days with at least 20 requests both before and after it.")
 }
 
 /// Returns the note on pages that cannot be compared before and after a release.
 pub fn too_few_days_around(pages: usize) -> String {
     format!(
-        "{} {} omitted: fewer than 3 days with 20 requests before or after the release.",
+        "{} {} omitted: fewer than 3 days with at least 20 requests before or after the release.",
         say::count(pages, "page"),
         be(pages as u64)
     )
@@ -981,7 +1004,7 @@ pub fn smaller_changes(pages: usize) -> String {
 /// States that the log has too few days for change points.
 pub fn too_few_days(days: usize) -> String {
     format!(
-        "The log has {} with 20 requests for a page: change points need {MIN_DAYS}.",
+        "The page with the most data has {} with at least 20 requests: change points need {MIN_DAYS}.",
         say::count(days, "day")
     )
 }
@@ -1032,9 +1055,9 @@ pub fn shortened(name: &str) -> String {
 
 fn compared(log: ComparedLog) -> &'static str {
     match log {
-        ComparedLog::First => "The first log",
-        ComparedLog::Second => "The second log",
-        ComparedLog::Both => "Both logs",
+        ComparedLog::First => "the first log",
+        ComparedLog::Second => "the second log",
+        ComparedLog::Both => "both logs",
     }
 }
 

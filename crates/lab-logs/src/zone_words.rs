@@ -87,7 +87,7 @@ const AMBIGUOUS: [(&str, i32, &str, &str); 13] = [
     ("EST", -300, "the eastern USA", "eastern Australia"),
     ("GST", 240, "the Gulf", "South Georgia"),
     ("IST", 330, "India", "Israel and Ireland"),
-    ("MST", -420, "the USA's mountains", "Malaysia"),
+    ("MST", -420, "the US Mountain states", "Malaysia"),
     ("PST", -480, "the western USA", "the Philippines"),
     ("SST", -660, "Samoa", "Singapore"),
     ("WST", 480, "western Australia", "Samoa"),

@@ -66,7 +66,7 @@ pub enum RunWarning {
     OutputsDiffer,
     /// A signal terminated a program.
     Signal {
-        /// The index of the command.
+        /// The index of the command, from 0.
         command: usize,
         /// The exit status or signal of the program, or the time limit that stopped it.
         ending: Ending,

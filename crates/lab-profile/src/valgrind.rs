@@ -102,7 +102,7 @@ impl Tool {
 pub struct ValgrindRun {
     /// The tool under which the command ran.
     pub tool: Tool,
-    /// The index of the command.
+    /// The index of the command, from 0.
     pub command: usize,
     /// The exit status. `None` means that the run was stopped because it exceeded the time limit.
     pub status: Option<ExitStatus>,

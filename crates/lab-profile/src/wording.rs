@@ -106,7 +106,8 @@ pub fn function_and_location(frame: &Frame) -> String {
 // Titles, headings and captions
 
 /// The error for output of a program that a run file does not name.
-pub const UNKNOWN_PROGRAM: &str = "no program of the run has the name in a tool's output";
+pub const UNKNOWN_PROGRAM: &str =
+    "a tool's output belongs to a program that the run file does not list";
 pub const WARNINGS: &str = "Warnings";
 pub const CLOCK: &str = "Measured time";
 pub const METHOD: &str = "How it was profiled";
@@ -115,10 +116,10 @@ pub const COSTS: &str = "Instructions and misses";
 pub const LAYOUTS: &str = "Range over builds";
 pub const LAYOUTS_CAPTION: &str = "The lowest and the highest count of each event over all builds. A change whose range includes 0 may come from the \
      layout alone.";
-pub const LOWEST: &str = "least";
-pub const HIGHEST: &str = "greatest";
-pub const LOW_CHANGE: &str = "least change";
-pub const HIGH_CHANGE: &str = "greatest change";
+pub const LOWEST: &str = "lowest";
+pub const HIGHEST: &str = "highest";
+pub const LOW_CHANGE: &str = "lowest change";
+pub const HIGH_CHANGE: &str = "highest change";
 pub const BY_FUNCTION: &str = "By function";
 pub const BY_LINE: &str = "By source line";
 pub const APPEARED: &str = "New functions";
@@ -411,7 +412,7 @@ pub fn explanation(explanation: &Explanation) -> String {
     };
     let per_block = lines * explanation.passes;
     format!(
-        "{} allocations at {}, {} each, {times} times D1: {} lines {touched} per allocation, {} × {} = {} {misses} \
+        "{} allocations at {}, {} each, {times} times the size of D1: {} lines {touched} per allocation, {} × {} = {} {misses} \
          misses, {:.0} % of the total; the simulation counts {} in {}.",
         grouped(churn.blocks),
         churn.site.location(),
@@ -505,7 +506,7 @@ impl Display for RunWarning {
             ),
             RunWarning::Signal { command, ending } => write!(
                 f,
-                "Command {} {ending}; its profile ends there.",
+                "Command {} was {ending}; its profile ends there.",
                 command + 1
             ),
             RunWarning::ExitStatus { before, after } => write!(

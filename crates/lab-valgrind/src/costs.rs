@@ -25,7 +25,7 @@ const SUMS: [(&str, &[&str]); 5] = [
 /// The costs of a program.
 #[derive(Clone, Debug, Default)]
 pub struct CostProfile {
-    /// The command line.
+    /// The command line of the profiled program.
     pub command: String,
     /// The file's description, such as `I1 cache: 32768 B, 64 B, 8-way associative`.
     pub description: Vec<String>,

@@ -21,7 +21,7 @@ const MAX_FRAMES: usize = 1024;
 /// The heap blocks of a program.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Dhat {
-    /// The command line.
+    /// The command line of the profiled program.
     pub command: String,
     /// The time at the end of the program, in the file's time unit.
     pub end: u64,

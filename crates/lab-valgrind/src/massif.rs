@@ -16,7 +16,7 @@ const MAX_SITES: usize = 100_000;
 /// A program's heap over time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Massif {
-    /// The command line.
+    /// The command line of the profiled program.
     pub command: String,
     /// Massif's options, or `(none)`.
     pub description: String,
@@ -31,12 +31,12 @@ pub struct Massif {
 /// The unit of times in a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TimeUnit {
-    /// Instructions.
+    /// Instructions executed: `--time-unit=i`, Massif's default.
     #[default]
     Instructions,
-    /// Milliseconds.
+    /// Wall-clock time: `--time-unit=ms`.
     Milliseconds,
-    /// Bytes allocated and freed.
+    /// Bytes allocated and freed: `--time-unit=B`.
     Bytes,
 }
 

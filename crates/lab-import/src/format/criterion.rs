@@ -49,7 +49,7 @@ fn read(source: &Source) -> Result<Vec<Imported>, Problem> {
     }
     if imported.series.is_empty() {
         return Err(Problem::whole(
-            "there is no benchmark in it: expected directories with new/sample.json",
+            "no benchmarks found: expected directories that contain new/sample.json",
         ));
     }
     Ok(vec![imported])

@@ -51,7 +51,7 @@ fn command(result: &Node, source: &Source) -> Result<Imported, Problem> {
             let mean = result.get("mean")?.amount()? * 1e9;
             single(&mut imported, Metric::WALL, Some(mean));
             imported.remarks.push(format!(
-                "{line}: the file has only the mean of its runs, not each run."
+                "{line}: the file has only the mean of its runs, not the individual runs."
             ));
         }
     }

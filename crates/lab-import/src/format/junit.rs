@@ -6,6 +6,7 @@ use crate::error::Problem;
 use crate::source::Source;
 use crate::subject::{Collector, subject};
 use crate::text::{amount, short};
+use lab_document::say;
 use lab_model::{Imported, Metric};
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
@@ -96,15 +97,17 @@ fn read(source: &Source) -> Result<Vec<Imported>, Problem> {
             .collect();
         let more = if failed.len() > 5 { " and others" } else { "" };
         imported.remarks.push(format!(
-            "{} failed tests were not imported: {}{more}.",
-            failed.len(),
+            "{} {} not imported: {}{more}.",
+            say::count(failed.len(), "failed test"),
+            if failed.len() == 1 { "was" } else { "were" },
             names.join(", ")
         ));
     }
     if skipped > 0 {
-        imported.remarks.push(format!(
-            "{skipped} tests were skipped or have no time, and were not imported."
-        ));
+        imported.remarks.push(match skipped {
+            1 => "1 test was skipped or has no time, and was not imported.".into(),
+            n => format!("{n} tests were skipped or have no time, and were not imported."),
+        });
     }
     Ok(vec![imported])
 }

@@ -83,7 +83,7 @@ fn summary(source: &Source) -> Result<Vec<Imported>, Problem> {
         }
     }
     imported.remarks.push(
-        "Imported: response times, requests, failures and iterations; k6's other metrics were not."
+        "Only response times, requests, failures and iterations were imported, not k6's other metrics."
             .into(),
     );
     Ok(vec![imported])
@@ -186,7 +186,7 @@ fn lines(source: &Source) -> Result<Vec<Imported>, Problem> {
         );
     }
     imported.remarks.push(
-        "Imported: response times, requests and failures; k6's other metrics were not.".into(),
+        "Only response times, requests and failures were imported, not k6's other metrics.".into(),
     );
     Ok(vec![imported])
 }

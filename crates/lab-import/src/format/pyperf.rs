@@ -13,7 +13,7 @@ use lab_model::{Direction, Imported, Metric, Unit};
 pub const FORMAT: ImportFormat = ImportFormat {
     name: "pyperf",
     title: "pyperf -o FILE",
-    advice: "Run pyperf without --fast or --processes 1.",
+    advice: "Run pyperf without --fast and without --processes 1.",
     is_format: |source| {
         let json = source.json.as_ref().ok();
         let first = json.and_then(|json| json.get("benchmarks")?.get(0));

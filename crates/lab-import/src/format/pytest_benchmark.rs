@@ -44,7 +44,7 @@ fn read(source: &Source) -> Result<Vec<Imported>, Problem> {
     };
     if !benchmarks.is_empty() && !benchmarks.iter().any(has_data) {
         imported.remarks.push(
-            "The file has only means, not each round; --benchmark-save-data keeps the rounds."
+            "The file has only means, not the individual rounds; run pytest with --benchmark-save-data to keep them."
                 .into(),
         );
     }

@@ -113,7 +113,7 @@ pub fn history(name: &str, runs: &[ImportSummary], subjects: &[String]) -> Docum
             chart: chart(&tracks),
             findings,
             undecided: too_few
-                .map(|needed| format!("A lasting change can be found with {needed} runs or more.")),
+                .map(|needed| format!("Finding a lasting change takes at least {needed} runs.")),
             ..Answer::default()
         },
         source: "All values are in the run files.".into(),

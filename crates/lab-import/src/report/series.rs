@@ -8,7 +8,7 @@ use lab_model::{Imported, ImportedSeries, Metric, Run};
 pub struct SubjectSeries {
     /// The subject's name.
     pub subject: String,
-    /// The series.
+    /// The values of one metric of one benchmark.
     pub series: ImportedSeries,
 }
 

@@ -252,8 +252,8 @@ fn failed_and_skipped_tests_are_named_and_not_imported() {
     assert_eq!(
         read.imports[0].remarks,
         [
-            "1 failed tests were not imported: test_junit.test_fails.",
-            "1 tests were skipped or have no time, and were not imported."
+            "1 failed test was not imported: test_junit.test_fails.",
+            "1 test was skipped or has no time, and was not imported."
         ]
     );
 }

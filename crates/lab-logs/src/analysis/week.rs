@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 pub const WEEKS: usize = 4;
 /// The minimum number of weeks for finding hours that stand out week after week.
 pub const MIN_WEEKS: usize = 2;
-/// The minimum ratio of a spike to the usual requests. A smaller increase is never reported.
+/// The minimum ratio of a spike's requests to the usual number. A smaller increase is never reported.
 pub const MIN_SPIKE: f64 = 1.5;
 /// The variance of the median of normal values divided by the variance of their mean (Kenney &
 /// Keeping, 1962).

@@ -282,8 +282,8 @@ fn database_advice(lines: &[&[u8]]) -> Option<&'static str> {
         )
     } else if lines.iter().any(|line| is_translated_postgresql(line)) {
         Some(
-            "It looks like PostgreSQL's log in another language: set lc_messages = 'C', so that benchlab recognizes its \
-             messages.",
+            "It looks like PostgreSQL's log in a language other than English: set lc_messages = 'C', so that benchlab \
+             recognizes its messages.",
         )
     } else {
         None

@@ -202,8 +202,8 @@ impl SearchRules {
     }
 }
 
-/// The form that servers write first, then blanks in fields that clients control, then quotation
-/// marks without escapes.
+/// The rules in the order in which they are tried: the form that servers write, then blanks in fields
+/// that clients control, then quotation marks without escapes.
 ///
 /// A client can write any text into its fields. If that text could end the format's fields earlier
 /// than the line, the client could choose a duration or status. So all values must end with the line
@@ -216,7 +216,7 @@ const RULES: [SearchRules; 6] = [
     SearchRules::new(true, true, true),
     SearchRules::new(false, true, true),
 ];
-/// The same for a log whose lines have more fields than the format: there, text after a closing
+/// The rules for a log whose lines have more fields than the format, so that text after a closing
 /// quotation mark is another field.
 const RULES_WITH_MORE_FIELDS: [SearchRules; 6] =
     [RULES[0], RULES[1], RULES[3], RULES[4], RULES[2], RULES[5]];

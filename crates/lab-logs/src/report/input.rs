@@ -31,7 +31,7 @@ pub struct Capacity {
     pub headroom: Headroom,
     /// The displayed name of the load run's file.
     pub file: String,
-    /// The bound of the 99th percentile, in ns.
+    /// The bound on the 99th percentile, in ns.
     pub limit_ns: f64,
 }
 

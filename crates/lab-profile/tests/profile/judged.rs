@@ -40,7 +40,7 @@ fn write_misses_are_explained_by_churn_that_does_not_fit_into_the_cache() {
     let sentence = wording::explanation(&found[0]);
     assert_eq!(
         sentence,
-        "127 allocations at sax-symbols.adb:99, 1.00 MiB each, 21 times D1: 16,384 lines written per allocation, 127 × \
+        "127 allocations at sax-symbols.adb:99, 1.00 MiB each, 21 times the size of D1: 16,384 lines written per allocation, 127 × \
          16,384 = 2,080,768 write misses, 84 % of the total; the simulation counts 2,090,768 in make_table."
     );
 }
