@@ -23,7 +23,6 @@ use lab_model::{Stage, TargetKind};
 use lab_report::history::HistoryCondition;
 use lab_stats::bisection::BisectedMetric;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// Measure what a stack really costs on your machine, with results that hold up

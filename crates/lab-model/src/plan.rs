@@ -7,6 +7,7 @@ use crate::{
     TargetKind,
 };
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 /// The name of the parameter that selects the faults to inject.
 pub const FAULT: &str = "fault";
