@@ -179,7 +179,7 @@ impl Reading<'_> {
         for parameter in &case.parameters {
             if !is_name(&parameter.name) || parameters.iter().any(|p| p.name == parameter.name) {
                 let reason = format!(
-                    "`{}` is not a valid name of a parameter, or is defined twice",
+                    "the parameter name `{}` is invalid, or is defined twice",
                     parameter.name
                 );
                 return Err(self.error_at(parameter.span.clone(), reason));
