@@ -31,7 +31,7 @@ pub type ReadFile<'a> = &'a dyn Fn(&Path, u64) -> std::io::Result<Vec<u8>>;
 /// A workload as defined in its file.
 #[derive(Default)]
 pub struct FileWorkload {
-    /// The title.
+    /// The title, or `None` to use the name of the file.
     pub title: Option<String>,
     /// The statements that create the schema, by target.
     pub schema: BTreeMap<TargetKind, Vec<SetupStatement>>,
