@@ -202,7 +202,7 @@ static bool parse(lab *lab, size_t length)
 {
     char *word = lab->command->line;
     if (strlen(word) != length)
-        return lab_fail(lab, LAB_USAGE, "the line holds a NUL");
+        return lab_fail(lab, LAB_USAGE, "the line contains a NUL");
     size_t cut = strcspn(word, " ");
     char *end = word + length;
     char *out = word + cut + 1;

@@ -18,7 +18,8 @@ use x509_parser::public_key::PublicKey;
 
 /// Loads the certificate authorities that this system trusts.
 ///
-/// # Errors Returns an error if the system has no certificate authorities.
+/// # Errors
+/// Returns an error if the system has no certificate authorities.
 pub fn system_roots() -> Result<RootCertStore, String> {
     let loaded = rustls_native_certs::load_native_certs();
     let mut roots = RootCertStore::empty();

@@ -54,7 +54,7 @@ pub enum LoadError {
         limit: u64,
     },
     /// An error of the operating system.
-    #[error("the generator's threads cannot be started: {0}")]
+    #[error("cannot start the generator's threads: {0}")]
     System(#[from] io::Error),
 }
 

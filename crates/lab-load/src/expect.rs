@@ -95,7 +95,7 @@ impl Expect {
         }
         match coding.decode(body, MAX_BODY_BYTES as u64) {
             None => Err(format!(
-                "a body of {length} bytes in a Content-Encoding that cannot be decoded here"
+                "a body of {length} bytes in a Content-Encoding that benchlab cannot decode"
             )),
             Some(decoded) if !decoded.is_complete => Err(format!(
                 "a body of {length} bytes that is not in the Content-Encoding declared in its head"

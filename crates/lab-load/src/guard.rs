@@ -28,8 +28,9 @@ impl LoadGuard {
 
     /// Checks every address of a host. `name` is the host in the URL, a name or an address.
     ///
-    /// # Errors Returns an error if an address is neither on this host nor in a private network,
-    /// unless the user has allowed the host.
+    /// # Errors
+    /// Returns an error if an address is neither on this host nor in a private network, unless the
+    /// user has allowed the host.
     pub fn check(
         &self,
         name: &str,

@@ -39,7 +39,8 @@ pub struct LoadJob {
     pub arrivals: Arrivals,
     /// The minimum time between sends of one thread in an open loop, in ns.
     pub tick_ns: u64,
-    /// The timeout of a request.
+    /// The maximum time from sending a request to the end of its response, and from the end of a
+    /// load to its last response.
     pub timeout: Duration,
     /// The seed that determines the order of requests and the times of Poisson arrivals.
     pub seed: u64,

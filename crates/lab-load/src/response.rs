@@ -168,9 +168,10 @@ impl ResponseReader {
     /// Returns the response that is completed by the end, or `None` if there was no response or it
     /// was truncated.
     ///
-    /// # Errors Returns an error if the last chunk of a body has arrived, but the empty line after
-    /// it is missing. A server that ends its responses this way violates HTTP, so this is not a
-    /// mere interruption.
+    /// # Errors
+    /// Returns an error if the last chunk of a body has arrived, but the empty line after it is
+    /// missing. A server that ends its responses this way violates HTTP, so this is not a mere
+    /// interruption.
     pub fn end(&mut self) -> Result<Option<ResponseEnd>> {
         let ended = match self.stage {
             HeadStage::UntilClose => Ok(Some(self.complete())),

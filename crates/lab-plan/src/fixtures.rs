@@ -173,7 +173,7 @@ pub fn add_metrics(
         for (metric, written) in metrics.iter().zip(&fixture.metrics) {
             if case.metrics.contains(metric) {
                 let reason = format!(
-                    "`{}` of case `{}` is already reported by its subjects or another fixture",
+                    "metric `{}` of case `{}` is already reported by the case's subjects or another fixture",
                     metric.id, case.name
                 );
                 return Err(at(written.span(), reason));

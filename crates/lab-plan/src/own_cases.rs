@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 pub fn with_workload(experiment: Experiment, workload: &Workload) -> Result<Experiment, PlanError> {
     if !experiment.workloads {
         return Err(PlanError::of_request(format!(
-            "--workload: the subjects of `{}` do not run SQL of your own; `benchlab run sql` does",
+            "--workload: the subjects of `{}` do not run SQL of your own; use `benchlab run sql`",
             experiment.name
         )));
     }

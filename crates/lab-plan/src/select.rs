@@ -23,11 +23,11 @@ const MAX_SWEEP_VALUE: u64 = 1 << 24;
 /// The requested cases, subjects and values. An empty list selects the experiment's defaults.
 #[derive(Clone, Debug)]
 pub struct Selection {
-    /// Subjects or named selections of subjects.
+    /// The names of subjects or of selections of subjects.
     pub subjects: Vec<String>,
-    /// Cases.
+    /// The names of cases.
     pub cases: Vec<String>,
-    /// Targets.
+    /// The kinds of targets.
     pub targets: Vec<TargetKind>,
     /// Settings of servers: kind, name, value.
     pub service_set: Vec<(TargetKind, String, String)>,
@@ -150,7 +150,7 @@ impl Selection {
         let Some(first) = self.on.first() else {
             let name = &experiment.name;
             return Err(PlanError::of_request(format!(
-                "`{name}` needs a directory to work in"
+                "`{name}` needs a directory to work in: specify a writable one with --on"
             )));
         };
         let at = |subject: &Subject, directory: &SubjectDirectory| Subject {

@@ -170,7 +170,6 @@ fn varint(rest: &mut &[u8]) -> Option<u64> {
     Some(number)
 }
 
-/// Returns the bucket of a time.
 fn bucket(ns: u64) -> u64 {
     let doublings = u64::from((u64::BITS - ns.leading_zeros()).saturating_sub(11));
     (ns >> doublings) + doublings * HALF

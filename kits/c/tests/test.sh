@@ -267,7 +267,7 @@ case $seen in
 esac
 
 printf 'verify\0\n%s\n' "$open" >"$scratch.in"
-expect 'a NUL' '@lab error code=usage message=the%20line%20holds%20a%20NUL' "$opened" <"$scratch.in"
+expect 'a NUL' '@lab error code=usage message=the%20line%20contains%20a%20NUL' "$opened" <"$scratch.in"
 
 text=$(xs $((65536 - ${#open})))
 { echo "$open$text"; echo "$open${text}x"; xs 200000; printf '\n%s' "$open"; } >"$scratch.in"

@@ -112,7 +112,8 @@ pub trait Visit {
 pub struct Outage {
     /// The time from the beginning of the work to the outage.
     pub after: Duration,
-    /// The length of the outage.
+    /// The time from [`OutageStep::Stopped`] to [`OutageStep::Starting`]. The outage ends earlier if
+    /// the subject finishes its work.
     pub length: Duration,
 }
 

@@ -40,8 +40,8 @@ const LAST_BATCHES: usize = 8;
 
 /// The minimum CPU time of a process, in ns, over which its helper threads are judged.
 ///
-/// On a busy machine, the threads of a process get time slices of some milliseconds in turn. Among a few slices there
-/// may be none of a helper thread that compiles.
+/// On a busy machine, the threads of a process take turns in time slices of a few milliseconds. Over
+/// only a few slices, a helper thread that compiles may not have run at all.
 const MIN_JUDGED_NS: u64 = 150_000_000;
 
 /// The maximum duration of a pilot's batch in ns, regardless of the length of measured batches.

@@ -250,19 +250,18 @@ impl<'a> Builder<'a> {
             .flat_map(|t| &t.debian)
             .map(String::as_str)
             .collect();
-        let mut message = format!("missing: {}. ", titles.join(", "));
-        if !packages.is_empty() {
-            message += &format!(
+        let install = (!packages.is_empty()).then(|| {
+            format!(
                 "`benchlab run {} --install` installs it, or `apt-get install {}`",
                 self.experiment.name,
                 packages.join(" ")
-            );
-        }
-        let advice: Vec<&str> = missing.iter().filter_map(|t| t.advice.as_deref()).collect();
-        message += &advice.join("; ");
+            )
+        });
+        let advice = missing.iter().filter_map(|t| t.advice.clone());
+        let remedies: Vec<String> = install.into_iter().chain(advice).collect();
         Unready {
             kind: "missing",
-            message,
+            message: format!("missing: {}. {}", titles.join(", "), remedies.join("; ")),
             log: Vec::new(),
             lacks: missing.iter().map(|&t| t.clone()).collect(),
         }
@@ -286,7 +285,8 @@ impl<'a> Builder<'a> {
             fs::create_dir_all(&folder)?;
             File::create(&log)
         };
-        let log_file = create_log().map_err(|e| failed(format!("{}: {e}", log.display())))?;
+        let log_file =
+            create_log().map_err(|e| failed(format!("cannot create {}: {e}", log.display())))?;
         for command in &subject.recipe.build {
             let Some((program, args)) = command.split_first() else {
                 continue;
@@ -305,7 +305,7 @@ impl<'a> Builder<'a> {
                 Ok(status) => {
                     return Err(failed(format!("`{}` failed: {status}", command.join(" "))));
                 }
-                Err(e) => return Err(failed(format!("`{}`: {e}", command.join(" ")))),
+                Err(e) => return Err(failed(format!("cannot run `{}`: {e}", command.join(" ")))),
             }
         }
         Ok(())

@@ -17,7 +17,8 @@ pub trait Machine {
     /// Starts monitoring disturbances of a block.
     fn watch(&self) -> Box<dyn HostWatch>;
 
-    /// Returns benchlab's own CPU time in ns and peak resident memory in bytes.
+    /// Returns benchlab's own CPU time in ns and peak resident memory in bytes, or `None` if they
+    /// cannot be read.
     fn lab_cost(&self) -> Option<(u64, u64)>;
 }
 

@@ -67,7 +67,7 @@ pub fn read_trace(trace: impl BufRead) -> Result<Vec<SystemCalls>, TraceError> {
     }
 }
 
-/// Returns all calls of a trace.
+/// Returns the total of all calls in a trace, whether or not they belong to a batch.
 pub(super) fn read_all_calls(trace: impl BufRead) -> Result<SystemCalls, TraceError> {
     let mut reader = TraceReader {
         open: Some(SystemCalls::default()),

@@ -54,8 +54,8 @@ fn on_signal() {
 
 /// Records a request to stop. Returns the time of the first request in ns.
 ///
-/// Also ends a wait in [`readable`]. A signal itself interrupts a wait in progress, but not a wait
-/// that is about to start.
+/// Also ends a wait in [`wait_readable`]. A signal itself interrupts a wait in progress, but not a
+/// wait that is about to start.
 fn note_request(now: u64) -> u64 {
     let first = REQUESTED.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
     if let Some(event) = STOP_EVENT.get() {

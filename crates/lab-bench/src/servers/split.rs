@@ -38,7 +38,7 @@ fn generator_cores(cores: usize) -> usize {
     cores / 2
 }
 
-/// Returns the number of threads of the generator.
+/// Returns the number of threads of the generator: one for each of its cores, and at least 1.
 pub fn generator_threads(cores: usize) -> usize {
     generator_cores(cores).max(1)
 }

@@ -347,7 +347,7 @@ pub fn nonsense(message: String) -> Fault {
 }
 
 pub fn connection_lost(e: io::Error) -> Fault {
-    Fault::Failed("crash", format!("lost the connection to its process: {e}"))
+    Fault::Failed("crash", format!("lost the connection to the process: {e}"))
 }
 
 /// Adds an option for the directory for temporary files to the command line of Java, which ignores

@@ -46,9 +46,9 @@ pub struct BatchResult {
 /// The allocations of a batch in a runtime with its own heap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Allocated {
-    /// The number of blocks or objects.
+    /// The number of blocks or objects, or `None` if the runtime does not count them.
     pub blocks: Option<u64>,
-    /// The number of bytes.
+    /// The number of bytes, or `None` if the runtime does not count them.
     pub bytes: Option<u64>,
 }
 

@@ -223,7 +223,7 @@ fn study_work(
             let found = probe.values(&table, &column);
             let (kind, mut values) = found.map_err(|e| {
                 format!(
-                    "the values of `:{}` from {table}.{column}: {e}",
+                    "cannot use the values of `:{}` from {table}.{column}: {e}",
                     parameter.name
                 )
             })?;

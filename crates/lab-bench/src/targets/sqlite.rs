@@ -217,7 +217,9 @@ impl DatabaseFile {
         match read() {
             Ok(found) if Some(&found) == self.table.as_ref() => Ok(()),
             Ok(found) => Err(wrong_writes(format!("the table is now `{found}`"))),
-            Err(e) => Err(wrong_writes(format!("the table: {e}"))),
+            Err(e) => Err(wrong_writes(format!(
+                "cannot read the table's definition: {e}"
+            ))),
         }
     }
 

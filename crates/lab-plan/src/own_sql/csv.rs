@@ -36,7 +36,10 @@ pub fn parse(text: &str) -> Result<Table, (usize, String)> {
     };
     let columns: Vec<String> = header.into_iter().map(Option::unwrap_or_default).collect();
     if let Some(wrong) = columns.iter().find(|name| !is_name(name)) {
-        return Err((1, format!("`{wrong}` is not the name of a column")));
+        return Err((
+            1,
+            format!("invalid column name `{wrong}`: expected letters, digits and _"),
+        ));
     }
     let mut rows = Vec::new();
     for (line, row) in records {

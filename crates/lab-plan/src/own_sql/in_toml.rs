@@ -138,7 +138,7 @@ fn table(
 ) -> Result<Table, PlanError> {
     let name = table.name.get_ref().clone();
     if !is_name(&name) {
-        let reason = format!("`{name}` is not the name of a table: expected letters, digits and _");
+        let reason = format!("invalid table name `{name}`: expected letters, digits and _");
         return Err(file.error_at(table.name.span(), reason));
     }
     let origin = file.origin(table.name.span().start);
@@ -148,7 +148,10 @@ fn table(
             let mut columns = Vec::new();
             for (column, source) in &table.columns {
                 if !is_name(column.get_ref()) {
-                    let reason = format!("`{}` is not the name of a column", column.get_ref());
+                    let reason = format!(
+                        "invalid column name `{}`: expected letters, digits and _",
+                        column.get_ref()
+                    );
                     return Err(file.error_at(column.span(), reason));
                 }
                 let parsed = Source::parse(source.get_ref());

@@ -31,7 +31,7 @@ pub type ReadFile<'a> = &'a dyn Fn(&Path, u64) -> std::io::Result<Vec<u8>>;
 /// A workload as defined in its file.
 #[derive(Default)]
 pub struct FileWorkload {
-    /// The title.
+    /// The title, or `None` to use the name of the file.
     pub title: Option<String>,
     /// The statements that create the schema, by target.
     pub schema: BTreeMap<TargetKind, Vec<SetupStatement>>,
@@ -179,7 +179,7 @@ impl Reading<'_> {
         for parameter in &case.parameters {
             if !is_name(&parameter.name) || parameters.iter().any(|p| p.name == parameter.name) {
                 let reason = format!(
-                    "`{}` is not a valid name of a parameter, or is defined twice",
+                    "the parameter name `{}` is invalid, or is defined twice",
                     parameter.name
                 );
                 return Err(self.error_at(parameter.span.clone(), reason));

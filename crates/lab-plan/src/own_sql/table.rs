@@ -7,7 +7,7 @@ use super::source::Source;
 /// A table to fill.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// The name.
+    /// The name, which needs no quotes in SQL.
     pub name: String,
     /// The position in the file, such as `shop.toml:7`.
     pub origin: String,

@@ -16,7 +16,8 @@ from pathlib import Path
 from types import TracebackType
 
 _USER = "www-data"
-"""The user of daemons that a program of root starts. Debian always has it; other distributions have `nobody`."""
+"""The user that the servers run as if the subject runs as root. Debian always has this user; other distributions have
+`nobody`."""
 
 _TIMEOUT_S = 120
 """The timeout for a server to respond, which allows for a busy machine."""

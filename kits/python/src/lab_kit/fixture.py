@@ -49,8 +49,9 @@ class Checked:
 @dataclass(frozen=True)
 class Outage:
     """An outage of a subject's target. benchlab kills the server if benchlab started it, and starts it again. All
-    other outages are up to the fixture. Both times are in ns: from the beginning of the work to the outage, and
-    the length of the outage."""
+    other outages are up to the fixture. Both times are in ns: `after_ns` is from the beginning of the work to the
+    outage, and `length_ns` from the step `stopped` to the step `starting`. The outage ends earlier if the subject
+    finishes its work."""
 
     after_ns: int
     length_ns: int
