@@ -352,14 +352,14 @@ pub enum LogAdvice {
         /// The number of lines.
         lines: u64,
     },
-    /// OpenTelemetry: spans of consumers of messages are not requests.
+    /// OpenTelemetry: spans of message consumers are not requests.
     ConsumerSpans {
         /// The number of spans.
         spans: u64,
     },
-    /// OpenTelemetry: no span is that of a server.
+    /// OpenTelemetry: no span belongs to a server.
     NoServerSpans {
-        /// The number of spans other than those of databases and of consumers.
+        /// The number of spans other than those of databases and consumers.
         spans: u64,
     },
     /// Rails: lines come from Heroku's router.
