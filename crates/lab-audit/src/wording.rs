@@ -289,8 +289,7 @@ pub fn accepted_until(waiver: &Waiver) -> String {
 /// States that a waiver covers no finding.
 pub fn covers_nothing(waiver: &Waiver) -> String {
     format!(
-        "The waiver of {} matches no finding that was checked: remove it, or correct the name \
-        after the colon.",
+        "The waiver of {} matches no finding that was checked: correct it, or remove it.",
         waiver_name(waiver)
     )
 }
