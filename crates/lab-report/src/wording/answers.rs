@@ -274,7 +274,7 @@ pub fn measured_alone(subject: &str) -> String {
 pub fn too_few_operations(operations: f64, subject: &str) -> String {
     format!(
         "Nothing was compared: a block has about {operations:.0} operations of each {subject}, and a p99 needs at \
-         least 100; use more --pairs."
+         least 100; raise --pairs."
     )
 }
 

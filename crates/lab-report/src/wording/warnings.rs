@@ -164,7 +164,7 @@ pub fn warning(fact: &WarningFact) -> String {
             };
             format!(
                 "{} {were} redone because the host disturbed {them}: up to {} of the cores' time was stolen, and up \
-                 to {} went to other programs. Let nothing else run during a measurement.",
+                 to {} went to other programs. Run nothing else during a measurement.",
                 count(*blocks, "block"),
                 percent(*stolen),
                 percent(*foreign),
