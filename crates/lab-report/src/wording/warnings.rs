@@ -639,9 +639,7 @@ fn reference_beaten(beaten: &ReferenceBeaten) -> String {
         )
     });
     let differs = say::joined(settings.chain(cheaper), "; ");
-    let differs = differs.map_or(String::new(), |text| {
-        format!(" These differ there: {text}.")
-    });
+    let differs = differs.map_or(String::new(), |text| format!(" Differences there: {text}."));
     format!(
         "{reference} should show what the machine can do, but {} took less time{at}.{differs} `{explain}` counts \
          what each of them does.",
