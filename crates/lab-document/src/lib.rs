@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The content of a report and its output formats, which are for terminals, people, programs, CI
-//! systems and viewers.
+//! The content of a report, and the formats that render it for people, for programs, for CI systems
+//! and for viewers.
 //!
 //! Every report is a [`Document`] of headings, tables, charts and findings. Each format has a file
 //! in [`format`] that renders any document, and an entry in [`FORMATS`]. This crate does not depend

@@ -95,7 +95,7 @@ pub enum Rendered {
 
 /// The error for a document that could not be rendered.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot make the {what}: {source}")]
+#[error("cannot create the {what}: {source}")]
 pub struct Error {
     what: String,
     source: Box<dyn std::error::Error + Send + Sync>,

@@ -34,7 +34,7 @@ pub struct PlannedRequest {
 /// A header of every request.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedHeader {
-    /// The name as the user wrote it, in upper and lower case.
+    /// The name as the user wrote it. Its case is preserved.
     pub name: String,
     /// The value. `None` means that it may be a secret and is not stored.
     pub value: Option<String>,

@@ -278,19 +278,19 @@ pub enum LogAdvice {
     NoSlowStatements,
     /// No known field has the required role.
     FieldMissing {
-        /// The role.
+        /// The role that no known field has.
         role: FieldRole,
         /// Fields that may have this role.
         candidates: Vec<String>,
     },
     /// The only durations cover a part of each request.
     PartialDurations {
-        /// The field.
+        /// The name of the field that contains these durations.
         field: String,
     },
     /// Only lines without a request have durations.
     DurationsWithoutRequest {
-        /// The field.
+        /// The name of the field that contains the durations.
         field: String,
     },
     /// The fields of requests may be in a JSON object that is the text of another field.
@@ -300,21 +300,21 @@ pub enum LogAdvice {
     },
     /// The values of the time field cannot be parsed.
     TimesUnparsed {
-        /// The field.
+        /// The name of the time field.
         field: String,
         /// A value of the field that cannot be parsed.
         example: String,
     },
     /// The values of the status field cannot be parsed.
     StatusesUnparsed {
-        /// The field.
+        /// The name of the status field.
         field: String,
         /// A value of the field that cannot be parsed.
         example: String,
     },
     /// The field of the durations never has a value.
     DurationsEmpty {
-        /// The field.
+        /// The name of the duration field.
         field: String,
     },
     /// Lines have a path but neither a status nor a duration. A later line describes the request.

@@ -8,7 +8,7 @@ use std::time::Duration;
 /// Parses a number of requests per second, from 0.001 to 10,000,000.
 pub fn rate(text: &str) -> Result<f64, String> {
     let rate = text.parse().ok().filter(|r| (0.001..=1e7).contains(r));
-    rate.ok_or("expected requests per second, from 0.001 to 10000000".into())
+    rate.ok_or("expected a number of requests per second from 0.001 to 10000000".into())
 }
 
 /// Parses a time such as `1.5s`, `500ms`, `2m` or `1h`, from 1 ms to 720 h.

@@ -85,11 +85,20 @@ impl PointLoad {
             traffic: Traffic::Planned,
         };
         for (name, word) in params {
-            let unknown = || format!("`{name}={word}` is not a valid parameter of a load");
+            let invalid = |expected: &str| {
+                format!("`{name}={word}` is not a valid parameter of a load: expected {expected}")
+            };
             match name.as_str() {
-                CONNECTIONS => load.connections = word.parse().map_err(|_| unknown())?,
-                KEEP_ALIVE => load.keep_alive = read_keep_alive(word).ok_or_else(unknown)?,
-                LOAD => load.traffic = Traffic::read(word).ok_or_else(unknown)?,
+                CONNECTIONS => {
+                    load.connections = word.parse().map_err(|_| invalid("a whole number"))?;
+                }
+                KEEP_ALIVE => {
+                    load.keep_alive = read_keep_alive(word).ok_or_else(|| invalid("yes or no"))?;
+                }
+                LOAD => {
+                    let expected = "closed, a percentage such as 25%, or a rate such as 500/s";
+                    load.traffic = Traffic::read(word).ok_or_else(|| invalid(expected))?;
+                }
                 _ => {}
             }
         }

@@ -23,9 +23,9 @@ pub struct Batch {
 /// A batch that counts toward the results, with its position in the schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sample {
-    /// The point.
+    /// The point at which the batch ran.
     pub point: PointId,
-    /// The subject.
+    /// The subject that ran the batch.
     pub subject: SubjectId,
     /// The pass, from 0. Passes 2k and 2k+1 are a mirrored pair.
     pub pass: u32,
@@ -57,7 +57,7 @@ pub struct Block {
     pub attempt: u32,
     /// The core that the measuring threads ran on.
     pub core: u32,
-    /// The state.
+    /// The state, which determines whether the samples count.
     pub state: BlockState,
     /// The start time, in seconds since 1970.
     pub started_unix_s: f64,

@@ -206,7 +206,7 @@ impl ExclusionReason {
 /// The number of runs of a command with a given exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct StatusCount {
-    /// The exit status.
+    /// The exit status, or 128 + signal number if a signal terminated the process.
     pub status: i32,
     /// The number of runs.
     pub runs: usize,
@@ -215,7 +215,7 @@ pub struct StatusCount {
 /// The first of some points, and the number of the other points.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FirstPoint {
-    /// The first point.
+    /// The label of the first point, such as `select limit=100`.
     pub first: String,
     /// The number of other points.
     pub more: usize,

@@ -36,7 +36,7 @@ impl From<TimeBudget> for String {
 /// Estimates the time budget for a run of the same plan with `replicates` replicates.
 ///
 /// Replicates are blocks, or sets of processes that serve multiple blocks. The estimate is the time
-/// before the first block, plus the mean time per replicate for each replicate. This mean includes
+/// before the first block, plus `replicates` times the mean time per replicate. This mean includes
 /// redone blocks. A tenth is added, and the sum is rounded up. Returns `None` without a complete
 /// block, or if the estimate exceeds a day.
 pub fn time_for(run: &Run, replicates: u32) -> Option<TimeBudget> {

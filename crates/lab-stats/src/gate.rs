@@ -55,7 +55,7 @@ pub struct JudgedGate {
     pub subject: SubjectId,
     /// The point. `None` means the whole run.
     pub point: Option<PointId>,
-    /// The metric.
+    /// The judged metric. A condition on `any` is judged for each metric with a verdict.
     pub metric: Metric,
     /// The decision.
     pub decision: Decision,

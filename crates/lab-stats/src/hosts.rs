@@ -39,9 +39,9 @@ const KIND_FACTS: [&str; 2] = ["cpu", "system"];
 /// The compared value is the typical time of batches, or the CPU time per request of servers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostEffect {
-    /// The subject.
+    /// The subject, which is not a baseline.
     pub subject: SubjectId,
-    /// The target.
+    /// The target on which the subject works.
     pub target: TargetId,
     /// The point. `None` means the geometric mean over all points of the target, if the target has
     /// more than one point.

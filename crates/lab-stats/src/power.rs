@@ -75,7 +75,7 @@ pub struct PlannedComparison {
     pub subject: String,
     /// The point's label.
     pub point: String,
-    /// The metric.
+    /// The metric in which the subject is compared.
     pub metric: Metric,
     /// The standard deviation of the logarithm of a block's ratio. Its interval is at [`LEVEL`].
     pub scatter: Interval,

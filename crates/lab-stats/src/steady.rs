@@ -8,7 +8,7 @@
 //! cost still decreases at that level is not steady yet.
 //!
 //! If rounds scatter, a small decrease has no visible change point, and the first rounds of the last
-//! level are still too dear. A process therefore counts as warm only in the second half of that
+//! level still cost too much. A process therefore counts as warm only in the second half of that
 //! level ([`warm_age`]).
 
 use crate::{order, warmup};

@@ -8,8 +8,8 @@
 //! - A few hundred batches are used instead of 2000 iterations.
 //! - Times are converted to logarithms, so that changes are relative to the time.
 //! - Only changes of the mean are detected. The scale of the noise is estimated once.
-//! - The speed of some machines goes up and down by itself. If the second half of the batches moves
-//!   in both directions, all levels in that half are steady.
+//! - The speed of some machines goes up and down on its own. If the second half of the batches
+//!   moves in both directions, all levels in that half are steady.
 
 use crate::order;
 use lab_model::WarmUp;

@@ -167,7 +167,7 @@ fn a_changed_plan_is_named() {
     let files = [&first, &second].map(|file: &PathBuf| file.to_str().unwrap());
     let diff = project.call(&["diff", files[0], files[1]]);
     diff.expect(0)
-        .shows(&["The database runs statements in another way (plan of orders)"]);
+        .shows(&["The database uses different query plans (plan of orders)"]);
     let diff = project.call(&["diff", files[0], files[1], "--full"]);
     diff.expect(0).shows(&["by_customer", "workload (SHA-256)"]);
 }

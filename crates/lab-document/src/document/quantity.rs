@@ -10,7 +10,7 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 pub struct Quantity {
     /// The number, in `unit`.
     pub value: f64,
-    /// The unit.
+    /// The unit of the number and of its bounds.
     pub unit: Unit,
     /// The precision of the number.
     pub precision: Precision,

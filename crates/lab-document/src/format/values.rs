@@ -131,7 +131,7 @@ pub fn flame_bars(flame: &Flame) -> Bars {
     let rows = sums
         .iter()
         .map(|(name, cost)| BarRow::new(name, 0, exact(*cost)));
-    let axis = Axis::new("by itself", flame.unit.clone(), Scale::Linear);
+    let axis = Axis::new("self cost", flame.unit.clone(), Scale::Linear);
     Bars::whole(axis, rows)
 }
 

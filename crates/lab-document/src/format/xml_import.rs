@@ -144,7 +144,7 @@ impl Import<'_> {
                 &*name
             )),
             Event::Text(words) if self.open.is_empty() && !words.trim().is_empty() => {
-                Err("text outside of <benchmark>: this is not a file of results".into())
+                Err("text outside of <benchmark>: this is not a results file".into())
             }
             _ => Ok(()),
         }
@@ -199,7 +199,7 @@ impl Import<'_> {
         self.elements += 1;
         if self.elements > self.limits.elements {
             return Err(format!(
-                "there are more than {} values",
+                "there are more than {} <benchmark> and <time> elements",
                 self.limits.elements
             ));
         }

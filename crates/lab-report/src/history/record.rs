@@ -24,14 +24,8 @@ pub const REMARKS: [(char, &str); 8] = [
         'h',
         "a different host (CPU or kernel) than in the latest run",
     ),
-    (
-        'b',
-        "a different program of the baseline than in the latest run",
-    ),
-    (
-        's',
-        "a different program of the subject than in the latest run",
-    ),
+    ('b', "a different baseline program than in the latest run"),
+    ('s', "a different subject program than in the latest run"),
     ('p', "different points than in the latest run"),
     (
         'w',

@@ -161,7 +161,7 @@ fn machines(run: &Run) -> Table {
         Column::from("machine"),
         Column::from("cores"),
         Column::from("clock ahead"),
-        Column::from("known to"),
+        Column::from("maximum error"),
         Column::with_unit("round trip", Unit::Nanoseconds),
         Column::from("unfit"),
         Column::from("lost"),

@@ -114,11 +114,11 @@ pub fn effects(scope: &Scope) -> Vec<Table> {
 #[derive(PartialEq)]
 pub struct FactorValues {
     factor: String,
-    /// The title of the metric.
+    /// The title of the metric. For throughput, this is the time per request.
     pub metric_title: String,
-    /// The factor's first value.
+    /// The factor's first value, or `?` if it is unknown.
     pub first: String,
-    /// The value that is compared with the first value.
+    /// The value that is compared with the first value, or `?` if it is unknown.
     pub second: String,
 }
 

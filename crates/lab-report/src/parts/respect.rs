@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The metric and the points in which a history compares the subjects of a run.
+//! The metric and the points by which a history compares the subjects of a run.
 
 use super::scope::Scope;
 use lab_model::{CaseId, Metric, PointId};

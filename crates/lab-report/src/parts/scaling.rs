@@ -132,8 +132,8 @@ fn law(scope: &Scope, group: &PointGroup) -> Table {
                 table.row(law_row(scope, (name, sweep), law));
                 let off = say::percent(law.worst_residual);
                 table.notes.extend(law.departs.then(|| {
-                    format!("{name}'s points do not follow the law: one deviates from it by {off}, so its row means \
-                             little.")
+                    format!("{name}'s points do not follow the law: one deviates from it by {off}, so the fitted \
+                             values are unreliable.")
                 }));
             }
             Some((None, Some(why))) => table.notes.push(wording::no_law(name, why)),

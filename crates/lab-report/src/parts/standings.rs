@@ -10,7 +10,7 @@ use lab_stats::results::{Over, Ranking};
 /// Subjects ordered by their ratio to the baseline, the best first. The baseline is included with a
 /// ratio of 1.
 pub struct Standings<'a> {
-    /// The metric.
+    /// The metric by which the subjects are ordered.
     pub metric: Metric,
     /// The subjects with an interval, the best first.
     pub ranked: Vec<Standing>,

@@ -72,11 +72,11 @@ pub fn over_points(points: usize) -> String {
 
 /// A subject compared with the baseline over multiple points.
 pub struct PairOverPoints<'a> {
-    /// The metric.
+    /// The metric whose ratio is averaged over the points.
     pub metric: &'a Metric,
-    /// The subject.
+    /// The subject's name.
     pub subject: &'a str,
-    /// The baseline.
+    /// The baseline's name.
     pub baseline: &'a str,
     /// The mean ratio and the number of points that it covers, if known.
     pub overall: Option<(Interval, usize)>,
@@ -274,7 +274,7 @@ pub fn measured_alone(subject: &str) -> String {
 pub fn too_few_operations(operations: f64, subject: &str) -> String {
     format!(
         "Nothing was compared: a block has about {operations:.0} operations of each {subject}, and a p99 needs at \
-         least 100; use more --pairs."
+         least 100; raise --pairs."
     )
 }
 

@@ -45,8 +45,7 @@ pub fn caveat(caveat: &Caveat) -> String {
             facts_that_differ(facts)
         ),
         Caveat::PlansDiffer { facts } => format!(
-            "The database runs statements in another way ({}), as its EXPLAIN shows. This can cause a change of every \
-             subject's time.",
+            "The database uses different query plans ({}), as EXPLAIN shows. This can change every subject's time.",
             facts_that_differ(facts)
         ),
         Caveat::MeasuringDiffers { facts } => format!(

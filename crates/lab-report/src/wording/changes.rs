@@ -236,11 +236,11 @@ pub fn in_words(sentence: &str) -> String {
     first + letters.as_str()
 }
 
-/// Describes a change point: `b's ratio to a changed to 1.08 (1.05 to 1.11) of its value with the
-/// run of 2026-11-21 …`.
+/// Describes a change point: `b's ratio to a changed to 1.08 times its earlier value (1.05 to 1.11)
+/// with the run of 2026-11-21 …`.
 pub fn changed_in_history(title: &str, change: &Interval, run: &str) -> String {
-    let number = say::figure(change, &Unit::Ratio, 0.0);
-    format!("{title} changed to {number} of its value with the run of {run}")
+    let times = say::times(change, "its earlier value", 0.0);
+    format!("{title} changed to {times} with the run of {run}")
 }
 
 /// States that a value did not change over a history.

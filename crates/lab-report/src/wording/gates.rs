@@ -15,7 +15,7 @@ pub struct GateWords<'a> {
     pub subject: &'a str,
     /// The point, such as ` at n=10`, or an empty string.
     pub at: &'a str,
-    /// The metric.
+    /// The judged metric.
     pub metric: &'a Metric,
     /// True if the run has only one subject, which then needs no name.
     pub is_only: bool,

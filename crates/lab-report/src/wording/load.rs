@@ -151,7 +151,7 @@ pub fn bottleneck(bottleneck: &Bottleneck) -> String {
             }
         ),
         Bottleneck::OfferedRate => {
-            "the offered rate: the server kept up with it. A higher --rate shows more.".into()
+            "the offered rate: the server kept up with it. Raise --rate to find its limit.".into()
         }
         Bottleneck::Connections {
             connections,
@@ -179,7 +179,7 @@ pub fn bottleneck(bottleneck: &Bottleneck) -> String {
 /// Names the percentiles without an interval, and explains how to get the intervals.
 pub fn tails(percentiles: &[&str], time: Option<TimeBudget>) -> String {
     format!(
-        "Too few blocks for an interval of {}.{}",
+        "Too few blocks for intervals of {}.{}",
         listed(percentiles),
         more_time(time)
     )

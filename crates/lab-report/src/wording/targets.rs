@@ -46,8 +46,8 @@ pub fn ratios_on_targets(baseline: &str, metric: &Metric) -> String {
 /// Returns the caption of the table of ratios. `margin` is a percentage such as `2 %`.
 pub fn how_to_read_ratios(margin: &str) -> String {
     format!(
-        "Geometric means over all points, with intervals that hold together. A ratio without a word below it is faster \
-         (below 1) or slower; within 1 ± {margin} it is equivalent."
+        "Geometric means over all points, with simultaneous intervals. Unless a note says otherwise, a ratio below 1 \
+         means faster and a ratio above 1 means slower; within 1 ± {margin}, it counts as equivalent."
     )
 }
 

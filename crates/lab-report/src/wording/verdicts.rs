@@ -109,11 +109,11 @@ impl MetricWords {
 
 /// A comparison with the names that its sentence needs.
 pub struct Compared<'a> {
-    /// The comparison.
+    /// The ratio and the verdict.
     pub comparison: &'a Comparison,
-    /// The subject.
+    /// The subject's name.
     pub subject: &'a str,
-    /// The baseline.
+    /// The baseline's name.
     pub baseline: &'a str,
     /// The ratio of the mean times including pauses, if known.
     pub mean: Option<&'a Interval>,
@@ -203,9 +203,9 @@ pub struct Ranked<'a> {
 
 /// Subjects ordered by a metric.
 pub struct Order<'a> {
-    /// The metric.
+    /// The metric by which the subjects are ordered.
     pub metric: &'a Metric,
-    /// The baseline.
+    /// The baseline's name.
     pub baseline: &'a str,
     /// The best subject and all subjects that are statistically tied with it.
     pub first: Vec<Ranked<'a>>,

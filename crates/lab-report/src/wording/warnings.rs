@@ -164,7 +164,7 @@ pub fn warning(fact: &WarningFact) -> String {
             };
             format!(
                 "{} {were} redone because the host disturbed {them}: up to {} of the cores' time was stolen, and up \
-                 to {} went to other programs. Let nothing else run during a measurement.",
+                 to {} went to other programs. Run nothing else during a measurement.",
                 count(*blocks, "block"),
                 percent(*stolen),
                 percent(*foreign),
@@ -639,9 +639,7 @@ fn reference_beaten(beaten: &ReferenceBeaten) -> String {
         )
     });
     let differs = say::joined(settings.chain(cheaper), "; ");
-    let differs = differs.map_or(String::new(), |text| {
-        format!(" These differ there: {text}.")
-    });
+    let differs = differs.map_or(String::new(), |text| format!(" Differences there: {text}."));
     format!(
         "{reference} should show what the machine can do, but {} took less time{at}.{differs} `{explain}` counts \
          what each of them does.",

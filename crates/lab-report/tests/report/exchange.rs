@@ -173,7 +173,7 @@ fn errors_say_what_and_where() {
         ("<benchmark><measures>".into(), "truncated"),
         ("<benchmark></measures>".into(), "well-formed"),
         ("".into(), "no <benchmark>"),
-        ("hello".into(), "not a file of results"),
+        ("hello".into(), "not a results file"),
         ("<benchmark threads='many'/>".into(), "threads"),
         (
             "<benchmark rss_size='18446744073709551615'/>".into(),

@@ -32,7 +32,7 @@ pub enum Caveat {
     },
     /// The subject was measured without another subject, so it has no ratio to a baseline.
     MeasuredAlone {
-        /// The subject.
+        /// The name of the subject.
         subject: String,
     },
     /// The baseline is, or may be, a different program in the second run.
@@ -82,12 +82,12 @@ pub enum Caveat {
     },
     /// The ratio of subjects changed, although their programs did not.
     SameProgram {
-        /// The subjects.
+        /// The names of the subjects.
         subjects: Vec<String>,
     },
     /// A run did not finish.
     Unfinished {
-        /// The run.
+        /// The name of the run.
         run: String,
         /// The state of the run: stopped or still running.
         state: Unfinished,
@@ -96,7 +96,7 @@ pub enum Caveat {
     },
     /// The host was not suitable for measurements when a run started.
     UnfitHost {
-        /// The run.
+        /// The name of the run.
         run: String,
         /// The problems with the host.
         findings: Vec<String>,
@@ -142,21 +142,21 @@ pub enum CaveatKind {
 pub enum NotCompared {
     /// Targets that only one run has.
     Targets {
-        /// The run.
+        /// The run that has these targets.
         run: WhichRun,
         /// The targets.
         names: Vec<String>,
     },
     /// Subjects that only one run has.
     Subjects {
-        /// The run.
+        /// The run that has these subjects.
         run: WhichRun,
         /// The subjects.
         names: Vec<String>,
     },
     /// Points that only one run has.
     Points {
-        /// The run.
+        /// The run that has these points.
         run: WhichRun,
         /// The points.
         names: Vec<String>,
@@ -168,7 +168,7 @@ pub enum NotCompared {
     },
     /// A subject that was not compared in one run.
     Excluded {
-        /// The run.
+        /// The run whose results exclude the subject.
         run: WhichRun,
         /// The subject.
         subject: String,

@@ -43,7 +43,7 @@ pub struct Changed {
     pub subject: String,
     /// The point's label.
     pub point: String,
-    /// The metric.
+    /// The metric of the values or, if `relative` is true, of the ratios.
     pub metric: Metric,
     /// True if the values are ratios to the baseline, which do not depend on the speed of the
     /// machine. Otherwise they are in the metric's unit.

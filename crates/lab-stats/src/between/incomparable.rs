@@ -20,7 +20,7 @@ pub enum Incomparable {
     #[error("{0} has an inconsistent plan and cannot be compared")]
     Unsound(String),
     /// One of the runs has no complete block.
-    #[error("{0} has no complete block; use `benchlab resume` to continue it")]
+    #[error("{0} has no complete block; use `benchlab resume {0}` to continue it")]
     NoBlocks(String),
     /// Both files contain the same run.
     #[error("both files contain the same run, {0}; specify two different runs")]

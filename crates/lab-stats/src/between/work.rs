@@ -53,7 +53,7 @@ pub(crate) fn load_facts(load: &LoadSpec) -> Facts {
 
 fn arrivals(arrivals: &Arrivals) -> String {
     let Arrivals::Open { poisson, stages } = arrivals else {
-        return "as soon as the previous response arrived".into();
+        return "as soon as the previous response arrives".into();
     };
     let stage = |stage: &Stage| {
         let Stage { from, to, .. } = stage;

@@ -21,7 +21,7 @@ pub const SPREAD: [u32; 2] = [2500, 7500];
 pub struct Percentiles {
     /// The server.
     pub subject: SubjectId,
-    /// The point.
+    /// The closed-loop point.
     pub point: PointId,
     /// The percentiles in [`PARTS`], in ns.
     ///

@@ -159,9 +159,9 @@ pub struct Control {
 pub struct Overall {
     /// The subject.
     pub subject: SubjectId,
-    /// The metric.
+    /// The metric whose ratios are averaged.
     pub metric: Metric,
-    /// The target.
+    /// The target of the averaged points.
     pub target: TargetId,
     /// The index into the plan's cases. `None` means all cases.
     pub case: Option<CaseId>,
@@ -221,11 +221,11 @@ impl Over {
 /// same points. At one of multiple points, their ratios to the baseline are compared.
 #[derive(Clone, Debug, Serialize)]
 pub struct Ranking {
-    /// The target.
+    /// The target on which all ranked subjects work.
     pub target: TargetId,
-    /// The points.
+    /// The points over which the subjects are ranked.
     pub over: Over,
-    /// The metric.
+    /// The metric by which the subjects are ranked.
     pub metric: Metric,
     /// The subjects that were measured at all of the points, including the baseline, best first.
     pub subjects: Vec<SubjectId>,
@@ -265,7 +265,7 @@ impl Ranking {
 pub struct Effect {
     /// The subject.
     pub subject: SubjectId,
-    /// The metric.
+    /// The metric in which the two values of the factor are compared.
     pub metric: Metric,
     /// The factor, such as `statement`.
     pub factor: String,
@@ -284,7 +284,7 @@ pub struct Effect {
 pub struct Scaling {
     /// The subject.
     pub subject: SubjectId,
-    /// The target.
+    /// The target of the points.
     pub target: TargetId,
     /// The index into the plan's cases.
     pub case: CaseId,

@@ -18,7 +18,7 @@ pub struct Warning {
     pub point: Option<PointId>,
     /// The affected target, if the run has more than one. `None` means all targets.
     pub target: Option<TargetId>,
-    /// The fact.
+    /// The fact, with the names and numbers that its sentence needs.
     #[serde(flatten)]
     pub fact: WarningFact,
 }
@@ -473,7 +473,7 @@ pub struct LateAt {
 /// contribute.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OwnLatency {
-    /// The percentile.
+    /// The title of the percentile, such as `p99`.
     pub percentile: String,
     /// The same percentile of the generator's send delay, in ns.
     pub delay_ns: f64,

@@ -11,7 +11,7 @@ fn options_that_are_wrong_say_what_is_right() {
     let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let url = web.url("/");
     for (options, says) in [
-        (&["--rate", "0"][..], "expected requests per second"),
+        (&["--rate", "0"][..], "a number of requests per second"),
         (
             &["--stages", "1:2"],
             "expected FROM:TO:TIME, such as 0:1000:5s",

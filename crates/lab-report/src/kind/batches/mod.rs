@@ -257,7 +257,7 @@ fn memory(scope: &Scope) -> Option<Finding> {
         ),
         many => {
             let names = sentence::names(scope, many);
-            format!("{names} hold the least memory, statistically tied, and {max}.")
+            format!("{names} use the least memory, statistically tied, and {max}.")
         }
     }))
 }

@@ -55,8 +55,8 @@ fn swept(scope: &Scope) -> Vec<PointGroup> {
     groups.filter(|group| group.points.len() > 1).collect()
 }
 
-/// Describes the slopes in one state of the fixture: `kept link=cable, each further 100 bytes: 0.85 ms (0.84 to 0.86)
-/// with http1 and no constant time with http2, 5 ms at 1 to 9 ms at 8.`
+/// Describes the slopes in one state of the fixture: `kept link=cable, each additional 100 bytes: 0.85 ms (0.84 to
+/// 0.86) with http1 and not constant with http2, 5 ms at 1 to 9 ms at 8.`
 fn slope(scope: &Scope, group: &PointGroup) -> Option<String> {
     let unit = &scope.case(group).unit;
     let fits = scope.results.fits.iter();
@@ -69,7 +69,8 @@ fn slope(scope: &Scope, group: &PointGroup) -> Option<String> {
     });
     let slopes: Vec<String> = fits.map(|fit| subject_slope(scope, group, fit)).collect();
     let label = scope.group_label(group);
-    (!slopes.is_empty()).then(|| format!("{label}, each further {unit}: {}.", say::list(&slopes)))
+    (!slopes.is_empty())
+        .then(|| format!("{label}, each additional {unit}: {}.", say::list(&slopes)))
 }
 
 /// Formats a subject's slope or, if the points do not follow a line, the times at both ends of the sweep.
@@ -85,7 +86,7 @@ fn subject_slope(scope: &Scope, group: &PointGroup, fit: &Fit) -> String {
         Some(format!("{} at {}", figure(level), scope.swept(point)))
     });
     let ends: Vec<String> = ends.collect();
-    format!("no constant time with {name}, {}", ends.join(" to "))
+    format!("not constant with {name}, {}", ends.join(" to "))
 }
 
 /// Describes the effect of the first factor that does not select a state: `packet: with packets=two instead of one,
