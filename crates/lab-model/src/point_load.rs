@@ -2,6 +2,7 @@
 //! The load on a server at a point, and the parameters that define it.
 
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroU32;
 
 /// The parameter for the number of connections.
 pub const CONNECTIONS: &str = "connections";
@@ -90,7 +91,10 @@ impl PointLoad {
             };
             match name.as_str() {
                 CONNECTIONS => {
-                    load.connections = word.parse().map_err(|_| invalid("a whole number"))?;
+                    let connections: NonZeroU32 = word
+                        .parse()
+                        .map_err(|_| invalid("a whole number of at least 1"))?;
+                    load.connections = connections.get();
                 }
                 KEEP_ALIVE => {
                     load.keep_alive = read_keep_alive(word).ok_or_else(|| invalid("yes or no"))?;
@@ -137,6 +141,7 @@ mod tests {
         assert_eq!(closed, Ok(Traffic::Closed));
         for wrong in [
             ("connections", "x"),
+            ("connections", "0"),
             ("keep_alive", "true"),
             ("load", "0%"),
             ("load", "half"),
