@@ -33,7 +33,7 @@ const TIMEOUT_NS: u64 = 10_000_000_000;
 const MAX_BYTES: u64 = 1 << 30;
 
 /// The maximum value of `workers`, `warm_up_s` and `budget_s`.
-const MAX_WORKERS: u32 = 1024;
+const MAX_NUMBER: u32 = 1024;
 
 /// A function that reads a file in the experiment's directory.
 type Read<'a> = &'a dyn Fn(&str) -> io::Result<String>;
@@ -158,8 +158,8 @@ fn check_server(server: &Spanned<file::Server>, at: ErrorAt) -> Result<(), PlanE
         ("budget_s", budget_s.unwrap_or(1)),
     ];
     for (name, number) in numbers {
-        if !(1..=MAX_WORKERS).contains(&number) {
-            return wrong(format!("`{name}` must be from 1 to {MAX_WORKERS}"));
+        if !(1..=MAX_NUMBER).contains(&number) {
+            return wrong(format!("`{name}` must be from 1 to {MAX_NUMBER}"));
         }
     }
     if !is_path(missing) {

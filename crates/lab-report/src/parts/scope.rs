@@ -210,7 +210,7 @@ impl<'a> Scope<'a> {
     }
 
     /// Returns the parameters of these points that short names omit, such as `statement=prepared`.
-    pub fn unable_subjects(&self, points: &[PointId]) -> Vec<String> {
+    pub fn omitted_parameters(&self, points: &[PointId]) -> Vec<String> {
         let first_values = points.iter().flat_map(|&id| {
             let point = &self.plan.points[id];
             let factors = point.factors(self.plan.case(id));

@@ -159,7 +159,7 @@ pub fn ratios(scope: &Scope, at: &[PointId], metric: &Metric) -> Table {
     if others.is_empty() {
         table.rows.clear();
     }
-    table.notes.extend(unable_subjects(scope, at));
+    table.notes.extend(omitted_parameters(scope, at));
     table.notes.extend(low_level(scope, at));
     table.notes.extend(unable(scope));
     table
@@ -171,7 +171,7 @@ pub fn values(scope: &Scope, at: &[PointId], metric: &Metric, title: &str) -> Ta
     let mut table = matrix(title, "point", sides, &metric.unit, |p, s| {
         cell::value(scope, (s, Some(p)), metric)
     });
-    table.notes.extend(unable_subjects(scope, at));
+    table.notes.extend(omitted_parameters(scope, at));
     table
 }
 
@@ -247,8 +247,8 @@ fn better(scope: &Scope) -> String {
 }
 
 /// Returns a note on the parameters that short names of points omit.
-fn unable_subjects(scope: &Scope, points: &[PointId]) -> Option<String> {
-    let words = scope.unable_subjects(points);
+fn omitted_parameters(scope: &Scope, points: &[PointId]) -> Option<String> {
+    let words = scope.omitted_parameters(points);
     let is_needed = !words.is_empty() && !scope.plan.has_one_case();
     is_needed.then(|| format!("Unless stated otherwise: {}.", words.join(", ")))
 }
