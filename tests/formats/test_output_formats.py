@@ -212,7 +212,7 @@ def test_the_schema_accepts_proposals_and_rejects_errors(tmp_path):
         kind = "host"
         [[waiver]]
         rule = "disk-scheduler"
-        thing = "sda"
+        object = "sda"
         reason = "virtual"
         until = "2027-03-31"
     """

@@ -115,7 +115,7 @@ pub fn ci_entries() -> Vec<CompletionCandidate> {
     })
 }
 
-/// Returns the classes of things that audit rules can test, such as `disk`.
+/// Returns the classes of objects that audit rules can test, such as `disk`.
 pub fn classes() -> Vec<CompletionCandidate> {
     let classes = lab_audit::user_rules::all_classes();
     let names = classes.iter().map(|class| class.name);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Conditions of rules, such as `read_ahead > 1 MiB`, `scheduler in none mq-deadline` or `somaxconn < {backlog}`.
 
-use crate::value::{Thing, Value};
+use crate::value::{AuditObject, Value};
 use crate::wording;
 use lab_model::Relation;
 use lab_model::condition::unit_scale;
@@ -105,8 +105,8 @@ impl Condition {
     }
 
     /// Evaluates the condition for an object.
-    pub fn holds(&self, thing: &Thing) -> Truth {
-        let Some(left) = thing.values.get(self.name.as_str()) else {
+    pub fn holds(&self, object: &AuditObject) -> Truth {
+        let Some(left) = object.values.get(self.name.as_str()) else {
             return Truth::NotApplicable;
         };
         if let Value::Unknown(reason) = left {
@@ -119,7 +119,7 @@ impl Condition {
                 _ if self.is_ordering() => return self.wrong_kind(&self.name, "word"),
                 _ => words.contains(&left.text()) == self.is_equality(),
             },
-            RightSide::OtherValue(name) => match (left, thing.values.get(name.as_str())) {
+            RightSide::OtherValue(name) => match (left, object.values.get(name.as_str())) {
                 (_, None) => return Truth::NotApplicable,
                 (_, Some(Value::Unknown(reason))) => return Truth::Unknown(reason.clone()),
                 (Value::Number(left, _), Some(Value::Number(right, _))) => {
@@ -166,8 +166,8 @@ fn literal<'t>(operands: impl Iterator<Item = Vec<&'t str>> + Clone) -> RightSid
 ///
 /// If one condition is false, the result is [`Truth::No`], even if other values could not be
 /// observed.
-pub fn all_hold(conditions: &[Condition], thing: &Thing) -> Truth {
-    let outcomes: Vec<Truth> = conditions.iter().map(|c| c.holds(thing)).collect();
+pub fn all_hold(conditions: &[Condition], object: &AuditObject) -> Truth {
+    let outcomes: Vec<Truth> = conditions.iter().map(|c| c.holds(object)).collect();
     let first_outcome = |is_requested: fn(&Truth) -> bool| {
         outcomes
             .iter()
@@ -202,21 +202,25 @@ fn ends_with_unit(words: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn thing() -> Thing {
-        let mut thing = Thing::new("disk", "sda");
-        thing.set("size", Value::bytes(4096));
-        thing.set("room", Value::bytes(8192));
-        thing.set("scheduler", Value::word("bfq"));
-        thing.set("usual", Value::word("bfq"));
-        thing.set("flash", Value::Flag(true));
-        thing.set("version", Value::word("1.1"));
-        thing.set("wear", Value::Unknown("smartctl is not installed".into()));
-        thing
+    fn object() -> AuditObject {
+        let mut object = AuditObject::new("disk", "sda");
+        object.set("size", Value::bytes(4096));
+        object.set("room", Value::bytes(8192));
+        object.set("scheduler", Value::word("bfq"));
+        object.set("usual", Value::word("bfq"));
+        object.set("flash", Value::Flag(true));
+        object.set("version", Value::word("1.1"));
+        object.set("wear", Value::Unknown("smartctl is not installed".into()));
+        object
     }
 
     #[test]
     fn comparisons_have_four_outcomes() {
-        let holds = |text: &str| Condition::parse(text).expect("a condition").holds(&thing());
+        let holds = |text: &str| {
+            Condition::parse(text)
+                .expect("a condition")
+                .holds(&object())
+        };
         for condition in [
             "size = 4 KiB",
             "size < 5 KiB",
@@ -265,7 +269,7 @@ mod tests {
     fn a_single_refutation_refutes() {
         let parse = |text: &&str| Condition::parse(text).expect("a condition");
         let conditions: Vec<Condition> = ["wear > 80 %", "flash = no"].iter().map(parse).collect();
-        assert_eq!(all_hold(&conditions, &thing()), Truth::No);
+        assert_eq!(all_hold(&conditions, &object()), Truth::No);
     }
 
     #[test]

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Additional parts of an audit, from measurements and observations rather than from files.
 
-use crate::value::Thing;
+use crate::value::AuditObject;
 use lab_model::audit::{EvidenceBars, EvidenceTable};
 
 /// The parts that measured disks (`--measure`) and watched directories (`--watch`) add to an audit.
 #[derive(Debug, Default)]
 pub struct Extra {
     /// The objects that rules judge.
-    pub things: Vec<Thing>,
+    pub objects: Vec<AuditObject>,
     /// Facts about how the observations were made.
     pub facts: Vec<(String, String)>,
     /// The results as tables.

@@ -3,7 +3,7 @@
 
 use crate::condition::{Condition, Truth, all_hold};
 use crate::rule::{Rule, StateCase, fill, value_text};
-use crate::value::{Class, Thing, Value};
+use crate::value::{AuditObject, Class, Value};
 use crate::wording;
 use lab_model::Unit;
 use lab_model::audit::{AuditFinding, Evidence, EvidenceValue, Fix, State};
@@ -15,14 +15,14 @@ const MAX_NAMED: usize = 5;
 ///
 /// A rule with `together` produces one finding per state. Any other rule produces one finding per
 /// object.
-pub fn judge(rules: &[Rule], things: &[Thing], classes: &[Class]) -> Vec<AuditFinding> {
+pub fn judge(rules: &[Rule], objects: &[AuditObject], classes: &[Class]) -> Vec<AuditFinding> {
     rules
         .iter()
         .flat_map(|rule| {
-            let members = things.iter().filter(|thing| thing.class == rule.of);
-            let findings: Vec<AuditFinding> = members.map(|thing| finding(rule, thing)).collect();
+            let members = objects.iter().filter(|object| object.class == rule.of);
+            let findings: Vec<AuditFinding> = members.map(|object| finding(rule, object)).collect();
             match (findings.is_empty(), rule.together) {
-                (true, _) => vec![no_such_thing(rule, classes)],
+                (true, _) => vec![no_such_object(rule, classes)],
                 (false, true) => merge(findings),
                 (false, false) => findings,
             }
@@ -31,13 +31,13 @@ pub fn judge(rules: &[Rule], things: &[Thing], classes: &[Class]) -> Vec<AuditFi
 }
 
 /// Evaluates a rule for an object.
-pub fn finding(rule: &Rule, thing: &Thing) -> AuditFinding {
-    let fill = |text: &str| fill_values(text, thing);
+pub fn finding(rule: &Rule, object: &AuditObject) -> AuditFinding {
+    let fill = |text: &str| fill_values(text, object);
     let plain = AuditFinding {
         rule: rule.id.clone(),
         area: rule.area.clone(),
         title: fill(&rule.title),
-        place: thing.name.clone(),
+        place: object.name.clone(),
         state: State::Good,
         weight: 0,
         seen: fill(&rule.seen),
@@ -46,15 +46,15 @@ pub fn finding(rule: &Rule, thing: &Thing) -> AuditFinding {
         fixes: Vec::new(),
         see: fill(&rule.see),
         source: rule.source.clone(),
-        evidence: evidence(rule, thing),
+        evidence: evidence(rule, object),
     };
-    match decide(rule, thing) {
+    match decide(rule, object) {
         Decision::Case(case) => AuditFinding {
             state: case.state,
             weight: case.weight,
             seen: fill(case.seen.as_ref().unwrap_or(&rule.seen)),
             cost: fill(&case.cost),
-            fixes: fixes(&case.fixes, thing),
+            fixes: fixes(&case.fixes, object),
             ..plain
         },
         Decision::Good => plain,
@@ -78,17 +78,17 @@ enum Decision<'r> {
     NotApplicable(String),
 }
 
-fn decide<'r>(rule: &'r Rule, thing: &Thing) -> Decision<'r> {
-    match all_hold(&rule.applies, thing) {
+fn decide<'r>(rule: &'r Rule, object: &AuditObject) -> Decision<'r> {
+    match all_hold(&rule.applies, object) {
         Truth::Yes => {}
         Truth::No | Truth::NotApplicable => {
-            return Decision::NotApplicable(inapplicable_reason(&rule.applies, thing));
+            return Decision::NotApplicable(inapplicable_reason(&rule.applies, object));
         }
         Truth::Unknown(reason) => return Decision::Unknown(reason),
     }
     let (mut unknown_reason, mut without_values) = (None, 0);
     for case in &rule.cases {
-        match all_hold(&case.when, thing) {
+        match all_hold(&case.when, object) {
             Truth::Yes => return Decision::Case(case),
             Truth::No => {}
             Truth::Unknown(reason) => unknown_reason = unknown_reason.or(Some(reason)),
@@ -100,7 +100,7 @@ fn decide<'r>(rule: &'r Rule, thing: &Thing) -> Decision<'r> {
         None if without_values == rule.cases.len() => {
             let conditions: Vec<Condition> =
                 rule.cases.iter().flat_map(|c| c.when.clone()).collect();
-            Decision::NotApplicable(inapplicable_reason(&conditions, thing))
+            Decision::NotApplicable(inapplicable_reason(&conditions, object))
         }
         None => Decision::Good,
     }
@@ -108,41 +108,41 @@ fn decide<'r>(rule: &'r Rule, thing: &Thing) -> Decision<'r> {
 
 /// Explains why a rule does not apply. Names the missing value, or the condition that does not hold
 /// and the actual value.
-fn inapplicable_reason(conditions: &[Condition], thing: &Thing) -> String {
-    let first_with = |truth: Truth| conditions.iter().find(|c| c.holds(thing) == truth);
+fn inapplicable_reason(conditions: &[Condition], object: &AuditObject) -> String {
+    let first_with = |truth: Truth| conditions.iter().find(|c| c.holds(object) == truth);
     if let Some(lacking) = first_with(Truth::NotApplicable) {
-        let missing = |name: &&str| !thing.values.contains_key(name);
+        let missing = |name: &&str| !object.values.contains_key(name);
         let name = lacking.names().find(missing).unwrap_or(&lacking.name);
         return wording::no_value(name);
     }
     let Some(refuted) = first_with(Truth::No) else {
         return wording::RULE_NOT_APPLICABLE.into();
     };
-    let actual = value_text(thing.values.get(refuted.name.as_str()));
+    let actual = value_text(object.values.get(refuted.name.as_str()));
     wording::only_where(&refuted.text, &actual)
 }
 
-fn fill_values(text: &str, thing: &Thing) -> String {
+fn fill_values(text: &str, object: &AuditObject) -> String {
     fill(text, |name| match name {
-        "name" => thing.name.clone(),
-        name => value_text(thing.values.get(name)),
+        "name" => object.name.clone(),
+        name => value_text(object.values.get(name)),
     })
 }
 
-fn fixes(fixes: &[Fix], thing: &Thing) -> Vec<Fix> {
+fn fixes(fixes: &[Fix], object: &AuditObject) -> Vec<Fix> {
     let filled_fix = |fix: &Fix| Fix {
         of: fix.of.clone(),
         lines: fix
             .lines
             .iter()
-            .map(|line| fill_values(line, thing))
+            .map(|line| fill_values(line, object))
             .collect(),
     };
     fixes.iter().map(filled_fix).collect()
 }
 
-fn evidence(rule: &Rule, thing: &Thing) -> Vec<Evidence> {
-    let to_evidence = |name: &str| match thing.values.get(name)? {
+fn evidence(rule: &Rule, object: &AuditObject) -> Vec<Evidence> {
+    let to_evidence = |name: &str| match object.values.get(name)? {
         Value::Unknown(_) => None,
         value => Some(Evidence {
             name: name.to_owned(),
@@ -153,9 +153,9 @@ fn evidence(rule: &Rule, thing: &Thing) -> Vec<Evidence> {
 }
 
 /// Returns the finding for a rule whose class has no objects.
-fn no_such_thing(rule: &Rule, classes: &[Class]) -> AuditFinding {
+fn no_such_object(rule: &Rule, classes: &[Class]) -> AuditFinding {
     let class = classes.iter().find(|class| class.name == rule.of);
-    let nothing = Thing::new("", "");
+    let nothing = AuditObject::new("", "");
     AuditFinding {
         state: State::NotApplicable,
         seen: class.map_or(String::new(), |class| class.none.into()),
@@ -194,8 +194,11 @@ fn merge(findings: Vec<AuditFinding>) -> Vec<AuditFinding> {
             },
             weight: same_state.iter().map(|f| f.weight).max().unwrap_or(0),
             evidence: vec![Evidence {
-                name: "things".into(),
-                value: EvidenceValue::Number(same_state.len() as f64, Unit::Count("things".into())),
+                name: "objects".into(),
+                value: EvidenceValue::Number(
+                    same_state.len() as f64,
+                    Unit::Count("objects".into()),
+                ),
             }],
             fixes: fixes_of(same_state.iter().take(MAX_NAMED)),
             ..(*first).clone()

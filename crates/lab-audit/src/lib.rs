@@ -30,4 +30,4 @@ pub use extra::Extra;
 pub use judge::judge;
 pub use lab_host::Root;
 pub use rule::{Measuring, Rule, RuleError};
-pub use value::{Class, Thing, Value};
+pub use value::{AuditObject, Class, Value};

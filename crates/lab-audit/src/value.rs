@@ -20,7 +20,7 @@ pub enum Value {
 
 /// An object that rules judge, such as a disk.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Thing {
+pub struct AuditObject {
     /// The name of the object's [`Class`].
     pub class: &'static str,
     /// The object's name, such as `sda`.
@@ -93,10 +93,10 @@ impl Value {
     }
 }
 
-impl Thing {
+impl AuditObject {
     /// Creates an object without values.
-    pub fn new(class: &'static str, name: impl Into<String>) -> Thing {
-        Thing {
+    pub fn new(class: &'static str, name: impl Into<String>) -> AuditObject {
+        AuditObject {
             class,
             name: name.into(),
             values: BTreeMap::new(),

@@ -265,8 +265,8 @@ pub const WAIVERS: &str = "Waivers";
 
 /// Formats a waiver as the user wrote it: `disk-scheduler:sda`.
 fn waiver_name(waiver: &Waiver) -> String {
-    match &waiver.thing {
-        Some(thing) => format!("{}:{thing}", waiver.rule),
+    match &waiver.object {
+        Some(object) => format!("{}:{object}", waiver.rule),
         None => waiver.rule.clone(),
     }
 }

@@ -157,7 +157,7 @@ fn table(changes: &[Change]) -> Table {
         let tone = match change.ratio {
             Some(ratio) if ratio.low > 1.0 => Tone::Worse,
             Some(ratio) if ratio.high < 1.0 => Tone::Better,
-            _ => Tone::Undecided,
+            _ => Tone::Inconclusive,
         };
         let subject = match change.range {
             [one] => one.subject.clone(),
@@ -198,7 +198,7 @@ fn findings(bisection: &Bisection, changes: &[Change]) -> Vec<Finding> {
         }
         if change.is_refuted() {
             let text = wording::unconfirmed(&commits, change.ratio.as_ref());
-            findings.push(Finding::new("", text, Tone::Undecided));
+            findings.push(Finding::new("", text, Tone::Inconclusive));
         }
         if let (Some(confirmation), [commit]) = (change.confirmation, change.range)
             && confirmation.parents > 1
@@ -212,7 +212,7 @@ fn findings(bisection: &Bisection, changes: &[Change]) -> Vec<Finding> {
     for segment in search.open() {
         if !changes.is_empty() {
             let text = wording::open_range(range(bisection, segment));
-            findings.push(Finding::new("", text, Tone::Undecided));
+            findings.push(Finding::new("", text, Tone::Inconclusive));
         }
     }
     for segment in search.gradual() {

@@ -332,7 +332,7 @@ pub struct Waiver {
     /// The rule's ID, such as disk-scheduler.
     pub rule: Text,
     /// The audited object, such as sda. Without an object, the waiver applies to all objects.
-    pub thing: Option<Text>,
+    pub object: Option<Text>,
     /// The reason why the findings are accepted.
     pub reason: Text,
     /// The last day on which the findings are accepted, such as 2027-03-31.
@@ -344,7 +344,7 @@ impl Waiver {
     pub fn to_audit_waiver(&self) -> audit::Waiver {
         audit::Waiver {
             rule: self.rule.0.clone(),
-            thing: self.thing.as_ref().map(|thing| thing.0.clone()),
+            object: self.object.as_ref().map(|object| object.0.clone()),
             reason: self.reason.0.clone(),
             until: self.until.0.clone(),
         }

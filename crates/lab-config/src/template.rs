@@ -95,7 +95,7 @@ const FURTHER: &str = r#"
 # Findings that are accepted until a date. They are shown as accepted, and count again the day after.
 # [[waiver]]
 # rule = "disk-scheduler"
-# thing = "sda"
+# object = "sda"
 # reason = "the disk is virtual"
 # until = "2027-03-31"
 "#;

@@ -7,7 +7,7 @@ use lab_audit::host::{self, AuditedMachine};
 use lab_audit::site::{self, Url};
 use lab_audit::smart::Smart;
 use lab_audit::user_rules::all_classes;
-use lab_audit::{Root, Rule, Thing, Value, judge, rule};
+use lab_audit::{AuditObject, Root, Rule, Value, judge, rule};
 use lab_model::audit::Audit;
 use std::path::Path;
 use std::sync::LazyLock;
@@ -147,11 +147,11 @@ pub fn audit_rule(bytes: &[u8]) {
             Value::Word("none".into()),
             Value::Unknown("It cannot be seen.".into()),
         ] {
-            let mut thing = Thing::new(class.name, "sda");
+            let mut object = AuditObject::new(class.name, "sda");
             for (name, _) in class.values {
-                thing.set(name, value.clone());
+                object.set(name, value.clone());
             }
-            judge(std::slice::from_ref(&rule), &[thing], &classes);
+            judge(std::slice::from_ref(&rule), &[object], &classes);
         }
     }
 }

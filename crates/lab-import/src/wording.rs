@@ -84,7 +84,7 @@ pub fn comparison(name: &str, base: &str, metric: &Metric, change: &ProcessChang
 }
 
 /// Counts verdicts: `2 of 5 benchmarks are slower, 3 equivalent`.
-pub fn counts(verdicts: &[Verdict], things: &str) -> String {
+pub fn counts(verdicts: &[Verdict], subjects: &str) -> String {
     let ids = [
         "slower",
         "faster",
@@ -111,7 +111,7 @@ pub fn counts(verdicts: &[Verdict], things: &str) -> String {
     let verb = if *n == 1 { "is" } else { "are" };
     let rest = rest.iter().map(|(n, name)| format!(", {n} {name}"));
     format!(
-        "{n} of {all} {things} {verb} {name}{}",
+        "{n} of {all} {subjects} {verb} {name}{}",
         rest.collect::<String>()
     )
 }

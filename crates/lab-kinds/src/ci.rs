@@ -136,7 +136,7 @@ fn table(parts: &[CiPart]) -> Table {
             let tone = match row.verdict.as_str() {
                 "slower" => Tone::Worse,
                 "faster" => Tone::Better,
-                "inconclusive" => Tone::Undecided,
+                "inconclusive" => Tone::Inconclusive,
                 _ => Tone::Plain,
             };
             table.row(vec![

@@ -97,9 +97,10 @@ pub struct AuditFinding {
 pub struct Waiver {
     /// The rule's ID.
     pub rule: String,
-    /// The item, such as `sda`. `None` means all items.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub thing: Option<String>,
+    /// The audited object, such as `sda`. `None` means all objects. Files of earlier versions call
+    /// it `thing`.
+    #[serde(default, alias = "thing", skip_serializing_if = "Option::is_none")]
+    pub object: Option<String>,
     /// The reason for accepting the findings.
     pub reason: String,
     /// The last day on which the findings are accepted, such as `2027-03-31`.
@@ -207,8 +208,8 @@ impl State {
 impl Waiver {
     /// Returns true if the waiver applies to a finding. Ignores whether the waiver has expired.
     pub fn covers(&self, finding: &AuditFinding) -> bool {
-        let is_thing = |thing: &String| *thing == finding.place;
-        self.rule == finding.rule && self.thing.as_ref().is_none_or(is_thing)
+        let is_object = |object: &String| *object == finding.place;
+        self.rule == finding.rule && self.object.as_ref().is_none_or(is_object)
     }
 }
 

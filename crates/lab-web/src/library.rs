@@ -328,7 +328,7 @@ impl RunLine {
                     .or_else(|| answer.omitted.clone())
                     .unwrap_or_else(none),
             ),
-            tone: first.map_or(lab_document::Tone::Undecided, |f| f.tone),
+            tone: first.map_or(lab_document::Tone::Inconclusive, |f| f.tone),
             warnings: document.warnings().len(),
         }
     }

@@ -8,7 +8,7 @@ pub mod wire;
 
 use crate::judge::judge;
 use crate::rule::{self, Rule, RuleError};
-use crate::value::{Class, Thing, Value, counted};
+use crate::value::{AuditObject, Class, Value, counted};
 use cookie::{Attributes, Cookie, CookieRequest, RequestKind, SentCookie, default_path};
 use input::CookieObservation;
 use lab_model::Unit;
@@ -157,7 +157,7 @@ pub fn audit(
         kind: AuditKind::Cookies,
         targets,
         facts: facts(observation, rate),
-        findings: judge(rules, &results.things, &CLASSES),
+        findings: judge(rules, &results.objects, &CLASSES),
         tables: results.tables,
         chart: results.chart,
     }
@@ -166,7 +166,7 @@ pub fn audit(
 /// The results: values for rules, and tables and a chart for reports.
 pub struct CookieResults {
     /// The objects that rules judge.
-    pub things: Vec<Thing>,
+    pub objects: Vec<AuditObject>,
     /// Tables of owners, cookies, domains, and kinds of requests.
     pub tables: Vec<EvidenceTable>,
     /// A chart of the bytes in a request, by owner.
@@ -187,23 +187,23 @@ pub fn results(observation: &CookieObservation, rate: f64) -> CookieResults {
     for cookie in &observation.cookies {
         *name_counts.entry(&cookie.name).or_default() += 1;
     }
-    let thing = |index: usize| {
+    let object = |index: usize| {
         let cookie = &observation.cookies[index];
-        let mut thing = cookie_thing(cookie, &owners[index], &uses[index]);
+        let mut object = cookie_object(cookie, &owners[index], &uses[index]);
         if name_counts[cookie.name.as_str()] > 1 && !cookie.domain.is_empty() {
-            thing.name += &format!(" ({}{})", cookie.domain, cookie.path);
+            object.name += &format!(" ({}{})", cookie.domain, cookie.path);
         }
-        thing
+        object
     };
-    let mut things: Vec<Thing> = (0..observation.cookies.len()).map(thing).collect();
-    things.extend(host_things(observation));
-    things.extend(input_thing(observation));
-    things.extend(site_thing(observation, &owners, largest));
+    let mut objects: Vec<AuditObject> = (0..observation.cookies.len()).map(object).collect();
+    objects.extend(host_objects(observation));
+    objects.extend(input_object(observation));
+    objects.extend(site_object(observation, &owners, largest));
     let owner_bytes = largest
         .map(|request| bytes_by_owner(&owners, request))
         .unwrap_or_default();
     CookieResults {
-        things,
+        objects,
         tables: vec![
             owner_table(observation, &owner_bytes, largest),
             cookie_table(observation, &owners, &uses),
@@ -306,37 +306,37 @@ fn cookie_uses(observation: &CookieObservation) -> Vec<CookieUse> {
     uses
 }
 
-fn cookie_thing(cookie: &Cookie, owner: &Owner, uses: &CookieUse) -> Thing {
-    let mut thing = Thing::new("cookie", cookie.display_name());
-    thing.set("cookie", Value::word(cookie.display_name()));
-    thing.set("owner", Value::word(owner.name()));
-    thing.set("tracker", Value::Flag(matches!(owner, Owner::Tracker(_))));
-    thing.set("bytes", Value::bytes(cookie.bytes() as u64));
-    thing.set("domain", Value::word(&cookie.domain));
-    thing.set("path", Value::word(&cookie.path));
+fn cookie_object(cookie: &Cookie, owner: &Owner, uses: &CookieUse) -> AuditObject {
+    let mut object = AuditObject::new("cookie", cookie.display_name());
+    object.set("cookie", Value::word(cookie.display_name()));
+    object.set("owner", Value::word(owner.name()));
+    object.set("tracker", Value::Flag(matches!(owner, Owner::Tracker(_))));
+    object.set("bytes", Value::bytes(cookie.bytes() as u64));
+    object.set("domain", Value::word(&cookie.domain));
+    object.set("path", Value::word(&cookie.path));
     let login = !matches!(owner, Owner::Tracker(_)) && cookie.is_login();
-    thing.set("login", Value::Flag(login));
-    thing.set("passing", Value::Flag(cookie.is_temporary_login()));
-    thing.set("requests", Value::count(uses.total() as u64, "requests"));
+    object.set("login", Value::Flag(login));
+    object.set("passing", Value::Flag(cookie.is_temporary_login()));
+    object.set("requests", Value::count(uses.total() as u64, "requests"));
     // A single page says little about which paths need the cookie. __Host- requires the path /.
     let may_move = uses.dynamic_requests() > 1 && !cookie.has_prefix("__Host-");
     if let Some(folder) = uses.folder.as_ref().filter(|_| may_move) {
-        thing.set("folder", Value::word(folder));
+        object.set("folder", Value::word(folder));
         let line = set_line(cookie, folder, is_http_only(cookie, login));
-        thing.set("folder_line", Value::Word(line));
-        thing.set("outside", Value::count(uses.outside as u64, "requests"));
+        object.set("folder_line", Value::Word(line));
+        object.set("outside", Value::count(uses.outside as u64, "requests"));
     }
-    set_attributes(cookie, &mut thing);
+    set_attributes(cookie, &mut object);
     let stat = uses.requests[RequestKind::Static as usize];
-    thing.set("static_requests", Value::count(stat as u64, "requests"));
-    thing.set("static_bytes", Value::bytes(uses.static_bytes as u64));
-    thing.set("copies", Value::count(uses.copies.max(1) as u64, "cookies"));
+    object.set("static_requests", Value::count(stat as u64, "requests"));
+    object.set("static_bytes", Value::bytes(uses.static_bytes as u64));
+    object.set("copies", Value::count(uses.copies.max(1) as u64, "cookies"));
     let line = set_line(cookie, &cookie.path, is_http_only(cookie, login));
-    thing.set("set_line", Value::Word(line));
-    thing
+    object.set("set_line", Value::Word(line));
+    object
 }
 
-fn set_attributes(cookie: &Cookie, thing: &mut Thing) {
+fn set_attributes(cookie: &Cookie, object: &mut AuditObject) {
     let Some(attributes) = &cookie.attributes else {
         const NAMES: [&str; 6] = [
             "wide",
@@ -347,20 +347,20 @@ fn set_attributes(cookie: &Cookie, thing: &mut Thing) {
             "prefix_kept",
         ];
         let reason = "The cookie was observed only in requests, so its attributes are unknown.";
-        return thing.set_unknown(&NAMES, reason);
+        return object.set_unknown(&NAMES, reason);
     };
-    thing.set("wide", Value::Flag(!attributes.host_only));
-    thing.set("secure", Value::Flag(attributes.secure));
-    thing.set("http_only", Value::Flag(attributes.http_only));
+    object.set("wide", Value::Flag(!attributes.host_only));
+    object.set("secure", Value::Flag(attributes.secure));
+    object.set("http_only", Value::Flag(attributes.http_only));
     let same_site = attributes.same_site().unwrap_or("not specified");
-    thing.set("same_site", Value::word(same_site));
-    thing.set_some(
+    object.set("same_site", Value::word(same_site));
+    object.set_some(
         "lifetime",
         attributes.lifetime_s.map(|s| Value::ns(s * 1e9)),
     );
-    thing.set_some("ignored", attributes.ignored.map(Value::word));
+    object.set_some("ignored", attributes.ignored.map(Value::word));
     let is_kept = cookie.keeps_prefix(attributes);
-    thing.set("prefix_kept", Value::Flag(is_kept));
+    object.set("prefix_kept", Value::Flag(is_kept));
 }
 
 /// Formats a line such as `Set-Cookie: sid=…; Path=/; Secure; HttpOnly; SameSite=Lax`.
@@ -382,7 +382,7 @@ fn is_http_only(cookie: &Cookie, login: bool) -> bool {
 }
 
 /// Describes the largest request to each host.
-fn host_things(observation: &CookieObservation) -> Vec<Thing> {
+fn host_objects(observation: &CookieObservation) -> Vec<AuditObject> {
     let with_cookies = observation
         .requests
         .iter()
@@ -390,41 +390,42 @@ fn host_things(observation: &CookieObservation) -> Vec<Thing> {
     let mut hosts: Vec<&str> = with_cookies.map(|r| r.host.as_str()).collect();
     hosts.sort_unstable();
     hosts.dedup();
-    let thing = |host: &str| {
+    let object = |host: &str| {
         let requests = observation.requests.iter().filter(|r| r.host == host);
         let request = requests.max_by_key(|r| r.field_bytes())?;
         let bytes = request.field_bytes();
-        let mut thing = Thing::new("cookie-host", if host.is_empty() { UNNAMED } else { host });
-        thing.set(
+        let mut object =
+            AuditObject::new("cookie-host", if host.is_empty() { UNNAMED } else { host });
+        object.set(
             "cookies",
             Value::count(request.cookies.len() as u64, "cookies"),
         );
-        thing.set("cookie_bytes", Value::bytes(bytes as u64));
-        thing.set("packet", Value::bytes(PACKET as u64));
+        object.set("cookie_bytes", Value::bytes(bytes as u64));
+        object.set("packet", Value::bytes(PACKET as u64));
         let packets = request.head_bytes.unwrap_or(bytes).div_ceil(PACKET);
-        thing.set("packets", Value::count(packets as u64, "packets"));
+        object.set("packets", Value::count(packets as u64, "packets"));
         match request.head_bytes {
             Some(head) => {
-                thing.set("head_bytes", Value::bytes(head as u64));
-                thing.set("share", Value::fraction(bytes as f64 / head.max(1) as f64));
+                object.set("head_bytes", Value::bytes(head as u64));
+                object.set("share", Value::fraction(bytes as f64 / head.max(1) as f64));
             }
             // The size of the cookies alone is a lower bound.
-            None if bytes > PACKET => thing.set("head_bytes", Value::bytes(bytes as u64)),
+            None if bytes > PACKET => object.set("head_bytes", Value::bytes(bytes as u64)),
             None => {
                 let reason = Value::Unknown("The rest of the request is unknown.".into());
-                thing.set("head_bytes", reason.clone());
-                thing.set("share", reason);
+                object.set("head_bytes", reason.clone());
+                object.set("share", reason);
             }
         }
-        Some(thing)
+        Some(object)
     };
-    hosts.into_iter().filter_map(thing).collect()
+    hosts.into_iter().filter_map(object).collect()
 }
 
 /// Describes the files and pages that could not be read.
 ///
 /// Returns `None` if all files and pages were read and there are no cookies.
-fn input_thing(observation: &CookieObservation) -> Option<Thing> {
+fn input_object(observation: &CookieObservation) -> Option<AuditObject> {
     let mut gaps = observation.gaps.clone();
     if observation.skipped > 0 {
         let entries = counted(observation.skipped as u64, "entry");
@@ -435,19 +436,19 @@ fn input_thing(observation: &CookieObservation) -> Option<Thing> {
     if gaps.is_empty() && observation.cookies.is_empty() {
         return None;
     }
-    let mut thing = Thing::new("input", "the input");
-    thing.set("unreadable", Value::Flag(!gaps.is_empty()));
-    thing.set("lacks", Value::Word(gaps.join(" ")));
-    Some(thing)
+    let mut object = AuditObject::new("input", "the input");
+    object.set("unreadable", Value::Flag(!gaps.is_empty()));
+    object.set("lacks", Value::Word(gaps.join(" ")));
+    Some(object)
 }
 
-fn site_thing(
+fn site_object(
     observation: &CookieObservation,
     owners: &[Owner],
     largest: Option<&CookieRequest>,
-) -> Option<Thing> {
+) -> Option<AuditObject> {
     let request = largest?;
-    let mut thing = Thing::new(
+    let mut object = AuditObject::new(
         "site",
         observation.site.clone().unwrap_or_else(|| UNNAMED.into()),
     );
@@ -458,14 +459,14 @@ fn site_thing(
     let total = bytes(&|_| true);
     let of_trackers = bytes(&|index| matches!(owners[index], Owner::Tracker(_)));
     let all_bytes: usize = observation.requests.iter().map(|r| r.field_bytes()).sum();
-    thing.set("total", Value::bytes(total as u64));
-    thing.set("tracker_bytes", Value::bytes(of_trackers as u64));
-    thing.set(
+    object.set("total", Value::bytes(total as u64));
+    object.set("tracker_bytes", Value::bytes(of_trackers as u64));
+    object.set(
         "tracker_share",
         Value::fraction(of_trackers as f64 / total.max(1) as f64),
     );
-    thing.set("page_bytes", Value::bytes(all_bytes as u64));
-    Some(thing)
+    object.set("page_bytes", Value::bytes(all_bytes as u64));
+    Some(object)
 }
 
 /// The number of bytes that one owner's cookies take in a `Cookie` field.

@@ -6,7 +6,7 @@ use super::{copy, cpu, disks, filesystems, memory, network, system};
 use crate::extra::Extra;
 use crate::judge::judge;
 use crate::rule::{self, Rule, RuleError};
-use crate::value::{Class, Thing, Value};
+use crate::value::{AuditObject, Class, Value};
 use lab_model::audit::{Audit, AuditKind};
 
 const PROBES: [&dyn Probe; 7] = [
@@ -178,10 +178,13 @@ const HOST: Class = Class {
 
 /// Returns the mount points of all filesystems on disks.
 pub fn mounts(machine: &AuditedMachine) -> Vec<std::path::PathBuf> {
-    let things = filesystems::Filesystems.observe(machine);
-    let is_listed = |thing: &&Thing| matches!(thing.values.get("device"), Some(Value::Word(_)));
-    let filesystems = things.iter().filter(is_listed);
-    filesystems.map(|thing| thing.name.clone().into()).collect()
+    let objects = filesystems::Filesystems.observe(machine);
+    let is_listed =
+        |object: &&AuditObject| matches!(object.values.get("device"), Some(Value::Word(_)));
+    let filesystems = objects.iter().filter(is_listed);
+    filesystems
+        .map(|object| object.name.clone().into())
+        .collect()
 }
 
 /// Returns the memory available to programs, in bytes.
@@ -192,34 +195,35 @@ pub fn available(machine: &AuditedMachine) -> u64 {
 
 /// Returns all objects that the probes observed. If multiple probes observe the same object, their
 /// values are merged.
-pub fn observe(machine: &AuditedMachine) -> Vec<Thing> {
-    let mut things: Vec<Thing> = Vec::new();
-    for thing in PROBES.iter().flat_map(|probe| probe.observe(machine)) {
-        let is_same =
-            |earlier: &&mut Thing| earlier.class == thing.class && earlier.name == thing.name;
-        match things.iter_mut().find(is_same) {
-            Some(earlier) => earlier.values.extend(thing.values),
-            None => things.push(thing),
+pub fn observe(machine: &AuditedMachine) -> Vec<AuditObject> {
+    let mut objects: Vec<AuditObject> = Vec::new();
+    for object in PROBES.iter().flat_map(|probe| probe.observe(machine)) {
+        let is_same = |earlier: &&mut AuditObject| {
+            earlier.class == object.class && earlier.name == object.name
+        };
+        match objects.iter_mut().find(is_same) {
+            Some(earlier) => earlier.values.extend(object.values),
+            None => objects.push(object),
         }
     }
-    things
+    objects
 }
 
 /// Audits a machine with the given rules.
 pub fn audit(machine: &AuditedMachine, rules: &[Rule], extras: Vec<Extra>) -> Audit {
-    let mut things = observe(machine);
-    let mut facts = facts(machine, &things);
+    let mut objects = observe(machine);
+    let mut facts = facts(machine, &objects);
     let (mut tables, mut chart) = (Vec::new(), None);
     for extra in extras {
-        things.extend(extra.things);
+        objects.extend(extra.objects);
         facts.extend(extra.facts);
         tables.extend(extra.tables);
         chart = extra.chart.or(chart);
     }
     tables.extend([
-        disks::table(&things),
-        disks::partitions_table(&things),
-        filesystems::table(&things),
+        disks::table(&objects),
+        disks::partitions_table(&objects),
+        filesystems::table(&objects),
     ]);
     Audit {
         waivers: Vec::new(),
@@ -227,7 +231,7 @@ pub fn audit(machine: &AuditedMachine, rules: &[Rule], extras: Vec<Extra>) -> Au
         kind: AuditKind::Host,
         targets: vec![name(&machine.root)],
         facts,
-        findings: judge(rules, &things, &CLASSES),
+        findings: judge(rules, &objects, &CLASSES),
         tables,
         chart,
     }
@@ -242,7 +246,7 @@ pub fn rules() -> Result<Vec<Rule>, RuleError> {
     rule::built_in("host", &CLASSES)
 }
 
-fn facts(machine: &AuditedMachine, things: &[Thing]) -> Vec<(String, String)> {
+fn facts(machine: &AuditedMachine, objects: &[AuditObject]) -> Vec<(String, String)> {
     let root = &machine.root;
     let cpuinfo = root.text("proc/cpuinfo").unwrap_or_default();
     let model = cpuinfo
@@ -253,7 +257,7 @@ fn facts(machine: &AuditedMachine, things: &[Thing]) -> Vec<(String, String)> {
     let system = release
         .lines()
         .find_map(|line| line.strip_prefix("PRETTY_NAME="));
-    let host = things.iter().find(|thing| thing.class == "host");
+    let host = objects.iter().find(|object| object.class == "host");
     let value = |name: &str| host.and_then(|host| host.values.get(name)).map(Value::text);
     let facts = [
         ("processor", model),

@@ -2,7 +2,7 @@
 //! Checks that a copy of a machine's files is complete enough for an audit.
 
 use super::machine::{AuditedMachine, Probe};
-use crate::value::{Class, Thing, Value};
+use crate::value::{AuditObject, Class, Value};
 use lab_host::Root;
 
 /// The class of copies of a machine's files.
@@ -34,13 +34,13 @@ const MAX_NAMED: usize = 3;
 pub struct Copy;
 
 impl Probe for Copy {
-    fn observe(&self, machine: &AuditedMachine) -> Vec<Thing> {
+    fn observe(&self, machine: &AuditedMachine) -> Vec<AuditObject> {
         if machine.root.is_live() {
             return Vec::new();
         }
-        let mut thing = Thing::new("copy", "the copy");
-        thing.set("hollow", Value::Word(hollow_paths(&machine.root)));
-        vec![thing]
+        let mut object = AuditObject::new("copy", "the copy");
+        object.set("hollow", Value::Word(hollow_paths(&machine.root)));
+        vec![object]
     }
 }
 

@@ -2,7 +2,7 @@
 //! Cores, clocks and NUMA nodes.
 
 use super::machine::{AuditedMachine, Probe, field};
-use crate::value::{Thing, Value};
+use crate::value::{AuditObject, Value};
 use lab_host::Root;
 
 pub struct Cpu;
@@ -11,7 +11,7 @@ const CPU: &str = "sys/devices/system/cpu";
 const CLOCK: &str = "sys/devices/system/clocksource/clocksource0";
 
 impl Probe for Cpu {
-    fn observe(&self, machine: &AuditedMachine) -> Vec<Thing> {
+    fn observe(&self, machine: &AuditedMachine) -> Vec<AuditObject> {
         let (root, watched) = (&machine.root, &machine.watched);
         let mut host = machine.host();
         host.set(

@@ -3,7 +3,7 @@
 
 use super::machine::{AuditedMachine, Probe, bracketed_word};
 use crate::smart::Smart;
-use crate::value::{Class, Thing, Value};
+use crate::value::{AuditObject, Class, Value};
 use lab_host::Medium;
 use lab_host::Root;
 use lab_model::audit::{EvidenceTable, EvidenceValue};
@@ -82,17 +82,17 @@ pub const PARTITION: Class = Class {
 const SECTOR: u64 = 512;
 
 impl Probe for Disks {
-    fn observe(&self, machine: &AuditedMachine) -> Vec<Thing> {
+    fn observe(&self, machine: &AuditedMachine) -> Vec<AuditObject> {
         let root = &machine.root;
         let names = root.names("sys/block");
         let disks = names.iter().filter(|name| is_disk(root, name));
         // The probes run in parallel, because each waits for its disk's SMART data.
         thread::scope(|scope| {
             let probes: Vec<_> = disks
-                .map(|name| scope.spawn(move || disk_things(root, name)))
+                .map(|name| scope.spawn(move || disk_objects(root, name)))
                 .collect();
-            let things = probes.into_iter().flat_map(thread::ScopedJoinHandle::join);
-            things.flatten().collect()
+            let objects = probes.into_iter().flat_map(thread::ScopedJoinHandle::join);
+            objects.flatten().collect()
         })
     }
 }
@@ -108,10 +108,10 @@ fn is_disk(root: &Root, name: &str) -> bool {
             .any(|prefix| name.starts_with(prefix))
 }
 
-fn disk_things(root: &Root, name: &str) -> Vec<Thing> {
+fn disk_objects(root: &Root, name: &str) -> Vec<AuditObject> {
     let text = |file: &str| root.line(&format!("sys/block/{name}/{file}"));
     let number = |file: &str| root.number(&format!("sys/block/{name}/{file}"));
-    let mut disk = Thing::new("disk", name);
+    let mut disk = AuditObject::new("disk", name);
     disk.set(
         "model",
         Value::Word(text("device/model").unwrap_or_else(|| "not reported".into())),
@@ -156,20 +156,20 @@ fn disk_things(root: &Root, name: &str) -> Vec<Thing> {
     }
     let block = physical_block.unwrap_or(4096).max(4096);
     let partitions = root.names(&format!("sys/block/{name}"));
-    let mut things = vec![disk];
-    things.extend(
+    let mut objects = vec![disk];
+    objects.extend(
         partitions
             .iter()
             .filter_map(|p| partition(root, name, p, block)),
     );
-    things
+    objects
 }
 
-fn partition(root: &Root, disk: &str, name: &str, block: u64) -> Option<Thing> {
+fn partition(root: &Root, disk: &str, name: &str, block: u64) -> Option<AuditObject> {
     let number = |file: &str| root.number(&format!("sys/block/{disk}/{name}/{file}"));
     let parted_number = number("partition")?;
     let start = number("start")? * SECTOR;
-    let mut partition = Thing::new("partition", name);
+    let mut partition = AuditObject::new("partition", name);
     partition.set("disk", Value::word(disk));
     partition.set("parted_number", Value::count(parted_number, ""));
     partition.set("start", Value::bytes(start));
@@ -181,7 +181,7 @@ fn partition(root: &Root, disk: &str, name: &str, block: u64) -> Option<Thing> {
 }
 
 /// Sets the disk's health from SMART data.
-fn set_health(smart: Result<Smart, String>, disk: &mut Thing) {
+fn set_health(smart: Result<Smart, String>, disk: &mut AuditObject) {
     const NAMES: [&str; 5] = ["worn", "spare", "failing", "bad_sectors", "written"];
     let smart = match smart {
         Ok(smart) => smart,
@@ -223,7 +223,7 @@ fn worn(smart: &Smart) -> Option<Value> {
 }
 
 /// Sets the temperature and the warnings.
-fn set_warnings(smart: &Smart, disk: &mut Thing) {
+fn set_warnings(smart: &Smart, disk: &mut AuditObject) {
     disk.set_some("too_hot", smart.too_hot.map(Value::Flag));
     let temperature = smart.temperature.map(|celsius| format!("{celsius} °C"));
     let temperature = temperature.unwrap_or("not reported".into());
@@ -239,7 +239,7 @@ fn set_warnings(smart: &Smart, disk: &mut Thing) {
 }
 
 /// Sets the remaining endurance of a flash disk of `size` bytes.
-fn set_endurance(smart: &Result<Smart, String>, size: Option<u64>, disk: &mut Thing) {
+fn set_endurance(smart: &Result<Smart, String>, size: Option<u64>, disk: &mut AuditObject) {
     if let (Ok(smart), Some(size)) = (smart, size) {
         let endurance = smart.endurance(size as f64);
         disk.set("endurance_left", Value::bytes(endurance.left as u64));
@@ -248,20 +248,21 @@ fn set_endurance(smart: &Result<Smart, String>, size: Option<u64>, disk: &mut Th
 }
 
 /// Builds a table of the partitions, with the filesystems that are mounted from them.
-pub fn partitions_table(things: &[Thing]) -> EvidenceTable {
-    let word = |thing: &Thing, name: &str| thing.values.get(name).map(Value::text);
-    let filesystem_of = |partition: &Thing| {
+pub fn partitions_table(objects: &[AuditObject]) -> EvidenceTable {
+    let word = |object: &AuditObject, name: &str| object.values.get(name).map(Value::text);
+    let filesystem_of = |partition: &AuditObject| {
         let device = Some(format!("/dev/{}", partition.name));
-        let is_its_filesystem =
-            |thing: &&Thing| thing.class == "filesystem" && word(thing, "device") == device;
-        let filesystem = things.iter().find(is_its_filesystem)?;
+        let is_its_filesystem = |object: &&AuditObject| {
+            object.class == "filesystem" && word(object, "device") == device
+        };
+        let filesystem = objects.iter().find(is_its_filesystem)?;
         Some(format!(
             "{} on {}",
             word(filesystem, "type")?,
             filesystem.name
         ))
     };
-    let alignment = |partition: &Thing| {
+    let alignment = |partition: &AuditObject| {
         let at_block = partition.values.get("misalignment") == Some(&Value::bytes(0));
         match (
             at_block,
@@ -272,8 +273,8 @@ pub fn partitions_table(things: &[Thing]) -> EvidenceTable {
             (true, true) => "to a MiB",
         }
     };
-    let partitions = things.iter().filter(|thing| thing.class == "partition");
-    let row = |partition: &Thing| {
+    let partitions = objects.iter().filter(|object| object.class == "partition");
+    let row = |partition: &AuditObject| {
         let value = |name: &str| {
             let value = partition.values.get(name);
             value.map_or(EvidenceValue::Nothing, Value::evidence)
@@ -296,7 +297,7 @@ pub fn partitions_table(things: &[Thing]) -> EvidenceTable {
 }
 
 /// Builds a table of the disks.
-pub fn table(things: &[Thing]) -> EvidenceTable {
+pub fn table(objects: &[AuditObject]) -> EvidenceTable {
     let columns = [
         ("", "disk"),
         ("model", "model"),
@@ -310,5 +311,5 @@ pub fn table(things: &[Thing]) -> EvidenceTable {
         ("written", "written"),
         ("endurance_left", "endurance left"),
     ];
-    super::machine::table(things, "disk", "Disks", &columns)
+    super::machine::table(objects, "disk", "Disks", &columns)
 }

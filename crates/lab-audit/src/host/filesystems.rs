@@ -3,7 +3,7 @@
 
 use super::machine::{AuditedMachine, Probe};
 use crate::mounts::unescape;
-use crate::value::{Class, Thing, Value};
+use crate::value::{AuditObject, Class, Value};
 use lab_host::Root;
 use lab_model::audit::EvidenceTable;
 
@@ -39,7 +39,7 @@ pub const FILESYSTEM: Class = Class {
 };
 
 impl Probe for Filesystems {
-    fn observe(&self, machine: &AuditedMachine) -> Vec<Thing> {
+    fn observe(&self, machine: &AuditedMachine) -> Vec<AuditObject> {
         let root = &machine.root;
         let mounts = match root.text("proc/mounts") {
             Ok(mounts) => mounts,
@@ -55,7 +55,7 @@ impl Probe for Filesystems {
             ],
         );
         let trim_timer = trim_timer(machine);
-        let mut things: Vec<Thing> = Vec::new();
+        let mut objects: Vec<AuditObject> = Vec::new();
         for line in mounts.lines() {
             let words: Vec<&str> = line.split(' ').collect();
             let [device, folder, kind, options, ..] = words[..] else {
@@ -64,39 +64,39 @@ impl Probe for Filesystems {
             let name = unescape(folder);
             // If multiple filesystems are mounted on a directory, only the last filesystem is
             // visible.
-            things.retain(|thing| thing.name != name);
+            objects.retain(|object| object.name != name);
             if device.starts_with("/dev/") || kind == "zfs" || kind == "btrfs" {
-                let mut thing = filesystem(root, &name, [device, kind, options]);
-                thing.set_some("trim_timer", trim_timer.clone());
-                set_space(&space, &mut thing);
-                things.push(thing);
+                let mut object = filesystem(root, &name, [device, kind, options]);
+                object.set_some("trim_timer", trim_timer.clone());
+                set_space(&space, &mut object);
+                objects.push(object);
             }
         }
-        each_device_once(things)
+        each_device_once(objects)
     }
 }
 
 /// Returns an object that stands for all filesystems if they cannot be listed.
-fn placeholder(reason: &str) -> Thing {
-    let mut thing = Thing::new("filesystem", "/proc/mounts");
+fn placeholder(reason: &str) -> AuditObject {
+    let mut object = AuditObject::new("filesystem", "/proc/mounts");
     for (name, _) in FILESYSTEM.values {
-        thing.set(name, Value::Unknown(reason.into()));
+        object.set(name, Value::Unknown(reason.into()));
     }
-    thing
+    object
 }
 
 /// Keeps one filesystem per device: the filesystem with the shortest mount point.
-fn each_device_once(mut things: Vec<Thing>) -> Vec<Thing> {
-    things.sort_by_key(|thing| thing.name.len());
+fn each_device_once(mut objects: Vec<AuditObject>) -> Vec<AuditObject> {
+    objects.sort_by_key(|object| object.name.len());
     let mut devices = Vec::new();
-    things.retain(|thing| {
-        let device = thing.values.get("device").cloned();
+    objects.retain(|object| {
+        let device = object.values.get("device").cloned();
         let is_new = !devices.contains(&device);
         devices.push(device);
         is_new
     });
-    things.sort_by(|a, b| a.name.cmp(&b.name));
-    things
+    objects.sort_by(|a, b| a.name.cmp(&b.name));
+    objects
 }
 
 fn trim_timer(machine: &AuditedMachine) -> Option<Value> {
@@ -104,28 +104,28 @@ fn trim_timer(machine: &AuditedMachine) -> Option<Value> {
     system.first()?.values.get("trim_timer").cloned()
 }
 
-fn filesystem(root: &Root, name: &str, [device, kind, options]: [&str; 3]) -> Thing {
-    let mut thing = Thing::new("filesystem", name);
+fn filesystem(root: &Root, name: &str, [device, kind, options]: [&str; 3]) -> AuditObject {
+    let mut object = AuditObject::new("filesystem", name);
     let options: Vec<&str> = options.split(',').collect();
     let has = |option: &str| options.contains(&option);
-    thing.set("device", Value::word(device));
-    thing.set("type", Value::word(kind));
-    thing.set("options", Value::Word(options.join(",")));
+    object.set("device", Value::word(device));
+    object.set("type", Value::word(kind));
+    object.set("options", Value::Word(options.join(",")));
     if !has("ro") {
         let times = ["noatime", "relatime"]
             .into_iter()
             .find(|option| has(option));
-        thing.set("times", Value::word(times.unwrap_or("strictatime")));
+        object.set("times", Value::word(times.unwrap_or("strictatime")));
         let barriers = !(has("nobarrier") || has("barrier=0"));
-        thing.set("barriers", Value::Flag(barriers));
-        thing.set("synchronous", Value::Flag(has("sync")));
+        object.set("barriers", Value::Flag(barriers));
+        object.set("synchronous", Value::Flag(has("sync")));
         let discard = options
             .iter()
             .any(|o| *o == "discard" || o.starts_with("discard="));
-        thing.set("discard", Value::Flag(discard));
-        thing.set_some("disk_discards", can_discard(root, device).map(Value::Flag));
+        object.set("discard", Value::Flag(discard));
+        object.set_some("disk_discards", can_discard(root, device).map(Value::Flag));
     }
-    thing
+    object
 }
 
 /// Returns true if the disk under a device such as `/dev/sda1` or `/dev/mapper/vg-root` supports
@@ -144,14 +144,14 @@ fn can_discard(root: &Root, device: &str) -> Option<bool> {
     Some(discard_max > 0)
 }
 
-fn set_space(space: &Result<String, String>, thing: &mut Thing) {
+fn set_space(space: &Result<String, String>, object: &mut AuditObject) {
     const NAMES: [&str; 4] = ["size", "free", "used_share", "files_share"];
     let text = match space {
         Ok(text) => text,
-        Err(reason) => return thing.set_unknown(&NAMES, &format!("{reason}.")),
+        Err(reason) => return object.set_unknown(&NAMES, &format!("{reason}.")),
     };
     let row = text.lines().find_map(|line| {
-        let rest = line.strip_prefix(&thing.name)?.strip_prefix(' ')?;
+        let rest = line.strip_prefix(&object.name)?.strip_prefix(' ')?;
         let numbers: Vec<&str> = rest.split_whitespace().collect();
         (numbers.len() == 4).then(|| {
             numbers
@@ -161,21 +161,21 @@ fn set_space(space: &Result<String, String>, thing: &mut Thing) {
         })
     });
     let Some(numbers) = row else {
-        return thing.set_unknown(&NAMES, "df does not list the filesystem.");
+        return object.set_unknown(&NAMES, "df does not list the filesystem.");
     };
     let used = |size: u64, free: u64| Value::fraction(1.0 - free as f64 / size as f64);
     if let (Some(size @ 1..), Some(free)) = (numbers[0], numbers[1]) {
-        thing.set("size", Value::bytes(size));
-        thing.set("free", Value::bytes(free));
-        thing.set("used_share", used(size, free));
+        object.set("size", Value::bytes(size));
+        object.set("free", Value::bytes(free));
+        object.set("used_share", used(size, free));
     }
     if let (Some(files @ 1..), Some(free)) = (numbers[2], numbers[3]) {
-        thing.set("files_share", used(files, free));
+        object.set("files_share", used(files, free));
     }
 }
 
 /// Builds a table of the filesystems.
-pub fn table(things: &[Thing]) -> EvidenceTable {
+pub fn table(objects: &[AuditObject]) -> EvidenceTable {
     let columns = [
         ("", "filesystem"),
         ("device", "device"),
@@ -185,5 +185,5 @@ pub fn table(things: &[Thing]) -> EvidenceTable {
         ("used_share", "used"),
         ("free", "free"),
     ];
-    super::machine::table(things, "filesystem", "Filesystems", &columns)
+    super::machine::table(objects, "filesystem", "Filesystems", &columns)
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The machine that probes observe.
 
-use crate::value::{Thing, Value};
+use crate::value::{AuditObject, Value};
 use lab_host::{Gauge, Root};
 use lab_model::audit::{EvidenceTable, EvidenceValue};
 use serde::Deserialize;
@@ -14,7 +14,7 @@ const WATCH: Duration = Duration::from_millis(300);
 pub trait Probe {
     /// Returns objects of one or more classes. Different probes may set different values of the
     /// same object.
-    fn observe(&self, machine: &AuditedMachine) -> Vec<Thing>;
+    fn observe(&self, machine: &AuditedMachine) -> Vec<AuditObject>;
 }
 
 /// The input of the probes.
@@ -78,8 +78,8 @@ impl AuditedMachine {
     }
 
     /// Creates the single object of the class `host`.
-    pub(super) fn host(&self) -> Thing {
-        Thing::new("host", name(&self.root))
+    pub(super) fn host(&self) -> AuditObject {
+        AuditObject::new("host", name(&self.root))
     }
 
     /// Returns a value that can be observed only on a running machine. In a copy, the value is
@@ -148,17 +148,17 @@ pub(super) fn bracketed_word(text: &str) -> Option<String> {
 
 /// Builds a table with one row for each object of a class.
 pub(super) fn table(
-    things: &[Thing],
+    objects: &[AuditObject],
     class: &str,
     title: &str,
     columns: &[(&str, &str)],
 ) -> EvidenceTable {
     let headings = columns.iter().map(|(_, heading)| (*heading).to_owned());
-    let members = things.iter().filter(|thing| thing.class == class);
-    let row = |thing: &Thing| {
-        let name = EvidenceValue::Word(thing.name.clone());
+    let members = objects.iter().filter(|object| object.class == class);
+    let row = |object: &AuditObject| {
+        let name = EvidenceValue::Word(object.name.clone());
         let values = columns.iter().skip(1).map(|(name, _)| {
-            thing
+            object
                 .values
                 .get(name)
                 .map_or(EvidenceValue::Nothing, Value::evidence)

@@ -2,7 +2,7 @@
 //! Memory, swap and huge pages.
 
 use super::machine::{AuditedMachine, Probe, bracketed_word, field};
-use crate::value::{Thing, Value};
+use crate::value::{AuditObject, Value};
 use lab_host::Root;
 
 pub struct Memory;
@@ -23,7 +23,7 @@ const MEMINFO: [&str; 7] = [
 ];
 
 impl Probe for Memory {
-    fn observe(&self, machine: &AuditedMachine) -> Vec<Thing> {
+    fn observe(&self, machine: &AuditedMachine) -> Vec<AuditObject> {
         let root = &machine.root;
         let mut host = machine.host();
         match root.text("proc/meminfo") {
@@ -57,7 +57,7 @@ impl Probe for Memory {
     }
 }
 
-fn meminfo(text: &str, host: &mut Thing) {
+fn meminfo(text: &str, host: &mut AuditObject) {
     let bytes = |name: &str| field(text, name).map(|kib| kib * 1024);
     let fraction = |used: u64, whole: u64| Value::fraction(used as f64 / whole.max(1) as f64);
     let total = bytes("MemTotal");
@@ -103,7 +103,7 @@ fn swap_on_disk(root: &Root) -> Result<bool, String> {
 ///
 /// The limit is `vm.dirty_bytes`. If `vm.dirty_bytes` is 0, it is `vm.dirty_ratio` percent of the
 /// available memory.
-fn dirty_limit(root: &Root, host: &Thing) -> Result<u64, String> {
+fn dirty_limit(root: &Root, host: &AuditObject) -> Result<u64, String> {
     match root.required_number("proc/sys/vm/dirty_bytes")? {
         0 => {
             let ratio = root.required_number("proc/sys/vm/dirty_ratio")? as f64 / 100.0;

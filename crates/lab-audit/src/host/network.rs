@@ -2,7 +2,7 @@
 //! Ports, queues and the kernel's connection counters.
 
 use super::machine::{AuditedMachine, Probe};
-use crate::value::{Thing, Value};
+use crate::value::{AuditObject, Value};
 use lab_host::Root;
 use lab_host::netstat::counter;
 use lab_model::Unit;
@@ -17,7 +17,7 @@ const REUSED_AFTER_S: f64 = 1.0;
 const IPV4: &str = "proc/sys/net/ipv4";
 
 impl Probe for HostNetwork {
-    fn observe(&self, machine: &AuditedMachine) -> Vec<Thing> {
+    fn observe(&self, machine: &AuditedMachine) -> Vec<AuditObject> {
         let root = &machine.root;
         let mut host = machine.host();
         let count = |n: u64| Value::count(n, "connections");
@@ -74,7 +74,7 @@ impl Probe for HostNetwork {
 /// fraction of `rate`.
 ///
 /// `rate` is the highest connection rate that the available ports allow, in connections per second.
-fn set_load_fraction(connects: Option<f64>, rate: f64, host: &mut Thing) {
+fn set_load_fraction(connects: Option<f64>, rate: f64, host: &mut AuditObject) {
     let unknown = || Value::word("unknown");
     let per_second = |n: f64| Value::Number(n, Unit::PerSecond("connections".into()));
     host.set("load_connects", connects.map_or_else(unknown, per_second));
@@ -138,7 +138,7 @@ fn tw_recycle(root: &Root) -> Value {
     }
 }
 
-fn set_counters(root: &Root, host: &mut Thing) {
+fn set_counters(root: &Root, host: &mut AuditObject) {
     let netstat = root.text("proc/net/netstat");
     let names = [
         ("listen_overflows", "ListenOverflows"),

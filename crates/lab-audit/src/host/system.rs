@@ -2,13 +2,13 @@
 //! Limits, random numbers, timers and other system settings that affect every program.
 
 use super::machine::{AuditedMachine, Probe};
-use crate::value::{Thing, Value};
+use crate::value::{AuditObject, Value};
 use lab_host::Root;
 
 pub struct System;
 
 impl Probe for System {
-    fn observe(&self, machine: &AuditedMachine) -> Vec<Thing> {
+    fn observe(&self, machine: &AuditedMachine) -> Vec<AuditObject> {
         let root = &machine.root;
         let mut host = machine.host();
         let (soft, hard) = open_files(root);

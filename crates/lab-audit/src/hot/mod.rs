@@ -13,7 +13,7 @@ pub use activity::WatchedFolders;
 pub use plan::{HotTarget, Placement};
 
 use crate::extra::Extra;
-use crate::value::{Class, Thing, Value};
+use crate::value::{AuditObject, Class, Value};
 use crate::wording;
 use activity::{Activities, Activity, DAY};
 use events::Events;
@@ -164,10 +164,10 @@ pub fn extra(
         Some(fast) => script::script(&folders, fast),
         None => Err(wording::NO_FAST_FILESYSTEM.into()),
     };
-    let mut things: Vec<Thing> = folders.iter().map(|f| f.thing(fast)).collect();
-    things.push(watch_thing(watched));
+    let mut objects: Vec<AuditObject> = folders.iter().map(|f| f.object(fast)).collect();
+    objects.push(watch_object(watched));
     let extra = Extra {
-        things,
+        objects,
         facts: facts(watched),
         tables: vec![folders_table(&folders, watched), disks_table(watched)],
         chart: Some(pareto(
@@ -190,18 +190,18 @@ fn rank_folders(watched: &FolderActivity) -> Vec<(PathBuf, Activity)> {
     folders
 }
 
-fn watch_thing(watched: &FolderActivity) -> Thing {
-    let mut thing = Thing::new("watch", watched.scope.under.display().to_string());
+fn watch_object(watched: &FolderActivity) -> AuditObject {
+    let mut object = AuditObject::new("watch", watched.scope.under.display().to_string());
     let method = match watched.without_events {
         None => "fanotify",
         Some(_) => "times of files",
     };
-    thing.set("way", Value::word(method));
+    object.set("way", Value::word(method));
     let reason = watched.without_events.as_deref().unwrap_or("–");
-    thing.set("why", Value::word(reason));
-    thing.set("lasted", Value::ns(watched.seconds * 1e9));
-    thing.set("complete", Value::Flag(watched.is_complete));
-    thing
+    object.set("why", Value::word(reason));
+    object.set("lasted", Value::ns(watched.seconds * 1e9));
+    object.set("complete", Value::Flag(watched.is_complete));
+    object
 }
 
 fn facts(watched: &FolderActivity) -> Vec<(String, String)> {

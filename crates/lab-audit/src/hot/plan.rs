@@ -7,7 +7,7 @@ use super::fstab::{escape, unescape};
 use super::scan;
 use crate::mounts::mount_points;
 use crate::smart::{Endurance, Smart};
-use crate::value::{Thing, Value};
+use crate::value::{AuditObject, Value};
 use crate::wording;
 use lab_host::Medium;
 use lab_host::Root;
@@ -288,8 +288,8 @@ impl WatchedFolder {
     }
 
     /// Describes the directory as an object that rules judge.
-    pub fn thing(&self, fast: Option<&HotTarget>) -> Thing {
-        let mut thing = Thing::new("folder", self.path.display().to_string());
+    pub fn object(&self, fast: Option<&HotTarget>) -> AuditObject {
+        let mut object = AuditObject::new("folder", self.path.display().to_string());
         let Activity {
             opens,
             read,
@@ -297,35 +297,35 @@ impl WatchedFolder {
         } = self.activity;
         let bytes = |n: f64| Value::Number(n.round(), Unit::Bytes);
         let a_day = |n: f64| bytes(n / self.seconds * DAY);
-        thing.set("opens", Value::count(opens as u64, "opens"));
-        thing.set("read", bytes(read));
-        thing.set("written", bytes(written));
-        thing.set("read_share", Value::fraction(self.read_fraction()));
-        thing.set("read_day", a_day(read));
-        thing.set("written_day", a_day(written));
+        object.set("opens", Value::count(opens as u64, "opens"));
+        object.set("read", bytes(read));
+        object.set("written", bytes(written));
+        object.set("read_share", Value::fraction(self.read_fraction()));
+        object.set("read_day", a_day(read));
+        object.set("written_day", a_day(written));
         let size = self.size.map(Value::bytes);
         let uncounted = || Value::Unknown("The directory has too many files to count.".into());
-        thing.set("size", size.unwrap_or_else(uncounted));
-        thing.set("heat", Value::Number(self.heat(), Unit::Ratio));
+        object.set("size", size.unwrap_or_else(uncounted));
+        object.set("heat", Value::Number(self.heat(), Unit::Ratio));
         let disk = self.disk.as_deref().unwrap_or("no disk");
-        thing.set("disk", Value::word(disk));
+        object.set("disk", Value::word(disk));
         let medium = |disk: &String| Medium::detect(&Root::live(), disk).word();
         let medium = self.disk.as_ref().map_or("unknown", medium);
-        thing.set("medium", Value::word(medium));
-        thing.set("place", Value::word(self.placement.name()));
+        object.set("medium", Value::word(medium));
+        object.set("place", Value::word(self.placement.name()));
         let mount = fast.map(|fast| fast.mount.display().to_string());
-        thing.set("fast", Value::word(mount.as_deref().unwrap_or("–")));
-        thing.set("tmpfs", Value::Word(self.tmpfs()));
-        self.endurance(fast, &mut thing);
-        thing
+        object.set("fast", Value::word(mount.as_deref().unwrap_or("–")));
+        object.set("tmpfs", Value::Word(self.tmpfs()));
+        self.endurance(fast, &mut object);
+        object
     }
 
     /// Sets the remaining lifetime of the directory's current disk and of the fast disk, assuming
     /// that only this directory is written.
-    fn endurance(&self, fast: Option<&HotTarget>, thing: &mut Thing) {
+    fn endurance(&self, fast: Option<&HotTarget>, object: &mut AuditObject) {
         let days = |days: f64| Value::ns(days * DAY * 1e9);
         if let Some(days_lasting) = self.fast_days_left() {
-            thing.set("fast_lasts", days(days_lasting));
+            object.set("fast_lasts", days(days_lasting));
         }
         let of_fast = || Some((&fast?.disk, self.fast_endurance?)).filter(|_| self.on_fast);
         let of_own_disk = self.disk.as_ref().zip(self.own_endurance);
@@ -333,10 +333,10 @@ impl WatchedFolder {
             return;
         };
         if let Some(days_lasting) = self.days_left(endurance) {
-            thing.set("endurance_of", Value::word(disk));
-            thing.set("endurance_left", Value::bytes(endurance.left as u64));
-            thing.set("endurance_by", Value::word(endurance.by));
-            thing.set("endurance_lasts", days(days_lasting));
+            object.set("endurance_of", Value::word(disk));
+            object.set("endurance_left", Value::bytes(endurance.left as u64));
+            object.set("endurance_by", Value::word(endurance.by));
+            object.set("endurance_lasts", days(days_lasting));
         }
     }
 

@@ -12,7 +12,7 @@ mod turns;
 
 use crate::judge::judge;
 use crate::rule::{self, Rule, RuleError};
-use crate::value::{Class, Thing, Value};
+use crate::value::{AuditObject, Class, Value};
 use lab_host::Root;
 use lab_host::namespace::{Namespace, NamespacePair};
 use lab_load::IpFamily;
@@ -304,15 +304,15 @@ pub fn audit(observations: &[NetObservation], rules: &[Rule]) -> Audit {
             network_answers
         }
     };
-    let things = observations
+    let objects = observations
         .iter()
-        .flat_map(|observation| things(observation, is_reachable(observation)));
-    let mut things: Vec<Thing> = things.collect();
+        .flat_map(|observation| objects(observation, is_reachable(observation)));
+    let mut objects: Vec<AuditObject> = objects.collect();
     if observations
         .iter()
         .any(|observation| observation.target.port != 0)
     {
-        things.push(resolvers_thing());
+        objects.push(resolvers_object());
     }
     Audit {
         waivers: Vec::new(),
@@ -323,7 +323,7 @@ pub fn audit(observations: &[NetObservation], rules: &[Rule]) -> Audit {
             .map(|observation| observation.target.name.clone())
             .collect(),
         facts: facts(observations),
-        findings: judge(rules, &things, &CLASSES),
+        findings: judge(rules, &objects, &CLASSES),
         tables: vec![steps_table(observations), ratio_table(observations)],
         chart: chart(observations),
     }
@@ -342,25 +342,25 @@ fn has_response(observation: &NetObservation) -> bool {
 }
 
 /// Returns the objects that rules judge. `reached` is true if any address responded.
-fn things(observation: &NetObservation, reached: bool) -> Vec<Thing> {
-    let mut things = Vec::from_iter(name_thing(observation));
+fn objects(observation: &NetObservation, reached: bool) -> Vec<AuditObject> {
+    let mut objects = Vec::from_iter(name_object(observation));
     let Ok(sides) = &observation.sides else {
-        return things;
+        return objects;
     };
-    things.extend(
+    objects.extend(
         sides
             .iter()
-            .map(|side| address_thing(observation, side, reached)),
+            .map(|side| address_object(observation, side, reached)),
     );
     let missing = observation.missing.iter();
-    things.extend(missing.map(|(address, reason)| missing_address(observation, *address, reason)));
-    things.extend(pair_thing(observation, sides));
-    things
+    objects.extend(missing.map(|(address, reason)| missing_address(observation, *address, reason)));
+    objects.extend(pair_object(observation, sides));
+    objects
 }
 
 /// Describes the name, unless the target is an address.
-fn name_thing(observation: &NetObservation) -> Option<Thing> {
-    let mut name = Thing::new("name", &observation.target.name);
+fn name_object(observation: &NetObservation) -> Option<AuditObject> {
+    let mut name = AuditObject::new("name", &observation.target.name);
     name.set("lookup", Value::ns(observation.lookup_ns?));
     match &observation.sides {
         Ok(sides) => {
@@ -378,8 +378,8 @@ fn name_thing(observation: &NetObservation) -> Option<Thing> {
 }
 
 /// Describes a loopback address that this machine lacks.
-fn missing_address(observation: &NetObservation, address: IpAddr, reason: &str) -> Thing {
-    let mut thing = Thing::new(
+fn missing_address(observation: &NetObservation, address: IpAddr, reason: &str) -> AuditObject {
+    let mut object = AuditObject::new(
         "address",
         format!("{} ({address})", observation.target.name),
     );
@@ -391,16 +391,16 @@ fn missing_address(observation: &NetObservation, address: IpAddr, reason: &str) 
         "mtu",
         "larger",
     ];
-    thing.set_unknown(&NAMES, &reason);
-    thing
+    object.set_unknown(&NAMES, &reason);
+    object
 }
 
-fn address_thing(observation: &NetObservation, side: &AddressTurns, reached: bool) -> Thing {
-    let mut thing = Thing::new(
+fn address_object(observation: &NetObservation, side: &AddressTurns, reached: bool) -> AuditObject {
+    let mut object = AuditObject::new(
         "address",
         format!("{} ({})", observation.target.name, side.address.ip()),
     );
-    thing.set("family", Value::word(side.family.name()));
+    object.set("family", Value::word(side.family.name()));
     let connects = times(observation, side.family, NetStep::Connect);
     let attempts = turn_count(observation, side.family);
     let unreachable = side
@@ -409,33 +409,33 @@ fn address_thing(observation: &NetObservation, side: &AddressTurns, reached: boo
     match unreachable {
         Some(reason) => {
             let reason = format!("This machine has no route to the address: {reason}.");
-            thing.set_unknown(&["failed_share", "large_answered"], &reason);
+            object.set_unknown(&["failed_share", "large_answered"], &reason);
         }
         None if !reached => {
             let reason = "Nothing responded: the cause may be the network or the servers.";
-            thing.set_unknown(&["failed_share", "large_answered"], reason);
+            object.set_unknown(&["failed_share", "large_answered"], reason);
         }
         None => {
             let failed = attempts - connects.len();
-            thing.set(
+            object.set(
                 "failed_share",
                 Value::fraction(failed as f64 / attempts.max(1) as f64),
             );
-            thing.set_some("large_answered", side.large_got_response.map(Value::Flag));
-            thing.set_some("small_answered", side.small_got_response.map(Value::Flag));
-            set_failure(side, &mut thing);
+            object.set_some("large_answered", side.large_got_response.map(Value::Flag));
+            object.set_some("small_answered", side.small_got_response.map(Value::Flag));
+            set_failure(side, &mut object);
         }
     }
-    set_later_failures(observation, side, connects.len(), &mut thing);
-    thing.set_some("connect", median(&connects).map(Value::ns));
-    set_round_trip(observation, side, &mut thing);
+    set_later_failures(observation, side, connects.len(), &mut object);
+    object.set_some("connect", median(&connects).map(Value::ns));
+    set_round_trip(observation, side, &mut object);
     if observation.target.port != 0 {
         let reverse = &observation.names[side.family as usize].reverse;
         let named = |name: Option<String>| Value::Word(name.unwrap_or("none".into()));
-        thing.set_result("reverse", reverse.clone(), named);
+        object.set_result("reverse", reverse.clone(), named);
     }
-    set_mtu(side, &mut thing);
-    thing
+    set_mtu(side, &mut object);
+    object
 }
 
 fn turn_count(observation: &NetObservation, family: IpFamily) -> usize {
@@ -447,10 +447,10 @@ fn turn_count(observation: &NetObservation, family: IpFamily) -> usize {
 }
 
 /// Sets the kind and the duration of failed connections, if any connection failed.
-fn set_failure(side: &AddressTurns, thing: &mut Thing) {
+fn set_failure(side: &AddressTurns, object: &mut AuditObject) {
     if let Some(after) = side.failed_after {
-        thing.set("failing", Value::word(side.failing()));
-        thing.set("failed_after", Value::ns(after.as_nanos() as f64));
+        object.set("failing", Value::word(side.failing()));
+        object.set("failed_after", Value::ns(after.as_nanos() as f64));
     }
 }
 
@@ -459,7 +459,7 @@ fn set_later_failures(
     observation: &NetObservation,
     side: &AddressTurns,
     connected: usize,
-    thing: &mut Thing,
+    object: &mut AuditObject,
 ) {
     let failed_fraction = |attempts: usize, step| {
         let successes = times(observation, side.family, step).len();
@@ -477,19 +477,19 @@ fn set_later_failures(
         } else {
             Value::fraction(fraction)
         };
-        thing.set("tls_failed_share", fraction);
-        thing.set("tls_failure", reason);
+        object.set("tls_failed_share", fraction);
+        object.set("tls_failure", reason);
         attempts = successes;
     }
     if attempts > 0 {
         let (_, fraction, reason) = failed_fraction(attempts, NetStep::FirstByte);
-        thing.set("unanswered_share", Value::fraction(fraction));
-        thing.set("unanswered", reason);
+        object.set("unanswered_share", Value::fraction(fraction));
+        object.set("unanswered", reason);
     }
 }
 
 /// Sets the MTU of the path to an address.
-fn set_mtu(side: &AddressTurns, thing: &mut Thing) {
+fn set_mtu(side: &AddressTurns, object: &mut AuditObject) {
     let (mtu, by) = match &side.path {
         Some(path) => (
             Some(path.mtu),
@@ -497,26 +497,26 @@ fn set_mtu(side: &AddressTurns, thing: &mut Thing) {
         ),
         None => (side.mtu, "according to this machine after a large request"),
     };
-    thing.set_some("mtu", mtu.map(|mtu| Value::count(mtu.into(), "bytes")));
-    thing.set("mtu_by", Value::word(by));
+    object.set_some("mtu", mtu.map(|mtu| Value::count(mtu.into(), "bytes")));
+    object.set("mtu_by", Value::word(by));
     let unknown = || match &side.echoes {
         Err(reason) => Value::Unknown(format!("{reason}.")),
         Ok(_) => Value::Unknown("The address does not reply to echo requests.".into()),
     };
     match &side.path {
-        Some(path) => thing.set("larger", Value::word(path.beyond.word())),
-        None if side.address.ip().is_loopback() => thing.set("larger", Value::word("not tried")),
-        None => thing.set("larger", unknown()),
+        Some(path) => object.set("larger", Value::word(path.beyond.word())),
+        None if side.address.ip().is_loopback() => object.set("larger", Value::word("not tried")),
+        None => object.set("larger", unknown()),
     }
 }
 
 /// Describes the resolvers of this machine, and queries the resolvers that have an IPv6 address.
-fn resolvers_thing() -> Thing {
+fn resolvers_object() -> AuditObject {
     let text = Root::live().text("etc/resolv.conf").unwrap_or_default();
     let resolvers = names::resolvers(&text);
-    let mut thing = Thing::new("resolvers", "/etc/resolv.conf");
+    let mut object = AuditObject::new("resolvers", "/etc/resolv.conf");
     let texts: Vec<String> = resolvers.iter().map(ToString::to_string).collect();
-    thing.set("addresses", Value::Word(texts.join(", ")));
+    object.set("addresses", Value::Word(texts.join(", ")));
     let v6 = resolvers.iter().filter(|resolver| resolver.is_ipv6());
     let responses: Vec<Result<bool, String>> = v6.map(|r| names::responds(*r)).collect();
     let over_ipv6 = match responses.iter().find(|response| response.is_err()) {
@@ -527,14 +527,14 @@ fn resolvers_thing() -> Thing {
         Some(Err(reason)) => Value::Unknown(reason.clone()),
         _ => Value::Flag(false),
     };
-    thing.set("over_ipv6", over_ipv6);
-    thing
+    object.set("over_ipv6", over_ipv6);
+    object
 }
 
 /// Sets the round-trip time, the fraction of lost echo requests and the number of hops.
 ///
 /// The round-trip time comes from ICMP if the address replies, otherwise from TCP connection times.
-fn set_round_trip(observation: &NetObservation, side: &AddressTurns, thing: &mut Thing) {
+fn set_round_trip(observation: &NetObservation, side: &AddressTurns, object: &mut AuditObject) {
     let echoes = times(observation, side.family, NetStep::Echo);
     let connects = times(observation, side.family, NetStep::Connect);
     let (median_ns, by) = match (echoes.is_empty(), &side.echoes) {
@@ -542,15 +542,15 @@ fn set_round_trip(observation: &NetObservation, side: &AddressTurns, thing: &mut
         (true, Ok(_)) => (median(&connects), "TCP: no reply over ICMP".to_owned()),
         (true, Err(reason)) => (median(&connects), format!("TCP: {reason}")),
     };
-    thing.set_some("round_trip", median_ns.map(Value::ns));
-    thing.set("round_trip_by", Value::Word(by));
+    object.set_some("round_trip", median_ns.map(Value::ns));
+    object.set("round_trip_by", Value::Word(by));
     let lost = match &side.echoes {
         Err(reason) => Value::Unknown(format!("{reason}.")),
         Ok([_, 0]) => Value::Unknown("The address does not reply to echo requests.".into()),
         Ok([sent, replies]) => Value::fraction(f64::from(sent - replies) / f64::from(*sent)),
     };
-    thing.set("lost_share", lost);
-    thing.set_some(
+    object.set("lost_share", lost);
+    object.set_some(
         "hops",
         side.hops.map(|hops| Value::count(hops.into(), "routers")),
     );
@@ -558,14 +558,14 @@ fn set_round_trip(observation: &NetObservation, side: &AddressTurns, thing: &mut
 
 /// Sets the value that shows if both addresses belong to the same machine, judging by their
 /// canonical and reverse names.
-fn set_ends([v4, v6]: &[AddressNames; 2], thing: &mut Thing) {
+fn set_ends([v4, v6]: &[AddressNames; 2], object: &mut AuditObject) {
     let canonical = [v4, v6].map(|names| names.canonical.as_deref());
     let reverse = [v4, v6].map(AddressNames::reverse_name);
     let name_or_none = |name: Option<&str>| Value::word(name.unwrap_or("none"));
-    thing.set("canonical4", name_or_none(canonical[0]));
-    thing.set("canonical6", name_or_none(canonical[1]));
-    thing.set("reverse4", name_or_none(reverse[0]));
-    thing.set("reverse6", name_or_none(reverse[1]));
+    object.set("canonical4", name_or_none(canonical[0]));
+    object.set("canonical6", name_or_none(canonical[1]));
+    object.set("reverse4", name_or_none(reverse[0]));
+    object.set("reverse6", name_or_none(reverse[1]));
     let differ = |names: [Option<&str>; 2]| Some(names[0]? != names[1]?);
     let same_end = match (differ(canonical), differ(reverse)) {
         (Some(true), _) | (_, Some(true)) => Value::word("no"),
@@ -575,32 +575,32 @@ fn set_ends([v4, v6]: &[AddressNames; 2], thing: &mut Thing) {
                 .into(),
         ),
     };
-    thing.set("same_end", same_end);
+    object.set("same_end", same_end);
 }
 
 /// Compares both families, if both were measured.
-fn pair_thing(observation: &NetObservation, sides: &[AddressTurns]) -> Option<Thing> {
+fn pair_object(observation: &NetObservation, sides: &[AddressTurns]) -> Option<AuditObject> {
     let [first, second] = sides else { return None };
-    let mut thing = Thing::new("pair", &observation.target.name);
+    let mut object = AuditObject::new("pair", &observation.target.name);
     // For a name, the system defines which family is tried first. Plain addresses have no order.
     if observation.lookup_ns.is_some() {
-        set_ends(&observation.names, &mut thing);
-        thing.set("first", Value::word(first.family.name()));
+        set_ends(&observation.names, &mut object);
+        object.set("first", Value::word(first.family.name()));
         let medians =
             [first, second].map(|s| median(&times(observation, s.family, NetStep::Connect)));
-        set_happy_eyeballs([first, second], medians, &mut thing);
+        set_happy_eyeballs([first, second], medians, &mut object);
     }
     let medians_by_family = [IpFamily::V4, IpFamily::V6]
         .map(|family| median(&times(observation, family, NetStep::Connect)));
-    thing.set_some("connect4", medians_by_family[0].map(Value::ns));
-    thing.set_some("connect6", medians_by_family[1].map(Value::ns));
+    object.set_some("connect4", medians_by_family[0].map(Value::ns));
+    object.set_some("connect6", medians_by_family[1].map(Value::ns));
     let ratio = ratio(observation, NetStep::Connect);
     for (index, name) in ["ratio", "ratio_low", "ratio_high"].into_iter().enumerate() {
         let reason = "Fewer than six rounds have successful turns of both families.";
         let figure = ratio.map(|ratio| ratio[index]).ok_or(reason.into());
-        thing.set_result(name, figure, |n| Value::Number(n, Unit::Ratio));
+        object.set_result(name, figure, |n| Value::Number(n, Unit::Ratio));
     }
-    Some(thing)
+    Some(object)
 }
 
 /// Sets the family that Happy Eyeballs prefers, and the delay if that family is unreachable.
@@ -609,7 +609,7 @@ fn pair_thing(observation: &NetObservation, sides: &[AddressTurns]) -> Option<Th
 fn set_happy_eyeballs(
     [first, second]: [&AddressTurns; 2],
     times: [Option<f64>; 2],
-    thing: &mut Thing,
+    object: &mut AuditObject,
 ) {
     let delay = ATTEMPT_DELAY.as_nanos() as f64;
     let [first_name, second_name] = [first, second].map(|side| side.family.name());
@@ -623,13 +623,13 @@ fn set_happy_eyeballs(
         [Some(one), Some(other)] if one > delay + other => (Ok(false), second_name),
         [Some(_), _] => (Ok(false), first_name),
     };
-    thing.set_result("first_fails", fails, Value::Flag);
+    object.set_result("first_fails", fails, Value::Flag);
     let failing = first.failed_after.map(|_| Value::word(first.failing()));
-    thing.set_some("first_failing", failing);
-    thing.set("taken", Value::word(taken));
+    object.set_some("first_failing", failing);
+    object.set("taken", Value::word(taken));
     let wait_ns = first.failed_after.unwrap_or(ATTEMPT_DELAY);
     let wait_ns = wait_ns.min(ATTEMPT_DELAY).as_nanos() as f64;
-    thing.set("late", Value::ns(wait_ns));
+    object.set("late", Value::ns(wait_ns));
     let reserve = match times {
         [Some(one), Some(other)] => format!(
             "If {first_name} were unreachable, a connection would take {} instead of {}.",
@@ -639,7 +639,7 @@ fn set_happy_eyeballs(
         [_, None] => format!("If {first_name} were unreachable, nothing would respond."),
         [None, Some(_)] => format!("{second_name} responds instead."),
     };
-    thing.set("reserve", Value::Word(reserve));
+    object.set("reserve", Value::Word(reserve));
 }
 
 fn times(observation: &NetObservation, family: IpFamily, step: NetStep) -> Vec<f64> {
@@ -788,9 +788,9 @@ fn ratio_table(observations: &[NetObservation]) -> EvidenceTable {
 
 /// Describes how the round trip was measured, and the result.
 fn round_trip_text(observation: &NetObservation, side: &AddressTurns) -> String {
-    let mut thing = Thing::new("address", "");
-    set_round_trip(observation, side, &mut thing);
-    let text = |name: &str| rule::value_text(thing.values.get(name));
+    let mut object = AuditObject::new("address", "");
+    set_round_trip(observation, side, &mut object);
+    let text = |name: &str| rule::value_text(object.values.get(name));
     let (time, by, hops) = (text("round_trip"), text("round_trip_by"), text("hops"));
     match side.hops {
         None => format!("{time} with {by}"),
@@ -857,9 +857,9 @@ mod tests {
     #[test]
     fn other_names_behind_the_families_are_other_ends() {
         let same_end = |v4: AddressNames, v6: AddressNames| {
-            let mut thing = Thing::new("pair", "a.example");
-            set_ends(&[v4, v6], &mut thing);
-            thing.values["same_end"].text()
+            let mut object = AuditObject::new("pair", "a.example");
+            set_ends(&[v4, v6], &mut object);
+            object.values["same_end"].text()
         };
         let alias_of = |alias| names(Some(alias), None);
         assert_eq!(
@@ -892,10 +892,10 @@ mod tests {
         let side = |address: &str| AddressTurns::new(address.parse().expect("an address"));
         let (mut first, second) = (side("[2001:db8::1]:443"), side("192.0.2.1:443"));
         change(&mut first);
-        let mut thing = Thing::new("pair", "a.example");
+        let mut object = AuditObject::new("pair", "a.example");
         let times = times_ms.map(|ms| ms.map(|ms| ms * 1e6));
-        set_happy_eyeballs([&first, &second], times, &mut thing);
-        ["first_fails", "taken", "reserve"].map(|name| thing.values[name].text())
+        set_happy_eyeballs([&first, &second], times, &mut object);
+        ["first_fails", "taken", "reserve"].map(|name| object.values[name].text())
     }
 
     #[test]

@@ -51,7 +51,7 @@ impl JudgedInBoth<'_> {
         let [before, after] = self.states();
         let are_known = before.is_seen() && after.is_seen();
         match rank(after).cmp(&rank(before)) {
-            _ if !are_known => Tone::Undecided,
+            _ if !are_known => Tone::Inconclusive,
             std::cmp::Ordering::Less => Tone::Better,
             std::cmp::Ordering::Greater => Tone::Worse,
             std::cmp::Ordering::Equal => Tone::Plain,
@@ -106,17 +106,17 @@ pub fn gates(report: &ChangedReport, conditions: &[WorseCondition]) -> Vec<Gate>
 
 /// Pairs findings by rule and object, in the order of the second audit.
 fn compare<'a>(before: &'a Audit, after: &'a Audit) -> ComparedAudits<'a> {
-    let [first, second] = [before, after].map(|audit| things(audit, [before, after]));
-    let find = |all: &[Thing<'a>], (object, finding): Thing| {
-        let same = |(other, f): &&Thing<'a>| f.rule == finding.rule && *other == object;
+    let [first, second] = [before, after].map(|audit| objects(audit, [before, after]));
+    let find = |all: &[ObjectFinding<'a>], (object, finding): ObjectFinding| {
+        let same = |(other, f): &&ObjectFinding<'a>| f.rule == finding.rule && *other == object;
         all.iter().find(same).map(|(_, finding)| *finding)
     };
-    let pair = |thing: &Thing<'a>| {
-        let (before, after) = (find(&first, *thing)?, thing.1);
+    let pair = |object: &ObjectFinding<'a>| {
+        let (before, after) = (find(&first, *object)?, object.1);
         Some(JudgedInBoth { before, after })
     };
-    let only = |all: &[Thing<'a>], other: &[Thing<'a>]| -> Vec<&'a AuditFinding> {
-        let alone = all.iter().filter(|thing| find(other, **thing).is_none());
+    let only = |all: &[ObjectFinding<'a>], other: &[ObjectFinding<'a>]| -> Vec<&'a AuditFinding> {
+        let alone = all.iter().filter(|object| find(other, **object).is_none());
         alone.map(|(_, finding)| *finding).collect()
     };
     ComparedAudits {
@@ -126,13 +126,13 @@ fn compare<'a>(before: &'a Audit, after: &'a Audit) -> ComparedAudits<'a> {
 }
 
 /// The name of an object, and a finding about it.
-type Thing<'a> = (&'a str, &'a AuditFinding);
+type ObjectFinding<'a> = (&'a str, &'a AuditFinding);
 
 /// Returns an audit's findings about objects.
 ///
 /// The name is empty if the finding covers the whole audit. If a rule has a finding about multiple objects in either
 /// audit, only the worst finding is returned, because the lists of names may differ between the audits.
-fn things<'a>(audit: &'a Audit, audits: [&Audit; 2]) -> Vec<Thing<'a>> {
+fn objects<'a>(audit: &'a Audit, audits: [&Audit; 2]) -> Vec<ObjectFinding<'a>> {
     let together = |rule: &str| {
         let mut all = audits.iter().flat_map(|audit| &audit.findings);
         all.any(|f| f.rule == rule && is_list(f))
@@ -141,7 +141,7 @@ fn things<'a>(audit: &'a Audit, audits: [&Audit; 2]) -> Vec<Thing<'a>> {
         let same = audit.findings.iter().filter(|f| f.rule == finding.rule);
         same.map(|f| f.state).min() == Some(finding.state)
     };
-    let thing = |finding: &'a AuditFinding| {
+    let object = |finding: &'a AuditFinding| {
         let object = finding.place.as_str();
         let nothing = finding.state == State::NotApplicable && object.is_empty();
         match (nothing, together(&finding.rule)) {
@@ -151,13 +151,13 @@ fn things<'a>(audit: &'a Audit, audits: [&Audit; 2]) -> Vec<Thing<'a>> {
             (_, false) => Some((object, finding)),
         }
     };
-    audit.findings.iter().filter_map(thing).collect()
+    audit.findings.iter().filter_map(object).collect()
 }
 
 /// Returns true if a finding is about multiple objects.
 fn is_list(finding: &AuditFinding) -> bool {
     let mut evidence = finding.evidence.iter();
-    evidence.any(|evidence| evidence.name == "things")
+    evidence.any(|evidence| evidence.name == "objects")
 }
 
 fn answer(
@@ -184,7 +184,7 @@ fn answer(
     findings.extend(in_one(alone));
     let unseen = changed
         .iter()
-        .filter(|pair| pair.tone() == Tone::Undecided)
+        .filter(|pair| pair.tone() == Tone::Inconclusive)
         .count();
     Answer {
         chart: None,
@@ -203,7 +203,7 @@ fn counts([before, after]: [&Audit; 2]) -> Finding {
 fn other_targets([before, after]: [&Audit; 2]) -> Option<Finding> {
     (before.targets != after.targets).then(|| {
         let text = wording::other_targets([&before.targets, &after.targets]);
-        Finding::new(wording::OTHER_TARGETS, text, Tone::Undecided)
+        Finding::new(wording::OTHER_TARGETS, text, Tone::Inconclusive)
     })
 }
 
@@ -219,7 +219,7 @@ fn in_one(alone: &[Vec<&AuditFinding>; 2]) -> Option<Finding> {
     let all = alone.iter().map(Vec::len).sum::<usize>();
     let text = wording::in_one_only(&sides);
     let label = wording::counted_label(wording::ALONE, all);
-    (all > 0).then(|| Finding::new(label, text, Tone::Undecided))
+    (all > 0).then(|| Finding::new(label, text, Tone::Inconclusive))
 }
 
 fn states_table(changed: &[&JudgedInBoth]) -> Table {

@@ -203,7 +203,7 @@ pub(super) fn tone(state: State) -> Tone {
     match state {
         State::Bad => Tone::Worse,
         State::Good => Tone::Better,
-        State::Unknown => Tone::Undecided,
+        State::Unknown => Tone::Inconclusive,
         State::Advice | State::NotApplicable => Tone::Plain,
     }
 }

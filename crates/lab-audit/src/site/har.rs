@@ -3,13 +3,13 @@
 
 use super::address::redact;
 use super::client::{MAX_BODY, PageResponse};
-use super::resource::{Resource, no_response_thing};
+use super::resource::{Resource, no_response_object};
 use super::server::{Redirects, describe_from_response};
 use super::visit::Site;
 use crate::cookies::cookie::split_set_cookie;
 use crate::cookies::input::{Collector, har_set_cookies};
 use crate::date::now;
-use crate::value::{Thing, Value, counted};
+use crate::value::{AuditObject, Value, counted};
 use crate::wording;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -111,7 +111,7 @@ pub fn of_har(text: &str) -> Result<(Url, Site), String> {
     let (own_entries, other_entries): (Vec<&EntryWithResponse>, Vec<&EntryWithResponse>) =
         loaded.partition(|(other, ..)| is_own(other));
     let own_failed = examined.failed.iter().filter(|(other, _)| is_own(other));
-    let failed = own_failed.map(|(url, reason)| no_response_thing(url, reason));
+    let failed = own_failed.map(|(url, reason)| no_response_object(url, reason));
     let left_out_urls = examined.left_out.iter();
     let other_urls = other_entries.iter().map(|(url, ..)| url);
     let other_urls =
@@ -119,7 +119,7 @@ pub fn of_har(text: &str) -> Result<(Url, Site), String> {
     let mut site = Site {
         cookies: collector.done(),
         resources: own_entries.into_iter().map(resource).collect(),
-        things: server((url, page, entry), &redirects)
+        objects: server((url, page, entry), &redirects)
             .into_iter()
             .chain(failed)
             .collect(),
@@ -294,11 +294,11 @@ fn redirects(answered: &[EntryWithResponse]) -> Redirects {
 fn server(
     (url, response, entry): (&Url, &PageResponse, &Json),
     redirects: &Redirects,
-) -> Option<Thing> {
+) -> Option<AuditObject> {
     if response.fields.is_empty() {
         return None;
     }
-    let mut thing = describe_from_response(url, response, redirects);
+    let mut object = describe_from_response(url, response, redirects);
     // The file shows the protocol and the address that the browser used, but no other protocols and
     // addresses that the server supports.
     let version = entry["response"]["httpVersion"]
@@ -306,7 +306,7 @@ fn server(
         .unwrap_or_default();
     if ["h2", "http/2", "http/2.0", "h3", "http/3"].contains(&version.to_ascii_lowercase().as_str())
     {
-        thing.set("http2", Value::Flag(true));
+        object.set("http2", Value::Flag(true));
     }
     let address = entry["serverIPAddress"].as_str().unwrap_or_default();
     let families: &[&str] = match address.trim_matches(['[', ']']).parse() {
@@ -315,10 +315,10 @@ fn server(
         Err(_) => &[],
     };
     for name in families {
-        thing.set(name, Value::Flag(true));
+        object.set(name, Value::Flag(true));
     }
     if redirects.to_https {
-        thing.set("to_https", Value::Flag(true));
+        object.set("to_https", Value::Flag(true));
     }
-    Some(thing)
+    Some(object)
 }

@@ -5,7 +5,7 @@ use super::address;
 use super::client::{MAX_BODY, PageResponse};
 use super::served::served_by;
 use crate::date::unix_seconds;
-use crate::value::{Class, Thing, Value};
+use crate::value::{AuditObject, Class, Value};
 use flate2::Compression;
 use flate2::read::GzEncoder;
 use lab_load::content_coding::ContentCoding;
@@ -231,39 +231,39 @@ impl Resource {
     }
 
     /// Describes the resource as an object that rules judge.
-    pub fn thing(&self) -> Thing {
-        let mut thing = Thing::new("resource", self.name());
-        thing.set("readable", Value::Flag(self.malformed.is_none()));
-        thing.set("folded", Value::Flag(self.is_folded));
+    pub fn object(&self) -> AuditObject {
+        let mut object = AuditObject::new("resource", self.name());
+        object.set("readable", Value::Flag(self.malformed.is_none()));
+        object.set("folded", Value::Flag(self.is_folded));
         if let Some(reason) = &self.malformed {
-            thing.set("unreadable", Value::word(reason));
-            return thing;
+            object.set("unreadable", Value::word(reason));
+            return object;
         }
-        thing.set("served_by", Value::word(&self.served_by));
-        thing.set("status", Value::count(self.status.into(), ""));
-        thing.set("outcome", Value::word(self.outcome.name()));
+        object.set("served_by", Value::word(&self.served_by));
+        object.set("status", Value::count(self.status.into(), ""));
+        object.set("outcome", Value::word(self.outcome.name()));
         let target = self.leads_to.as_ref().map(address::redact);
         let is_redirect = target.is_some();
-        thing.set("leads_to", Value::Word(target.unwrap_or("nowhere".into())));
+        object.set("leads_to", Value::Word(target.unwrap_or("nowhere".into())));
         // Browsers ignore all other fields of a redirect.
         if is_redirect {
-            return thing;
+            return object;
         }
-        thing.set("ok", self.exists());
+        object.set("ok", self.exists());
         let bytes = self.bytes.clone().map(|n| n as u64);
-        thing.set_result("bytes", bytes, Value::bytes);
+        object.set_result("bytes", bytes, Value::bytes);
         // An empty body needs no type.
         if !(self.media.is_empty() && self.bytes == Ok(0)) {
-            thing.set("typed", Value::Flag(!self.media.is_empty()));
-            thing.set("type", Value::word(&self.media));
+            object.set("typed", Value::Flag(!self.media.is_empty()));
+            object.set("type", Value::word(&self.media));
         }
         // A 204 or 205 is the response to a call of a script, not a file.
         if self.outcome == Outcome::Served && !matches!(self.status, 204 | 205) {
-            self.set_completeness(&mut thing);
-            self.set_content(&mut thing);
-            self.set_caching(&mut thing);
+            self.set_completeness(&mut object);
+            self.set_content(&mut object);
+            self.set_caching(&mut object);
         }
-        thing
+        object
     }
 
     /// Returns a flag that is true if the file exists, as far as the response shows.
@@ -278,49 +278,49 @@ impl Resource {
         }
     }
 
-    fn set_completeness(&self, thing: &mut Thing) {
+    fn set_completeness(&self, object: &mut AuditObject) {
         let incomplete = match &self.completeness {
             None => return,
             Some(Ok(())) => "no",
             Some(Err(reason)) => reason,
         };
-        thing.set("incomplete", Value::word(incomplete));
+        object.set("incomplete", Value::word(incomplete));
         let received = |bytes| match self.length {
             Some(length) => format!("{bytes} of {length} bytes"),
             None => format!("{bytes} bytes"),
         };
         let received = self.bytes.clone().map(received);
-        thing.set_result("received", received, Value::Word);
+        object.set_result("received", received, Value::Word);
     }
 
     /// Sets the media type, the encoding and the bytes that compression would save.
-    fn set_content(&self, thing: &mut Thing) {
-        thing.set("page", Value::Flag(self.media.contains("html")));
+    fn set_content(&self, object: &mut AuditObject) {
+        object.set("page", Value::Flag(self.media.contains("html")));
         if self.media.starts_with("text/") {
-            thing.set("charset", Value::Flag(self.has_charset));
+            object.set("charset", Value::Flag(self.has_charset));
         }
         let coding = match self.encoding.as_str() {
             "" if self.has_unnamed_coding => "not recorded",
             "" => "none",
             coding => coding,
         };
-        thing.set("encoding", Value::word(coding));
-        thing.set("compressible", Value::Flag(is_compressible(&self.media)));
+        object.set("encoding", Value::word(coding));
+        object.set("compressible", Value::Flag(is_compressible(&self.media)));
         let saved = self.saved.clone().map(|saved| saved.map(|n| n as u64));
         let saved = saved.map(|saved| Value::from_result(saved, Value::bytes));
-        thing.set_some("saved", saved);
+        object.set_some("saved", saved);
         if !self.encoding.is_empty() {
-            thing.set("varies", Value::Flag(self.varies_by_encoding));
+            object.set("varies", Value::Flag(self.varies_by_encoding));
         }
-        thing.set("versioned", Value::Flag(is_versioned(&self.url)));
+        object.set("versioned", Value::Flag(is_versioned(&self.url)));
         let cookies = self.set_cookies.len() as u64;
-        thing.set("sets_cookies", Value::count(cookies, "cookies"));
+        object.set("sets_cookies", Value::count(cookies, "cookies"));
     }
 
     /// Sets the caching directives of the response.
-    fn set_caching(&self, thing: &mut Thing) {
+    fn set_caching(&self, object: &mut AuditObject) {
         let has = |word: &str| self.cache.to_ascii_lowercase().contains(word);
-        thing.set(
+        object.set(
             "cache",
             Value::word(if self.cache.is_empty() {
                 "not specified"
@@ -328,22 +328,22 @@ impl Resource {
                 &self.cache
             }),
         );
-        thing.set("no_store", Value::Flag(has("no-store")));
-        thing.set(
+        object.set("no_store", Value::Flag(has("no-store")));
+        object.set(
             "cacheable",
             Value::Flag(self.lifetime_s.is_some() || has("no-cache") || has("no-store")),
         );
-        thing.set("lifetime", Value::ns(self.lifetime_s.unwrap_or(0.0) * 1e9));
+        object.set("lifetime", Value::ns(self.lifetime_s.unwrap_or(0.0) * 1e9));
         let is_304 = self.status == 304;
         if is_304 && self.cache.is_empty() && self.lifetime_s.is_none() {
             let reason = "The recorded 304 response does not repeat the fields for caches.";
-            thing.set_unknown(&["cacheable", "lifetime"], reason);
+            object.set_unknown(&["cacheable", "lifetime"], reason);
         }
         // The browser of a 304 has sent a validator.
         let validator = is_304 || !(self.etag.is_empty() && self.last_modified.is_empty());
-        thing.set("validator", Value::Flag(validator));
+        object.set("validator", Value::Flag(validator));
         if validator {
-            thing.set("revalidation", self.revalidation());
+            object.set("revalidation", self.revalidation());
         }
     }
 
@@ -364,13 +364,13 @@ fn is_same(one: &Url, other: &Url) -> bool {
 }
 
 /// Describes a file whose request got no response.
-pub fn no_response_thing(url: &Url, reason: &str) -> Thing {
-    let mut thing = Thing::new("resource", address::name(url));
-    thing.set(
+pub fn no_response_object(url: &Url, reason: &str) -> AuditObject {
+    let mut object = AuditObject::new("resource", address::name(url));
+    object.set(
         "ok",
         Value::Unknown(format!("There was no response: {reason}.")),
     );
-    thing
+    object
 }
 
 /// Decodes the body of a response into text.

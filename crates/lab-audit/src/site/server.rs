@@ -9,7 +9,7 @@ use super::tls::{TlsClient, TlsObservation};
 use super::{address, old_tls, resource};
 use crate::date::{day, now};
 use crate::timed::Timed;
-use crate::value::{Class, Thing, Value};
+use crate::value::{AuditObject, Class, Value};
 use lab_load::IpFamily;
 use rustls::version::{TLS12, TLS13};
 use serde::Deserialize;
@@ -149,46 +149,46 @@ struct ExposedPath {
 impl ServerContext<'_> {
     /// Describes the server as an object that rules judge. Sends requests to determine values that
     /// the page's response does not contain.
-    pub fn thing(&self, client: &mut Client) -> Thing {
-        let mut thing = describe_from_response(self.url, self.page, &self.redirects);
+    pub fn object(&self, client: &mut Client) -> AuditObject {
+        let mut object = describe_from_response(self.url, self.page, &self.redirects);
         let addresses = client.addresses(self.url);
         let addresses =
             addresses.map_err(|e| format!("The second lookup of the name failed: {e}."));
         // This probe comes first, because a server may ban clients that request sensitive paths, as later probes do.
-        self.set_families(&addresses, &mut thing);
-        self.set_head(client, &mut thing);
-        self.set_tls(client, &mut thing);
-        self.set_exposed(client, &mut thing);
-        thing.set_result("ajp", addresses, |all| self.has_ajp(&all));
-        thing
+        self.set_families(&addresses, &mut object);
+        self.set_head(client, &mut object);
+        self.set_tls(client, &mut object);
+        self.set_exposed(client, &mut object);
+        object.set_result("ajp", addresses, |all| self.has_ajp(&all));
+        object
     }
 
     /// Checks that HEAD returns the same header fields as GET (RFC 9110, 9.3.2).
-    fn set_head(&self, client: &mut Client, thing: &mut Thing) {
+    fn set_head(&self, client: &mut Client, object: &mut AuditObject) {
         let unreadable = self.page.malformed.as_deref().map(unreadable_text);
         match unreadable.map_or_else(|| client.request(Method::Head, self.url, ""), Err) {
             Ok(head) => {
                 let is_same = head.status == self.page.status
                     && head.field("content-type") == self.page.field("content-type");
-                thing.set(
+                object.set(
                     "head",
                     Value::word(format!("{}, GET {}", head.status, self.page.status)),
                 );
-                thing.set("head_same", Value::Flag(is_same));
+                object.set("head_same", Value::Flag(is_same));
             }
             Err(reason) => {
                 let unknown = Value::Unknown(format!("{reason}."));
-                thing.set("head", unknown.clone());
-                thing.set("head_same", unknown);
+                object.set("head", unknown.clone());
+                object.set("head_same", unknown);
             }
         }
     }
 
-    fn set_tls(&self, client: &mut Client, thing: &mut Thing) {
+    fn set_tls(&self, client: &mut Client, object: &mut AuditObject) {
         let Some(observed) = &self.page.tls else {
-            return self.set_plain(thing);
+            return self.set_plain(object);
         };
-        set_certificate(observed, thing);
+        set_certificate(observed, object);
         let host = self
             .url
             .host_str()
@@ -205,17 +205,17 @@ impl ServerContext<'_> {
                 |observed| Value::Flag(observed.is_some()),
             )
         };
-        thing.set("tls13", is_spoken(offer(&[&TLS13], &[])));
-        thing.set("tls12", is_spoken(offer(&[&TLS12], &[])));
-        thing.set("old_tls", self.old_tls_versions(client, host));
+        object.set("tls13", is_spoken(offer(&[&TLS13], &[])));
+        object.set("tls12", is_spoken(offer(&[&TLS12], &[])));
+        object.set("old_tls", self.old_tls_versions(client, host));
         let h2_or_http1 = offer(&[&TLS13, &TLS12], &[b"h2", b"http/1.1"]);
-        thing.set(
+        object.set(
             "http2",
             is_spoken(
                 h2_or_http1.map(|observed| observed.filter(|observed| observed.alpn == "h2")),
             ),
         );
-        thing.set("to_https", self.plain_leads_to_tls(client));
+        object.set("to_https", self.plain_leads_to_tls(client));
     }
 
     /// Returns a flag that is true if plain HTTP on the default port redirects to TLS. The page
@@ -257,17 +257,17 @@ impl ServerContext<'_> {
 
     /// For a page that was loaded over plain HTTP, sets a flag that is true if the page redirects
     /// to TLS.
-    fn set_plain(&self, thing: &mut Thing) {
+    fn set_plain(&self, object: &mut AuditObject) {
         let value = match leads_to_tls(self.page, self.url) {
             Value::Flag(false) if self.url.port().is_some() => {
                 Value::Unknown("The URL has a port, so the port of TLS is unknown.".into())
             }
             other => other,
         };
-        thing.set("to_https", value);
+        object.set("to_https", value);
     }
 
-    fn set_exposed(&self, client: &mut Client, thing: &mut Thing) {
+    fn set_exposed(&self, client: &mut Client, object: &mut AuditObject) {
         let list: Exposed =
             toml::from_str(include_str!("../../data/exposed.toml")).expect("a test reads it");
         let path_count = list.path.len();
@@ -293,8 +293,8 @@ impl ServerContext<'_> {
                 (Value::Unknown(reason.clone()), Value::Unknown(reason))
             }
         };
-        thing.set("exposed", paths);
-        thing.set("exposed_what", what);
+        object.set("exposed", paths);
+        object.set("exposed_what", what);
     }
 
     /// Returns true if the response for a path has the typical content of an exposed file.
@@ -324,7 +324,7 @@ impl ServerContext<'_> {
     }
 
     /// Sets the address families over which the name is reachable. The family that loaded the page is known to work.
-    fn set_families(&self, addresses: &Result<Vec<SocketAddr>, String>, thing: &mut Thing) {
+    fn set_families(&self, addresses: &Result<Vec<SocketAddr>, String>, object: &mut AuditObject) {
         if !matches!(self.url.host(), Some(url::Host::Domain(_))) {
             return;
         }
@@ -348,8 +348,8 @@ impl ServerContext<'_> {
                     (unknown.clone(), Some(unknown))
                 }
             };
-            thing.set(address_name, has_address);
-            thing.set_some(reach_name, is_reached);
+            object.set(address_name, has_address);
+            object.set_some(reach_name, is_reached);
         }
     }
 }
@@ -380,20 +380,27 @@ fn reached_over(family: IpFamily, addresses: &[SocketAddr]) -> Value {
 }
 
 /// Describes the server from the response to the page request alone, without further requests.
-pub fn describe_from_response(url: &Url, page: &PageResponse, redirects: &Redirects) -> Thing {
+pub fn describe_from_response(
+    url: &Url,
+    page: &PageResponse,
+    redirects: &Redirects,
+) -> AuditObject {
     let authority = &url[url::Position::BeforeHost..url::Position::AfterPort];
-    let mut thing = Thing::new("server", authority);
+    let mut object = AuditObject::new("server", authority);
     match &page.malformed {
-        None => set_response(url, page, &mut thing),
+        None => set_response(url, page, &mut object),
         Some(reason) => {
-            set_response(url, &PageResponse::default(), &mut thing);
+            set_response(url, &PageResponse::default(), &mut object);
             let unknown = Value::Unknown(format!("{}.", unreadable_text(reason)));
-            thing.values.values_mut().for_each(|v| *v = unknown.clone());
+            object
+                .values
+                .values_mut()
+                .for_each(|v| *v = unknown.clone());
         }
     }
-    thing.set("https", Value::Flag(url.scheme() == "https"));
-    set_redirects(redirects, &mut thing);
-    thing
+    object.set("https", Value::Flag(url.scheme() == "https"));
+    set_redirects(redirects, &mut object);
+    object
 }
 
 /// Returns the reason for the unknown values of a page whose response cannot be read.
@@ -402,44 +409,44 @@ fn unreadable_text(reason: &str) -> String {
 }
 
 /// Sets the number and the targets of redirects.
-fn set_redirects(redirects: &Redirects, thing: &mut Thing) {
-    thing.set("redirects", Value::count(redirects.count, "redirects"));
-    thing.set("redirect_loop", Value::Flag(redirects.is_loop));
+fn set_redirects(redirects: &Redirects, object: &mut AuditObject) {
+    object.set("redirects", Value::count(redirects.count, "redirects"));
+    object.set("redirect_loop", Value::Flag(redirects.is_loop));
     let path = if redirects.path.is_empty() {
         "none".into()
     } else {
         redirects.path.join(", then ")
     };
-    thing.set("redirect_path", Value::Word(path));
+    object.set("redirect_path", Value::Word(path));
     let elsewhere = redirects.elsewhere.as_ref();
     let not_elsewhere = || "no".to_owned();
     let word =
         |text_of: fn(&Url) -> String| Value::Word(elsewhere.map_or_else(not_elsewhere, text_of));
-    thing.set("elsewhere", word(address::redact));
-    thing.set("elsewhere_word", word(address::shell_word));
+    object.set("elsewhere", word(address::redact));
+    object.set("elsewhere_word", word(address::shell_word));
 }
 
 /// Sets the values that the response reveals about the server. The response of a redirect reveals
 /// nothing about the page.
-fn set_response(url: &Url, page: &PageResponse, thing: &mut Thing) {
-    set_fields(page, thing);
+fn set_response(url: &Url, page: &PageResponse, object: &mut AuditObject) {
+    set_fields(page, object);
     if url.scheme() == "https" {
-        thing.set("hsts", hsts_lifetime(page));
+        object.set("hsts", hsts_lifetime(page));
     }
     if page.redirect_target(url).is_none() {
-        set_security(page, thing);
+        set_security(page, object);
         let html = resource::text(page).map(|html| safety(&html, url));
-        set_html(page, &html, thing);
-        thing.set("complete", Value::Flag(!page.is_truncated));
+        set_html(page, &html, object);
+        object.set("complete", Value::Flag(!page.is_truncated));
     }
     if page.status == 304 {
-        forget_missing_fields(thing);
+        forget_missing_fields(object);
     }
 }
 
 /// Sets the values that follow from the absence of a field to unknown: a 304 leaves out fields that
 /// the browser already has (RFC 9110, 15.4.5).
-fn forget_missing_fields(thing: &mut Thing) {
+fn forget_missing_fields(object: &mut AuditObject) {
     const NAMES: [&str; 7] = [
         "csp",
         "framed",
@@ -451,17 +458,17 @@ fn forget_missing_fields(thing: &mut Thing) {
     ];
     let missing = [Value::Flag(false), Value::word("none"), Value::ns(0.0)];
     for name in NAMES {
-        if thing.values.get(name).is_some_and(|v| missing.contains(v)) {
+        if object.values.get(name).is_some_and(|v| missing.contains(v)) {
             let reason = "The page's response is 304, which leaves out fields.";
-            thing.set(name, Value::Unknown(reason.into()));
+            object.set(name, Value::Unknown(reason.into()));
         }
     }
 }
 
-fn set_fields(page: &PageResponse, thing: &mut Thing) {
+fn set_fields(page: &PageResponse, object: &mut AuditObject) {
     let field = |name: &str| page.field(name);
     let software = field("server").unwrap_or_default();
-    thing.set(
+    object.set(
         "software",
         Value::word(if software.is_empty() {
             "not reported"
@@ -469,16 +476,16 @@ fn set_fields(page: &PageResponse, thing: &mut Thing) {
             software
         }),
     );
-    thing.set(
+    object.set(
         "reveals_version",
         Value::Flag(software.chars().any(|c| c.is_ascii_digit())),
     );
-    thing.set("served_by", Value::Word(served_by(page)));
+    object.set("served_by", Value::Word(served_by(page)));
     if !page.version.is_empty() {
-        thing.set("version", Value::word(&page.version));
+        object.set("version", Value::word(&page.version));
     }
     let frameworks: Vec<&str> = MADE_WITH.iter().filter_map(|name| field(name)).collect();
-    thing.set(
+    object.set(
         "powered_by",
         Value::word(if frameworks.is_empty() {
             "not reported".into()
@@ -493,8 +500,8 @@ fn set_fields(page: &PageResponse, thing: &mut Thing) {
     let bytes: usize = leaks
         .map(|(name, value)| name.len() + value.len() + ": \r\n".len())
         .sum();
-    thing.set("leak_bytes", Value::bytes(bytes as u64));
-    thing.set("head_bytes", Value::bytes(page.head_bytes as u64));
+    object.set("leak_bytes", Value::bytes(bytes as u64));
+    object.set("head_bytes", Value::bytes(page.head_bytes as u64));
 }
 
 /// Checks whether a response over plain HTTP redirects to TLS.
@@ -520,30 +527,30 @@ fn hsts_lifetime(page: &PageResponse) -> Value {
     Value::ns(age.unwrap_or(0.0) * 1e9)
 }
 
-fn set_security(page: &PageResponse, thing: &mut Thing) {
+fn set_security(page: &PageResponse, object: &mut AuditObject) {
     let field = |name: &str| page.field(name);
     let policy = field("content-security-policy")
         .unwrap_or_default()
         .to_ascii_lowercase();
-    thing.set(
+    object.set(
         "permissions",
         Value::Flag(field("permissions-policy").is_some()),
     );
     let isolated = field("cross-origin-opener-policy").is_some();
-    thing.set("isolated", Value::Flag(isolated));
+    object.set("isolated", Value::Flag(isolated));
     let nosniff =
         field("x-content-type-options").is_some_and(|v| v.trim().eq_ignore_ascii_case("nosniff"));
-    thing.set("nosniff", Value::Flag(nosniff));
-    thing.set(
+    object.set("nosniff", Value::Flag(nosniff));
+    object.set(
         "framed",
         Value::Flag(field("x-frame-options").is_some() || policy.contains("frame-ancestors")),
     );
-    thing.set("referrer", Value::Flag(field("referrer-policy").is_some()));
+    object.set("referrer", Value::Flag(field("referrer-policy").is_some()));
 }
 
 /// Sets the protection against malicious scripts by the page's policy and HTML. `html` is an error
 /// if the HTML cannot be read.
-fn set_html(page: &PageResponse, html: &Result<Safety, String>, thing: &mut Thing) {
+fn set_html(page: &PageResponse, html: &Result<Safety, String>, object: &mut AuditObject) {
     let unreadable =
         |reason: &String| Value::Unknown(format!("The page cannot be read: {reason}."));
     let html_policy = html.as_ref().map_or("", |safety| &safety.policy);
@@ -554,7 +561,7 @@ fn set_html(page: &PageResponse, html: &Result<Safety, String>, thing: &mut Thin
         (csp @ "restricts scripts", _) | (csp, Ok(_)) => Value::word(csp),
         (_, Err(reason)) => unreadable(reason),
     };
-    thing.set("csp", csp);
+    object.set("csp", csp);
     let is_html = page
         .field("content-type")
         .is_some_and(|t| t.contains("html"));
@@ -568,12 +575,12 @@ fn set_html(page: &PageResponse, html: &Result<Safety, String>, thing: &mut Thin
     let first = |as_text: fn(&Url) -> String| {
         of_unpinned(&|files| Value::Word(files.first().map_or("none".into(), as_text)))
     };
-    thing.set(
+    object.set(
         "unpinned",
         of_unpinned(&|files| Value::count(files.len() as u64, "files")),
     );
-    thing.set("unpinned_first", first(address::redact));
-    thing.set("unpinned_word", first(address::shell_word));
+    object.set("unpinned_first", first(address::redact));
+    object.set("unpinned_word", first(address::shell_word));
 }
 
 /// Returns the effect of the policies on scripts, which the strictest policy determines (CSP Level
@@ -646,20 +653,20 @@ fn supports_ajp(address: SocketAddr) -> bool {
     stream.write_all(&PING).is_ok() && stream.read_exact(&mut response).is_ok() && response == PONG
 }
 
-fn set_certificate(tls: &TlsObservation, thing: &mut Thing) {
-    thing.set(
+fn set_certificate(tls: &TlsObservation, object: &mut AuditObject) {
+    object.set(
         "certificate",
         Value::word(tls.wrong.as_deref().unwrap_or("no problem")),
     );
     if let Some((from, until)) = tls.valid {
-        thing.set("certificate_from", Value::Word(day(from)));
-        thing.set("certificate_until", Value::Word(day(until)));
+        object.set("certificate_from", Value::Word(day(from)));
+        object.set("certificate_until", Value::Word(day(until)));
     }
     let left = match tls.valid {
         Some((_, until)) => Value::ns((until - now()) * 1e9),
         None => Value::Unknown("The certificate cannot be read.".into()),
     };
-    thing.set("certificate_left", left);
+    object.set("certificate_left", left);
 }
 
 #[cfg(test)]
@@ -679,10 +686,10 @@ mod tests {
             redirects: Redirects::default(),
             ajp_port: 0,
         };
-        let mut thing = Thing::new("server", "a.example");
-        context.set_families(&Err("Nobody answers.".into()), &mut thing);
+        let mut object = AuditObject::new("server", "a.example");
+        context.set_families(&Err("Nobody answers.".into()), &mut object);
         let texts = ["ipv4_address", "ipv4", "ipv6_address", "ipv6"];
-        let texts = texts.map(|name| thing.values[name].text());
+        let texts = texts.map(|name| object.values[name].text());
         assert_eq!(texts, ["unknown", "unknown", "yes", "yes"]);
     }
 

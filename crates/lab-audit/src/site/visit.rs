@@ -11,7 +11,7 @@ use crate::cookies::input::{Collector, CookieObservation};
 use crate::cookies::{self as jar, cookie::RequestKind};
 use crate::judge::judge;
 use crate::rule::{self, Rule, RuleError};
-use crate::value::{Class, Thing, Value, counted};
+use crate::value::{AuditObject, Class, Value, counted};
 use crate::wording;
 use lab_model::Unit;
 use lab_model::audit::{Audit, AuditKind, EvidenceBars, EvidenceTable, EvidenceValue};
@@ -45,7 +45,7 @@ pub struct SiteOptions {
 #[derive(Default)]
 pub struct Site {
     pub(super) resources: Vec<Resource>,
-    pub(super) things: Vec<Thing>,
+    pub(super) objects: Vec<AuditObject>,
     /// The `Set-Cookie` fields of the redirects on the way to the page.
     pub(super) set_before: Vec<(Url, Vec<String>)>,
     pub(super) others: Vec<String>,
@@ -84,7 +84,7 @@ pub fn inspect(
         redirects,
         ajp_port: options.ajp_port,
     };
-    visit.site.things.push(server.thing(&mut visit.client));
+    visit.site.objects.push(server.object(&mut visit.client));
     visit.done()
 }
 
@@ -115,7 +115,7 @@ pub fn load(url: &Url, options: &SiteOptions, step: &mut dyn FnMut(&str)) -> Res
     visit.site.gaps.extend(gaps.into_iter().flatten());
     let files = visit.site.resources.iter().skip(1);
     let unreadable = files.filter(|file| file.malformed.is_some()).count();
-    let unanswered = visit.site.things.len() + unreadable;
+    let unanswered = visit.site.objects.len() + unreadable;
     if unanswered > 0 {
         let files = counted(unanswered as u64, "file");
         visit
@@ -221,8 +221,8 @@ impl<'a> SiteVisit<'a> {
                 Ok(response) => self.site.resources.push(Resource::new(url, &response)),
                 Err(reason) => self
                     .site
-                    .things
-                    .push(resource::no_response_thing(url, &reason)),
+                    .objects
+                    .push(resource::no_response_object(url, &reason)),
             }
         }
     }
@@ -278,8 +278,8 @@ fn revalidate(client: &mut Client, resource: &Resource) -> Option<Result<u16, St
 
 /// Builds the audit of a site.
 pub fn audit(target: &Url, site: &Site, rules: &[Rule]) -> Audit {
-    let mut things: Vec<Thing> = site.resources.iter().map(Resource::thing).collect();
-    things.extend(site.things.iter().cloned());
+    let mut objects: Vec<AuditObject> = site.resources.iter().map(Resource::object).collect();
+    objects.extend(site.objects.iter().cloned());
     let mut tables = vec![
         resource_table(site),
         caching_table(site),
@@ -287,7 +287,7 @@ pub fn audit(target: &Url, site: &Site, rules: &[Rule]) -> Audit {
         others_table(site),
     ];
     let of_cookies = jar::results(&site.cookies, 1.0);
-    things.extend(of_cookies.things);
+    objects.extend(of_cookies.objects);
     if !site.cookies.cookies.is_empty() {
         // The last table needs a request rate for the cost per day, which only `audit cookies` has.
         tables.extend(of_cookies.tables.into_iter().take(3));
@@ -298,7 +298,7 @@ pub fn audit(target: &Url, site: &Site, rules: &[Rule]) -> Audit {
         kind: AuditKind::Site,
         targets: vec![redact(target)],
         facts: facts(site),
-        findings: judge(rules, &things, &CLASSES),
+        findings: judge(rules, &objects, &CLASSES),
         tables,
         chart: chart(site),
     }
@@ -443,9 +443,9 @@ fn server_table(site: &Site) -> EvidenceTable {
         ("ipv4", "reachable over IPv4"),
         ("ipv6", "reachable over IPv6"),
     ];
-    let rows = site.things.iter().flat_map(|thing| {
+    let rows = site.objects.iter().flat_map(|object| {
         SHOWN.iter().filter_map(|(name, label)| {
-            let shown = match thing.values.get(name)? {
+            let shown = match object.values.get(name)? {
                 Value::Unknown(reason) => EvidenceValue::Word(reason.clone()),
                 value => EvidenceValue::Word(value.text()),
             };

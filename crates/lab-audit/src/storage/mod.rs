@@ -7,7 +7,7 @@ mod turns;
 pub use target::{SCRATCH, StorageTarget};
 
 use crate::extra::Extra;
-use crate::value::{Class, Thing, Value};
+use crate::value::{AuditObject, Class, Value};
 use lab_host::{Medium, Root};
 use lab_model::audit::{EvidenceBars, EvidenceTable, EvidenceValue};
 use lab_model::{Interval, Unit};
@@ -127,7 +127,7 @@ pub fn extra(results: &[StorageResults]) -> Extra {
         "direct I/O; {rounds} rounds with two turns of 60 ms for each kind of work, in mirrored order; {DEPTH} concurrent reads with as many threads"
     );
     Extra {
-        things: results.iter().map(StorageResults::thing).collect(),
+        objects: results.iter().map(StorageResults::object).collect(),
         tables,
         chart: chart(results),
         facts: vec![("disks were measured with".into(), way)],
@@ -149,49 +149,49 @@ impl StorageResults {
         self.interval(work, value).map(|interval| interval.estimate)
     }
 
-    fn thing(&self) -> Thing {
-        let mut thing = Thing::new("storage", &self.target.name);
+    fn object(&self) -> AuditObject {
+        let mut object = AuditObject::new("storage", &self.target.name);
         let disk = self.target.disk.as_deref().unwrap_or("unknown");
-        thing.set("disk", Value::word(disk));
-        thing.set("medium", Value::word(&self.target.medium));
-        thing.set("scratch", Value::Flag(self.target.scratch));
-        thing.set("page_cache", Value::Flag(page_cache_below(disk)));
+        object.set("disk", Value::word(disk));
+        object.set("medium", Value::word(&self.target.medium));
+        object.set("scratch", Value::Flag(self.target.scratch));
+        object.set("page_cache", Value::Flag(page_cache_below(disk)));
         let p50 = |work| self.estimate(work, |r| Some(r.p50));
         let p99 = |work| self.estimate(work, |r| r.p99);
         let rate = |work| self.estimate(work, |r| Some(r.rate));
         let per_s = |n: f64, noun: &'static str| Value::Number(n, Unit::PerSecond(noun.into()));
         let ratio = |n: f64| Value::Number(n, Unit::Ratio);
-        thing.set_some(
+        object.set_some(
             "read_mb",
             rate(StorageWork::Sequential).map(|n| per_s(megabytes(n), "MB")),
         );
-        thing.set_some("read_p50", p50(StorageWork::Random).map(Value::ns));
-        thing.set_some("read_p99", p99(StorageWork::Random).map(Value::ns));
-        thing.set_some(
+        object.set_some("read_p50", p50(StorageWork::Random).map(Value::ns));
+        object.set_some("read_p99", p99(StorageWork::Random).map(Value::ns));
+        object.set_some(
             "read_rate",
             rate(StorageWork::Random).map(|n| per_s(n, "reads")),
         );
-        thing.set_some(
+        object.set_some(
             "deep_rate",
             rate(StorageWork::RandomDeep).map(|n| per_s(n, "reads")),
         );
         let gain = rate(StorageWork::RandomDeep).zip(rate(StorageWork::Random));
-        thing.set_some("deep_gain", gain.map(|(deep, one)| ratio(deep / one)));
+        object.set_some("deep_gain", gain.map(|(deep, one)| ratio(deep / one)));
         let tail = p99(StorageWork::Random).zip(p50(StorageWork::Random));
-        thing.set_some("tail", tail.map(|(p99, p50)| ratio(p99 / p50)));
-        thing.set_some("write_p50", p50(StorageWork::Write).map(Value::ns));
-        thing.set_some("fsync_p50", p50(StorageWork::Sync).map(Value::ns));
-        thing.set_some("fsync_p99", p99(StorageWork::Sync).map(Value::ns));
-        thing.set_some(
+        object.set_some("tail", tail.map(|(p99, p50)| ratio(p99 / p50)));
+        object.set_some("write_p50", p50(StorageWork::Write).map(Value::ns));
+        object.set_some("fsync_p50", p50(StorageWork::Sync).map(Value::ns));
+        object.set_some("fsync_p99", p99(StorageWork::Sync).map(Value::ns));
+        object.set_some(
             "commits",
             rate(StorageWork::Sync).map(|n| per_s(n, "commits")),
         );
-        thing.set("first_read", Value::ns(self.rereads[0]));
-        thing.set("again", ratio(self.rereads[1] / self.rereads[0]));
+        object.set("first_read", Value::ns(self.rereads[0]));
+        object.set("again", ratio(self.rereads[1] / self.rereads[0]));
         let read = p50(StorageWork::Random).unwrap_or(f64::NAN);
         let cache_below = cache(&self.target.medium, self.target.scratch, read, self.rereads);
-        thing.set("cache", cache_below);
-        thing
+        object.set("cache", cache_below);
+        object
     }
 }
 

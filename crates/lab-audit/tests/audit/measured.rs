@@ -5,7 +5,7 @@
 use lab_audit::host::{self, CLASSES};
 use lab_audit::hot::{self, WatchedFolders};
 use lab_audit::storage::{self, StorageTarget, cache};
-use lab_audit::{Thing, Value, judge};
+use lab_audit::{AuditObject, Value, judge};
 use lab_model::Unit;
 use lab_model::audit::{EvidenceValue, State};
 use std::collections::BTreeSet;
@@ -158,11 +158,11 @@ fn every_rule_over_what_is_measured_finds_good_and_bad() {
     let rules = host::rules().expect("rules");
     let mut tested = BTreeSet::new();
     for (rule, class, values, expected) in cases() {
-        let mut thing = Thing::new(class, "it");
+        let mut object = AuditObject::new(class, "it");
         values
             .into_iter()
-            .for_each(|(name, value)| thing.set(name, value));
-        let findings = judge(&rules, &[thing], &CLASSES);
+            .for_each(|(name, value)| object.set(name, value));
+        let findings = judge(&rules, &[object], &CLASSES);
         let finding = findings.iter().find(|f| f.rule == rule).expect("a finding");
         assert_eq!(finding.state, expected, "{rule}");
         tested.insert((rule.to_owned(), expected));
@@ -218,7 +218,7 @@ fn a_folder_and_a_file_are_measured_side_by_side() {
     };
     let measured = storage::measure(targets, 6, &mut |_| {}).expect("figures");
     let extra = storage::extra(&measured);
-    let [scratch, mine] = &extra.things[..] else {
+    let [scratch, mine] = &extra.objects[..] else {
         panic!("{extra:?}")
     };
     for name in ["read_mb", "read_p50", "deep_rate", "again", "cache"] {
@@ -305,11 +305,11 @@ fn read_and_written_directories_are_distinguished() {
     );
     let activity_of = |name: &str| {
         extra
-            .things
+            .objects
             .iter()
             .find(|t| t.class == "folder" && t.name.ends_with(name))
     };
-    let bytes = |thing: &Thing, name: &str| match &thing.values[name] {
+    let bytes = |object: &AuditObject, name: &str| match &object.values[name] {
         Value::Number(n, _) => *n,
         other => panic!("{other:?}"),
     };
@@ -320,7 +320,7 @@ fn read_and_written_directories_are_distinguished() {
     );
     assert!(activity_of("/idle").is_none());
     let method = extra
-        .things
+        .objects
         .iter()
         .find(|t| t.class == "watch")
         .expect("a watch");

@@ -3,7 +3,7 @@
 //! rule.
 
 use lab_audit::net::{self, NetObservation, NetTarget};
-use lab_audit::{Thing, Value, judge};
+use lab_audit::{AuditObject, Value, judge};
 use lab_host::namespace::{End, Namespace, NamespacePair, cable, ip};
 use lab_model::Unit;
 use lab_model::audit::{Audit, AuditFinding, EvidenceValue, State};
@@ -597,11 +597,11 @@ fn every_rule_has_a_good_case_and_one_that_is_not() {
     ];
     let rules = net::rules().expect("rules");
     for (rule, class, values, expected) in &cases {
-        let mut thing = Thing::new(class, "a");
+        let mut object = AuditObject::new(class, "a");
         values
             .iter()
-            .for_each(|(name, value)| thing.set(name, value.clone()));
-        let findings = judge(&rules, &[thing], &net::CLASSES);
+            .for_each(|(name, value)| object.set(name, value.clone()));
+        let findings = judge(&rules, &[object], &net::CLASSES);
         let finding = findings
             .iter()
             .find(|f| f.rule == *rule)

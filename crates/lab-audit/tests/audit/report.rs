@@ -192,8 +192,8 @@ fn rules_about_multiple_objects_are_compared_by_the_worst() {
     let multiple = |object: &str, state: State| AuditFinding {
         state,
         evidence: vec![Evidence {
-            name: "things".into(),
-            value: EvidenceValue::Number(2.0, Unit::Count("things".into())),
+            name: "objects".into(),
+            value: EvidenceValue::Number(2.0, Unit::Count("objects".into())),
         }],
         ..finding("cookie-secure", object, &[])
     };

@@ -7,7 +7,7 @@ use base64::prelude::{BASE64_STANDARD as BASE64, Engine};
 use lab_audit::cookies::input::Collector;
 use lab_audit::site::client::{Client, Method};
 use lab_audit::site::{self, SiteOptions, Url};
-use lab_audit::{Thing, Value, judge, rule};
+use lab_audit::{AuditObject, Value, judge, rule};
 use lab_host::namespace::Namespace;
 use lab_model::audit::{Audit, State};
 use std::collections::{BTreeSet, HashMap};
@@ -527,11 +527,11 @@ fn rules_about_tls_and_names_have_a_good_case_and_one_that_is_not() {
     ];
     let rules = site::rules().expect("rules");
     for (rule, values, expected) in &cases {
-        let mut thing = Thing::new("server", "a.example");
+        let mut object = AuditObject::new("server", "a.example");
         values
             .iter()
-            .for_each(|(name, value)| thing.set(name, value.clone()));
-        let findings = judge(&rules, &[thing], &site::CLASSES);
+            .for_each(|(name, value)| object.set(name, value.clone()));
+        let findings = judge(&rules, &[object], &site::CLASSES);
         let finding = findings
             .iter()
             .find(|f| f.rule == *rule)

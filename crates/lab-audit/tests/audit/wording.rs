@@ -138,9 +138,9 @@ fn every_sentence() {
             counted(&[&one; 7], "worse"),
         ],
     );
-    let waiver = |thing: Option<&str>| Waiver {
+    let waiver = |object: Option<&str>| Waiver {
         rule: "disk-scheduler".into(),
-        thing: thing.map(String::from),
+        object: object.map(String::from),
         reason: "the disk is virtual".into(),
         until: "2027-03-31".into(),
     };

@@ -64,7 +64,7 @@ pub fn numbered(number: usize) -> RGBColor {
 pub fn tone_color(tone: Tone) -> RGBColor {
     match tone {
         Tone::Plain => INK,
-        Tone::Undecided => MUTED,
+        Tone::Inconclusive => MUTED,
         tone => numbered(tone_number(tone)),
     }
 }
@@ -76,7 +76,7 @@ pub fn tone_number(tone: Tone) -> usize {
         Tone::Worse => 1,
         Tone::Same => 2,
         Tone::Alarm => 10,
-        Tone::Plain | Tone::Undecided => NEUTRAL,
+        Tone::Plain | Tone::Inconclusive => NEUTRAL,
     }
 }
 

@@ -79,7 +79,7 @@ fn legend(forest: &Forest, width: f64) -> Legend {
         (Tone::Better, "better"),
         (Tone::Worse, "worse"),
         (Tone::Same, "equivalent"),
-        (Tone::Undecided, "inconclusive"),
+        (Tone::Inconclusive, "inconclusive"),
         (Tone::Alarm, "failed"),
     ];
     let rows = || forest.groups.iter().flat_map(|group| &group.rows);
@@ -93,7 +93,7 @@ fn legend(forest: &Forest, width: f64) -> Legend {
 /// Returns the shape of the dot for a tone. The shape shows the tone without color.
 fn dot(tone: Tone) -> Dot {
     match tone {
-        Tone::Undecided => Dot::Ring,
+        Tone::Inconclusive => Dot::Ring,
         Tone::Same => Dot::Square,
         _ => Dot::Disc,
     }

@@ -103,7 +103,7 @@ impl Gate {
     pub(super) fn tone(&self) -> Tone {
         match self.decision {
             Decision::Passed => Tone::Same,
-            Decision::Inconclusive => Tone::Undecided,
+            Decision::Inconclusive => Tone::Inconclusive,
             Decision::Failed => Tone::Worse,
         }
     }

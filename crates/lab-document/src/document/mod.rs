@@ -105,7 +105,7 @@ impl Answer {
         let undecided = self.undecided.iter().map(|text| ("Inconclusive", text));
         let omitted = self.omitted.iter().map(|text| ("", text));
         let all = undecided.chain(omitted);
-        all.map(|(label, text)| Finding::new(label, text, Tone::Undecided))
+        all.map(|(label, text)| Finding::new(label, text, Tone::Inconclusive))
             .collect()
     }
 

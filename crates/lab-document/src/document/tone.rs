@@ -25,7 +25,7 @@ pub enum Tone {
 impl Tone {
     /// Returns true if a finding with this tone is a warning.
     pub(super) fn warns(self) -> bool {
-        matches!(self, Tone::Alarm | Tone::Undecided)
+        matches!(self, Tone::Alarm | Tone::Inconclusive)
     }
 
     /// Returns the tone as a word, which serves as a CSS class.
@@ -35,7 +35,7 @@ impl Tone {
             Tone::Better => "better",
             Tone::Worse => "worse",
             Tone::Same => "same",
-            Tone::Undecided => "undecided",
+            Tone::Inconclusive => "undecided",
             Tone::Alarm => "alarm",
         }
     }

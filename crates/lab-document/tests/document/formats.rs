@@ -51,7 +51,7 @@ fn warnings_that_ask_for_action_are_shown_once_and_the_others_are_counted() {
         document.section(section);
         on_terminal(&document, 80, false)
     };
-    let (alarm, note) = (Tone::Alarm, Tone::Undecided);
+    let (alarm, note) = (Tone::Alarm, Tone::Inconclusive);
     let shown = screen(&[
         ("host", alarm),
         ("late", alarm),

@@ -227,7 +227,7 @@ fn processes_text(one: &SubjectSeries) -> String {
 fn remarks(run: &Run) -> Section {
     let mut section = Section::new("Remarks");
     for remark in run.imports().iter().flat_map(|import| &import.remarks) {
-        section.push(Finding::new("import", remark, Tone::Undecided));
+        section.push(Finding::new("import", remark, Tone::Inconclusive));
     }
     section
 }

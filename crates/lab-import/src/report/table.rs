@@ -48,7 +48,7 @@ pub fn tone(verdict: &Verdict) -> Tone {
         Verdict::Faster | Verdict::SmallButReal { faster: true } => Tone::Better,
         Verdict::Slower | Verdict::SmallButReal { faster: false } => Tone::Worse,
         Verdict::Equivalent => Tone::Same,
-        Verdict::Inconclusive { .. } => Tone::Undecided,
+        Verdict::Inconclusive { .. } => Tone::Inconclusive,
     }
 }
 

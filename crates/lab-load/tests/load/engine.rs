@@ -83,7 +83,7 @@ fn multiple_requests_are_in_flight_on_a_connection() {
     };
     let record = load_much(job, 200);
     assert_eq!((record.errors, server.requests()), ([0; 7], record.served));
-    assert!(server.most_at_once() > 4 && server.most_at_once() <= 8);
+    assert!(server.max_concurrent() > 4 && server.max_concurrent() <= 8);
 }
 
 #[test]

@@ -73,7 +73,7 @@ fn streams_are_under_way_at_once() {
         200,
     );
     assert_eq!((record.errors, server.connections()), ([0; 7], 1));
-    assert_eq!(server.counts.most_at_once.load(SeqCst), 8);
+    assert_eq!(server.counts.max_concurrent.load(SeqCst), 8);
 }
 
 /// Load over HTTP/2 waits for responses that are in flight at its end. `engine.rs` has the same

@@ -95,7 +95,7 @@ fn tone(ratio: &Interval) -> Tone {
     match ratio {
         r if r.level > 0.0 && r.high < 1.0 => Tone::Better,
         r if r.level > 0.0 && r.low > 1.0 => Tone::Worse,
-        _ => Tone::Undecided,
+        _ => Tone::Inconclusive,
     }
 }
 
@@ -117,7 +117,7 @@ fn chart(known: &[(&CommonPage, &Interval)]) -> Option<Chart> {
 fn answer(known: &[(&CommonPage, &Interval)], assumed: &[Finding]) -> Answer {
     let mut certain: Vec<&(&CommonPage, &Interval)> = known
         .iter()
-        .filter(|(_, r)| tone(r) != Tone::Undecided)
+        .filter(|(_, r)| tone(r) != Tone::Inconclusive)
         .collect();
     let gain = |page: &CommonPage, ratio: &Interval| {
         page.fractions[0].max(page.fractions[1]) * ratio.estimate.ln().abs()

@@ -55,7 +55,7 @@ fn caveats(report: &BetweenReport) -> Section {
     let mut section = Section::new("Caveats");
     for caveat in &report.between.caveats {
         let label = caveat.kind().name().replace('-', " ");
-        let finding = Finding::new(label, wording::caveat(caveat), Tone::Undecided);
+        let finding = Finding::new(label, wording::caveat(caveat), Tone::Inconclusive);
         section.push(finding.with_data(caveat));
     }
     let mut apart = Section::new("Not compared");

@@ -63,7 +63,7 @@ fn target_table(scope: &Scope) -> Table {
         let bias = biases.find(|b| (b.subject, b.kind) == (subject, kind));
         bias.map_or(NONE.into(), |bias| {
             let tone = if bias.stands_out {
-                Tone::Undecided
+                Tone::Inconclusive
             } else {
                 Tone::Plain
             };

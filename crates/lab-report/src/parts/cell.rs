@@ -193,7 +193,7 @@ pub fn tone(verdict: &Verdict) -> Tone {
         Verdict::Faster | Verdict::SmallButReal { faster: true } => Tone::Better,
         Verdict::Slower | Verdict::SmallButReal { faster: false } => Tone::Worse,
         Verdict::Equivalent => Tone::Same,
-        Verdict::Inconclusive { .. } => Tone::Undecided,
+        Verdict::Inconclusive { .. } => Tone::Inconclusive,
     }
 }
 
@@ -204,6 +204,6 @@ pub fn tone_of(ratio: &Interval, verdict: Option<&Verdict>) -> Tone {
         Some(verdict) => tone(verdict),
         None if ratio.high < 1.0 => Tone::Better,
         None if ratio.low > 1.0 => Tone::Worse,
-        None => Tone::Undecided,
+        None => Tone::Inconclusive,
     }
 }

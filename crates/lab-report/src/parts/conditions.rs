@@ -208,7 +208,7 @@ fn warm_up(scope: &Scope) -> Table {
         let (cut, tone) = if is_cut {
             (
                 format!("; cut at {}", say::time(max_warm_up_ns)),
-                Tone::Undecided,
+                Tone::Inconclusive,
             )
         } else {
             (String::new(), tone)
@@ -234,7 +234,7 @@ fn class(class: WarmUp) -> (&'static str, Tone) {
         WarmUp::Flat => ("flat", Tone::Plain),
         WarmUp::Warming => ("warming", Tone::Plain),
         WarmUp::Slowing => ("slowing", Tone::Plain),
-        WarmUp::NoSteadyState => ("no steady state", Tone::Undecided),
-        WarmUp::CutShort => ("cut short", Tone::Undecided),
+        WarmUp::NoSteadyState => ("no steady state", Tone::Inconclusive),
+        WarmUp::CutShort => ("cut short", Tone::Inconclusive),
     }
 }

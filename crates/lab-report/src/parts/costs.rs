@@ -75,7 +75,7 @@ fn shape(fit: &Fit) -> (Cell, Cell) {
         return (NONE.into(), "unknown: two points".into());
     }
     let shape = if fit.curved {
-        Cell::from("curved").with_tone(Tone::Undecided)
+        Cell::from("curved").with_tone(Tone::Inconclusive)
     } else {
         "straight".into()
     };

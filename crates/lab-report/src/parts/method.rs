@@ -171,7 +171,7 @@ pub fn host(run: &Run) -> Section {
             if finding.unfit {
                 Tone::Alarm
             } else {
-                Tone::Undecided
+                Tone::Inconclusive
             },
         ));
     }

@@ -183,7 +183,8 @@ fn law_row(scope: &Scope, (name, sweep): (&str, &str), law: &ScalingLaw) -> Vec<
         Quantity::exact(law.worst_residual, Unit::Share).into(),
     ];
     if law.departs {
-        row.iter_mut().for_each(|cell| cell.tone = Tone::Undecided);
+        row.iter_mut()
+            .for_each(|cell| cell.tone = Tone::Inconclusive);
     }
     row
 }

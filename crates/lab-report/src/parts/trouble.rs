@@ -29,7 +29,7 @@ pub fn failures(measured: &Measured) -> Section {
         let text = wording::excluded(&names, &at, reason);
         // The answer itself explains subjects that were not steady.
         let tone = match reason.kind() {
-            ExclusionKind::NotSteady => Tone::Undecided,
+            ExclusionKind::NotSteady => Tone::Inconclusive,
             _ => Tone::Alarm,
         };
         section.push(Finding::new("not compared", text, tone).with_data(reason));
@@ -83,7 +83,7 @@ pub fn warnings(measured: &Measured) -> Section {
         section.items.extend(fact.map(|fact| {
             let finding = finding(fact, format!("{location}{text}"));
             Item::Finding(if is_omission(measured, fact) {
-                finding.with_tone(Tone::Undecided)
+                finding.with_tone(Tone::Inconclusive)
             } else {
                 finding
             })
@@ -129,7 +129,7 @@ fn finding(fact: &WarningFact, text: String) -> Finding {
     let tone = if asks_for_action(fact) {
         Tone::Alarm
     } else {
-        Tone::Undecided
+        Tone::Inconclusive
     };
     let label = fact.kind().name().replace('-', " ");
     Finding::new(label, text, tone).with_data(fact)

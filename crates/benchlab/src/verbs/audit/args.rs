@@ -36,7 +36,7 @@ pub enum AuditVerb {
     Site(SiteArgs),
     /// Compare IPv4 with IPv6 on the path to a server, in mirrored turns
     Net(NetArgs),
-    /// List the values that your own rules can use: all classes of things, or the values of one class
+    /// List the values that your own rules can use: all classes of objects, or the values of one class
     Values(ValuesArgs),
     /// An audit of benchlab.toml, with its options
     #[command(external_subcommand)]
@@ -74,7 +74,7 @@ pub struct Auditing {
     /// the findings of one rule, such as 'bad(net-ports)>0'
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<AuditCondition>,
-    /// Accept the findings of a rule, or of a rule on one thing such as disk-scheduler:sda; the
+    /// Accept the findings of a rule, or of a rule on one object such as disk-scheduler:sda; the
     /// findings are shown as accepted and do not count until the day after --until. Give --reason
     /// and --until once for each --waive, or once for all
     #[arg(
@@ -194,7 +194,7 @@ pub struct SiteArgs {
 /// `benchlab audit values`
 #[derive(Args)]
 pub struct ValuesArgs {
-    /// A class of things, such as disk
+    /// A class of objects, such as disk
     #[arg(add = ArgValueCandidates::new(completion::classes))]
     pub class: Option<String>,
     /// Explain each value, even if the output does not fit on a screen

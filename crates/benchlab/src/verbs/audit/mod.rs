@@ -179,13 +179,13 @@ fn waivers_from_options(args: &Auditing) -> Result<Vec<Waiver>, Exit> {
     );
     let waived = args.waive.iter().zip(reasons).zip(untils);
     let waiver = |((text, reason), until): ((&String, String), String)| {
-        let (rule, thing) = match text.split_once(':') {
-            Some((rule, thing)) => (rule, Some(thing.to_owned())),
+        let (rule, object) = match text.split_once(':') {
+            Some((rule, object)) => (rule, Some(object.to_owned())),
             None => (text.as_str(), None),
         };
         Waiver {
             rule: rule.to_owned(),
-            thing,
+            object,
             reason,
             until,
         }

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 /// The number of lines that fit on a screen, minus two lines for the hint.
 const LINES: usize = 38;
 
-/// Prints the classes of things, or the values of one class.
+/// Prints the classes of objects, or the values of one class.
 pub fn values(args: &ValuesArgs) -> Result<ExitCode, Exit> {
     let classes = user_rules::all_classes();
     let is_json = args.listing.format == ListingFormat::Json;

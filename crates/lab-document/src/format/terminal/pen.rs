@@ -29,7 +29,7 @@ impl Pen {
             Tone::Better => AnsiColor::Green.on_default(),
             Tone::Worse => AnsiColor::Yellow.on_default(),
             Tone::Same => AnsiColor::Cyan.on_default(),
-            Tone::Undecided => Style::new() | Effects::DIMMED,
+            Tone::Inconclusive => Style::new() | Effects::DIMMED,
             Tone::Alarm => AnsiColor::Red.on_default(),
         };
         self.styled(text, style)

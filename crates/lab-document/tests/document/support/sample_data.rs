@@ -355,7 +355,7 @@ pub fn forest() -> Chart {
         ForestGroup {
             title: "insert with a transaction for each of the rows".into(),
             rows: vec![
-                row("ada", ratio(0.96, 1.03, 1.12), Tone::Undecided, ""),
+                row("ada", ratio(0.96, 1.03, 1.12), Tone::Inconclusive, ""),
                 row(
                     "java on PostgreSQL through the JDBC driver",
                     ratio(1.3, 2.2, 90.0),

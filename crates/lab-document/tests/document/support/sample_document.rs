@@ -52,7 +52,7 @@ pub fn forest() -> Chart {
             title: "connect".into(),
             rows: vec![
                 ForestRow::new("go", ratio(0.632, 0.611, 0.657), Tone::Better),
-                ForestRow::new("rust", ratio(0.88, 0.79, 1.04), Tone::Undecided),
+                ForestRow::new("rust", ratio(0.88, 0.79, 1.04), Tone::Inconclusive),
                 ForestRow::new(
                     "c (baseline)",
                     Quantity::exact(1.0, Unit::Ratio),
@@ -75,7 +75,11 @@ pub fn forest() -> Chart {
                 ),
                 ForestRow::new("rust", ratio(1.004, 0.998, 1.011), Tone::Same),
                 ForestRow::new("go", ratio(1.21, 1.18, 1.24), Tone::Worse),
-                ForestRow::new("node", without_interval(2.4, Unit::Ratio), Tone::Undecided),
+                ForestRow::new(
+                    "node",
+                    without_interval(2.4, Unit::Ratio),
+                    Tone::Inconclusive,
+                ),
             ],
         },
     ];
@@ -277,7 +281,7 @@ fn times() -> Table {
         Quantity::exact(81e6, Unit::Bytes).into(),
         without_interval(14.9, Unit::Ratio).into(),
         Cell::default(),
-        Cell::from("no interval").with_tone(Tone::Undecided),
+        Cell::from("no interval").with_tone(Tone::Inconclusive),
     ]);
     table.notes = vec!["The server's CPU time is charged to the query.".into()];
     table
@@ -359,7 +363,7 @@ pub fn rich() -> Document {
     failed.push(Finding::new(
         "few blocks",
         "12 blocks decide less than 20 would.",
-        Tone::Undecided,
+        Tone::Inconclusive,
     ));
     let mut method = Section::folded("How it was measured");
     method.text("Subjects took turns of 1 ms on the same core.");

@@ -56,7 +56,7 @@ pub struct Counts {
     pub ended: AtomicU64,
     pub requests: AtomicU64,
     pub at_once: AtomicU64,
-    pub most_at_once: AtomicU64,
+    pub max_concurrent: AtomicU64,
 }
 
 impl Server {
@@ -153,7 +153,7 @@ async fn serve<S: AsyncRead + AsyncWrite + Unpin>(stream: S, counts: Arc<Counts>
         let counts = counts.clone();
         tokio::spawn(async move {
             let at_once = counts.at_once.fetch_add(1, SeqCst) + 1;
-            counts.most_at_once.fetch_max(at_once, SeqCst);
+            counts.max_concurrent.fetch_max(at_once, SeqCst);
             let _ = perform(act, request, respond).await;
             counts.at_once.fetch_sub(1, SeqCst);
         });

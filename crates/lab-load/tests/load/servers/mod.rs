@@ -20,7 +20,7 @@ struct Counts {
     ends: AtomicBool,
     connections: AtomicU64,
     requests: AtomicU64,
-    most_at_once: AtomicU64,
+    max_concurrent: AtomicU64,
     open: Mutex<Vec<TcpStream>>,
 }
 
@@ -45,7 +45,7 @@ impl Server {
                     received.drain(..end + 4);
                     at_once += 1;
                     counts.requests.fetch_add(1, SeqCst);
-                    counts.most_at_once.fetch_max(at_once, SeqCst);
+                    counts.max_concurrent.fetch_max(at_once, SeqCst);
                     if !respond(stream, number) {
                         return;
                     }
@@ -100,8 +100,8 @@ impl Server {
     }
 
     /// Returns the highest number of requests that arrived together.
-    pub fn most_at_once(&self) -> u64 {
-        self.counts.most_at_once.load(SeqCst)
+    pub fn max_concurrent(&self) -> u64 {
+        self.counts.max_concurrent.load(SeqCst)
     }
 }
 

@@ -55,7 +55,7 @@ pub fn findings(scope: &Scope, steps: &Option<Vec<RangeStep>>) -> Vec<Finding> {
         } else if step.high < 1.0 {
             Tone::Better
         } else {
-            Tone::Undecided
+            Tone::Inconclusive
         };
         let text = wording::step(scope, step, message(scope, step.subject));
         Finding::plain(text).with_tone(tone).with_data(step)
