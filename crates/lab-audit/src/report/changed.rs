@@ -157,7 +157,8 @@ fn objects<'a>(audit: &'a Audit, audits: [&Audit; 2]) -> Vec<ObjectFinding<'a>> 
 /// Returns true if a finding is about multiple objects.
 fn is_list(finding: &AuditFinding) -> bool {
     let mut evidence = finding.evidence.iter();
-    evidence.any(|evidence| evidence.name == "objects")
+    // Files of earlier versions call the objects `things`.
+    evidence.any(|evidence| ["objects", "things"].contains(&evidence.name.as_str()))
 }
 
 fn answer(
