@@ -80,7 +80,7 @@ def test_a_lock_ends_with_its_visit(faults: FixtureProcess, file: Path) -> None:
 
 
 def test_a_busy_file_is_locked_only_while_the_subject_works(faults: FixtureProcess, file: Path) -> None:
-    faults.ask(f"enter visit=1 state=busy busy_part=1 lock_s=60 clients=1 seed=3 target=sqlite:{file}")
+    faults.ask(f"enter visit=1 state=busy busy_fraction=1 lock_s=60 clients=1 seed=3 target=sqlite:{file}")
     assert writes(file)
     faults.ask("begin visit=1")
     while writes(file):
@@ -120,18 +120,18 @@ def test_a_proxy_is_the_target_of_a_subject(faults: FixtureProcess) -> None:
     ("cuts_per_s=0", "cuts_per_s is not a number above 0 and at most 1000"),
     ("lost_responses=1.5", "lost_responses is not a number above 0 and at most 1"),
     ("outage_s=600", "outage_s is not a number above 0 and at most 60"),
-    ("busy_part=0.1", "lock_s is not a number above 0 and at most 60"),
-    ("", "a fault needs exactly one of cuts_per_s, lost_responses, outage_s, busy_part"),
-    ("outage_s=1 cuts_per_s=1", "a fault needs exactly one of cuts_per_s, lost_responses, outage_s, busy_part"),
-    ("outage_s=1 answers=1", "expected cuts_per_s, lost_responses, outage_s, busy_part, lock_s, got answers"),
+    ("busy_fraction=0.1", "lock_s is not a number above 0 and at most 60"),
+    ("", "a fault needs exactly one of cuts_per_s, lost_responses, outage_s, busy_fraction"),
+    ("outage_s=1 cuts_per_s=1", "a fault needs exactly one of cuts_per_s, lost_responses, outage_s, busy_fraction"),
+    ("outage_s=1 answers=1", "expected cuts_per_s, lost_responses, outage_s, busy_fraction, lock_s, got answers"),
 ])
 def test_faults_that_cannot_be(faults: FixtureProcess, arguments: str, message: str) -> None:
     assert faults.ask(f"check state=x {arguments}".strip()) == {"verb": "error", "code": "usage", "message": message}
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
-    ("cuts_per_s=1 target=sqlite:/x", "this fault is for servers only; for a file, use busy_part or outage_s"),
-    ("busy_part=1 lock_s=1 target=mariadb://u:p%4010.0.0.1:1/x", "busy_part is for SQLite only"),
+    ("cuts_per_s=1 target=sqlite:/x", "this fault is for servers only; for a file, use busy_fraction or outage_s"),
+    ("busy_fraction=1 lock_s=1 target=mariadb://u:p%4010.0.0.1:1/x", "busy_fraction is for SQLite only"),
     ("cuts_per_s=1 target=mariadb://u:p%40localhost/x%3Fsocket%3D/run/s", "the server has no TCP port"),
     ("cuts_per_s=1", "no faults can be injected into the target ``"),
 ])

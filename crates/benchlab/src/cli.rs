@@ -1020,7 +1020,8 @@ pub struct ImportArgs {
     /// The name under which `benchlab history` lists the run [default: the tool's name]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-    /// The run file to create [default: the name of the file with .lab, next to the other runs]
+    /// The run file to create [default: the imported file's name with the extension .lab, in the directory of
+    /// the other runs]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// The format of the report

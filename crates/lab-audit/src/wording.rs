@@ -155,7 +155,7 @@ pub fn unknown(rules: &[&str], reason: &str) -> String {
 /// Lists many rules that could not be checked.
 pub fn many_unknown(rules: &[&str]) -> String {
     format!(
-        "{} could not be checked, for reasons in the details: {}.",
+        "{} could not be checked: {}. The details give the reasons.",
         say::count(rules.len(), "rule"),
         say::list(rules)
     )

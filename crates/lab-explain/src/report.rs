@@ -51,7 +51,7 @@ pub fn document(report: &ExplainReport) -> Document {
     document
 }
 
-/// Returns the points that were counted, in the plan's order.
+/// Returns the points at which events were counted, in the plan's order.
 fn points(report: &ExplainReport) -> Vec<PointId> {
     let points: BTreeSet<PointId> = report.counted.iter().map(|c| c.point).collect();
     points.into_iter().collect()

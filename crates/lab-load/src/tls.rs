@@ -184,14 +184,15 @@ fn authorities_in(
 fn not_a_certificate(bytes: &[u8]) -> String {
     const DER_SEQUENCE: u8 = 0x30;
     if bytes.first() == Some(&DER_SEQUENCE) && std::str::from_utf8(bytes).is_err() {
-        return "is in DER format, but expected PEM; `openssl x509 -inform der -in FILE` converts it".into();
+        return "is in DER format instead of PEM; `openssl x509 -inform der -in FILE` converts it"
+            .into();
     }
     let text = String::from_utf8_lossy(bytes);
     let label = text.split_once("-----BEGIN ");
     let label = label.and_then(|(_, rest)| rest.split_once("-----"));
     match label {
         Some(("TRUSTED CERTIFICATE", _)) => {
-            "contains a certificate in the format of OpenSSL (`BEGIN TRUSTED CERTIFICATE`), but expected \
+            "contains a certificate in OpenSSL's own format (`BEGIN TRUSTED CERTIFICATE`) instead of \
              `BEGIN CERTIFICATE`; `openssl x509 -in FILE` converts it"
                 .into()
         }

@@ -26,7 +26,7 @@ pub enum ToAgent {
     },
     /// Work for the agent.
     Work(Value),
-    /// A request to immediately stop all work up to a number.
+    /// A request to immediately stop all work up to and including a number.
     Stop {
         /// The number of the last work to stop.
         number: u64,

@@ -72,7 +72,8 @@ pub enum LogAssumption {
         /// The number of all requests.
         of: u64,
     },
-    /// Requests end with an ID that other unfinished requests have, too.
+    /// Lines that end a request have an ID that multiple unfinished requests share. Each is assumed
+    /// to end the request that began last.
     SharedIds {
         /// The number of requests whose path was chosen from multiple paths.
         requests: u64,

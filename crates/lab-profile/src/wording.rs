@@ -631,8 +631,8 @@ pub fn count_range(range: CountRange) -> String {
     }
 }
 
-/// Describes the instructions of a command relative to the baseline's: `head executes 1.021 to 1.022 times base's
-/// instructions over 5 builds of each (1,000 to 1,001 and 1,021 to 1,022)`.
+/// Describes the instructions of a command relative to the baseline's: `head executes 1.021 to 1.022 times as many
+/// instructions as base, over 5 builds of each (base: 1,000 to 1,001; head: 1,021 to 1,022)`.
 pub fn instructions(
     name: &str,
     baseline: &str,
@@ -651,7 +651,8 @@ pub fn instructions(
         Layouts::Environments(count) => format!("{count} environments of different sizes"),
     };
     format!(
-        "{name} executes {times} times {baseline}'s instructions over {layouts} ({} and {})",
+        "{name} executes {times} times as many instructions as {baseline}, over {layouts} \
+        ({baseline}: {}; {name}: {})",
         count_range(before),
         count_range(after)
     )

@@ -19,7 +19,7 @@ def line(name: str, numbers, **keys) -> None:
 
 
 def quantile(times, fraction: float) -> float:
-    """Returns a quantile: the smallest time that is not exceeded by the `fraction` of the times."""
+    """Returns the smallest of the times that at least this fraction of the times does not exceed."""
     return numpy.quantile(times, fraction, method="inverted_cdf")
 
 

@@ -38,8 +38,8 @@ const MAX_FALL_PER_DOUBLING: f64 = 0.04;
 /// A pilot is checked each time that its number of rounds has grown by this factor. A check after
 /// each round would find a steady level by chance sooner or later.
 const CHECKS_GROWTH: f64 = 1.2;
-/// The maximum standard error of a process's level, in logarithms, for deciding whether the process
-/// is at the level of its pilot.
+/// The maximum standard error of a process's level, in natural logarithms. The level must be known
+/// this precisely before it is compared with the pilot's level.
 const ERROR_OF_LAST: f64 = 0.05;
 /// The minimum number of rounds at the end of a process from which its level is determined.
 const MIN_LAST_ROUNDS: usize = 6;

@@ -364,7 +364,7 @@ static void tell_time(server *server)
              gmtime(&date));
 }
 
-/* Closes the idle connections, or all. */
+/* Closes the connections that have been idle since `silent_since`, or all connections if `all` is true. */
 static void drop_those(server *server, bool all, time_t silent_since)
 {
     connection *next;

@@ -372,7 +372,7 @@ fn max_count_with_fault(run: &Run, subject: &str, fault: &str, metric: &Metric) 
 
 #[test]
 fn a_file_is_locked_while_calls_are_made() {
-    let states = "busy = { busy_part = 0.5, lock_s = 0.06 }\ndown = { outage_s = 0.1 }\n";
+    let states = "busy = { busy_fraction = 0.5, lock_s = 0.06 }\ndown = { outage_s = 0.1 }\n";
     let text = FILE.replace("\"careless\"", "\"impatient\"").replace(
         "turn_ms = 5",
         "turn_ms = 40\nfactor.fault = [\"none\", \"busy\", \"down\"]",

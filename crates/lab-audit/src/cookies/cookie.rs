@@ -341,7 +341,8 @@ impl Lifetime {
         }
     }
 
-    /// Reads an `Expires` of a response at `at_s` (seconds since 1970).
+    /// Sets the expiry from the value of an `Expires` attribute. `at_s` is the time of the response, in
+    /// seconds since 1970.
     fn set_expires(&mut self, value: &str, at_s: f64) {
         match cookie_seconds(value) {
             Some(expiry_s) => self.expires_s = Some(expiry_s - at_s),

@@ -45,7 +45,7 @@ pub const COOKIE: Class = Class {
         ("lifetime", "the cookie's lifetime"),
         (
             "ignored",
-            "Max-Age or Expires, if browsers ignore its value, because it is invalid",
+            "the attribute (Max-Age or Expires) that browsers ignore because its value is invalid",
         ),
         ("login", "whether the name indicates a session or a token"),
         (

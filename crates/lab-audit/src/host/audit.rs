@@ -114,7 +114,7 @@ const HOST: Class = Class {
         ("time_wait", "how long a connection is in TIME_WAIT"),
         (
             "rest",
-            "how long a port cannot be reused after a connection",
+            "time after a connection closes before its port can be reused",
         ),
         ("time_wait_now", "connections in TIME_WAIT now"),
         ("time_wait_most", "maximum connections in TIME_WAIT"),

@@ -508,9 +508,9 @@ fn set_fields(page: &PageResponse, object: &mut AuditObject) {
 fn leads_to_tls(response: &PageResponse, url: &Url) -> Value {
     match response.redirect_target(url) {
         Some(to) if to.scheme() == "https" => Value::Flag(true),
-        Some(to) if to.host() != url.host() => {
-            Value::Unknown("Plain HTTP leads to another host, which was not contacted.".into())
-        }
+        Some(to) if to.host() != url.host() => Value::Unknown(
+            "Plain HTTP redirects to another host, which benchlab did not contact.".into(),
+        ),
         _ => Value::Flag(false),
     }
 }

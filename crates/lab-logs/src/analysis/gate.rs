@@ -346,7 +346,7 @@ fn nearest(name: &str, analysis: &LogAnalysis) -> Option<String> {
     (likeness(&best) >= LIKENESS).then(|| best.name.clone())
 }
 
-/// Returns the assumption about the requests of a page without a duration, if there are many.
+/// Returns an assumption if many of a page's requests have no duration.
 pub fn missing_durations(page: &LogPage) -> Option<LogAssumption> {
     let (requests, of) = (page.requests.saturating_sub(page.timed), page.requests);
     let is_assumed = page.kind == PageKind::Page && page.timed > 0 && is_notable(requests, of);

@@ -66,7 +66,7 @@ enum Encoding {
     Json(DockerLines),
 }
 
-/// A message whose next lines may still follow.
+/// A message that may continue on later lines.
 #[derive(Clone, Debug, Default)]
 struct OpenMessage {
     time_s: Option<i64>,

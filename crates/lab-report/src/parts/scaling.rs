@@ -16,8 +16,8 @@ use lab_stats::usl;
 
 /// The definition of the Universal Scalability Law, in one sentence.
 const LAW: &str = "The Universal Scalability Law (N. Gunther): X(n) = λ·n / (1 + σ·(n − 1) + κ·n·(n − 1)), where λ \
-                   is the throughput of one, σ is contention (the serialized fraction of the work) and κ is \
-                   coherency (the cost of keeping each pair consistent).";
+                   is the throughput at n = 1, σ is contention (the serialized fraction of the work) and κ is \
+                   coherency (the cost of keeping each pair of workers consistent).";
 
 /// The number of points at which the curve of a law is drawn.
 const STEPS: usize = 48;

@@ -7,7 +7,8 @@ use lab_stats::hosts::{effects, hosts, kinds};
 use lab_stats::results::results;
 use serde_json::{Value, json};
 
-/// Returns a run whose blocks alternate between hosts with these ratios of the subject.
+/// Returns a run whose blocks alternate between hosts. `ratios` contains the subject's ratio to the
+/// baseline on each host.
 fn measured(ratios: &[f64], blocks: usize) -> Run {
     let world = |ratio| World {
         ratios: vec![ratio],

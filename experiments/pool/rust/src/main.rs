@@ -16,7 +16,7 @@ const FAILS_EVERY: u64 = 8;
 /// Uses a resource in operation `k`. Returns the value to add to the check.
 type Hold = Arc<dyn Fn(&Resource, u64) -> Result<u64, HolderFailed> + Send + Sync>;
 
-/// A holder that fails on purpose.
+/// The error of a holder that fails on purpose.
 struct HolderFailed;
 
 /// The metrics of one worker in a batch.

@@ -126,7 +126,7 @@ impl CommitBench {
         let name = if skipped.commit == 0 { "good" } else { "bad" };
         let commit = &self.bisection.commits[skipped.commit].short;
         Exit::failed(format!(
-            "the {name} commit {commit} cannot be measured; choose another one: {}",
+            "cannot measure the {name} commit {commit}: {}; choose another {name} commit",
             skipped.message
         ))
     }

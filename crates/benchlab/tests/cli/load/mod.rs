@@ -28,7 +28,7 @@ const SHORT: [&str; 7] = [
     "--seed=7",
 ];
 
-/// Options for servers that respond, if only after a long time on a busy machine.
+/// Options for servers that respond. The timeout is long because a busy machine delays responses.
 const LONG_TIMEOUT: [&str; 2] = ["--timeout", "60s"];
 
 /// Options for servers that do not respond. On a busy machine, even a working server may exceed this

@@ -88,7 +88,7 @@ fn files_without_authorities_are_refused() {
         ("hello", "contains no certificate"),
         (
             "-----BEGIN TRUSTED CERTIFICATE-----\nAAAA\n-----END TRUSTED CERTIFICATE-----\n",
-            "in the format of OpenSSL",
+            "in OpenSSL's own format",
         ),
         (
             "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
