@@ -152,7 +152,7 @@ fn time(plan: &Plan, runs: &Path) -> PlanTime {
     };
     let length = measure.block_ns.map(|ns| {
         let length = duration(ns);
-        format!(", each of about {length} if a pass fits into it")
+        format!(", each about {length} long, or longer if a single pass takes longer")
     });
     let blocks = format!(
         "at most {max_blocks}{}; {stops}",

@@ -125,7 +125,8 @@ impl<'v> Node<'v> {
         items.iter().enumerate().map(amount).collect()
     }
 
-    /// Returns the number of at least 0 in the member with this key, if the member exists.
+    /// Returns the nonnegative number in the member with this key. Returns `None` if there is no such
+    /// member.
     pub fn find_amount(&self, key: &str) -> Result<Option<f64>, Problem> {
         self.find(key).map(|node| node.amount()).transpose()
     }

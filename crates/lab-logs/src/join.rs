@@ -311,7 +311,7 @@ impl Join {
         self.fresh.retain(is_kept);
     }
 
-    /// Sorts and merges all records. If there are too many, reduces the stored IDs.
+    /// Sorts and merges all records. If there are too many, keeps only a sample of the IDs.
     pub fn sort(&mut self) {
         self.fresh.sort_unstable_by_key(JoinRecord::order);
         combine(&mut self.fresh);

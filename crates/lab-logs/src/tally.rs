@@ -281,7 +281,8 @@ impl Tally {
         }
     }
 
-    /// The number of entries counted together, whose memory is prefetched together.
+    /// The number of entries in a batch. Memory for the whole batch is prefetched before the entries
+    /// are counted.
     pub(crate) const TOGETHER: usize = 16;
 
     /// Returns true if there are so few pages that counting entries together is not worth it.

@@ -28,7 +28,7 @@ pub enum LogAssumption {
         /// The field whose values are used.
         place: String,
     },
-    /// A number without a name, a unit or a fraction is assumed to be the duration.
+    /// A whole number with neither a field name nor a unit is assumed to be the duration.
     BareNumber {
         /// The field that contains the number.
         place: String,

@@ -188,7 +188,7 @@ def case(prepare: Callable[[Opening], Iterator[Operation]]) -> Callable[[Opening
     def opened(opening: Opening) -> Iterator[Perform]:
         size = PARENTS.get(opening.text("parent"))
         if size is None:
-            raise UnsupportedError("unknown size of the parent process")
+            raise UnsupportedError(f"expected parent={' or parent='.join(PARENTS)}")
         with prepare(opening) as operation:
             resident = bytearray(b"\1") * size  # written to, so that every page is resident
             before = descriptors()

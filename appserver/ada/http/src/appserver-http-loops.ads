@@ -200,8 +200,8 @@ private
       Is_Shared    : Boolean    := False;
       Is_Listening : Boolean    := False;
       Is_Crowded   : Boolean    := False;
-      --  True if a client is waiting to be accepted, including a client for which another
-      --  connection has already been closed
+      --  True if a client is waiting to be accepted, even if the loop has already closed another
+      --  connection to make room for it
       Is_Paused    : Boolean    := False;
       --  True if the loop does not accept clients until a slot is free
       Set          : Descriptor := No_File;

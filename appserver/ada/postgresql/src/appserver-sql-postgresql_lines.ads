@@ -25,7 +25,7 @@ private package Appserver.SQL.PostgreSQL_Lines is
 
    procedure Put (Self : in out Line_Buffer; Item : Character);
    procedure Put (Self : in out Line_Buffer; Text : String);
-   --  Append a character or a text without escaping it
+   --  Appends a character or a string without escaping it
 
    procedure Put_Escaped (Self : in out Line_Buffer; Text : String);
    --  Appends text. Backslashes and the characters that terminate values and lines are escaped with

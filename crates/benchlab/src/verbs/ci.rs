@@ -243,6 +243,8 @@ fn measure(
             }
             audit::run_audit(cli, args)
         }
-        _ => Err(Exit::invalid("the entry is not for CI")),
+        _ => Err(Exit::invalid(
+            "`benchlab ci` runs only entries of compare, load, logs and audit",
+        )),
     }
 }

@@ -376,7 +376,7 @@ impl Collector {
         for host in hosts {
             self.add_expected_request(true, &host, "/", RequestKind::Page);
         }
-        let note = "A file of cookies contains no requests, so a request for one page of each host is assumed.";
+        let note = "A cookie file contains no requests, so benchlab assumes one page request for each host.";
         self.observation.notes.push(note.into());
         Ok(())
     }

@@ -89,7 +89,7 @@ const ADDRESS: Class = Class {
 
 const PAIR: Class = Class {
     name: "pair",
-    none: "No name has addresses of both families that respond.",
+    none: "No host name has both an IPv4 and an IPv6 address that responds.",
     values: &[
         (
             "ratio",

@@ -336,7 +336,7 @@ impl Resource {
         object.set("lifetime", Value::ns(self.lifetime_s.unwrap_or(0.0) * 1e9));
         let is_304 = self.status == 304;
         if is_304 && self.cache.is_empty() && self.lifetime_s.is_none() {
-            let reason = "The recorded 304 response does not repeat the fields for caches.";
+            let reason = "The recorded 304 response does not include the caching header fields.";
             object.set_unknown(&["cacheable", "lifetime"], reason);
         }
         // The browser of a 304 has sent a validator.

@@ -10,7 +10,7 @@ use std::fs::File;
 use std::time::Duration;
 
 const ROUNDS: u32 = 20;
-/// Each round has two turns of a family, each with one echo request.
+/// The number of echo requests to an address family: two turns per round, with one request each.
 const ECHOES: usize = 2 * ROUNDS as usize;
 
 fn family(packet: &[u8]) -> IpFamily {

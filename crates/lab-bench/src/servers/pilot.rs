@@ -182,7 +182,8 @@ pub struct Warming<'w, 'y> {
 }
 
 impl<'w, 'y> Warming<'w, 'y> {
-    /// Opens the connections. `cores` are the server's cores in blocks. For `point` see the function [`point`].
+    /// Opens the connections. `cores` are the cores on which the server runs during blocks. `point`
+    /// is the result of the function [`point`].
     pub fn new(
         setup: &'w ServerSetup<'w>,
         server: &mut RunningServer,

@@ -608,7 +608,7 @@ impl Marks {
         marks
     }
 
-    /// Returns true if a producer is marked whose dates and times of day are in UTC.
+    /// Returns true if the marks identify a producer that writes dates and times of day in UTC.
     pub fn are_in_utc(&self) -> bool {
         let mut producers = PRODUCERS.iter().enumerate();
         producers.any(|(index, producer)| producer.is_in_utc && Producer::is_marked(index, self))

@@ -128,7 +128,7 @@ pub enum WarningFact {
         /// The reason why the resource usage could not be read.
         reason: String,
     },
-    /// Hosts that measured blocks were lost.
+    /// The run lost hosts that had measured blocks.
     HostsLost {
         /// The hosts.
         hosts: Vec<LostHost>,

@@ -74,12 +74,12 @@ pub struct Auditing {
     /// the findings of one rule, such as 'bad(net-ports)>0'
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<AuditCondition>,
-    /// Accept the findings of a rule, or of a rule on one object such as disk-scheduler:sda; the
-    /// findings are shown as accepted and do not count until the day after --until. Give --reason
-    /// and --until once for each --waive, or once for all
+    /// Accept the findings of a rule (disk-scheduler), or of a rule on one object
+    /// (disk-scheduler:sda). Accepted findings are shown, but do not count up to and including the
+    /// day of --until. Give --reason and --until once for each --waive, or once for all
     #[arg(
         long,
-        value_name = "RULE[:THING]",
+        value_name = "RULE[:OBJECT]",
         requires = "reason",
         requires = "until"
     )]

@@ -15,7 +15,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// The number of processes in a block with one mirrored pair of three commits.
+/// The number of processes in a block that runs three commits twice, the second time in reverse
+/// order.
 const PROCESSES: f64 = 6.0;
 
 /// Builds and runs the good commit once, and prints the prediction.

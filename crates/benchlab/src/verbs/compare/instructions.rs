@@ -47,8 +47,8 @@ pub fn check(args: &CompareArgs, plan: &Plan) -> Result<(), Exit> {
     };
     if let Some(option) = option {
         return Err(Exit::invalid(format!(
-            "--gate-on instructions cannot be combined with {option}: the commands run once more under Valgrind, \
-             without it. Use --gate-on cpu"
+            "--gate-on instructions cannot be combined with {option}, because the additional run under Valgrind does \
+             not support {option}: use --gate-on cpu"
         )));
     }
     check_no_shell(&commands(plan))?;

@@ -24,7 +24,8 @@ pub fn server_urls(args: &LoadArgs) -> Result<Vec<ServerUrls>, Exit> {
     let each_is_a_server = args.in_turns || args.requests.is_some();
     if args.in_turns && urls.len() > 1 && !weights.is_empty() {
         return Err(Exit::invalid(
-            "--weights is for URLs of one server that are requested in a mix: omit --in-turns",
+            "--weights applies only to a mix of URLs on one server, so it cannot be combined with --in-turns: omit one of \
+             them",
         ));
     }
     if !weights.is_empty() && weights.len() != urls.len() {

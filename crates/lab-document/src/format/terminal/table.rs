@@ -124,7 +124,7 @@ fn names(grid: &Grid, shapes: &[ColumnShape], width: usize) -> usize {
     (1..=max).find(apart).filter(fit).unwrap_or(1)
 }
 
-/// Groups the columns after the row names so that each group fits into the width.
+/// Splits the columns that follow the row names into groups that each fit the width.
 fn parts(
     shapes: &[ColumnShape],
     names: usize,

@@ -110,7 +110,8 @@ pub struct Simulator {
     world: World,
     random: Random,
     speed: f64,
-    /// The process effects by point, if they are drawn at each point, then by subject.
+    /// The process effects, one for each subject. If they are drawn at each point, there is one such
+    /// sequence for each point.
     process_effects: Vec<f64>,
 }
 

@@ -87,9 +87,9 @@ final class Session implements AutoCloseable {
     }
 
     /**
-     * Runs a batch. {@link System#nanoTime()} is CLOCK_MONOTONIC, with the same origin, in HotSpot
-     * on Linux: {@code os::javaTimeNanos} in JDK 17's src/hotspot/os/posix/os_posix.cpp. If
-     * multiple threads do the work, their own clock readings are used.
+     * Runs a batch. On Linux, HotSpot's {@link System#nanoTime()} returns CLOCK_MONOTONIC without an
+     * offset ({@code os::javaTimeNanos} in JDK 17's src/hotspot/os/posix/os_posix.cpp). If multiple
+     * threads do the work, the batch uses their own clock readings.
      */
     private Message run(Arguments arguments) throws Exception {
         Case open = opened();

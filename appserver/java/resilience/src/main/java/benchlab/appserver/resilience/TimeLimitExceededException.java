@@ -2,8 +2,8 @@
 package benchlab.appserver.resilience;
 
 /**
- * Thrown if a {@link TimeLimiter} does not wait for a call any longer. The call may still take
- * effect, so its outcome is unknown, unless it had not begun.
+ * Thrown when a {@link TimeLimiter} stops waiting for a call. A call that had begun may still take
+ * effect, so its outcome is unknown. A call that had not begun has no effect.
  */
 public final class TimeLimitExceededException extends GuardException {
     private static final long serialVersionUID = 1;

@@ -32,6 +32,6 @@ final class Ending extends Filter {
 
     @Override
     public String description() {
-        return "closes the connections of requests to a closing server";
+        return "closes the connection of each request that arrives during shutdown";
     }
 }
