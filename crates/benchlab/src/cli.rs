@@ -15,7 +15,7 @@ use crate::verbs::serve::args::ServeArgs;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter};
-use lab_document::{Format, format};
+use lab_document::Format;
 use lab_import::ImportFormat;
 use lab_load::IpFamily;
 use lab_many::launcher;

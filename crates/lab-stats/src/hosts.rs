@@ -7,8 +7,7 @@ use crate::kind::{BlockRatios, kind_of};
 use crate::random_effect::{self, GroupEffects};
 use crate::spending;
 use crate::table::sound_plan;
-use lab_model::{Agent, Block, Interval, Metric, Plan, PointId, Run, SubjectId, TargetId};
-use std::iter::zip;
+use lab_model::{Agent, Block, Interval, Plan, PointId, Run, SubjectId, TargetId};
 
 /// A host and the blocks that it measured.
 #[derive(Clone, Debug, PartialEq)]

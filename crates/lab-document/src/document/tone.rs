@@ -17,7 +17,7 @@ pub enum Tone {
     /// Equivalent to the baseline.
     Same,
     /// Inconclusive.
-    Undecided,
+    Inconclusive,
     /// An error or a warning.
     Alarm,
 }
@@ -35,7 +35,7 @@ impl Tone {
             Tone::Better => "better",
             Tone::Worse => "worse",
             Tone::Same => "same",
-            Tone::Inconclusive => "undecided",
+            Tone::Inconclusive => "inconclusive",
             Tone::Alarm => "alarm",
         }
     }

@@ -298,6 +298,26 @@ fn blobs(path: &Path) -> Vec<Option<Vec<u8>>> {
     db.query_row(sql, [], row).unwrap()
 }
 
+/// Agents of another version can lack a count, or have another one.
+#[test]
+fn counts_are_read_by_their_names() {
+    let mut counts = LoadCounts::from([(LoadCount::Connects, 4), (LoadCount::ReadTimes, 7)]);
+    let json = serde_json::to_value(counts).unwrap();
+    let expected = serde_json::json!({"received_bytes": 0, "connects": 4, "read_times": 7});
+    assert_eq!(json, expected);
+    let other = serde_json::json!({"connects": 4, "read_times": 7, "other": [1]});
+    for json in [json, other] {
+        assert_eq!(serde_json::from_value::<LoadCounts>(json).unwrap(), counts);
+    }
+    counts.add(&LoadCounts::from([(LoadCount::Connects, u64::MAX)]));
+    assert_eq!(counts[LoadCount::Connects], u64::MAX);
+    // They are members of the slice itself.
+    let slice = slice(0, 0);
+    let json = serde_json::to_value(&slice).unwrap();
+    assert_eq!(json["received_bytes"], 1_u64 << 40);
+    assert_eq!(serde_json::from_value::<Slice>(json).unwrap(), slice);
+}
+
 /// A file of an earlier version lacks the columns of newer counts.
 #[test]
 fn counts_that_a_file_lacks_are_zero_and_are_added_when_it_is_continued() {

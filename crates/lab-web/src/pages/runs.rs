@@ -144,7 +144,7 @@ fn row(library: &RunLibrary, entry: &RunEntry, deadline: Instant) -> Markup {
                 (about_line(entry))
                 @match (&entry.heading, entry.state) {
                     (_, RunState::Measured) => {
-                        p class="finding undecided" { "The run is being measured: open its page to follow it." }
+                        p class="finding inconclusive" { "The run is being measured: open its page to follow it." }
                     }
                     (Err(reason), _) => p class="finding alarm" { (reason) },
                     (Ok(_), _) => (answer_or_pending(library, entry, deadline)),

@@ -85,6 +85,7 @@ pub fn plan() -> Plan {
         seed: 7,
         work: Work::Batches,
         workload: None,
+        hosts: None,
     }
 }
 

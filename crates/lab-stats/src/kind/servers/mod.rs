@@ -5,7 +5,7 @@ use super::work_kind::{BlockRatios, WorkKind};
 use crate::between::{self, Changes, Facts, Sides, load_method_facts, load_work_facts};
 use crate::gate::load_metrics;
 use crate::load::numbered::fits;
-use crate::load::visits::Visits;
+use crate::load::visits::{Visit, Visits};
 use crate::results::compare::ComparisonFamily;
 use crate::results::judge::Basis;
 use crate::results::levels::{BlockSummary, Blocks, Levels, key};
