@@ -310,7 +310,7 @@ impl AuditKind {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Audit {
-    /// What to audit.
+    /// The kind of object to audit, such as a host or a site.
     pub kind: AuditKind,
     /// The URLs, files or hosts to audit.
     #[serde(default)]
