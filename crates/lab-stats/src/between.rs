@@ -10,16 +10,11 @@ mod caveat;
 mod caveats;
 mod changed;
 mod differing;
-mod facts;
+pub(crate) mod facts;
 mod incomparable;
 mod load;
 mod side;
 mod work;
-
-pub(crate) use differing::load_facts as load_method_facts;
-pub(crate) use facts::{Facts, yes_or_no};
-pub(crate) use side::Sides;
-pub(crate) use work::load_facts as load_work_facts;
 
 pub use caveat::{Caveat, CaveatKind, NotCompared, WhichRun};
 pub use changed::{Between, Changed, ControlChange};
@@ -27,10 +22,10 @@ pub use facts::{Differing, ProgramMatch};
 pub use incomparable::Incomparable;
 pub use side::Recorded;
 
-use crate::kind::kind_of;
+use crate::kind::{BetweenMethod, kind_of};
 use incomparable::{checked_plan, one_experiment, same_work};
-use lab_model::{IdVec, Metric, Part, PointId, parts};
-use side::RunSide;
+use lab_model::{IdVec, Part, PointId, parts};
+use side::{RunSide, Sides};
 use std::collections::HashSet;
 
 /// Compares two runs of one experiment, target by target, relative to `first`.
@@ -112,14 +107,14 @@ fn give_one_name(parts: &mut [Vec<Part>; 2]) {
 
 /// The changes between two runs on one target.
 #[derive(Default)]
-pub(crate) struct Changes {
-    pub changes: Vec<Changed>,
-    pub controls: Vec<ControlChange>,
+struct Changes {
+    changes: Vec<Changed>,
+    controls: Vec<ControlChange>,
 }
 
 /// Returns the changes of the ratios to the baseline, and of the times, of batches or whole
 /// commands. Returns `None` if there are none.
-pub(crate) fn changes_of_batches(sides: &Sides, points: &[[PointId; 2]]) -> Option<Changes> {
+fn changes_of_batches(sides: &Sides, points: &[[PointId; 2]]) -> Option<Changes> {
     let batches = batches::Batches::new(sides);
     let mut found = Changes::default();
     if sides.have_one_baseline() {
@@ -133,24 +128,22 @@ pub(crate) fn changes_of_batches(sides: &Sides, points: &[[PointId; 2]]) -> Opti
     Some(found)
 }
 
-/// Returns the changes of servers under load. `metrics` are the compared metrics of a point.
-pub(crate) fn changes_of_load(
-    sides: &Sides,
-    points: &[[PointId; 2]],
-    metrics: impl Fn(PointId) -> &'static [Metric],
-) -> Changes {
-    Changes {
-        changes: load::changes(sides, points, metrics),
-        controls: Vec::new(),
-    }
-}
-
 /// Returns the changes on one target, or `None` if the runs have no subject and point in common on
 /// it.
 fn on_target(sides: &Sides) -> Option<Between> {
     let points = sides.points();
     let baseline = &sides.0[0].baseline().name;
-    let found = kind_of(sides.0[0].plan).changes(sides, &points)?;
+    let plan = sides.0[0].plan;
+    let found = match kind_of(plan).between() {
+        BetweenMethod::Ratios => changes_of_batches(sides, &points)?,
+        BetweenMethod::Values { closed, open } => {
+            let metrics = |point| if plan.is_open(point) { open } else { closed };
+            Changes {
+                changes: load::changes(sides, &points, metrics),
+                controls: Vec::new(),
+            }
+        }
+    };
     if found.changes.is_empty() {
         return None;
     }

@@ -123,33 +123,6 @@ pub(crate) fn measuring(first: &Run, second: &Run) -> Vec<Differing> {
     unequal(facts(first), facts(second))
 }
 
-/// Returns facts about how a load was generated.
-pub(crate) fn load_facts(load: &LoadSpec) -> Facts {
-    let urls = load.requests.iter().flatten().map(|r| r.url.as_str());
-    let origin = |url: &str| url.splitn(4, '/').take(3).collect::<Vec<_>>().join("/");
-    let origins: BTreeSet<String> = urls.map(origin).collect();
-    let origins: Vec<String> = origins.into_iter().collect();
-    let protocol = match load.protocol {
-        Protocol::Http1 => "HTTP/1.1",
-        Protocol::Http2 => "HTTP/2",
-    };
-    [
-        ("server", origins.join(", ")),
-        ("protocol", protocol.to_string()),
-        ("keep-alive connections", yes_or_no(load.keep_alive)),
-        (
-            "pipelined requests per connection",
-            load.pipeline.to_string(),
-        ),
-        ("load generator threads", load.threads.to_string()),
-        ("timeout", seconds(load.timeout_ns)),
-        ("expected responses", load.expected.join(" and ")),
-        ("visit length", seconds(load.stretch_ns)),
-    ]
-    .map(|(name, value)| (name.to_string(), value))
-    .into()
-}
-
 /// Returns facts about the programs of the subjects that both runs have.
 fn programs(side: &RunSide, other: &RunSide) -> Facts {
     let names = subjects(other.run).iter().map(|s| s.name.as_str());

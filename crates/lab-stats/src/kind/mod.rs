@@ -5,11 +5,12 @@
 
 mod batches;
 mod commands;
+mod facts;
 mod load;
 mod servers;
 mod work_kind;
 
-pub(crate) use work_kind::{BlockRatios, WorkKind};
+pub(crate) use work_kind::{BetweenMethod, BlockRatios, WorkKind};
 
 use lab_model::{Plan, Work};
 

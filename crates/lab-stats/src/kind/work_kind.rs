@@ -2,7 +2,7 @@
 //! The interface that each kind of measured work implements.
 
 use crate::analysis::Exclusion;
-use crate::between::{Changes, Facts, Sides};
+use crate::between::facts::Facts;
 use crate::results::Results;
 use lab_model::{Metric, Plan, PointId, Run, SubjectId};
 
@@ -90,6 +90,19 @@ pub(crate) trait WorkKind {
         Facts::new()
     }
 
-    /// Returns the changes between two runs on one target. Returns `None` if there are none.
-    fn changes(&self, sides: &Sides, points: &[[PointId; 2]]) -> Option<Changes>;
+    /// Returns the way in which two runs are compared.
+    fn between(&self) -> BetweenMethod;
+}
+
+/// The way in which two runs that were not interleaved are compared.
+pub(crate) enum BetweenMethod {
+    /// The ratios to the baseline have verdicts, and the times have none.
+    Ratios,
+    /// The values have verdicts, in these metrics.
+    Values {
+        /// The metrics of a closed-loop point.
+        closed: &'static [Metric],
+        /// The metrics of an open-loop point.
+        open: &'static [Metric],
+    },
 }

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Programs that implement the subject protocol and run batches.
 
-use super::work_kind::{BlockRatios, WorkKind};
+use super::work_kind::{BetweenMethod, BlockRatios, WorkKind};
 use crate::analysis::Exclusion;
-use crate::between::{self, Changes, Sides};
 use crate::gate::batch_metrics;
 use crate::results::{Results, batches};
 use crate::table::BatchTable;
 use crate::turn_levels;
-use lab_model::{Metric, Plan, PointId, Run};
+use lab_model::{Metric, Plan, Run};
 
 /// The kind of work of programs that run batches of operations.
 pub struct Batches;
@@ -38,8 +37,8 @@ impl WorkKind for Batches {
         batch_metrics(plan)
     }
 
-    fn changes(&self, sides: &Sides, points: &[[PointId; 2]]) -> Option<Changes> {
-        between::changes_of_batches(sides, points)
+    fn between(&self) -> BetweenMethod {
+        BetweenMethod::Ratios
     }
 }
 

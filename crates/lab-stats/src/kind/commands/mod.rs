@@ -2,13 +2,13 @@
 //! Whole commands: a batch is one process.
 
 use super::batches::of_batches;
-use super::work_kind::{BlockRatios, WorkKind};
+use super::work_kind::{BetweenMethod, BlockRatios, WorkKind};
 use crate::analysis::Exclusion;
-use crate::between::{self, Changes, Facts, Sides, yes_or_no};
+use crate::between::facts::{Facts, yes_or_no};
 use crate::exclusions::different_exits;
 use crate::gate::batch_metrics;
 use crate::results::{Results, batches};
-use lab_model::{Commands, Metric, Plan, PointId, Run};
+use lab_model::{Commands, Metric, Plan, Run};
 
 impl WorkKind for Commands {
     fn results(&self, run: &Run, alpha_fraction: f64) -> Results {
@@ -69,7 +69,7 @@ impl WorkKind for Commands {
         ]
     }
 
-    fn changes(&self, sides: &Sides, points: &[[PointId; 2]]) -> Option<Changes> {
-        between::changes_of_batches(sides, points)
+    fn between(&self) -> BetweenMethod {
+        BetweenMethod::Ratios
     }
 }

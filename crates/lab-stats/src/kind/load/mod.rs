@@ -2,12 +2,13 @@
 //! Load on servers that were already running.
 
 use super::batches::of_batches;
-use super::work_kind::{BlockRatios, WorkKind};
-use crate::between::{self, Changes, Facts, Sides, load_method_facts, load_work_facts};
+use super::facts::{method_facts, work_facts};
+use super::work_kind::{BetweenMethod, BlockRatios, WorkKind};
+use crate::between::facts::Facts;
 use crate::gate::load_metrics;
 use crate::results::load_traits::LoadTraits;
 use crate::results::{Results, load};
-use lab_model::{LoadSpec, Metric, Plan, PointId, Run};
+use lab_model::{LoadSpec, Metric, Plan, Run};
 
 /// The metrics in which servers are compared in an open loop.
 static OPEN: [Metric; 6] = [
@@ -83,14 +84,17 @@ impl WorkKind for LoadSpec {
     }
 
     fn work_facts(&self) -> Facts {
-        load_work_facts(self)
+        work_facts(self)
     }
 
     fn method_facts(&self) -> Facts {
-        load_method_facts(self)
+        method_facts(self)
     }
 
-    fn changes(&self, sides: &Sides, points: &[[PointId; 2]]) -> Option<Changes> {
-        Some(between::changes_of_load(sides, points, |_| &BETWEEN))
+    fn between(&self) -> BetweenMethod {
+        BetweenMethod::Values {
+            closed: &BETWEEN,
+            open: &BETWEEN,
+        }
     }
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Load on servers that benchlab starts.
 
-use super::work_kind::{BlockRatios, WorkKind};
-use crate::between::{self, Changes, Facts, Sides, load_method_facts, load_work_facts};
+use super::facts::{method_facts, work_facts};
+use super::work_kind::{BetweenMethod, BlockRatios, WorkKind};
+use crate::between::facts::Facts;
 use crate::gate::load_metrics;
 use crate::load::numbered::fits;
 use crate::load::visits::{Visit, Visits};
@@ -12,7 +13,7 @@ use crate::results::levels::{BlockSummary, Blocks, Levels, key};
 use crate::results::load_means::{RATES, over_points, reconnects};
 use crate::results::load_traits::LoadTraits;
 use crate::results::{Results, footprints, load};
-use lab_model::{Block, Metric, Plan, PointId, Run, Servers};
+use lab_model::{Block, Metric, Plan, Run, Servers};
 use std::iter::zip;
 
 static LATENCIES: [Metric; 3] = [Metric::P50, Metric::P90, Metric::P99];
@@ -74,20 +75,18 @@ impl WorkKind for Servers {
     }
 
     fn work_facts(&self) -> Facts {
-        load_work_facts(&self.load)
+        work_facts(&self.load)
     }
 
     fn method_facts(&self) -> Facts {
-        load_method_facts(&self.load)
+        method_facts(&self.load)
     }
 
-    fn changes(&self, sides: &Sides, points: &[[PointId; 2]]) -> Option<Changes> {
-        let plan = sides.0[0].plan;
-        let metrics = |point| match plan.is_open(point) {
-            true => &LATENCIES[..],
-            false => &BETWEEN_CLOSED[..],
-        };
-        Some(between::changes_of_load(sides, points, metrics))
+    fn between(&self) -> BetweenMethod {
+        BetweenMethod::Values {
+            closed: &BETWEEN_CLOSED,
+            open: &LATENCIES,
+        }
     }
 }
 
