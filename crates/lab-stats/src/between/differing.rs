@@ -4,12 +4,10 @@
 //!
 //! Seeds are not listed, because they always differ.
 
-use super::facts::{Differing, Facts, seconds, unequal, yes_or_no};
+use super::facts::{Differing, Facts, seconds, unequal};
 use super::side::{RunSide, Sides};
 use crate::kind::kind_of;
-use lab_model::{
-    BlockState, Ending, Host, LoadSpec, Plan, Protocol, Run, Service, Subject, SubjectId,
-};
+use lab_model::{BlockState, Ending, Host, Plan, Run, Service, Subject, SubjectId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Combines the differences on each target with the differences that do not depend on the target.
