@@ -223,7 +223,7 @@ impl Authorities {
         let builder = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider);
         let verifier = builder.build();
         Ok(Authorities {
-            verifier: verifier.map_err(|error| format!("TLS cannot be set up: {error}"))?,
+            verifier: verifier.map_err(|error| format!("cannot set up TLS: {error}"))?,
             certificates,
         })
     }

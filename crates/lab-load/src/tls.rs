@@ -58,7 +58,7 @@ impl Tls {
         let provider = Arc::new(ring::default_provider());
         let builder = ClientConfig::builder_with_provider(provider.clone())
             .with_safe_default_protocol_versions()
-            .map_err(|error| JobError::new(format!("TLS cannot be set up: {error}")))?;
+            .map_err(|error| JobError::new(format!("cannot set up TLS: {error}")))?;
         let verifier: Arc<dyn ServerCertVerifier> = match trust {
             Trust::System => Arc::new(authorities(system_roots()?, Vec::new(), provider)?),
             Trust::File(file) => {

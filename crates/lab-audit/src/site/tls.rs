@@ -123,7 +123,7 @@ impl TlsClient {
     ) -> Result<TlsStream, String> {
         let builder = ClientConfig::builder_with_provider(self.provider.clone())
             .with_protocol_versions(versions);
-        let builder = builder.map_err(|e| format!("TLS cannot be set up: {e}"))?;
+        let builder = builder.map_err(|e| format!("cannot set up TLS: {e}"))?;
         let mut config = builder
             .dangerous()
             .with_custom_certificate_verifier(self.verifier.clone())
@@ -132,7 +132,7 @@ impl TlsClient {
         let name = ServerName::try_from(host.to_owned())
             .map_err(|_| format!("{host} is not a valid name for TLS"))?;
         let connection = ClientConnection::new(Arc::new(config), name);
-        let connection = connection.map_err(|e| format!("TLS cannot be set up: {e}"))?;
+        let connection = connection.map_err(|e| format!("cannot set up TLS: {e}"))?;
         Ok(TlsStream {
             stream: StreamOwned::new(connection, tcp),
             last: self.last.clone(),
@@ -214,9 +214,7 @@ fn judge(provider: &Arc<CryptoProvider>) -> Result<Judge, String> {
         Err(reason) => return Ok(Err(reason)),
     };
     let built = WebPkiServerVerifier::builder_with_provider(roots, provider.clone()).build();
-    built
-        .map(Ok)
-        .map_err(|e| format!("TLS cannot be set up: {e}"))
+    built.map(Ok).map_err(|e| format!("cannot set up TLS: {e}"))
 }
 
 /// Returns the validity period of a certificate.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Guards of calls that may fail: retries, circuit breakers, bulkheads, time limiters, hedging and
+ * Guards for calls that may fail: retries, circuit breakers, bulkheads, time limiters, hedging and
  * fallbacks. Each {@link benchlab.appserver.resilience.Guard} runs a call, and guards can be
  * combined.
  */
