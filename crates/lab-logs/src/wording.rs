@@ -330,14 +330,14 @@ fn smallest_set(finding: &LogsFinding) -> String {
         Some([low, high]) if low != high => format!(" ({low} to {high})"),
         _ => String::new(),
     };
-    let make = if *size == 1 { "makes" } else { "make" };
+    let accounts = if *size == 1 { "accounts" } else { "account" };
     let named = |p: &PageFraction| format!("{} {}", shortened(&p.page), whole_percent(p.share));
     let named = first.iter().map(named);
     let more = size.saturating_sub(first.len());
     let more = (more > 0).then(|| format!("{more} more"));
     let named: Vec<String> = named.into_iter().chain(more).collect();
     format!(
-        "{size}{bounds} of {} {make} {} of the {}: {}.",
+        "{size}{bounds} of {} {accounts} for {} of the {}: {}.",
         counted(*of, *ranked),
         say::percent(*part),
         measure(*by),

@@ -64,7 +64,7 @@ fn the_few_pages_that_matter_are_named_in_every_form() {
     let file = directory.file("access.log", &log(30, 1));
     let outcome = directory.read(&[&file]);
     outcome.expect(0).shows(&[
-        "2 of 28 pages make 80 % of the time: /search",
+        "2 of 28 pages account for 80 % of the time: /search",
         "/report",
         "Not enough weeks",
     ]);

@@ -27,7 +27,7 @@ fn log(lines: u32) -> String {
     text
 }
 
-const ANSWER: &str = "1 of 10 pages makes 80 % of the time: /slow";
+const ANSWER: &str = "1 of 10 pages accounts for 80 % of the time: /slow";
 
 fn project(lines: u32) -> Project {
     let project = Project::noop(&[]);

@@ -88,14 +88,13 @@ struct Warnings {
     others: usize,
 }
 
-/// Returns the warnings of a document. Warnings that the result already mentions are omitted.
+/// Returns the warnings of a document. Warnings that the first screen already mentions are omitted.
 fn warnings(document: &Document) -> Warnings {
-    let (_, said) = document.answer.split();
-    let said: Vec<&str> = said.iter().map(|finding| finding.text.as_str()).collect();
+    let (_, mut said) = document.answer.split();
+    said.extend(document.answer.open_findings());
+    let is_said = |warning: &Finding| said.iter().any(|said| said.text.contains(&warning.text));
     let warnings = document.warnings().into_iter();
-    let new: Vec<&Finding> = warnings
-        .filter(|warning| !said.contains(&warning.text.as_str()))
-        .collect();
+    let new: Vec<&Finding> = warnings.filter(|warning| !is_said(warning)).collect();
     let alarms = new.iter().filter(|warning| warning.tone == Tone::Alarm);
     // A label may be missing where a warning is repeated.
     let is_same = |a: &Finding, b: &Finding| {

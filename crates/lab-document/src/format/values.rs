@@ -210,11 +210,11 @@ fn distribution(distribution: &Distribution) -> Table {
     table
 }
 
-/// Formats the name of a quantile: `least`, `p50`, `p99.9`, `most`.
+/// Formats the name of a quantile: `min`, `p50`, `p99.9`, `max`.
 fn quantile_name(quantile_fraction: f64) -> String {
     match quantile_fraction {
-        0.0 => "least".into(),
-        1.0 => "most".into(),
+        0.0 => "min".into(),
+        1.0 => "max".into(),
         quantile_fraction => format!("p{}", (quantile_fraction * 1e6).round() / 1e4),
     }
 }
