@@ -1091,8 +1091,14 @@ fn of_requests(requests: u64, of: u64) -> String {
     format!("{requests} of {of} ({part})")
 }
 
+/// Formats a fraction in whole percent. A fraction that is almost 1 is not rounded up to 100 %.
 fn whole_percent(part: f64) -> String {
-    say::percent((part * 100.0).round() / 100.0)
+    let rounded = (part * 100.0).round() / 100.0;
+    if rounded >= 1.0 && part < 1.0 {
+        say::percent((part * 1000.0 + 1e-6).floor() / 1000.0)
+    } else {
+        say::percent(rounded)
+    }
 }
 
 fn be(n: u64) -> &'static str {

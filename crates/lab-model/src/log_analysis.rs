@@ -171,6 +171,23 @@ pub struct LogPage {
     pub cells: Vec<LogCell>,
 }
 
+impl LogPage {
+    /// Returns a quantile of the durations in ns. `fraction` is from 0 to 1.
+    ///
+    /// It is exact if all durations are equal. Otherwise it has the precision of the distribution,
+    /// and does not exceed the maximum.
+    pub fn quantile(&self, fraction: f64) -> Option<u64> {
+        let value = self.times.quantile(fraction)?;
+        let are_equal =
+            u128::from(self.total_ns) == u128::from(self.max_ns) * u128::from(self.timed);
+        Some(match self.max_ns {
+            0 => value,
+            max_ns if are_equal => max_ns,
+            max_ns => value.min(max_ns),
+        })
+    }
+}
+
 /// The requests for a page in a period. All cells of an analysis have periods of the same length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LogCell {

@@ -68,12 +68,8 @@ pub fn toolchain_json(toolchain: &Toolchain) -> Value {
 }
 
 fn print(host: &Host, toolchains: Option<&Toolchains>) -> Result<(), Exit> {
-    say!("The host");
-    let width = widest(host.facts.iter().map(|(name, _)| &**name));
-    for (name, value) in &host.facts {
-        say!("{}", hanging_indent(&format!("  {name:<width$}  "), value));
-    }
-    say!("\nConditions that affect measurements");
+    say!("{}\n", hanging_indent("", &headline(host, toolchains)));
+    say!("Conditions that affect measurements");
     for finding in &host.findings {
         let mark = if finding.unfit { "unfit" } else { "note" };
         say!(
@@ -90,7 +86,33 @@ fn print(host: &Host, toolchains: Option<&Toolchains>) -> Result<(), Exit> {
         Some(toolchains) => print_toolchains(toolchains)?,
         None => say!("  none: this directory is not in a project"),
     }
+    say!("\nThe host");
+    let width = widest(host.facts.iter().map(|(name, _)| &**name));
+    for (name, value) in &host.facts {
+        say!("{}", hanging_indent(&format!("  {name:<width$}  "), value));
+    }
     Ok(())
+}
+
+/// States whether the host is fit for measuring now, and how many toolchains are missing.
+fn headline(host: &Host, toolchains: Option<&Toolchains>) -> String {
+    let unfit = host.findings.iter().filter(|finding| finding.unfit);
+    let unfit: Vec<&str> = unfit.map(|finding| finding.what.as_str()).collect();
+    let fitness = match unfit.as_slice() {
+        [] => "This host is fit for measuring.".to_string(),
+        reasons => format!(
+            "This host is unfit for measuring now: {}.",
+            reasons.join("; ")
+        ),
+    };
+    let all = toolchains
+        .into_iter()
+        .flat_map(|t| t.names().filter_map(|name| t.get(name)));
+    match all.filter(|toolchain| !present(toolchain)).count() {
+        0 => fitness,
+        1 => format!("{fitness} 1 toolchain is missing."),
+        n => format!("{fitness} {n} toolchains are missing."),
+    }
 }
 
 /// Lists the installed toolchains, the commands that install missing toolchains, and a single

@@ -182,7 +182,7 @@ impl Gate {
         let unknown = || GateProblem::NoDurations;
         let value = match self.metric {
             GateMetric::Quantile(part) => {
-                let ns = page.times.quantile(part).ok_or_else(unknown)?;
+                let ns = page.quantile(part).ok_or_else(unknown)?;
                 let is_beyond =
                     page.max_ns > MAX_NS && ns as f64 >= MAX_NS as f64 * (1.0 - analysis.error);
                 if is_beyond && self.bound >= ns as f64 {

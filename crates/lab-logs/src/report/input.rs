@@ -107,7 +107,7 @@ pub(super) fn figure(page: &LogPage, metric: &Metric, error: f64, all_ns: u64) -
     let exact = |value: f64| Some(Quantity::exact(value, metric.unit.clone()));
     // Use the middle of the bucket, and the bounds of the bucket as the interval.
     let quantile = |part: f64| {
-        let value = page.times.quantile(part)? as f64;
+        let value = page.quantile(part)? as f64;
         let (low, high) = (value * (1.0 - error), value * (1.0 + error));
         let precision = Precision::Within {
             low,

@@ -20,6 +20,8 @@ const ROWS: usize = 40;
 const NAMED: usize = 3;
 /// The smallest saving worth reporting, as a fraction of the total time.
 const MIN_SAVING: f64 = 0.01;
+/// The minimum number of other pages whose median is meaningful.
+const MIN_OTHERS: usize = 3;
 
 /// Returns the kind of the ranked items: pages or queries.
 fn ranked_kind(ranking: &PageRanking) -> PageKind {
@@ -128,7 +130,7 @@ fn page_fraction(ranked: &RankedPage, fraction: f64) -> PageFraction {
 
 /// Returns the first page by requests, mean time and total time, and the largest possible saving.
 pub fn orders_finding(ranking: &PageRanking) -> Option<LogsFinding> {
-    if ranking.by == PageOrder::Requests {
+    if ranking.by == PageOrder::Requests || ranking.pages.len() < 2 {
         return None;
     }
     let first = ranking.pages.first()?;
@@ -143,7 +145,8 @@ pub fn orders_finding(ranking: &PageRanking) -> Option<LogsFinding> {
         slowest: slowest.page.name.clone(),
         slowest_mean_ns: slowest.page.mean_ns().unwrap_or(0.0),
         most_time: first.page.name.clone(),
-        saving: (saving.saving >= MIN_SAVING).then(|| page_fraction(saving, saving.saving)),
+        saving: (saving.saving >= MIN_SAVING && ranking.pages.len() > MIN_OTHERS)
+            .then(|| page_fraction(saving, saving.saving)),
     })
 }
 
@@ -196,7 +199,7 @@ fn table(ranking: &PageRanking) -> Table {
 
 fn row(ranked: &RankedPage) -> Vec<Cell> {
     let page = ranked.page;
-    let quantile = |part: f64| time(page.times.quantile(part).map(|ns| ns as f64));
+    let quantile = |part: f64| time(page.quantile(part).map(|ns| ns as f64));
     let count = |n: u64| Cell::from(Quantity::count(n, "requests"));
     let fraction_of_time = match &ranked.fraction_interval {
         Some(interval) => Quantity::estimate(interval, Unit::Share),

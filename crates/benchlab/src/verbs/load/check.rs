@@ -38,8 +38,9 @@ pub fn check_agents(plan: &Plan, agents: &LoadAgents) -> Result<(), Exit> {
 
 fn check_response(server: &str, errors: &[(ErrorKind, Option<String>)]) -> Result<(), Exit> {
     let note = judge_response(errors).map_err(|reason| {
-        let message = format!("{server} does not respond: {reason}; no load was sent");
-        Exit::failed(message)
+        Exit::failed(format!(
+            "no load was sent, because {server} does not respond: {reason}"
+        ))
     });
     if let Some(note) = note? {
         eprintln!("benchlab: {server}: {note}");

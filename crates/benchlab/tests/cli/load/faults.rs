@@ -103,7 +103,7 @@ fn an_unresponsive_server_is_not_loaded() {
     let url = format!("http://127.0.0.1:{}/", closed_port());
     directory.load(&[&url], &[]).expect(1).says(&[
         "does not respond: connect",
-        "is the server running, and is this address correct?; no load was sent",
+        "is the server running, and is this address correct?",
     ]);
     for (behavior, kind) in [(Behavior::Resets, "reset"), (Behavior::Hangs, "timeout")] {
         let web = Web::new(behavior);
