@@ -92,7 +92,7 @@ pub enum Verb {
     /// Print a script that lets a shell complete commands, options, and names: experiments, subjects,
     /// cases, runs, and entries of benchlab.toml
     #[command(
-        after_help = "Examples:\n  benchlab completions bash > ~/.local/share/bash-completion/completions/benchlab\n  \
+        after_help = "Examples:\n  benchlab completions bash \\\n      > ~/.local/share/bash-completion/completions/benchlab\n  \
                       benchlab completions zsh > ~/.zfunc/_benchlab\n  \
                       benchlab completions fish > ~/.config/fish/completions/benchlab.fish"
     )]
@@ -314,7 +314,7 @@ pub struct Measuring {
 #[command(
     after_help = "Examples:\n  benchlab compare 'sort a.txt' './mysort a.txt'\n  benchlab compare parse   # an entry of benchlab.toml\n  \
                         benchlab compare --sweep size=1,10,100 --prepare 'rm -f out' 'prog {size} out'\n  \
-                        benchlab compare --rev main --rev . --setup 'cargo build --release' -- target/release/prog x\n  \
+                        benchlab compare --rev main --rev . --setup 'cargo build --release' \\\n      -- target/release/prog x\n  \
                         benchlab compare --rev v1.4..HEAD --setup make -- ./prog x\n  \
                         benchlab compare --fail-if 'time>+5%' --export page.html 'old/prog' 'new/prog'\n  \
 \nA command with shell syntax (| > * $ …) is run with sh, any other command directly.\nExit codes with --gate or --fail-if: 3 a command is slower or a condition holds, 4 inconclusive.\nThe run is saved; `benchlab history NAME` shows it with earlier ones."
@@ -440,8 +440,8 @@ pub struct CompareArgs {
 /// `benchlab bisect`
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
-         benchlab bisect --good v1.4 --bad HEAD --setup 'cargo build --release' -- target/release/prog x\n  \
-         benchlab bisect --good v1.4 --bad HEAD --setup make --metric cpu './prog x > /dev/null'\n  \
+         benchlab bisect --good v1.4 --bad HEAD --setup 'cargo build --release' \\\n      -- target/release/prog x\n  \
+         benchlab bisect --good v1.4 --bad HEAD --setup make --metric cpu \\\n      './prog x > /dev/null'\n  \
          benchlab bisect --good v1.4 --bad HEAD --setup make --dry-run ./prog\n\n\
          Each commit is measured in turns with both ends of its range until the result is clear. Commits that do \
          not build or run are skipped.\n\
@@ -560,10 +560,10 @@ pub struct DiffArgs {
 /// `benchlab load`
 #[derive(Args)]
 #[command(after_help = "Examples:\n  benchlab load http://127.0.0.1:8080/\n  \
-                        benchlab load --rate 5000 --for 30s --fail-if 'p99>20ms' http://127.0.0.1:8080/\n  \
-                        benchlab load --sweep connections=1,2,4,8,16,32,64 --server-pid 4711 http://127.0.0.1:8080/\n  \
-                        benchlab load --header 'Accept: application/json' --expect-json ok=true --weights 3,1 \\\n    http://127.0.0.1:8080/list http://127.0.0.1:8080/item\n  \
-                        benchlab load --on ssh:gen1,gen2 --rate 400000 --server-host ssh:web1 https://web1/\n  \
+                        benchlab load --rate 5000 --for 30s --fail-if 'p99>20ms' \\\n      http://127.0.0.1:8080/\n  \
+                        benchlab load --sweep connections=1,2,4,8,16,32,64 --server-pid 4711 \\\n      http://127.0.0.1:8080/\n  \
+                        benchlab load --header 'Accept: application/json' --expect-json ok=true \\\n      --weights 3,1 \\\n    http://127.0.0.1:8080/list http://127.0.0.1:8080/item\n  \
+                        benchlab load --on ssh:gen1,gen2 --rate 400000 --server-host ssh:web1 \\\n      https://web1/\n  \
                         benchlab load http://127.0.0.1:8080/ http://127.0.0.1:8081/\n\nURLs of the same server are requested in a mix. If the URLs belong to different servers, the servers are compared, and the first \
                   is the baseline. With --requests each URL is a server, and the servers are compared in turns.\nWithout --rate each connection waits for a response before it sends the next request. With --rate requests are \
                   sent when they are due, and their response time is measured from then.\nThe run is saved in \
@@ -727,8 +727,8 @@ pub enum CommandCores {
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  benchlab profile './prog old' './prog new'\n  benchlab profile -- ./prog x\n  benchlab profile --rev HEAD~1 --rev . --setup make -- ./prog x\n  \
-                        benchlab profile --massif massif.out.1 massif.out.2 --cachegrind cg.before cg.after\n  \
-                        benchlab profile --fail-if 'peak>2MB' --fail-if 'D1mw>+5%' 'old/prog' 'new/prog'\n\nValgrind simulates a processor. Afterwards the commands are measured as with `benchlab compare`.\nExit codes with --fail-if: 3 a condition holds, 4 a condition is inconclusive."
+                        benchlab profile --massif massif.out.1 massif.out.2 \\\n      --cachegrind cg.before cg.after\n  \
+                        benchlab profile --fail-if 'peak>2MB' --fail-if 'D1mw>+5%' \\\n      'old/prog' 'new/prog'\n\nValgrind simulates a processor. Afterwards the commands are measured as with `benchlab compare`.\nExit codes with --fail-if: 3 a condition holds, 4 a condition is inconclusive."
 )]
 pub struct ProfileArgs {
     /// One command, or two for before and after, as you would type them into a shell
@@ -807,8 +807,8 @@ pub struct ProfileArgs {
 /// `benchlab explain`
 #[derive(Args)]
 #[command(
-    after_help = "Examples:\n  benchlab explain sql --targets postgresql --cases insert_tx --set rows_tx=1 --subjects c,java\n  \
-                        benchlab explain sql --targets sqlite --cases select_1 --subjects c,rust --full\n  \
+    after_help = "Examples:\n  benchlab explain sql --targets postgresql --cases insert_tx --set rows_tx=1 \\\n      --subjects c,java\n  \
+                        benchlab explain sql --targets sqlite --cases select_1 \\\n      --subjects c,rust --full\n  \
                         benchlab explain runs/MONDAY.lab --cases connect\n\nEach subject is run again, separately from measuring: without a tracer, under strace, with a counting allocator, \
                   and under Callgrind if there are no hardware counters. `benchlab run --explain` and \
                   `benchlab compare --explain` do this after measuring."
@@ -1220,5 +1220,20 @@ mod tests {
     fn the_command_line_is_sound() {
         use clap::CommandFactory;
         Cli::command().debug_assert();
+    }
+
+    /// Help is wrapped at 80 columns. A wrapped example could not be pasted.
+    #[test]
+    fn examples_fit_on_a_line() {
+        use clap::CommandFactory;
+        fn check(command: &clap::Command) {
+            let after = command.get_after_help().map(ToString::to_string);
+            for line in after.unwrap_or_default().lines() {
+                let is_example = line.starts_with("  ");
+                assert!(!is_example || line.chars().count() <= 80, "{line}");
+            }
+            command.get_subcommands().for_each(check);
+        }
+        check(&Cli::command());
     }
 }
