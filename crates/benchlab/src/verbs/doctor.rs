@@ -68,7 +68,12 @@ pub fn toolchain_json(toolchain: &Toolchain) -> Value {
 }
 
 fn print(host: &Host, toolchains: Option<&Toolchains>) -> Result<(), Exit> {
-    say!("{}\n", hanging_indent("", &headline(host, toolchains)));
+    let toolchains = toolchains.map(|toolchains| {
+        let all = toolchains.names().filter_map(|name| toolchains.get(name));
+        all.partition::<Vec<&Toolchain>, _>(|toolchain| present(toolchain))
+    });
+    let missing = toolchains.as_ref().map_or(0, |(_, missing)| missing.len());
+    say!("{}\n", hanging_indent("", &headline(host, missing)));
     say!("Conditions that affect measurements");
     for finding in &host.findings {
         let mark = if finding.unfit { "unfit" } else { "note" };
@@ -83,7 +88,7 @@ fn print(host: &Host, toolchains: Option<&Toolchains>) -> Result<(), Exit> {
     }
     say!("\nToolchains for building subjects");
     match toolchains {
-        Some(toolchains) => print_toolchains(toolchains)?,
+        Some((installed, missing)) => print_toolchains(&installed, &missing)?,
         None => say!("  none: this directory is not in a project"),
     }
     say!("\nThe host");
@@ -95,7 +100,7 @@ fn print(host: &Host, toolchains: Option<&Toolchains>) -> Result<(), Exit> {
 }
 
 /// States whether the host is fit for measuring now, and how many toolchains are missing.
-fn headline(host: &Host, toolchains: Option<&Toolchains>) -> String {
+fn headline(host: &Host, missing: usize) -> String {
     let unfit = host.findings.iter().filter(|finding| finding.unfit);
     let unfit: Vec<&str> = unfit.map(|finding| finding.what.as_str()).collect();
     let fitness = match unfit.as_slice() {
@@ -105,10 +110,7 @@ fn headline(host: &Host, toolchains: Option<&Toolchains>) -> String {
             reasons.join("; ")
         ),
     };
-    let all = toolchains
-        .into_iter()
-        .flat_map(|t| t.names().filter_map(|name| t.get(name)));
-    match all.filter(|toolchain| !present(toolchain)).count() {
+    match missing {
         0 => fitness,
         1 => format!("{fitness} 1 toolchain is missing."),
         n => format!("{fitness} {n} toolchains are missing."),
@@ -117,14 +119,12 @@ fn headline(host: &Host, toolchains: Option<&Toolchains>) -> String {
 
 /// Lists the installed toolchains, the commands that install missing toolchains, and a single
 /// command for all packages.
-fn print_toolchains(toolchains: &Toolchains) -> Result<(), Exit> {
-    let all = toolchains.names().filter_map(|name| toolchains.get(name));
-    let (installed, missing): (Vec<_>, Vec<_>) = all.partition(|t| present(t));
+fn print_toolchains(installed: &[&Toolchain], missing: &[&Toolchain]) -> Result<(), Exit> {
     let titles: Vec<&str> = installed.iter().map(|t| &*t.title).collect();
     if !titles.is_empty() {
         say!("{}", hanging_indent("  present  ", &titles.join("; ")));
     }
-    for toolchain in &missing {
+    for toolchain in missing {
         let text = format!("{}: {}", toolchain.title, toolchain.how());
         say!("{}", hanging_indent("  missing  ", &text));
     }
