@@ -11,6 +11,7 @@ use super::grid::Grid;
 use super::text::{clean, wrap};
 use crate::document::{Answer, Chart, Document, Finding, Item, Section, Table, Tone};
 use crate::output::{Format, Rendered, Terminal};
+use crate::say;
 
 /// The minimum width in columns. Narrower text would not be legible.
 const MIN_WIDTH: usize = 40;
@@ -111,10 +112,11 @@ impl Screen {
         }
         self.caption(&document.source);
         if !full && !document.sections.is_empty() {
-            let what = match warnings.others() {
-                others if others.is_empty() => "All tables".to_owned(),
-                others => format!("All tables and {others}"),
-            };
+            let omitted = top.findings.len().saturating_sub(max);
+            let omitted = (omitted > 0).then(|| say::count(omitted, "other finding"));
+            let others = Some(warnings.others()).filter(|others| !others.is_empty());
+            let all = [Some("All tables".to_owned()), omitted, others];
+            let what = say::list(&all.into_iter().flatten().collect::<Vec<String>>());
             let how = if document.kept {
                 "`benchlab report FILE --full`"
             } else {
