@@ -71,26 +71,30 @@ pub fn document(name: &str, runs: &[RunSummary], subjects: &[String]) -> Documen
 /// Builds the list of the experiments and comparisons in a directory.
 pub fn names(folder: &str, names: &[NamedRuns]) -> Document {
     let columns = ["name", "runs", "last (UTC)"];
-    let mut table = Table::new("Names for `benchlab history NAME`", columns)
-        .with_caption("The names, and the number of runs of each.");
+    let mut table = Table::new("", columns);
     for named in names {
         let runs = Quantity::count(named.runs as u64, "runs");
         let last = say::minute(named.last_unix_s);
         table.row(vec![named.name.as_str().into(), runs.into(), last.into()]);
     }
-    let mut section = Section::new("Names");
-    match names {
-        [] => section.text("There are no runs; `benchlab run sql --quick` creates one."),
-        _ => section.push(table),
-    }
-    let mut document = Document {
+    let headline = match names.len() {
+        0 => "There are no runs: `benchlab run sql --quick` creates one.".to_string(),
+        1 => "1 experiment or comparison has runs: `benchlab history NAME` shows it.".to_string(),
+        n => format!(
+            "{n} experiments and comparisons have runs: `benchlab history NAME` shows one of them."
+        ),
+    };
+    Document {
         title: format!("Runs in {folder}"),
         lab_version: env!("CARGO_PKG_VERSION").into(),
+        answer: Answer {
+            headline,
+            table: (!names.is_empty()).then_some(table),
+            ..Answer::default()
+        },
+        rows: names.iter().map(name_row).collect(),
         ..Document::default()
-    };
-    document.section(section);
-    document.rows = names.iter().map(name_row).collect();
-    document
+    }
 }
 
 /// Returns the machine-readable row for an experiment or comparison, with its number of runs.
