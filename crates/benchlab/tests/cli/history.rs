@@ -457,7 +457,7 @@ fn without_a_name_it_shows_those_that_there_are() {
     assert_eq!(column(&rows, "subject"), ["other", "sort"]);
     let empty = tempfile::tempdir().unwrap();
     let screen = history(empty.path(), &[]).expect(0).stdout.clone();
-    assert!(screen.contains("There are no runs; `benchlab run sql --quick` creates one."));
+    assert!(screen.contains("There are no runs: `benchlab run sql --quick` creates one."));
 }
 
 fn words(line: &str) -> Vec<&str> {
