@@ -171,23 +171,6 @@ pub struct LogPage {
     pub cells: Vec<LogCell>,
 }
 
-impl LogPage {
-    /// Returns a quantile of the durations in ns. `fraction` is from 0 to 1.
-    ///
-    /// It is exact if all durations are equal. Otherwise it has the precision of the distribution,
-    /// and does not exceed the maximum.
-    pub fn quantile(&self, fraction: f64) -> Option<u64> {
-        let value = self.times.quantile(fraction)?;
-        let are_equal =
-            u128::from(self.total_ns) == u128::from(self.max_ns) * u128::from(self.timed);
-        Some(match self.max_ns {
-            0 => value,
-            max_ns if are_equal => max_ns,
-            max_ns => value.min(max_ns),
-        })
-    }
-}
-
 /// The requests for a page in a period. All cells of an analysis have periods of the same length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LogCell {
@@ -223,6 +206,21 @@ pub struct LogHour {
 }
 
 impl LogPage {
+    /// Returns a quantile of the durations in ns. `fraction` is from 0 to 1.
+    ///
+    /// It is exact if all durations are equal. Otherwise it has the precision of the distribution,
+    /// and does not exceed the maximum.
+    pub fn quantile(&self, fraction: f64) -> Option<u64> {
+        let value = self.times.quantile(fraction)?;
+        let are_equal =
+            u128::from(self.total_ns) == u128::from(self.max_ns) * u128::from(self.timed);
+        Some(match self.max_ns {
+            0 => value,
+            max_ns if are_equal => max_ns,
+            max_ns => value.min(max_ns),
+        })
+    }
+
     /// Returns the mean duration in ns, if any duration is known.
     pub fn mean_ns(&self) -> Option<f64> {
         (self.timed > 0).then(|| self.total_ns as f64 / self.timed as f64)
@@ -231,5 +229,30 @@ impl LogPage {
     /// Returns the maximum duration in ns, if it is known.
     pub fn known_max_ns(&self) -> Option<u64> {
         (self.timed > 0 && (self.max_ns > 0 || self.total_ns == 0)).then_some(self.max_ns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A distribution contains the middles of its buckets, which can lie on either side of a value.
+    #[test]
+    fn quantiles_do_not_contradict_the_mean_and_the_maximum() {
+        let page = |total_ns, max_ns, middle| LogPage {
+            timed: 10,
+            total_ns,
+            max_ns,
+            times: Counts(vec![(middle, 10)]),
+            ..LogPage::default()
+        };
+        for middle in [948, 953] {
+            assert_eq!(page(9_500, 950, middle).quantile(0.99), Some(950));
+        }
+        assert_eq!(page(9_400, 950, 948).quantile(0.99), Some(948));
+        assert_eq!(page(9_400, 950, 953).quantile(0.5), Some(950));
+        // Statement statistics have no maximum.
+        assert_eq!(page(9_400, 0, 953).quantile(0.5), Some(953));
+        assert_eq!(LogPage::default().quantile(0.5), None);
     }
 }

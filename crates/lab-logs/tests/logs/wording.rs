@@ -493,3 +493,26 @@ fn findings_are_data() {
         serde_json::json!({"code": "advice", "advice": {"code": "router-lines", "lines": 3}})
     );
 }
+
+#[test]
+fn a_fraction_below_one_is_not_100_percent() {
+    for (share, percent) in [
+        (0.614, "61 %"),
+        (0.9951, "99.5 %"),
+        (0.99999, "99.9 %"),
+        (1.0, "100 %"),
+    ] {
+        let finding = LogsFinding::RepeatedQuery {
+            page: "/orders".into(),
+            query: "SELECT a FROM t".into(),
+            per_request: 52.0,
+            share: Some(share),
+            one_in: 1,
+        };
+        let sentence = wording::sentence(&finding);
+        assert!(
+            sentence.contains(&format!("takes {percent} of")),
+            "{sentence}"
+        );
+    }
+}
