@@ -329,9 +329,8 @@ fn what_cannot_be_bisected_is_refused() {
         .call(&repository.bisect(&["--setup", "./build.sh"]))
         .expect(1)
         .says(&[
-            "the good commit",
-            "cannot be measured",
-            "the source is missing",
+            "cannot measure the good commit",
+            "the source is missing; choose another good commit",
         ]);
     repository.assert_clean();
 }

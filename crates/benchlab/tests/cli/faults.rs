@@ -427,8 +427,8 @@ fn a_subject_without_its_server_is_excluded() {
     std::fs::remove_file(project.join("compiler")).unwrap();
     build().expect(0);
     std::fs::remove_file(project.join("server")).unwrap();
-    let message = "serves cannot run; missing: A server\nbenchlab: `benchlab run t --install` installs what is \
-                missing, or `apt-get install its-server`\n";
+    let message = "serves cannot run; missing: A server\nbenchlab: to install what is missing, run \
+                `benchlab run t --install` or `apt-get install its-server`\n";
     project.run(&[]).expect(0).says(&[message]);
     // For a subject that has not been built, all missing toolchains are reported together.
     std::fs::remove_dir_all(project.join("build")).unwrap();

@@ -480,7 +480,7 @@ fn invalid_arguments() {
         .says(&["nowhere: no such directory"]);
     history(folder.path(), &["sort", "--format", "svg"])
         .expect(2)
-        .says(&["[possible values: terminal, markdown, csv, json, xlsx, html, github, gitlab, junit, sarif, jsonl]"]);
+        .says(&["[possible values: terminal, markdown, csv, json, xlsx, html, jsonl, github, gitlab, junit, sarif]"]);
     let empty = tempfile::tempdir().unwrap();
     history(empty.path(), &["sort"])
         .expect(2)

@@ -183,7 +183,7 @@ fn options_that_contradict_the_servers_are_errors_that_say_what_to_do() {
         ),
         (
             &["load", url, url, "--in-turns", "--weights", "1,2"],
-            "omit --in-turns",
+            "omit one of them",
         ),
         (
             &["load", url, other, "-n", "a", "-n", "a"],
