@@ -154,7 +154,7 @@ package body Appserver.IP_Addresses is
       return Result : Address do
          Read (Text, Result, Valid);
          if not Valid then
-            raise Address_Error with "not a valid IP address: " & Text;
+            raise Address_Error with "not a valid IP address";
          end if;
       end return;
    end Value;
@@ -262,7 +262,7 @@ package body Appserver.IP_Addresses is
             Bits := Bits + 96;
          end if;
          if not Valid or else Next <= Text'Last or else Bits > 128 then
-            raise Address_Error with "not a valid block of IP addresses: " & Text;
+            raise Address_Error with "not a valid block of IP addresses";
          end if;
          Result.Bits := Bits;
       end if;
