@@ -111,13 +111,11 @@ fn sentence(forecast: &Forecast, plan: &Plan) -> String {
     let (difference, power) = (say::percent(DIFFERENCES[at]), say::percent(POWERS[0]));
     match need.estimate {
         Some(_) => format!(
-            "Detecting a difference of {difference} with {power} power takes {} blocks, {}.",
+            "{difference} at {power} power: {} blocks, {}.",
             blocks(need),
             times(forecast, need)
         ),
-        None => format!(
-            "Detecting a difference of {difference} with {power} power takes more than 10,000 blocks."
-        ),
+        None => format!("{difference} at {power} power: more than 10,000 blocks."),
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::cli::{Cli, HistoryArgs};
 use crate::exit::Exit;
 use crate::gate;
-use crate::output::say;
+use crate::output::{hanging_indent, say};
 use crate::verbs::report::{print, render, table, terminal};
 use crate::verbs::{run_files, runs_folder};
 use lab_document::{Terminal, clean, format};
@@ -62,7 +62,7 @@ pub fn history(cli: &Cli, args: &HistoryArgs) -> Result<ExitCode, Exit> {
             if args.format == format::terminal::FORMAT {
                 return list(&folder, names, args.full);
             }
-            history::names(&folder, &names)
+            history::names(&folder, &names, 0)
         }
     };
     let terminal = Terminal {
@@ -85,7 +85,8 @@ fn list(folder: &str, mut names: Vec<NamedRuns>, full: bool) -> Result<ExitCode,
         names.sort_by(|a, b| b.last_unix_s.total_cmp(&a.last_unix_s));
         names.truncate(listed);
     }
-    let document = history::names(folder, &names);
+    let document = history::names(folder, &names, more);
+    say!("{}", hanging_indent("", &document.answer.headline));
     document.sections.iter().try_for_each(table)?;
     if more > 0 {
         let more = lab_document::say::count(more, "name");

@@ -160,7 +160,7 @@ fn gates_end_with_their_exit_codes() {
     read(&["--fail-if", "p99(/search)>500ms"]).expect(0);
     read(&["--fail-if", "p99(/search)>300ms"])
         .expect(3)
-        .says(&["gate failed: p99(/search) is 39", "limit 300 ms"]);
+        .says(&["gate failed: p99(/search) is 400.0 ms", "limit 300 ms"]);
     read(&["--fail-if", "p99(/nothing)>300ms"])
         .expect(4)
         .says(&["the log has no page /nothing"]);

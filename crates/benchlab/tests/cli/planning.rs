@@ -40,9 +40,7 @@ fn commands_are_planned_and_nothing_is_kept() {
         assert!(planned.stdout.contains(part), "{part}: {}", planned.stdout);
     }
     assert!(
-        planned
-            .stdout
-            .contains("Detecting a difference of 5 % with 80 % power takes "),
+        planned.stdout.contains("5 % at 80 % power: "),
         "{}",
         planned.stdout
     );

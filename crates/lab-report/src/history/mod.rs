@@ -68,33 +68,39 @@ pub fn document(name: &str, runs: &[RunSummary], subjects: &[String]) -> Documen
     document
 }
 
-/// Builds the list of the experiments and comparisons in a directory.
-pub fn names(folder: &str, names: &[NamedRuns]) -> Document {
+/// Builds the list of the experiments and comparisons in a directory. `omitted` is the number of
+/// others, which are not listed.
+pub fn names(folder: &str, names: &[NamedRuns], omitted: usize) -> Document {
     let columns = ["name", "runs", "last (UTC)"];
-    let mut table = Table::new("", columns);
+    let mut table = Table::new("", columns).with_caption("The number of runs of each name.");
     for named in names {
         let runs = Quantity::count(named.runs as u64, "runs");
         let last = say::minute(named.last_unix_s);
         table.row(vec![named.name.as_str().into(), runs.into(), last.into()]);
     }
-    let headline = match names.len() {
+    let headline = match names.len() + omitted {
         0 => "There are no runs: `benchlab run sql --quick` creates one.".to_string(),
         1 => "1 experiment or comparison has runs: `benchlab history NAME` shows it.".to_string(),
         n => format!(
             "{n} experiments and comparisons have runs: `benchlab history NAME` shows one of them."
         ),
     };
-    Document {
+    let mut document = Document {
         title: format!("Runs in {folder}"),
         lab_version: env!("CARGO_PKG_VERSION").into(),
         answer: Answer {
             headline,
-            table: (!names.is_empty()).then_some(table),
             ..Answer::default()
         },
         rows: names.iter().map(name_row).collect(),
         ..Document::default()
+    };
+    if !names.is_empty() {
+        let mut section = Section::new("Names");
+        section.push(table);
+        document.section(section);
     }
+    document
 }
 
 /// Returns the machine-readable row for an experiment or comparison, with its number of runs.

@@ -354,8 +354,8 @@ fn names_of_histories() {
         runs: 3,
         last_unix_s: 1_795_252_500.0,
     }];
-    insta::assert_snapshot!(outline(&lab_report::history::names("runs", &names)));
-    insta::assert_snapshot!(outline(&lab_report::history::names("runs", &[])));
+    insta::assert_snapshot!(outline(&lab_report::history::names("runs", &names, 0)));
+    insta::assert_snapshot!(outline(&lab_report::history::names("runs", &[], 0)));
 }
 
 #[test]

@@ -14,7 +14,7 @@ use std::time::Duration;
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  benchlab audit host\n  benchlab audit host --fail-if 'bad>0' --format json\n  \
-                        benchlab audit host --waive clock-synchronized --reason 'the host has no network' --until 2027-03-31\n  \
+                        benchlab audit host --waive clock-synchronized \\\n      --reason 'the host has no network' --until 2027-03-31\n  \
                         benchlab diff runs/BEFORE.lab runs/AFTER.lab\n\nAudits change nothing. Each audit is saved as a run \
                         in runs/<time>-audit-<what>.lab, with an HTML report next to it.\nExit code 3: a --fail-if condition holds."
 )]
@@ -111,9 +111,12 @@ pub struct Auditing {
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  benchlab audit host\n  benchlab audit host --full\n  \
-                        benchlab audit host --root copied/   # another machine's proc/, sys/, etc/ and df.txt\n  \
-                        benchlab audit host --measure /srv /dev/sda   # a scratch file in /srv, and a disk, which is only read\n  \
-                        benchlab audit host --watch 10m --fast /mnt/ssd --script move.sh   # what to move to the fast disk"
+                        # Another machine's proc/, sys/, etc/ and df.txt\n  \
+                        benchlab audit host --root copied/\n  \
+                        # A scratch file in /srv, and a disk, which is only read\n  \
+                        benchlab audit host --measure /srv /dev/sda\n  \
+                        # What to move to the fast disk\n  \
+                        benchlab audit host --watch 10m --fast /mnt/ssd --script move.sh"
 )]
 pub struct HostArgs {
     /// Measure the speed of these disks concurrently. In a directory, benchlab writes a scratch
