@@ -146,7 +146,8 @@ pub struct HostArgs {
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  benchlab audit cookies page.har --rate 50\n  benchlab audit cookies https://www.example.org/\n  \
-                        pbpaste | benchlab audit cookies -   # a cookie table or a `Cookie:` line copied from a browser\n\n\
+                        # A cookie table or a `Cookie:` line copied from a browser\n  \
+                        pbpaste | benchlab audit cookies -\n\n\
                         Cookie values are not saved, only their length and a hash with a discarded salt. Save a HAR file with \
                         sensitive data; otherwise the browser omits cookies."
 )]
