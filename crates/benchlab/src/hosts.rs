@@ -4,13 +4,12 @@
 use crate::cli::{Cli, RunArgs};
 use crate::exit::{self, Exit};
 use crate::measuring;
-use crate::options::AgentLoss;
+use crate::options::{AgentLoss, stored_launcher};
 use crate::prepared::{Prepared, prepare, with_scratch};
 use crate::services;
 use crate::verbs::project;
 use lab_audit::host;
 use lab_many::experiment::{Bench, HostRequirements, Hosts, HostsStart};
-use lab_many::launcher;
 use lab_model::{Host, Plan, PlannedHosts, Subject, TargetKind};
 use lab_plan::{Experiment, Project};
 use std::path::Path;
@@ -90,12 +89,7 @@ pub fn start(
         scratch: planned.scratch.clone(),
         strict: planned.strict,
     };
-    let launcher = launcher::parse(&planned.launcher).map_err(|reason| {
-        Exit::invalid(format!(
-            "the run file has the hosts `{}`, which cannot be started: {reason}. Start a new run",
-            planned.launcher.escape_default()
-        ))
-    })?;
+    let launcher = stored_launcher(&planned.launcher, "hosts", "run")?;
     let loss = AgentLoss {
         lost_after: planned.lost_after_ns.map(Duration::from_nanos),
     };

@@ -44,6 +44,20 @@ impl NamedLauncher {
     }
 }
 
+/// Parses the launcher in a run file. In the message, `agents` names what it launches, and `work` the
+/// run.
+///
+/// # Errors
+/// Returns an error if this version does not know the launcher.
+pub fn stored_launcher(text: &str, agents: &str, work: &str) -> Result<Arc<dyn Launcher>, Exit> {
+    launcher::parse(text).map_err(|reason| {
+        Exit::invalid(format!(
+            "the run file has the {agents} `{}`, which cannot be started: {reason}. Start a new {work}",
+            text.escape_default()
+        ))
+    })
+}
+
 /// Options for lost agents.
 #[derive(Args, Default)]
 pub struct AgentLoss {

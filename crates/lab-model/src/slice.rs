@@ -80,7 +80,7 @@ pub struct Slice {
     /// response was HTTP.
     #[serde(default)]
     pub statuses: Vec<(u16, u64)>,
-    /// Further counts, each with a metric of its own.
+    /// Further counts; see [`LoadCount`](crate::LoadCount).
     #[serde(flatten)]
     pub counts: LoadCounts,
     /// CPU time of the generator's threads, in ns.

@@ -3,9 +3,10 @@
 
 use crate::cli::AgentLoss;
 use crate::exit::Exit;
+use crate::options::stored_launcher;
 use lab_document::Format;
 use lab_load::Request;
-use lab_many::launcher::{self, Launcher};
+use lab_many::launcher::Launcher;
 use lab_model::{LoadSpec, Plan};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -67,12 +68,6 @@ impl LoadSession<'_> {
 
 /// Parses a stored launcher. Returns an error if this version does not know it.
 fn launcher(text: Option<&str>) -> Result<Option<Arc<dyn Launcher>>, Exit> {
-    let Some(text) = text else { return Ok(None) };
-    let launcher = launcher::parse(text).map_err(|reason| {
-        Exit::invalid(format!(
-            "the run file has the agents `{}`, which cannot be started: {reason}. Start a new load",
-            text.escape_default()
-        ))
-    });
-    launcher.map(Some)
+    let launcher = text.map(|text| stored_launcher(text, "agents", "load"));
+    launcher.transpose()
 }
