@@ -383,6 +383,28 @@ package body Appserver.HTTP.Contexts is
          Is_Cut := True;
    end Put_Piece;
 
+   procedure Put_File_Piece (Self : in out Context; Is_Cut : out Boolean) is
+      Room  : constant Integer := Integer'Min
+        (Max_Record_Length - (Self.Last - Self.First + 1), Self.Output_Capacity - Self.Last);
+      Size  : constant Natural :=
+        Natural (Byte_Count'Min (Byte_Count (Integer'Max (Room, 0)), Self.Tail.Length));
+      Count : Natural;
+   begin
+      Is_Cut := False;
+      if Size > 0 then
+         Linux.Read_File
+           (Self.Tail.File, Self.Tail.Offset, Self.Output (Self.Last + 1 .. Self.Last + Size),
+            Count);
+         Is_Cut    := Count = 0;
+         Self.Last := Self.Last + Count;
+         Self.Tail.Offset := Self.Tail.Offset + Byte_Count (Count);
+         Self.Tail.Length := Self.Tail.Length - Byte_Count (Count);
+         if Self.Tail.Length = 0 then
+            Drop (Self.Tail);
+         end if;
+      end if;
+   end Put_File_Piece;
+
    procedure Put_Server_Response
      (Self : in out Context; Date : Dates.Date_Text; Closes : Boolean) is
    begin

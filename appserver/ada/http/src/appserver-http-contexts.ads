@@ -114,6 +114,15 @@ private package Appserver.HTTP.Contexts is
    --  Reads more bytes from the source of the tail and appends them. Clears the tail at the end of
    --  the source. Sets Is_Cut to True if the source failed, so the connection must be closed.
 
+   Max_Record_Length : constant := 16_384;
+   --  The maximum length of a record of TLS, in bytes
+
+   procedure Put_File_Piece (Self : in out Context; Is_Cut : out Boolean)
+     with Pre => Self.Tail.File /= No_File;
+   --  Appends bytes from the file of the tail, so that there are at most Max_Record_Length bytes to
+   --  send if possible. Clears the tail at the end of the section. Sets Is_Cut to True if the file
+   --  ends before.
+
    procedure Put_Server_Response
      (Self : in out Context; Date : Dates.Date_Text; Closes : Boolean)
      with Pre => Has_Room (Self);

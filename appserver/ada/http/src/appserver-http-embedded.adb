@@ -38,9 +38,9 @@ package body Appserver.HTTP.Embedded is
       Linux.Ignore_Broken_Pipes;
       Linux.Allow_Files (Connections + Few_Files);
       Listener := Linux.Listening_Socket (Address, Port, Backlog);
-      The_Loop.Open (Listener, Is_Shared => False, Handle => Handle, Service => Service,
-                     Limits => Limits, Times => Times, Report => Report, Log => Log,
-                     Writes => True);
+      The_Loop.Open ([(Socket => Listener, others => <>)], Is_Shared => False, Handle => Handle,
+                     Service => Service, Limits => Limits, Times => Times, Report => Report,
+                     Log => Log, Writes => True);
    exception
       when others =>
          if Listener /= No_File then

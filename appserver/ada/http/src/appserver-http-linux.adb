@@ -206,6 +206,12 @@ package body Appserver.HTTP.Linux is
       null;
    end Reset_When_Closed;
 
+   procedure Set_Up_Accepted (Listener : Descriptor) is
+   begin
+      Switch_On (int (Listener), IPPROTO_TCP, TCP_NODELAY);
+      Keep_Alive (int (Listener));
+   end Set_Up_Accepted;
+
    function Listening_Socket
      (Address : String; Port : Port_Number; Backlog : Positive) return Descriptor
    is
@@ -217,8 +223,7 @@ package body Appserver.HTTP.Linux is
          Fail ("socket");
       end if;
       Switch_On (Socket, SOL_SOCKET, SO_REUSEADDR);
-      Switch_On (Socket, IPPROTO_TCP, TCP_NODELAY);
-      Keep_Alive (Socket);
+      Set_Up_Accepted (Descriptor (Socket));
       if C_Bind
            (Socket, Place'Address,
             (if int (Place.Family) = AF_INET then IPv4_Length else IPv6_Length)) /= 0
@@ -254,8 +259,10 @@ package body Appserver.HTTP.Linux is
       New_Socket : constant int := C_Accept4
         (int (Listener), Place'Address, Length'Address, SOCK_NONBLOCK + SOCK_CLOEXEC);
    begin
-      Client := IP_Addresses.From_Octets
-        (if int (Place.Family) = AF_INET then Place.IPv4 else Place.IPv6);
+      Client :=
+        (if int (Place.Family) = AF_INET then IP_Addresses.From_Octets (Place.IPv4)
+         elsif int (Place.Family) = AF_INET6 then IP_Addresses.From_Octets (Place.IPv6)
+         else IP_Addresses.No_Address);
       Socket := Descriptor (int'Max (New_Socket, -1));
       Result :=
         (if New_Socket >= 0 then Done

@@ -46,6 +46,10 @@ private package Appserver.HTTP.Linux is
    --  accepts are nonblocking. Accepted sockets fail if the peer is unreachable for two minutes
    --  (TCP keep-alive). Raises Network_Error on failure.
 
+   procedure Set_Up_Accepted (Listener : Descriptor);
+   --  Sets the options that the sockets of a TCP listener inherit: no delay, and TCP keep-alive.
+   --  Raises Network_Error on failure.
+
    function Port_Of (Socket : Descriptor) return Port_Number;
 
    procedure Accept_Connection
@@ -53,8 +57,9 @@ private package Appserver.HTTP.Linux is
       Socket   : out Descriptor;
       Client   : out IP_Addresses.Address;
       Result   : out Outcome);
-   --  Accepts a connection. Sets Result to Failed if the system currently has no descriptor or
-   --  memory for a connection.
+   --  Accepts a connection. Sets Client to IP_Addresses.No_Address if it is a connection to a Unix
+   --  socket. Sets Result to Failed if the system currently has no descriptor or memory for a
+   --  connection.
 
    procedure Ignore_New_Connections (Listener : Descriptor);
    --  Makes the kernel ignore new connection requests, which clients send again a second later. The
@@ -89,7 +94,8 @@ private package Appserver.HTTP.Linux is
    --  Sends a section of a file. Sets Result to Failed if the file ends before Offset.
 
    function Unsent (Socket : Descriptor) return Natural;
-   --  Returns the number of sent bytes that the peer has not acknowledged yet (SIOCOUTQ)
+   --  Returns the number of sent bytes that the peer has not acknowledged yet (SIOCOUTQ). For a
+   --  Unix socket, this is the memory of the bytes that the peer has not received yet.
 
    procedure Reset_When_Closed (Socket : Descriptor);
    --  Makes Close reset the connection (SO_LINGER), so the peer receives an error instead of an end

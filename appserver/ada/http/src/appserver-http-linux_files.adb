@@ -151,4 +151,19 @@ package body Appserver.HTTP.Linux_Files is
       end if;
    end Look;
 
+   procedure Look_At_Path (Path : String; Kind : out Path_Kind; Identity : out File_Identity) is
+      Data : Statx_Data;
+   begin
+      if C_Statx
+           (AT_FDCWD, To_C (Path), AT_SYMLINK_NOFOLLOW, STATX_TYPE + STATX_INO, Data) /= 0
+      then
+         Kind     := Nothing;
+         Identity := (others => <>);
+      else
+         Kind     := (if (Data.Mode and S_IFMT) = S_IFSOCK then Socket else Other);
+         --  The second word after Modified contains stx_dev_major and stx_dev_minor
+         Identity := (Device => Data.Rest (2), Inode => Data.Inode);
+      end if;
+   end Look_At_Path;
+
 end Appserver.HTTP.Linux_Files;

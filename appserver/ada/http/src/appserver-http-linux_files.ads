@@ -39,6 +39,18 @@ private package Appserver.HTTP.Linux_Files is
 
    procedure Look (File : Descriptor; Facts : out File_Facts; Result : out Failure);
 
+   type File_Identity is record
+      Device : Interfaces.Unsigned_64 := 0;
+      Inode  : Interfaces.Unsigned_64 := 0;
+   end record;
+   --  Identifies a file of the running system
+
+   type Path_Kind is (Nothing, Socket, Other);
+
+   procedure Look_At_Path (Path : String; Kind : out Path_Kind; Identity : out File_Identity);
+   --  Looks at a file without opening it, and does not follow a symbolic link at the end of Path.
+   --  Sets Kind to Nothing if the file does not exist or cannot be seen.
+
    function Refuses_Links return Boolean;
    --  Returns True if the kernel supports the flags of openat(2) that reject symbolic links
 

@@ -15,6 +15,8 @@ private package Appserver.HTTP.Linux_Values is
 
    EAGAIN : constant int
      with Import, Convention => C, External_Name => "appserver_http_EAGAIN";
+   ECONNREFUSED : constant int
+     with Import, Convention => C, External_Name => "appserver_http_ECONNREFUSED";
    EINTR : constant int
      with Import, Convention => C, External_Name => "appserver_http_EINTR";
    EMFILE : constant int
@@ -23,6 +25,8 @@ private package Appserver.HTTP.Linux_Values is
      with Import, Convention => C, External_Name => "appserver_http_ENFILE";
    ENOBUFS : constant int
      with Import, Convention => C, External_Name => "appserver_http_ENOBUFS";
+   ENOENT : constant int
+     with Import, Convention => C, External_Name => "appserver_http_ENOENT";
    ENOMEM : constant int
      with Import, Convention => C, External_Name => "appserver_http_ENOMEM";
 
@@ -30,6 +34,8 @@ private package Appserver.HTTP.Linux_Values is
      with Import, Convention => C, External_Name => "appserver_http_AF_INET";
    AF_INET6 : constant int
      with Import, Convention => C, External_Name => "appserver_http_AF_INET6";
+   AF_UNIX : constant int
+     with Import, Convention => C, External_Name => "appserver_http_AF_UNIX";
    IPPROTO_TCP : constant int
      with Import, Convention => C, External_Name => "appserver_http_IPPROTO_TCP";
    MSG_DONTWAIT : constant int
@@ -44,14 +50,20 @@ private package Appserver.HTTP.Linux_Values is
      with Import, Convention => C, External_Name => "appserver_http_SHUT_WR";
    SIGPIPE : constant int
      with Import, Convention => C, External_Name => "appserver_http_SIGPIPE";
+   SO_ACCEPTCONN : constant int
+     with Import, Convention => C, External_Name => "appserver_http_SO_ACCEPTCONN";
    SO_ATTACH_FILTER : constant int
      with Import, Convention => C, External_Name => "appserver_http_SO_ATTACH_FILTER";
+   SO_DOMAIN : constant int
+     with Import, Convention => C, External_Name => "appserver_http_SO_DOMAIN";
    SO_KEEPALIVE : constant int
      with Import, Convention => C, External_Name => "appserver_http_SO_KEEPALIVE";
    SO_LINGER : constant int
      with Import, Convention => C, External_Name => "appserver_http_SO_LINGER";
    SO_REUSEADDR : constant int
      with Import, Convention => C, External_Name => "appserver_http_SO_REUSEADDR";
+   SO_TYPE : constant int
+     with Import, Convention => C, External_Name => "appserver_http_SO_TYPE";
    SOCK_CLOEXEC : constant int
      with Import, Convention => C, External_Name => "appserver_http_SOCK_CLOEXEC";
    SOCK_NONBLOCK : constant int
@@ -98,6 +110,20 @@ private package Appserver.HTTP.Linux_Values is
      with Import, Convention => C, External_Name => "appserver_http_AT_EMPTY_PATH";
    AT_FDCWD : constant int
      with Import, Convention => C, External_Name => "appserver_http_AT_FDCWD";
+   AT_SYMLINK_NOFOLLOW : constant int
+     with Import, Convention => C, External_Name => "appserver_http_AT_SYMLINK_NOFOLLOW";
+   F_DUPFD_CLOEXEC : constant int
+     with Import, Convention => C, External_Name => "appserver_http_F_DUPFD_CLOEXEC";
+   F_GETFL : constant int
+     with Import, Convention => C, External_Name => "appserver_http_F_GETFL";
+   F_SETFD : constant int
+     with Import, Convention => C, External_Name => "appserver_http_F_SETFD";
+   F_SETFL : constant int
+     with Import, Convention => C, External_Name => "appserver_http_F_SETFL";
+   LOCK_EX : constant int
+     with Import, Convention => C, External_Name => "appserver_http_LOCK_EX";
+   LOCK_NB : constant int
+     with Import, Convention => C, External_Name => "appserver_http_LOCK_NB";
    O_APPEND : constant int
      with Import, Convention => C, External_Name => "appserver_http_O_APPEND";
    O_CLOEXEC : constant int
@@ -114,6 +140,8 @@ private package Appserver.HTTP.Linux_Values is
      with Import, Convention => C, External_Name => "appserver_http_O_PATH";
    O_WRONLY : constant int
      with Import, Convention => C, External_Name => "appserver_http_O_WRONLY";
+   STATX_INO : constant unsigned
+     with Import, Convention => C, External_Name => "appserver_http_STATX_INO";
    STATX_MODE : constant unsigned
      with Import, Convention => C, External_Name => "appserver_http_STATX_MODE";
    STATX_MTIME : constant unsigned
@@ -128,6 +156,8 @@ private package Appserver.HTTP.Linux_Values is
      with Import, Convention => C, External_Name => "appserver_http_S_IFMT";
    S_IFREG : constant Unsigned_16
      with Import, Convention => C, External_Name => "appserver_http_S_IFREG";
+   S_IFSOCK : constant Unsigned_16
+     with Import, Convention => C, External_Name => "appserver_http_S_IFSOCK";
 
    FUTEX_WAIT_PRIVATE : constant long
      with Import, Convention => C, External_Name => "appserver_http_FUTEX_WAIT_PRIVATE";

@@ -11,15 +11,19 @@ package body Appserver.HTTP.Loops is
    use type IP_Addresses.Address;
    use type Services.Receiver_Reference;
    use type Services.Service_Reference;
+   use type Transports.Outcome;
+   use type Transports.Session_Reference;
+   use type Transports.Transport_Reference;
    use type Linux.Key;
    use type Linux.Outcome;
    use type Parsing.Outcome;
 
    --  Keys of the loop's own descriptors. The keys of connections are the indices of their slots.
 
-   Listener_Key : constant Linux.Key := Linux.Key'Last;
-   Wake_Key     : constant Linux.Key := Linux.Key'Last - 1;
-   Watched_Key  : constant Linux.Key := Linux.Key'Last - 2;
+   Wake_Key       : constant Linux.Key := Linux.Key'Last;
+   Watched_Key    : constant Linux.Key := Linux.Key'Last - 1;
+   Last_Listener  : constant Linux.Key := Linux.Key'Last - 2;
+   First_Listener : constant Linux.Key := Last_Listener - Max_Listeners + 1;
 
    --  In milliseconds
 
@@ -37,6 +41,8 @@ package body Appserver.HTTP.Loops is
    First_Grace      : constant := 50;
    --  The time, in ms, that a connection without a request must be idle before it is closed to make
    --  room for another
+   Handshake_Grace  : constant := 1_000;
+   --  The time, in ms, after which a connection whose handshake is not complete counts as slow
    Max_Credit       : constant := 10_000;
    --  The maximum time, in ms, for which a client that was fast enough earlier is still treated as
    --  fast
@@ -88,19 +94,27 @@ package body Appserver.HTTP.Loops is
    begin
       Self.Is_Crowded := False;
       Self.Is_Paused  := False;
-      if not Self.Is_Listening and then Self.Listener /= No_File then
-         Self.Is_Listening := Linux.Added
-           (Self.Set, Self.Listener,
-            (if Self.Is_Shared then Linux.Shared_Input else Linux.Input), Listener_Key);
+      if not Self.Is_Listening and then Self.Listener_Count > 0 then
+         for K in 1 .. Self.Listener_Count loop
+            Self.Is_Added (K) := Self.Is_Added (K) or else Linux.Added
+              (Self.Set, Self.Listeners (K).Socket,
+               (if Self.Is_Shared then Linux.Shared_Input else Linux.Input),
+               First_Listener + Linux.Key (K - 1));
+         end loop;
+         Self.Is_Listening :=
+           (for all Is_Added of Self.Is_Added (1 .. Self.Listener_Count) => Is_Added);
       end if;
    end Listen;
 
    procedure Pause_Listening (Self : in out Event_Loop) is
    begin
-      if Self.Is_Listening then
-         Linux.Remove (Self.Set, Self.Listener);
-         Self.Is_Listening := False;
-      end if;
+      Self.Is_Listening := False;
+      for K in 1 .. Self.Listener_Count loop
+         if Self.Is_Added (K) then
+            Self.Is_Added (K) := False;
+            Linux.Remove (Self.Set, Self.Listeners (K).Socket);
+         end if;
+      end loop;
    end Pause_Listening;
 
    procedure Stop_Listening (Self : in out Event_Loop; Is_Last : out Boolean) is
@@ -111,7 +125,7 @@ package body Appserver.HTTP.Loops is
 
    procedure Open
      (Self      : in out Event_Loop;
-      Listener  : Descriptor;
+      Listeners : Listener_List;
       Is_Shared : Boolean;
       Handle    : Handler;
       Service   : Services.Service_Reference;
@@ -137,7 +151,10 @@ package body Appserver.HTTP.Loops is
          Await_Content => To_Milliseconds (Times.Content)];
       Self.For_Sending := To_Milliseconds (Times.Sending);
       Self.For_Closing := To_Milliseconds (Times.Closing);
-      Self.Listener    := Listener;
+      Self.Listeners (1 .. Listeners'Length) := Listeners;
+      Self.Listener_Count := Listeners'Length;
+      Self.Is_Added       := [others => False];
+      Self.Is_Listening   := False;
       Self.Is_Shared   := Is_Shared;
       Self.Clock       := Linux.Milliseconds;
       Self.Must_Stop   := False;
@@ -192,11 +209,40 @@ package body Appserver.HTTP.Loops is
       Contexts.Close (Connection.Receiver);
    end Drop_Stream;
 
+   --  Ends the session of a connection without telling the client, who thus notices that a response
+   --  may be incomplete
+
+   procedure Drop_Session (Connection : in out Loops.Connection) is
+      Session : constant Transports.Session_Reference := Connection.Session;
+   begin
+      Connection.Session := null;
+      if Session /= null then
+         Session.Close;
+      end if;
+   end Drop_Session;
+
+   pragma No_Inline (Drop_Session);
+
+   --  Ends the session of a connection. Tells the client so if all responses are complete, as far
+   --  as this is possible without waiting.
+
+   procedure End_Session (Connection : in out Loops.Connection) is
+      Ignored : Transports.Outcome;
+   begin
+      if Connection.State in Reading | Lingering then
+         Connection.Session.Shut_Down (Ignored);
+      end if;
+      Drop_Session (Connection);
+   end End_Session;
+
    --  Closes a connection, which also removes its socket from the epoll set
 
    procedure Release (Self : in out Event_Loop; Slot : Slot_Index) is
       Connection : Loops.Connection renames Self.Connections (Slot);
    begin
+      if Connection.Session /= null then
+         End_Session (Connection);
+      end if;
       Linux.Close (Connection.Socket);
       Blocks.Drop (Self.Pool, Connection.Input);
       Blocks.Drop (Self.Pool, Connection.Output);
@@ -216,12 +262,44 @@ package body Appserver.HTTP.Loops is
 
    procedure Cut (Self : in out Event_Loop; Slot : Slot_Index) is
    begin
+      Drop_Session (Self.Connections (Slot));
       Linux.Reset_When_Closed (Self.Connections (Slot).Socket);
       Release (Self, Slot);
    end Cut;
 
+   --  Starts to wait for the first request of a connection
+
+   procedure Await_First_Request (Self : Event_Loop; Connection : in out Loops.Connection) is
+   begin
+      Connection.State    := Reading;
+      Connection.Since    := Self.Now;
+      Connection.Due      := Byte_Count'Max (Self.Now - Idle_Grace + First_Grace, 0);
+      Connection.Deadline := Self.Now
+        + (if Self.Is_Stopping then Self.For_Closing else Self.Timeouts (Await_Request));
+   end Await_First_Request;
+
+   --  Starts the session of a connection. The whole handshake has the time limit of a header.
+
+   procedure Begin_Session
+     (Self       : Event_Loop;
+      Connection : in out Loops.Connection;
+      Transport  : Transports.Transport_Reference) is
+   begin
+      Connection.Session := Transport.New_Session (Connection.Socket);
+      if Connection.Session = null then
+         raise Network_Error with "there is not enough memory for a session";
+      end if;
+      Connection.State    := Handshaking;
+      Connection.Due      := Self.Now + Handshake_Grace;
+      Connection.Deadline := Self.Now
+        + (if Self.Is_Stopping then Self.For_Closing else Self.Timeouts (Await_Header));
+   end Begin_Session;
+
    procedure Adopt
-     (Self : in out Event_Loop; Socket : Descriptor; Client : IP_Addresses.Address)
+     (Self      : in out Event_Loop;
+      Socket    : Descriptor;
+      Client    : IP_Addresses.Address;
+      Transport : Transports.Transport_Reference)
    is
       Slot : Slot_Index;
    begin
@@ -237,12 +315,11 @@ package body Appserver.HTTP.Loops is
         (State    => Reading,
          Awaits   => Await_Request,
          Socket   => Socket,
+         Session  => null,
          Client   => Client,
-         Deadline => Self.Now
-                     + (if Self.Is_Stopping then Self.For_Closing
-                        else Self.Timeouts (Await_Request)),
-         Since    => Self.Now,
-         Due      => Byte_Count'Max (Self.Now - Idle_Grace + First_Grace, 0),
+         Deadline => 0,
+         Since    => 0,
+         Due      => 0,
          Input    => Blocks.Empty,
          Receiver => null,
          Header   => Blocks.Empty,
@@ -252,6 +329,10 @@ package body Appserver.HTTP.Loops is
          Unsent   => 0,
          Next     => 0,
          others   => False);
+      Await_First_Request (Self, Self.Connections (Slot));
+      if Transport /= null then
+         Begin_Session (Self, Self.Connections (Slot), Transport);
+      end if;
       Linux.Add (Self.Set, Socket, Linux.Input, Linux.Key (Slot));
    exception
       when Network_Error =>
@@ -381,15 +462,50 @@ package body Appserver.HTTP.Loops is
       end if;
    end Note_All_Taken;
 
+   --  Returns the event for which a connection waits
+
+   function Awaited_Event (Connection : Loops.Connection) return Linux.Interest is
+     (if (Connection.State = Sending) /= Connection.Is_Inverted then Linux.Output
+      else Linux.Input);
+
+   procedure Arm (Self : in out Event_Loop; Slot : Slot_Index) is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+   begin
+      Linux.Change
+        (Self.Set, Connection.Socket, Awaited_Event (Connection), Linux.Key (Slot));
+   end Arm;
+
+   --  Waits until the client has room for more bytes
+
+   procedure Await_Room (Self : in out Event_Loop; Slot : Slot_Index) is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+   begin
+      if Connection.State /= Sending then
+         Connection.State := Sending;
+         Arm (Self, Slot);
+         Begin_Taking (Self, Slot);
+      end if;
+   end Await_Room;
+
    --  Closes a connection after everything was sent, but not before the client has received it. If
    --  the client has sent more bytes in the meantime, an earlier close would reset the connection,
    --  and the client would lose the response.
 
    procedure Finish (Self : in out Event_Loop; Slot : Slot_Index) is
       Connection : Loops.Connection renames Self.Connections (Slot);
+      Result     : Transports.Outcome;
    begin
+      if Connection.Session /= null then
+         Connection.Session.Shut_Down (Result);
+         if Result = Transports.Wants_Output then
+            --  Another event calls this procedure again
+            Await_Room (Self, Slot);
+            return;
+         end if;
+         Drop_Session (Connection);
+      end if;
       if Connection.Lingers or else Linux.Unsent (Connection.Socket) > 0 then
-         if Connection.State = Sending then
+         if Connection.State = Sending or else Connection.Is_Inverted then
             Linux.Change (Self.Set, Connection.Socket, Linux.Input, Linux.Key (Slot));
          end if;
          Linux.End_Sending (Connection.Socket);
@@ -400,6 +516,81 @@ package body Appserver.HTTP.Loops is
          Release (Self, Slot);
       end if;
    end Finish;
+
+   --------------
+   -- Sessions --
+   --------------
+
+   --  A connection with a session receives and sends through it
+
+   procedure Receive_In_Session
+     (Self   : in out Event_Loop;
+      Slot   : Slot_Index;
+      Into   : out String;
+      Count  : out Natural;
+      Result : out Linux.Outcome)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+      Outcome    : Transports.Outcome;
+      Inverts    : Boolean;
+   begin
+      Connection.Session.Receive (Into, Count, Outcome);
+      Inverts := Outcome = Transports.Wants_Output;
+      if Inverts /= Connection.Is_Inverted then
+         Connection.Is_Inverted := Inverts;
+         Arm (Self, Slot);
+      end if;
+      Result :=
+        (case Outcome is
+            when Transports.Done | Transports.Closed                => Linux.Done,
+            when Transports.Wants_Input | Transports.Wants_Output   => Linux.Would_Block,
+            when Transports.Failed                                  => Linux.Failed);
+   end Receive_In_Session;
+
+   pragma No_Inline (Receive_In_Session);
+
+   --  Sends bytes. The caller must wait for Awaited_Event if Result is Would_Block, and then send
+   --  the same bytes again.
+
+   procedure Send_In_Session
+     (Connection : in out Loops.Connection;
+      Bytes      : String;
+      Count      : out Natural;
+      Result     : out Linux.Outcome)
+   is
+      Outcome : Transports.Outcome;
+   begin
+      Connection.Session.Send (Bytes, Count, Outcome);
+      Connection.Is_Inverted := Outcome = Transports.Wants_Input;
+      Result :=
+        (case Outcome is
+            when Transports.Done                                    => Linux.Done,
+            when Transports.Wants_Input | Transports.Wants_Output   => Linux.Would_Block,
+            when Transports.Closed | Transports.Failed              => Linux.Failed);
+   end Send_In_Session;
+
+   pragma No_Inline (Send_In_Session);
+
+   procedure Send_Some
+     (Connection  : in out Loops.Connection;
+      Bytes       : String;
+      More_Follow : Boolean;
+      Count       : out Natural;
+      Result      : out Linux.Outcome) is
+   begin
+      if Connection.Session = null then
+         Linux.Send (Connection.Socket, Bytes, More_Follow, Count, Result);
+      else
+         Send_In_Session (Connection, Bytes, Count, Result);
+      end if;
+   end Send_Some;
+
+   --  Returns True if the session has bytes for which there will be no event
+
+   function Has_Pending (Connection : Loops.Connection) return Boolean is
+     (Connection.State = Reading
+      and then Connection.Session /= null
+      and then Connection.Session.Has_Pending);
 
    --------------
    -- Evicting --
@@ -558,8 +749,8 @@ package body Appserver.HTTP.Loops is
       Result     : Linux.Outcome;
    begin
       Note_Date (Self);
-      Linux.Send
-        (Connection.Socket, Contexts.Refusal (Service_Unavailable, Self.Date),
+      Send_Some
+        (Connection, Contexts.Refusal (Service_Unavailable, Self.Date),
          More_Follow => False, Count => Count, Result => Result);
       if Self.Log /= null then
          Self.Log.Note_Refusal (Connection.Client, Self.Date, Service_Unavailable);
@@ -675,14 +866,16 @@ package body Appserver.HTTP.Loops is
    -------------
 
    procedure Send_Bytes
-     (Socket : Descriptor; Context : in out Contexts.Context; Result : out Linux.Outcome)
+     (Connection : in out Loops.Connection;
+      Context    : in out Contexts.Context;
+      Result     : out Linux.Outcome)
    is
       Count : Natural;
    begin
       Result := Linux.Done;
       while Context.First <= Context.Last loop
-         Linux.Send
-           (Socket, Context.Output (Context.First .. Context.Last),
+         Send_Some
+           (Connection, Context.Output (Context.First .. Context.Last),
             More_Follow => Context.Tail.Length > 0 and then Context.Tail.Source = null,
             Count => Count, Result => Result);
          exit when Result /= Linux.Done;
@@ -695,19 +888,22 @@ package body Appserver.HTTP.Loops is
    end Send_Bytes;
 
    procedure Send_Part
-     (Socket : Descriptor; Tail : Contexts.Tail; Count : out Byte_Count; Result : out Linux.Outcome)
+     (Connection : in out Loops.Connection;
+      Tail       : Contexts.Tail;
+      Count      : out Byte_Count;
+      Result     : out Linux.Outcome)
    is
       Wanted : constant Byte_Count := Byte_Count'Min (Tail.Length, Max_Sent);
    begin
       if Tail.File /= No_File then
-         Linux.Send_File (Socket, Tail.File, Tail.Offset, Wanted, Count, Result);
+         Linux.Send_File (Connection.Socket, Tail.File, Tail.Offset, Wanted, Count, Result);
       else
          declare
             First : constant Positive := Tail.Text'First + Natural (Tail.Offset);
             Sent  : Natural;
          begin
-            Linux.Send
-              (Socket, Tail.Text (First .. First + Natural (Wanted) - 1),
+            Send_Some
+              (Connection, Tail.Text (First .. First + Natural (Wanted) - 1),
                More_Follow => False, Count => Sent, Result => Result);
             Count := Byte_Count (Sent);
          end;
@@ -715,10 +911,10 @@ package body Appserver.HTTP.Loops is
    end Send_Part;
 
    procedure Send_Tail
-     (Socket : Descriptor;
-      Tail   : in out Contexts.Tail;
-      Sent   : out Byte_Count;
-      Result : out Linux.Outcome)
+     (Connection : in out Loops.Connection;
+      Tail       : in out Contexts.Tail;
+      Sent       : out Byte_Count;
+      Result     : out Linux.Outcome)
    is
       Count : Byte_Count;
    begin
@@ -729,7 +925,7 @@ package body Appserver.HTTP.Loops is
             --  Let other connections proceed first; this one continues immediately afterwards
             Result := Linux.Would_Block;
          else
-            Send_Part (Socket, Tail, Count, Result);
+            Send_Part (Connection, Tail, Count, Result);
          end if;
          exit when Result /= Linux.Done;
          Tail.Offset := Tail.Offset + Count;
@@ -740,6 +936,33 @@ package body Appserver.HTTP.Loops is
          Contexts.Drop (Tail);
       end if;
    end Send_Tail;
+
+   --  Sends a section of a file through a session, which encrypts copies of its bytes. The first of
+   --  them go along with the header of the response.
+
+   procedure Send_Encrypted_File
+     (Connection : in out Loops.Connection;
+      Context    : in out Contexts.Context;
+      Sent       : out Byte_Count;
+      Result     : out Linux.Outcome)
+   is
+      Is_Cut : Boolean;
+   begin
+      Sent := 0;
+      loop
+         Contexts.Put_File_Piece (Context, Is_Cut);
+         Sent := Sent + Byte_Count (Context.Last - Context.First + 1);
+         Send_Bytes (Connection, Context, Result);
+         exit when Result /= Linux.Done or else Context.Tail.Length = 0;
+         if Is_Cut then
+            Result := Linux.Failed;
+         elsif Sent >= Max_Sent then
+            --  Let other connections proceed first; this one continues immediately afterwards
+            Result := Linux.Would_Block;
+         end if;
+         exit when Result /= Linux.Done;
+      end loop;
+   end Send_Encrypted_File;
 
    -----------------------
    -- Calls to handlers --
@@ -767,8 +990,7 @@ package body Appserver.HTTP.Loops is
       if Connection.Is_Disarmed then
          Connection.Is_Disarmed := False;
          Linux.Add
-           (Self.Set, Connection.Socket, (if Before = Sending then Linux.Output else Linux.Input),
-            Linux.Key (Slot));
+           (Self.Set, Connection.Socket, Awaited_Event (Connection), Linux.Key (Slot));
       end if;
    end End_Call;
 
@@ -803,7 +1025,7 @@ package body Appserver.HTTP.Loops is
                Linux.Reset_When_Closed (Connection.Socket);
                Result := Linux.Failed;
             else
-               Send_Bytes (Connection.Socket, Context, Result);
+               Send_Bytes (Connection, Context, Result);
             end if;
          end if;
       end loop;
@@ -812,44 +1034,83 @@ package body Appserver.HTTP.Loops is
       end if;
    end Send_Source;
 
-   --  Sends the output of the context. Output that cannot be sent yet is moved to the connection.
+   --  Sends the output of the context, and then its tail
 
-   procedure Send
+   procedure Send_With_Tail
      (Self    : in out Event_Loop'Class;
       Slot    : Slot_Index;
       Context : in out Contexts.Context;
       Result  : out Linux.Outcome)
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
-      Has_Room   : Boolean;
       Sent       : Byte_Count;
    begin
-      Send_Bytes (Connection.Socket, Context, Result);
-      if Result = Linux.Done and then Context.Tail.Source /= null then
-         Send_Source (Self, Slot, Context, Result);
-      elsif Result = Linux.Done and then Context.Tail.Length > 0 then
-         Send_Tail (Connection.Socket, Context.Tail, Sent, Result);
-         if Connection.State = Sending then
-            Connection.Unsent := Connection.Unsent + Sent;
+      if Context.Tail.File /= No_File and then Connection.Session /= null then
+         Send_Encrypted_File (Connection, Context, Sent, Result);
+      else
+         Send_Bytes (Connection, Context, Result);
+         if Result = Linux.Done and then Context.Tail.Source /= null then
+            Send_Source (Self, Slot, Context, Result);
+         elsif Result = Linux.Done then
+            Send_Tail (Connection, Context.Tail, Sent, Result);
+            if Connection.State = Sending then
+               Connection.Unsent := Connection.Unsent + Sent;
+            end if;
          end if;
       end if;
+   end Send_With_Tail;
+
+   pragma No_Inline (Send_With_Tail);
+
+   --  Moves output that cannot be sent yet from the context to the connection
+
+   procedure Keep_Output
+     (Self    : in out Event_Loop;
+      Slot    : Slot_Index;
+      Context : in out Contexts.Context;
+      Result  : in out Linux.Outcome)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+      Has_Room   : Boolean;
+   begin
+      if Connection.State /= Sending then
+         Connection.Due := Self.Now;
+      end if;
+      Keep
+        (Self, Slot, Context.Output (Context.First .. Context.Last), Connection.Output, Has_Room);
+      if Has_Room then
+         if Connection.State = Sending and then Connection.Session /= null then
+            --  The number of encrypted bytes is known only to the kernel
+            Connection.Unsent := Byte_Count (Linux.Unsent (Connection.Socket));
+            Arm (Self, Slot);
+         elsif Connection.State = Sending then
+            Connection.Unsent :=
+              Connection.Unsent - Byte_Count (Context.Last - Context.First + 1);
+         end if;
+         Connection.Tail := Context.Tail;
+         Context.Tail := Contexts.No_Tail;
+      else
+         Result := Linux.Failed;
+      end if;
+   end Keep_Output;
+
+   pragma No_Inline (Keep_Output);
+
+   --  Sends the output of the context. Output that cannot be sent yet is moved to the connection.
+
+   procedure Send
+     (Self    : in out Event_Loop'Class;
+      Slot    : Slot_Index;
+      Context : in out Contexts.Context;
+      Result  : out Linux.Outcome) is
+   begin
+      if Context.Tail.Length = 0 then
+         Send_Bytes (Self.Connections (Slot), Context, Result);
+      else
+         Send_With_Tail (Self, Slot, Context, Result);
+      end if;
       if Result = Linux.Would_Block then
-         if Connection.State /= Sending then
-            Connection.Due := Self.Now;
-         end if;
-         Keep
-           (Event_Loop (Self), Slot, Context.Output (Context.First .. Context.Last),
-            Connection.Output, Has_Room);
-         if Has_Room then
-            if Connection.State = Sending then
-               Connection.Unsent :=
-                 Connection.Unsent - Byte_Count (Context.Last - Context.First + 1);
-            end if;
-            Connection.Tail := Context.Tail;
-            Context.Tail := Contexts.No_Tail;
-         else
-            Result := Linux.Failed;
-         end if;
+         Keep_Output (Event_Loop (Self), Slot, Context, Result);
       end if;
       if Result /= Linux.Done then
          Context.First := 1;
@@ -858,22 +1119,13 @@ package body Appserver.HTTP.Loops is
       end if;
    end Send;
 
-   procedure Await_Room (Self : in out Event_Loop; Slot : Slot_Index) is
-      Connection : Loops.Connection renames Self.Connections (Slot);
-   begin
-      if Connection.State /= Sending then
-         Connection.State := Sending;
-         Linux.Change (Self.Set, Connection.Socket, Linux.Output, Linux.Key (Slot));
-         Begin_Taking (Self, Slot);
-      end if;
-   end Await_Room;
-
    --  Continues according to the result of Send
 
    procedure Conclude (Self : in out Event_Loop; Slot : Slot_Index; Result : Linux.Outcome) is
    begin
       case Result is
          when Linux.Failed =>
+            Drop_Session (Self.Connections (Slot));
             Release (Self, Slot);
          when Linux.Would_Block =>
             Await_Room (Self, Slot);
@@ -947,17 +1199,26 @@ package body Appserver.HTTP.Loops is
 
    procedure Begin_To_Stop (Self : in out Event_Loop) is
    begin
-      Linux.Ignore_New_Connections (Self.Listener);
+      for Each of Self.Listeners (1 .. Self.Listener_Count) loop
+         if not Each.Is_Passed then
+            Linux.Ignore_New_Connections (Each.Socket);
+         end if;
+      end loop;
       Self.Is_Stopping  := True;
       Self.Listen_Until := Self.Now + For_Connecting;
       Self.Give_Up      := Self.Clock + Max_Stop;
       Self.Next_Sweep   := Self.Now + Between_Last_Sweeps;
       for Connection of Self.Connections (1 .. Self.Used) loop
-         if Connection.State = Reading and then Connection.Awaits = Await_Request then
-            Connection.Deadline := Self.Now + Self.For_Closing;
+         if (Connection.State = Reading and then Connection.Awaits = Await_Request)
+           or else Connection.State = Handshaking
+         then
+            Connection.Deadline :=
+              Byte_Count'Min (Connection.Deadline, Self.Now + Self.For_Closing);
          end if;
       end loop;
    end Begin_To_Stop;
+
+   pragma No_Inline (Begin_To_Stop);
 
    --  Called between any two requests, since a handler may take a long time
 
@@ -979,6 +1240,20 @@ package body Appserver.HTTP.Loops is
    ----------------
    -- Responding --
    ----------------
+
+   procedure Read_Some
+     (Self   : in out Event_Loop;
+      Slot   : Slot_Index;
+      Into   : out String;
+      Count  : out Natural;
+      Result : out Linux.Outcome) is
+   begin
+      if Self.Connections (Slot).Session = null then
+         Linux.Receive (Self.Connections (Slot).Socket, Into, Count, Result);
+      else
+         Receive_In_Session (Self, Slot, Into, Count, Result);
+      end if;
+   end Read_Some;
 
    --  Decides whether the request in the context is the last request of its connection. While other
    --  clients wait for room, the request is the last one, unless the client has already sent
@@ -1002,8 +1277,8 @@ package body Appserver.HTTP.Loops is
         and then Request.Last = Request.State.Content_Last
         and then Request.Last < Request.Capacity
       then
-         Linux.Receive
-           (Connection.Socket, Request.Bytes (Request.Last + 1 .. Request.Capacity), Count,
+         Read_Some
+           (Event_Loop (Self), Slot, Request.Bytes (Request.Last + 1 .. Request.Capacity), Count,
             Result);
          Request.Last := Request.Last + Count;
          Connection.Is_Last := Count = 0;
@@ -1054,7 +1329,8 @@ package body Appserver.HTTP.Loops is
       Connection : Loops.Connection renames Self.Connections (Slot);
    begin
       Connection.Awaits := Await_None;
-      Context.Request.Client := Connection.Client;
+      Context.Request.Client  := Connection.Client;
+      Context.Request.Session := Connection.Session;
       if Parsing.Is_For_Server (Context.Request) then
          Note_Date (Event_Loop (Self));
          Judge_Last (Self, Slot, Context);
@@ -1159,7 +1435,8 @@ package body Appserver.HTTP.Loops is
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
    begin
-      Context.Request.Client := Connection.Client;
+      Context.Request.Client  := Connection.Client;
+      Context.Request.Session := Connection.Session;
       Begin_Call (Self, Slot, Context);
       declare
          Policy : constant Services.Content_Policy :=
@@ -1386,7 +1663,12 @@ package body Appserver.HTTP.Loops is
       Result     : Linux.Outcome;
       Has_Room   : Boolean := True;
    begin
-      Linux.Receive (Connection.Socket, Request.Bytes (Before + 1 .. Max), Count, Result);
+      if Connection.Session = null then
+         Linux.Receive (Connection.Socket, Request.Bytes (Before + 1 .. Max), Count, Result);
+      else
+         Receive_In_Session
+           (Event_Loop (Self), Slot, Request.Bytes (Before + 1 .. Max), Count, Result);
+      end if;
       if Before > 0 and then Connection.Receiver = null then
          Note_Arrival (Event_Loop (Self), Slot, Byte_Count (Count));
       end if;
@@ -1408,6 +1690,76 @@ package body Appserver.HTTP.Loops is
          Release (Event_Loop (Self), Slot);
       end if;
    end Read;
+
+   --  Reads the bytes that a session has already received, for which there will be no event
+
+   procedure Read_Pending
+     (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : in out Contexts.Context) is
+   begin
+      while Has_Pending (Self.Connections (Slot)) loop
+         Read (Self, Slot, Context);
+      end loop;
+   end Read_Pending;
+
+   pragma No_Inline (Read_Pending);
+
+   ----------------
+   -- Handshakes --
+   ----------------
+
+   --  Responds to a client that does not encrypt its request
+
+   procedure Refuse_Plain
+     (Self : in out Event_Loop; Slot : Slot_Index)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+      Count      : Natural;
+      Result     : Linux.Outcome;
+   begin
+      Note_Date (Self);
+      Linux.Send
+        (Connection.Socket, Contexts.Refusal (Bad_Request, Self.Date), More_Follow => False,
+         Count => Count, Result => Result);
+      if Self.Log /= null then
+         Self.Log.Note_Refusal (Connection.Client, Self.Date, Bad_Request);
+      end if;
+   end Refuse_Plain;
+
+   --  Continues a handshake. After a failure, the client must have the opportunity to read the
+   --  reason before the connection is closed.
+
+   procedure Shake_Hands
+     (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : in out Contexts.Context)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+      Result     : Transports.Outcome;
+      Inverts    : Boolean;
+   begin
+      Connection.Session.Handshake (Result);
+      Inverts := Result = Transports.Wants_Output;
+      if Inverts /= Connection.Is_Inverted then
+         Connection.Is_Inverted := Inverts;
+         Arm (Event_Loop (Self), Slot);
+      end if;
+      case Result is
+         when Transports.Wants_Input | Transports.Wants_Output =>
+            null;
+         when Transports.Done =>
+            Await_First_Request (Event_Loop (Self), Connection);
+            Read_Pending (Self, Slot, Context);
+         when Transports.Closed =>
+            Release (Event_Loop (Self), Slot);
+         when Transports.Failed =>
+            if Connection.Session.Is_Plain_HTTP then
+               Refuse_Plain (Event_Loop (Self), Slot);
+            end if;
+            Drop_Session (Connection);
+            Connection.Lingers := True;
+            Finish (Event_Loop (Self), Slot);
+      end case;
+   end Shake_Hands;
+
+   pragma No_Inline (Shake_Hands);
 
    --  Responds to the requests that were queued while a response was sent. The time limit for
    --  sending is not restarted for a client that also reads these responses slowly.
@@ -1443,6 +1795,9 @@ package body Appserver.HTTP.Loops is
       Context.Last  := Blocks.Length (Connection.Output);
       Connection.Unsent := Connection.Unsent + Byte_Count (Context.Last);
       Blocks.Take (Self.Pool, Connection.Output, Context.Output (1 .. Context.Last));
+      if Connection.Session /= null then
+         Note_Taken (Event_Loop (Self), Slot);
+      end if;
       Context.Tail := Connection.Tail;
       Connection.Tail := Contexts.No_Tail;
       Send (Self, Slot, Context, Result);
@@ -1452,9 +1807,11 @@ package body Appserver.HTTP.Loops is
          Connection.Refusal_Is_Due := False;
          Refuse_And_Finish (Self, Slot, Context, Service_Unavailable);
       else
-         Connection.State := Reading;
+         Connection.State       := Reading;
+         Connection.Is_Inverted := False;
          Linux.Change (Self.Set, Connection.Socket, Linux.Input, Linux.Key (Slot));
          Respond_To_Waiting (Self, Slot, Context);
+         Read_Pending (Self, Slot, Context);
       end if;
    end Go_On_Sending;
 
@@ -1475,14 +1832,15 @@ package body Appserver.HTTP.Loops is
    ---------------
 
    procedure Place
-     (Self    : in out Event_Loop;
-      Context : Contexts.Context;
-      Socket  : Descriptor;
-      Client  : IP_Addresses.Address)
+     (Self      : in out Event_Loop;
+      Context   : Contexts.Context;
+      Socket    : Descriptor;
+      Client    : IP_Addresses.Address;
+      Transport : Transports.Transport_Reference)
    is
       pragma Unreferenced (Context);
    begin
-      Self.Adopt (Socket, Client);
+      Self.Adopt (Socket, Client, Transport);
    end Place;
 
    procedure Offer (Self : in out Event_Loop; Is_Taken : out Boolean) is
@@ -1515,13 +1873,13 @@ package body Appserver.HTTP.Loops is
 
    --  Finds a slot for a client. Another loop may already have accepted the client of this event.
 
-   procedure Find_Slot (Self : in out Event_Loop'Class) is
+   procedure Find_Slot (Self : in out Event_Loop'Class; Listener : Descriptor) is
       Is_Taken : Boolean;
    begin
       Self.Offer (Is_Taken);
       if Is_Taken then
          Pause_For_Room (Event_Loop (Self));
-      elsif Linux.Has_Client (Self.Listener) then
+      elsif Linux.Has_Client (Listener) then
          Make_Room (Event_Loop (Self));
       end if;
    end Find_Slot;
@@ -1530,25 +1888,47 @@ package body Appserver.HTTP.Loops is
    --  waiting. If another client is waiting, there will be another event.
 
    procedure Accept_Some
-     (Self : in out Event_Loop'Class; Context : Contexts.Context; Max : Positive := Max_Accepted)
+     (Self     : in out Event_Loop'Class;
+      Context  : Contexts.Context;
+      Listener : Positive;
+      Max      : Positive := Max_Accepted)
    is
       Socket : Descriptor;
       Client : IP_Addresses.Address;
       Result : Linux.Outcome;
    begin
-      if not Has_Free_Slot (Event_Loop (Self)) then
-         Find_Slot (Self);
+      if Listener <= Self.Listener_Count and then not Has_Free_Slot (Event_Loop (Self)) then
+         Find_Slot (Self, Self.Listeners (Listener).Socket);
       end if;
       for K in 1 .. Max loop
-         exit when not Has_Free_Slot (Event_Loop (Self));
-         Linux.Accept_Connection (Self.Listener, Socket, Client, Result);
+         --  Another task may end listening while a connection is assigned to a loop
+         exit when Listener > Self.Listener_Count or else not Has_Free_Slot (Event_Loop (Self));
+         Linux.Accept_Connection (Self.Listeners (Listener).Socket, Socket, Client, Result);
          if Result = Linux.Failed then
             Make_Room (Event_Loop (Self));
          end if;
          exit when Result /= Linux.Done;
-         Self.Place (Context, Socket, Client);
+         Self.Place (Context, Socket, Client, Self.Listeners (Listener).Transport);
       end loop;
    end Accept_Some;
+
+   procedure Accept_From_All (Self : in out Event_Loop'Class; Context : Contexts.Context) is
+   begin
+      for Listener in Self.Listeners'Range loop
+         exit when not Self.Is_Listening or else not Has_Free_Slot (Event_Loop (Self));
+         Accept_Some (Self, Context, Listener);
+      end loop;
+   end Accept_From_All;
+
+   pragma No_Inline (Accept_From_All);
+
+   procedure Close_Listeners (Self : in out Event_Loop) is
+   begin
+      for Each of Self.Listeners (1 .. Self.Listener_Count) loop
+         Linux.Close (Each.Socket);
+      end loop;
+      Self.Listener_Count := 0;
+   end Close_Listeners;
 
    --  Stops listening. While a connection is assigned to a loop, another task may serve this loop
    --  and also call this procedure: only the first task accepts and closes.
@@ -1559,18 +1939,24 @@ package body Appserver.HTTP.Loops is
       Self.Listen_Until := Byte_Count'Last;
       Self.Stop_Listening (Is_Last);
       if Is_Last then
-         Accept_Some (Self, Context, Max => Positive'Last);
-         Linux.Close (Self.Listener);
+         for Listener in 1 .. Self.Listener_Count loop
+            if not Self.Listeners (Listener).Is_Passed then
+               Accept_Some (Self, Context, Listener, Max => Positive'Last);
+            end if;
+         end loop;
+         Close_Listeners (Event_Loop (Self));
       end if;
-      Self.Listener := No_File;
+      Self.Listener_Count := 0;
    exception
       when others =>
          if Is_Last then
-            Linux.Close (Self.Listener);
+            Close_Listeners (Event_Loop (Self));
          end if;
-         Self.Listener := No_File;
+         Self.Listener_Count := 0;
          raise;
    end End_Listening;
+
+   pragma No_Inline (End_Listening);
 
    --------------
    -- Sweeping --
@@ -1635,7 +2021,7 @@ package body Appserver.HTTP.Loops is
          end if;
       end loop;
       if Self.Is_Stopping then
-         if Self.Listener /= No_File and then Self.Now >= Self.Listen_Until then
+         if Self.Listener_Count > 0 and then Self.Now >= Self.Listen_Until then
             End_Listening (Self, Context);
          end if;
       else
@@ -1664,8 +2050,13 @@ package body Appserver.HTTP.Loops is
          when Busy =>
             Linux.Remove (Self.Set, Connection.Socket);
             Connection.Is_Disarmed := True;
+         when Handshaking =>
+            Shake_Hands (Self, Slot, Context);
          when Reading =>
             Read (Self, Slot, Context);
+            if Connection.Session /= null then
+               Read_Pending (Self, Slot, Context);
+            end if;
          when Sending =>
             Go_On_Sending (Self, Slot, Context);
          when Lingering =>
@@ -1681,16 +2072,14 @@ package body Appserver.HTTP.Loops is
    begin
       Self.Next_Event := Self.Next_Event + 1;
       case Key is
-         when Listener_Key =>
-            Accept_Some (Self, Context);
+         when First_Listener .. Last_Listener =>
+            Accept_Some (Self, Context, Listener => 1 + Natural (Key - First_Listener));
          when Wake_Key =>
             Linux.Reset (Self.Wake_Event);
             --  Another loop may have no room for a client that waits to be accepted. This loop does
             --  not close a connection for such a client: the client may have disconnected, and
             --  otherwise the listener has an event.
-            if Self.Is_Listening and then Has_Free_Slot (Event_Loop (Self)) then
-               Accept_Some (Self, Context);
-            end if;
+            Accept_From_All (Self, Context);
          when Watched_Key =>
             Self.Has_Input := True;
          when others =>

@@ -20,6 +20,7 @@ with Appserver.HTTP.Contexts;
 with Appserver.HTTP.Linux;
 with Appserver.HTTP.Parsing;
 with Appserver.HTTP.Services;
+with Appserver.HTTP.Transports;
 
 private package Appserver.HTTP.Loops is
 
@@ -33,9 +34,23 @@ private package Appserver.HTTP.Loops is
 
    type Handler_Reference is access function (Request : HTTP.Request) return Response;
 
+   Max_Listeners : constant := 16;
+
+   type Listener is record
+      Socket    : Descriptor := No_File;
+      --  A listening socket
+      Transport : Transports.Transport_Reference := null;
+      --  The transport of its connections; null if they are not encrypted
+      Is_Passed : Boolean := False;
+      --  True if the service manager has passed the socket and continues to listen. A loop that
+      --  stops leaves the clients of this socket to the next process.
+   end record;
+
+   type Listener_List is array (Positive range <>) of Listener;
+
    procedure Open
      (Self      : in out Event_Loop;
-      Listener  : Descriptor;
+      Listeners : Listener_List;
       Is_Shared : Boolean;
       Handle    : Handler;
       Service   : Services.Service_Reference;
@@ -43,11 +58,13 @@ private package Appserver.HTTP.Loops is
       Times     : Time_Limits;
       Report    : Exception_Report;
       Log       : Access_Logs.Log_Reference;
-      Writes    : Boolean);
-   --  Starts waiting for connections on Listener, which the loop closes when it stops. If Is_Shared
-   --  is True, other loops wait for the same listener, and the last loop to stop closes it. The
-   --  loop calls Service, or Handle if Service is null. Log may be null. If Writes is True, the
-   --  loop writes the log to its file before it waits; otherwise, another task writes the log.
+      Writes    : Boolean)
+     with Pre => Listeners'Length in 1 .. Max_Listeners;
+   --  Starts waiting for connections on Listeners, which the loop closes when it stops. If
+   --  Is_Shared is True, other loops wait for the same listeners, and the last loop to stop closes
+   --  them. The loop calls Service, or Handle if Service is null. Log may be null. If Writes is
+   --  True, the loop writes the log to its file before it waits; otherwise, another task writes the
+   --  log.
 
    procedure Close (Self : in out Event_Loop);
    --  Closes the loop and its remaining connections
@@ -57,7 +74,10 @@ private package Appserver.HTTP.Loops is
    --  watched file has input. Reports exceptions and does not propagate them.
 
    procedure Adopt
-     (Self : in out Event_Loop; Socket : Descriptor; Client : IP_Addresses.Address)
+     (Self      : in out Event_Loop;
+      Socket    : Descriptor;
+      Client    : IP_Addresses.Address;
+      Transport : Transports.Transport_Reference)
      with Pre => Has_Free_Slot (Self);
    --  Adds an accepted connection
 
@@ -112,10 +132,11 @@ private package Appserver.HTTP.Loops is
    --  Stops listening. Sets Is_Last to True if no other loop still listens.
 
    procedure Place
-     (Self    : in out Event_Loop;
-      Context : Contexts.Context;
-      Socket  : Descriptor;
-      Client  : IP_Addresses.Address);
+     (Self      : in out Event_Loop;
+      Context   : Contexts.Context;
+      Socket    : Descriptor;
+      Client    : IP_Addresses.Address;
+      Transport : Transports.Transport_Reference);
    --  Assigns an accepted connection to a loop. The default implementation assigns it to Self.
 
    procedure Offer (Self : in out Event_Loop; Is_Taken : out Boolean);
@@ -128,10 +149,11 @@ private package Appserver.HTTP.Loops is
 
 private
 
-   type Connection_State is (Free, Reading, Busy, Sending, Lingering);
-   --  The state of a connection. Busy: a handler is running. Lingering: the response has been sent,
-   --  and the server reads and discards input to its end, since closing the connection earlier
-   --  could cause an error at the client (RFC 9112, 9.6).
+   type Connection_State is (Free, Handshaking, Reading, Busy, Sending, Lingering);
+   --  The state of a connection. Handshaking: the session of a transport is being established.
+   --  Busy: a handler is running. Lingering: the response has been sent, and the server reads and
+   --  discards input to its end, since closing the connection earlier could cause an error at the
+   --  client (RFC 9112, 9.6).
 
    type Awaited_Part is (Await_None, Await_Request, Await_Header, Await_Content);
    --  The part of a request that the server waits for, in the order of arrival. Await_None: a
@@ -149,7 +171,13 @@ private
       Lingers        : Boolean;
       Refusal_Is_Due : Boolean;
       --  True if the status 503 must be sent after the current response
+      Is_Inverted    : Boolean;
+      --  True if the session must send before it can receive, or receive before it can send
       Socket         : Descriptor;
+      Next           : Slot_Count;
+      --  The next free slot
+      Session        : Transports.Session_Reference;
+      --  The session of the listener's transport; null if the connection is not encrypted
       Client         : IP_Addresses.Address;
       Deadline       : Byte_Count;
       --  The time in milliseconds at which the connection is closed, unless the client sends or
@@ -171,8 +199,6 @@ private
       --  The header of the request whose content is passed to the receiver
       Output         : Blocks.Chain;
       Tail           : Contexts.Tail;
-      Next           : Slot_Count;
-      --  The next free slot
    end record;
 
    --  The components of a connection are initialized when the connection begins, so the memory of
@@ -180,6 +206,8 @@ private
 
    type Connection_Array is array (Slot_Index range <>) of Connection
      with Suppress_Initialization;
+
+   type Flag_List is array (Positive range <>) of Boolean;
 
    type Milliseconds_Of is array (Awaited_Part) of Byte_Count;
 
@@ -196,9 +224,13 @@ private
       For_Sending  : Byte_Count      := 0;
       For_Closing  : Byte_Count      := 0;
 
-      Listener     : Descriptor := No_File;
-      Is_Shared    : Boolean    := False;
-      Is_Listening : Boolean    := False;
+      Listeners      : Listener_List (1 .. Max_Listeners);
+      Listener_Count : Natural    := 0;
+      Is_Added       : Flag_List (1 .. Max_Listeners) := [others => False];
+      --  True for each listener in the epoll set
+      Is_Shared      : Boolean    := False;
+      Is_Listening   : Boolean    := False;
+      --  True if all listeners are in the epoll set
       Is_Crowded   : Boolean    := False;
       --  True if a client is waiting to be accepted, even if the loop has already closed another
       --  connection to make room for it
@@ -239,7 +271,7 @@ private
    function Has_Free_Slot (Self : Event_Loop) return Boolean is (Self.Count < Self.Slots);
    function Is_Stopping (Self : Event_Loop) return Boolean is (Self.Is_Stopping);
    function Is_Over (Self : Event_Loop) return Boolean is
-     (Self.Is_Stopping and then Self.Listener = No_File and then Self.Count = 0);
+     (Self.Is_Stopping and then Self.Listener_Count = 0 and then Self.Count = 0);
    function Now (Self : Event_Loop) return Byte_Count is (Self.Now);
 
 end Appserver.HTTP.Loops;

@@ -11,6 +11,7 @@ with Appserver.HTTP.Contexts;
 with Appserver.HTTP.Linux;
 with Appserver.HTTP.Locks;
 with Appserver.HTTP.Loops;
+with Appserver.HTTP.Transports;
 
 package body Appserver.HTTP.Server is
 
@@ -246,10 +247,11 @@ package body Appserver.HTTP.Server is
    overriding function Is_Served (Self : Shared_Loop; Context : Contexts.Context) return Boolean;
    overriding procedure Stop_Listening (Self : in out Shared_Loop; Is_Last : out Boolean);
    overriding procedure Place
-     (Self    : in out Shared_Loop;
-      Context : Contexts.Context;
-      Socket  : Descriptor;
-      Client  : IP_Addresses.Address);
+     (Self      : in out Shared_Loop;
+      Context   : Contexts.Context;
+      Socket    : Descriptor;
+      Client    : IP_Addresses.Address;
+      Transport : Transports.Transport_Reference);
    overriding procedure Offer (Self : in out Shared_Loop; Is_Taken : out Boolean);
 
    type Loop_Reference is access Shared_Loop;
@@ -283,9 +285,9 @@ package body Appserver.HTTP.Server is
 
    Nowhere : constant := 0;
 
-   type Engine (Loop_Count, Worker_Count : Positive) is limited record
+   type Engine (Loop_Count, Worker_Count, Listener_Count : Positive) is limited record
       Options      : Settings;
-      Listener     : Descriptor := No_File;
+      Listeners    : HTTP.Listeners.Listener_List (1 .. Listener_Count);
       Scheduler    : Server.Scheduler (Loop_Count);
       Watch_Sleeps : Boolean := False with Atomic;
       Watcher      : Natural := Nobody with Atomic;
@@ -411,7 +413,11 @@ package body Appserver.HTTP.Server is
       HTTP.Loops.Event_Loop (Self).Stop_Listening (Is_Last);
       Self.Engine.Scheduler.Note_Not_Listening (Is_Last);
       if Is_Last then
-         Self.Engine.Listener := No_File;
+         --  The loop accepts the clients that are waiting, and closes the sockets
+         for Each of Self.Engine.Listeners loop
+            HTTP.Listeners.Remove_File (Each);
+            HTTP.Listeners.Forget (Each);
+         end loop;
       end if;
    end Stop_Listening;
 
@@ -488,10 +494,11 @@ package body Appserver.HTTP.Server is
    --  slot in the meantime.
 
    overriding procedure Place
-     (Self    : in out Shared_Loop;
-      Context : Contexts.Context;
-      Socket  : Descriptor;
-      Client  : IP_Addresses.Address)
+     (Self      : in out Shared_Loop;
+      Context   : Contexts.Context;
+      Socket    : Descriptor;
+      Client    : IP_Addresses.Address;
+      Transport : Transports.Transport_Reference)
    is
       Least_Loaded : not null Loop_Reference := Self.Engine.Loops (1);
       Is_Moved     : Boolean := False;
@@ -505,7 +512,7 @@ package body Appserver.HTTP.Server is
          Release (Self);
          Acquire (Least_Loaded.all, Context.Owner);
          if Least_Loaded.Has_Free_Slot and then not Least_Loaded.Is_Stopping then
-            Least_Loaded.Adopt (Socket, Client);
+            Least_Loaded.Adopt (Socket, Client, Transport);
             Least_Loaded.Wake;
             Is_Moved := True;
          end if;
@@ -513,7 +520,7 @@ package body Appserver.HTTP.Server is
          Acquire (Self, Context.Owner);
       end if;
       if not Is_Moved and then Self.Has_Free_Slot then
-         Self.Adopt (Socket, Client);
+         Self.Adopt (Socket, Client, Transport);
       elsif not Is_Moved then
          Linux.Close (Socket);
       end if;
@@ -802,7 +809,15 @@ package body Appserver.HTTP.Server is
         ((Total + Engine.Loop_Count - 1) / Engine.Loop_Count);
 
       Options : Settings renames Engine.Options;
+
+      Listeners : HTTP.Loops.Listener_List (Engine.Listeners'Range);
    begin
+      for K in Listeners'Range loop
+         Listeners (K) :=
+           (Socket    => HTTP.Listeners.Socket (Engine.Listeners (K)),
+            Transport => HTTP.Listeners.Transport (Engine.Listeners (K)),
+            Is_Passed => HTTP.Listeners.Is_Passed (Engine.Listeners (K)));
+      end loop;
       for K in Engine.Loops'Range loop
          Engine.Loops (K) := new Shared_Loop
            (Slots   => HTTP.Loops.Slot_Index (Share (Options.Connections)),
@@ -811,7 +826,7 @@ package body Appserver.HTTP.Server is
             Number  => K,
             Workers => Engine.Worker_Count);
          Engine.Loops (K).Open
-           (Engine.Listener, Engine.Loop_Count > 1, Handle, Service, Options.Limits,
+           (Listeners, Engine.Loop_Count > 1, Handle, Service, Options.Limits,
             Options.Times, Options.Report, Options.Log, Writes => False);
       end loop;
    end Open_Loops;
@@ -879,9 +894,9 @@ package body Appserver.HTTP.Server is
             Free (Each);
          end if;
       end loop;
-      if Engine.Listener /= No_File then
-         Linux.Close (Engine.Listener);
-      end if;
+      for Each of Engine.Listeners loop
+         HTTP.Listeners.Close (Each);
+      end loop;
       for K in Engine.Contexts'Range loop
          Free (Engine.Contexts (K));
          Free (Engine.Builders (K));
@@ -890,12 +905,11 @@ package body Appserver.HTTP.Server is
    end Close;
 
    procedure Start
-     (Self    : in out Web_Server;
-      Handle  : Handler;
-      Service : Services.Service_Reference;
-      Address : String;
-      Port    : Port_Number;
-      Options : Settings)
+     (Self      : in out Web_Server;
+      Handle    : Handler;
+      Service   : Services.Service_Reference;
+      Listeners : HTTP.Listeners.Listener_List;
+      Options   : Settings)
    is
       Loop_Count : constant Positive :=
         (if Options.Loops > 0 then Options.Loops
@@ -903,9 +917,12 @@ package body Appserver.HTTP.Server is
    begin
       Linux.Ignore_Broken_Pipes;
       Linux.Allow_Files (Options.Connections + Few_Files);
-      Self.Engine := new Engine (Loop_Count, Options.Workers);
-      Self.Engine.Options  := Options;
-      Self.Engine.Listener := Linux.Listening_Socket (Address, Port, Backlog);
+      Self.Engine := new Engine (Loop_Count, Options.Workers, Listeners'Length);
+      Self.Engine.Options   := Options;
+      Self.Engine.Listeners := Listeners;
+      for Each of Self.Engine.Listeners loop
+         HTTP.Listeners.Open (Each, Backlog);
+      end loop;
       Make_Contexts (Self.Engine.all);
       Open_Loops (Self.Engine, Handle, Service);
       Start_Workers (Self.Engine);
@@ -923,7 +940,7 @@ package body Appserver.HTTP.Server is
       Port    : Port_Number := 0;
       Options : Settings := (others => <>)) is
    begin
-      Start (Self, Handle, null, Address, Port, Options);
+      Start (Self, Handle, null, [HTTP.Listeners.TCP_Listener (Address, Port)], Options);
    end Start;
 
    procedure Start
@@ -933,7 +950,27 @@ package body Appserver.HTTP.Server is
       Port    : Port_Number := 0;
       Options : Settings := (others => <>)) is
    begin
-      Start (Self, Services.Not_Here'Access, Service, Address, Port, Options);
+      Start
+        (Self, Services.Not_Here'Access, Service,
+         [HTTP.Listeners.TCP_Listener (Address, Port)], Options);
+   end Start;
+
+   procedure Start
+     (Self      : in out Web_Server;
+      Handle    : Handler;
+      Listeners : HTTP.Listeners.Listener_List;
+      Options   : Settings := (others => <>)) is
+   begin
+      Start (Self, Handle, null, Listeners, Options);
+   end Start;
+
+   procedure Start
+     (Self      : in out Web_Server;
+      Service   : not null Services.Service_Reference;
+      Listeners : HTTP.Listeners.Listener_List;
+      Options   : Settings := (others => <>)) is
+   begin
+      Start (Self, Services.Not_Here'Access, Service, Listeners, Options);
    end Start;
 
    procedure Stop (Self : in out Web_Server; Timeout : Duration := Forever) is
@@ -950,8 +987,10 @@ package body Appserver.HTTP.Server is
       Self.Stop;
    end Finalize;
 
-   function Port (Self : Web_Server) return Port_Number is
-     (Linux.Port_Of (Self.Engine.Listener));
+   function Listener_Count (Self : Web_Server) return Positive is (Self.Engine.Listener_Count);
+
+   function Port (Self : Web_Server; Listener : Positive := 1) return Port_Number is
+     (HTTP.Listeners.Port (Self.Engine.Listeners (Listener)));
 
    function Loops (Self : Web_Server) return Positive is
      (Self.Engine.Loop_Count);

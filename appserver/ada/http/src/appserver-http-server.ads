@@ -19,6 +19,7 @@
 pragma Ada_2022;
 
 with Appserver.HTTP.Access_Logs;
+with Appserver.HTTP.Listeners;
 with Appserver.HTTP.Parsing;
 with Appserver.HTTP.Services;
 
@@ -108,6 +109,50 @@ package Appserver.HTTP.Server is
    --  @exception Storage_Error there is not enough memory
    --  @exception Tasking_Error a task cannot be created
 
+   procedure Start
+     (Self      : in out Web_Server;
+      Handle    : Handler;
+      Listeners : HTTP.Listeners.Listener_List;
+      Options   : Settings := (others => <>))
+     with Pre  => (not Self.Is_Running
+                     and then Options.Loops <= Options.Workers
+                     and then Listeners'Length in 1 .. HTTP.Listeners.Max_Listeners)
+                  or else raise Misuse_Error with
+                    "the server is running, has more loops than workers, or has no listener or "
+                    & "too many",
+          Post => Self.Is_Running;
+   --  Starts the server with a handler function and any kinds of listeners. From this call on, the
+   --  program ignores SIGPIPE.
+   --  @param Self the server
+   --  @param Handle the handler
+   --  @param Listeners the listeners
+   --  @param Options the settings
+   --  @exception Network_Error the server cannot listen on one of the listeners
+   --  @exception Storage_Error there is not enough memory
+   --  @exception Tasking_Error a task cannot be created
+
+   procedure Start
+     (Self      : in out Web_Server;
+      Service   : not null Services.Service_Reference;
+      Listeners : HTTP.Listeners.Listener_List;
+      Options   : Settings := (others => <>))
+     with Pre  => (not Self.Is_Running
+                     and then Options.Loops <= Options.Workers
+                     and then Listeners'Length in 1 .. HTTP.Listeners.Max_Listeners)
+                  or else raise Misuse_Error with
+                    "the server is running, has more loops than workers, or has no listener or "
+                    & "too many",
+          Post => Self.Is_Running;
+   --  Starts the server with a service and any kinds of listeners. From this call on, the program
+   --  ignores SIGPIPE.
+   --  @param Self the server
+   --  @param Service the service, which must outlive the server
+   --  @param Listeners the listeners
+   --  @param Options the settings
+   --  @exception Network_Error the server cannot listen on one of the listeners
+   --  @exception Storage_Error there is not enough memory
+   --  @exception Tasking_Error a task cannot be created
+
    procedure Stop (Self : in out Web_Server; Timeout : Duration := Forever)
      with Post => not Self.Is_Running;
    --  Stops accepting connections, responds to pending requests, and closes all connections.
@@ -123,10 +168,18 @@ package Appserver.HTTP.Server is
    --  @param Self the server
    --  @return True between Start and Stop
 
-   function Port (Self : Web_Server) return Port_Number
+   function Listener_Count (Self : Web_Server) return Positive
      with Pre => Self.Is_Running or else raise Misuse_Error with "the server is not running";
    --  @param Self the server
-   --  @return the port on which the server listens
+   --  @return the number of listeners
+
+   function Port (Self : Web_Server; Listener : Positive := 1) return Port_Number
+     with Pre => (Self.Is_Running and then Listener <= Self.Listener_Count)
+                 or else raise Misuse_Error with
+                   "the server is not running, or there is no such listener";
+   --  @param Self the server
+   --  @param Listener the number of a listener, from 1
+   --  @return the port on which the server listens; 0 for a Unix socket
 
    function Loops (Self : Web_Server) return Positive
      with Pre => Self.Is_Running or else raise Misuse_Error with "the server is not running";

@@ -21,6 +21,8 @@ with Ada.Exceptions;
 with Appserver.IP_Addresses;
 with Appserver.Text_Sinks;
 
+limited with Appserver.HTTP.Transports;
+
 package Appserver.HTTP is
 
    --  Preconditions are checked in every build, since the exceptions that they raise are part of
@@ -339,7 +341,14 @@ package Appserver.HTTP is
    --  Returns the address of the peer, which may be a proxy. If the peer is a proxy,
    --  Appserver.HTTP.Proxies finds the address of the client.
    --  @param Self the request
-   --  @return the address of the peer
+   --  @return the address of the peer; IP_Addresses.No_Address if the peer is connected to a Unix
+   --  socket
+
+   function Is_Secure (Self : Request) return Boolean with Inline;
+   --  Returns True if the connection is encrypted, so a redirect can keep the scheme "https". If
+   --  the peer is a proxy, Appserver.HTTP.Proxies finds the scheme that the client used.
+   --  @param Self the request
+   --  @return True if the listener has a transport, such as Appserver.HTTP.TLS
 
    function Has_Field (Self : Request; Name : String) return Boolean;
    --  Looks for a field in the header.
@@ -636,6 +645,8 @@ private
       --  Bytes after the content belong to the following requests.
       State         : Progress;
       Client        : IP_Addresses.Address;
+      Session       : access Transports.Session'Class := null;
+      --  The session of the connection; null if the connection is not encrypted
       Is_Read       : Boolean := False;
       --  True if the following components have been set from the header. False while the header is
       --  incomplete, or after only the bytes and the state of a request have been restored.
@@ -665,6 +676,7 @@ private
      (Length (Self.Target) >= Prefix'Length
       and then Self.Bytes (Self.Target.First .. Self.Target.First + Prefix'Length - 1) = Prefix);
    function Client_Address (Self : Request) return IP_Addresses.Address is (Self.Client);
+   function Is_Secure (Self : Request) return Boolean is (Self.Session /= null);
    function Query (Self : Request) return String is
      (Self.Bytes (Self.Query_Part.First .. Self.Query_Part.Last));
    function Host (Self : Request) return String is

@@ -16,12 +16,14 @@
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <time.h>
 #include <linux/futex.h>
 #include <linux/sockios.h>
@@ -29,14 +31,17 @@
 #define VALUE(type, name) const type appserver_http_##name = name
 
 VALUE (int, EAGAIN);
+VALUE (int, ECONNREFUSED);
 VALUE (int, EINTR);
 VALUE (int, EMFILE);
 VALUE (int, ENFILE);
 VALUE (int, ENOBUFS);
+VALUE (int, ENOENT);
 VALUE (int, ENOMEM);
 
 VALUE (int, AF_INET);
 VALUE (int, AF_INET6);
+VALUE (int, AF_UNIX);
 VALUE (int, IPPROTO_TCP);
 VALUE (int, MSG_DONTWAIT);
 VALUE (int, MSG_MORE);
@@ -44,10 +49,13 @@ VALUE (int, MSG_NOSIGNAL);
 VALUE (int, MSG_PEEK);
 VALUE (int, SHUT_WR);
 VALUE (int, SIGPIPE);
+VALUE (int, SO_ACCEPTCONN);
 VALUE (int, SO_ATTACH_FILTER);
+VALUE (int, SO_DOMAIN);
 VALUE (int, SO_KEEPALIVE);
 VALUE (int, SO_LINGER);
 VALUE (int, SO_REUSEADDR);
+VALUE (int, SO_TYPE);
 VALUE (int, SOCK_CLOEXEC);
 VALUE (int, SOCK_NONBLOCK);
 VALUE (int, SOCK_STREAM);
@@ -72,6 +80,13 @@ VALUE (int, EFD_NONBLOCK);
 
 VALUE (int, AT_EMPTY_PATH);
 VALUE (int, AT_FDCWD);
+VALUE (int, AT_SYMLINK_NOFOLLOW);
+VALUE (int, F_DUPFD_CLOEXEC);
+VALUE (int, F_GETFL);
+VALUE (int, F_SETFD);
+VALUE (int, F_SETFL);
+VALUE (int, LOCK_EX);
+VALUE (int, LOCK_NB);
 VALUE (int, O_APPEND);
 VALUE (int, O_CLOEXEC);
 VALUE (int, O_CREAT);
@@ -80,6 +95,7 @@ VALUE (int, O_NOFOLLOW);
 VALUE (int, O_NONBLOCK);
 VALUE (int, O_PATH);
 VALUE (int, O_WRONLY);
+VALUE (unsigned, STATX_INO);
 VALUE (unsigned, STATX_MODE);
 VALUE (unsigned, STATX_MTIME);
 VALUE (unsigned, STATX_SIZE);
@@ -87,6 +103,7 @@ VALUE (unsigned, STATX_TYPE);
 VALUE (uint16_t, S_IFDIR);
 VALUE (uint16_t, S_IFMT);
 VALUE (uint16_t, S_IFREG);
+VALUE (uint16_t, S_IFSOCK);
 
 VALUE (long, FUTEX_WAIT_PRIVATE);
 VALUE (long, FUTEX_WAKE_PRIVATE);
@@ -115,6 +132,8 @@ SAME (sizeof (long) == 8 && sizeof (off_t) == 8 && sizeof (size_t) == 8 && sizeo
 SAME (sizeof (rlim_t) == 8 && sizeof (struct timespec) == 16 && sizeof (struct pollfd) == 8);
 SAME (sizeof (struct sockaddr_in) == 16 && sizeof (struct sockaddr_in6) == 28 && sizeof (sa_family_t) == 2);
 SAME (offsetof (struct sockaddr_in, sin_addr) == 4 && offsetof (struct sockaddr_in6, sin6_addr) == 8);
+SAME (sizeof (struct sockaddr_un) == 110 && offsetof (struct sockaddr_un, sun_path) == 2);
 SAME (sizeof (struct linger) == 8);
 SAME (sizeof (struct statx) == 256 && offsetof (struct statx, stx_mode) == 28);
 SAME (offsetof (struct statx, stx_size) == 40 && offsetof (struct statx, stx_mtime) == 112);
+SAME (offsetof (struct statx, stx_ino) == 32 && offsetof (struct statx, stx_dev_major) == 136);

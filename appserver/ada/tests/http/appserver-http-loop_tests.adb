@@ -5,6 +5,7 @@ with Appserver.HTTP.Contexts;
 with Appserver.HTTP.Linux;
 with Appserver.HTTP.Loops;
 with Appserver.HTTP.Parsing;
+with Appserver.HTTP.Transports;
 with Appserver.IP_Addresses;
 with AUnit.Assertions;
 with AUnit.Test_Caller;
@@ -53,10 +54,11 @@ package body Appserver.HTTP.Loop_Tests is
      (Context.Owner = Self.Server);
    overriding procedure Stop_Listening (Self : in out Shared_Loop; Is_Last : out Boolean);
    overriding procedure Place
-     (Self    : in out Shared_Loop;
-      Context : Contexts.Context;
-      Socket  : Descriptor;
-      Client  : IP_Addresses.Address);
+     (Self      : in out Shared_Loop;
+      Context   : Contexts.Context;
+      Socket    : Descriptor;
+      Client    : IP_Addresses.Address;
+      Transport : Transports.Transport_Reference);
 
    --  Waits longer than the 20 ms for which a stopping server waits for connecting clients
 
@@ -75,17 +77,18 @@ package body Appserver.HTTP.Loop_Tests is
    end Stop_Listening;
 
    overriding procedure Place
-     (Self    : in out Shared_Loop;
-      Context : Contexts.Context;
-      Socket  : Descriptor;
-      Client  : IP_Addresses.Address) is
+     (Self      : in out Shared_Loop;
+      Context   : Contexts.Context;
+      Socket    : Descriptor;
+      Client    : IP_Addresses.Address;
+      Transport : Transports.Transport_Reference) is
    begin
       Self.Placed := Self.Placed + (if Self.Ends > 0 then 1 else 0);
       if Self.Fails then
          Linux.Close (Socket);
          raise Program_Error;
       end if;
-      Self.Adopt (Socket, Client);
+      Self.Adopt (Socket, Client, Transport);
       Self.Server := Self.Other.Owner;
       Loops.Serve (Self, Self.Other.all);
       Self.Server := Context.Owner;
@@ -99,7 +102,7 @@ package body Appserver.HTTP.Loop_Tests is
    begin
       Client.Connect (Natural (Linux.Port_Of (Listener)));
       Web.Open
-        (Listener, Is_Shared => False, Handle => Respond'Access, Service => null,
+        ([(Socket => Listener, others => <>)], Is_Shared => False, Handle => Respond'Access, Service => null,
          Limits => (others => <>), Times => (Closing => 0.1, others => <>), Report => null,
          Log => null, Writes => False);
       Web.Ask_To_Stop;
@@ -152,7 +155,7 @@ package body Appserver.HTTP.Loop_Tests is
       end Server;
    begin
       Web.Open
-        (Listener, Is_Shared => False, Handle => Respond'Access, Service => null,
+        ([(Socket => Listener, others => <>)], Is_Shared => False, Handle => Respond'Access, Service => null,
          Limits => (Request_Line => 500, Header => 900, Content => 100),
          Times => (Closing => 0.1, others => <>), Report => null, Log => null, Writes => False);
       Server.Start;
