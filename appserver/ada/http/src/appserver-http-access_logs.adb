@@ -9,6 +9,7 @@ with System.Atomic_Operations.Modular_Arithmetic;
 
 package body Appserver.HTTP.Access_Logs is
 
+   use type IP_Addresses.Address;
    use type Linux.Outcome;
    use type Linux.Word;
    use type Linux_Files.Failure;
@@ -198,6 +199,11 @@ package body Appserver.HTTP.Access_Logs is
      (Date (13 .. 16) & '-' & Month (Date (9 .. 11)) & '-' & Date (6 .. 7)
       & 'T' & Date (18 .. 25) & 'Z');
 
+   --  nginx writes the same for the client of a Unix socket
+
+   function Image (Client : IP_Addresses.Address) return String is
+     (if Client = IP_Addresses.No_Address then "unix:" else IP_Addresses.Image (Client));
+
    --  Writes the beginning of a line: the client and the time
 
    procedure Begin_Line
@@ -209,10 +215,10 @@ package body Appserver.HTTP.Access_Logs is
       To.Clear;
       if Format = JSON then
          To.Append ("{""time"":""" & JSON_Date (Date) & """,""client"":""");
-         To.Append (IP_Addresses.Image (Client));
+         To.Append (Image (Client));
          To.Append ("""");
       else
-         To.Append (IP_Addresses.Image (Client));
+         To.Append (Image (Client));
          To.Append (" - - [" & Common_Date (Date) & "] """);
       end if;
    end Begin_Line;

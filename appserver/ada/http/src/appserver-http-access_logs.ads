@@ -30,7 +30,7 @@ package Appserver.HTTP.Access_Logs is
    --  The format of a line. Common writes 192.0.2.1 - - [22/Nov/2026:23:59:59 +0000] "GET /a?b
    --  HTTP/1.1" 200 12. Combined adds "referer" and "user agent". JSON writes an object with the
    --  members time, client, method, path, query, version, status, bytes, microseconds (the duration
-   --  of the handler), referer and user_agent.
+   --  of the handler), referer and user_agent. The client of a Unix socket has the address "unix:".
    --
    --  The time is the time of the response, in UTC. The number of bytes is the length of the
    --  content. If a request was rejected before it was parsed, "-" replaces the request, and JSON

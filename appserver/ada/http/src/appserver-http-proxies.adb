@@ -234,18 +234,13 @@ package body Appserver.HTTP.Proxies is
 
    function Reported_Value
      (Request   : HTTP.Request;
-      Trusted   : Block_List;
+      Finding   : Proxies.Finding;
       Fields    : Field_Family;
       Name      : String;
-      Old_Field : String) return Span
-   is
-      Finding : constant Proxies.Finding := Found (Request, Trusted, Fields);
-   begin
-      return
-        (case Fields is
-            when Forwarded   => Parameter (Request.Bytes, Finding.Element, Name),
-            when X_Forwarded => Element_At (Request, Old_Field, Finding.Number));
-   end Reported_Value;
+      Old_Field : String) return Span is
+     (case Fields is
+         when Forwarded   => Parameter (Request.Bytes, Finding.Element, Name),
+         when X_Forwarded => Element_At (Request, Old_Field, Finding.Number));
 
    function Client_Address
      (Request : HTTP.Request;
@@ -258,10 +253,14 @@ package body Appserver.HTTP.Proxies is
       Trusted : IP_Addresses.Block_List;
       Fields  : Field_Family) return Scheme_Kind
    is
-      Word : constant Span := Reported_Value (Request, Trusted, Fields, "proto", Proto_Field);
+      Finding : constant Proxies.Finding := Found (Request, Trusted, Fields);
+      Word    : constant Span :=
+        Reported_Value (Request, Finding, Fields, "proto", Proto_Field);
    begin
       return
-        (if Same (Request.Bytes (Word.First .. Word.Last), "https") then HTTPS_Scheme
+        (if Finding.Number = 0 then
+           (if Request.Is_Secure then HTTPS_Scheme else HTTP_Scheme)
+         elsif Same (Request.Bytes (Word.First .. Word.Last), "https") then HTTPS_Scheme
          else HTTP_Scheme);
    end Scheme;
 
@@ -270,7 +269,9 @@ package body Appserver.HTTP.Proxies is
       Trusted : IP_Addresses.Block_List;
       Fields  : Field_Family) return String
    is
-      Word : constant Span := Reported_Value (Request, Trusted, Fields, "host", Host_Field);
+      Word : constant Span :=
+        Reported_Value
+          (Request, Found (Request, Trusted, Fields), Fields, "host", Host_Field);
    begin
       return
         (if Length (Word) > 0

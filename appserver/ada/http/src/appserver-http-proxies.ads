@@ -16,6 +16,9 @@
 --       Proxies.Client_Address (Request, Own_Proxies, Proxies.X_Forwarded);
 --
 --  A trusted proxy must append to these fields, or replace them, in each request.
+--
+--  The address of a proxy that is connected to a Unix socket is IP_Addresses.No_Address, so
+--  IP_Addresses.Block ("::") trusts all processes that may write to the socket, and nobody else.
 
 pragma Ada_2022;
 
@@ -46,11 +49,11 @@ package Appserver.HTTP.Proxies is
       Trusted : IP_Addresses.Block_List;
       Fields  : Field_Family) return Scheme_Kind;
    --  Returns the scheme that the client used. The scheme comes from the same proxy as the client's
-   --  address.
+   --  address. Without a trusted proxy, it depends on Request.Is_Secure.
    --  @param Request the request
    --  @param Trusted the addresses of trusted proxies
    --  @param Fields the fields that these proxies write
-   --  @return the scheme; HTTP_Scheme if the proxy does not report one
+   --  @return the scheme; HTTP_Scheme if the proxy reports the client, but not the scheme
 
    function Host
      (Request : HTTP.Request;

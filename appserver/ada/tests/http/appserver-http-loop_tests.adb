@@ -102,7 +102,8 @@ package body Appserver.HTTP.Loop_Tests is
    begin
       Client.Connect (Natural (Linux.Port_Of (Listener)));
       Web.Open
-        ([(Socket => Listener, others => <>)], Is_Shared => False, Handle => Respond'Access, Service => null,
+        ([(Socket => Listener, others => <>)], Is_Shared => False, Handle => Respond'Access,
+         Service => null,
          Limits => (others => <>), Times => (Closing => 0.1, others => <>), Report => null,
          Log => null, Writes => False);
       Web.Ask_To_Stop;
@@ -155,7 +156,8 @@ package body Appserver.HTTP.Loop_Tests is
       end Server;
    begin
       Web.Open
-        ([(Socket => Listener, others => <>)], Is_Shared => False, Handle => Respond'Access, Service => null,
+        ([(Socket => Listener, others => <>)], Is_Shared => False, Handle => Respond'Access,
+         Service => null,
          Limits => (Request_Line => 500, Header => 900, Content => 100),
          Times => (Closing => 0.1, others => <>), Report => null, Log => null, Writes => False);
       Server.Start;
