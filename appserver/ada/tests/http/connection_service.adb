@@ -5,11 +5,13 @@ with Appserver.HTTP.Files;
 with Appserver.HTTP.Proxies;
 with Appserver.HTTP.TLS;
 with Appserver.IP_Addresses;
-with Proxy_Service;
 
 package body Connection_Service is
 
    use Appserver.HTTP;
+
+   Trusted : constant IP_Addresses.Block_List :=
+     [IP_Addresses.Block ("127.0.0.1"), IP_Addresses.Block ("::")];
 
    Large : aliased constant String := [1 .. 2 ** 20 => 'L'];
 
@@ -18,8 +20,12 @@ package body Connection_Service is
    begin
       Builder.Append (if Request.Is_Secure then "secure " else "plain ");
       Builder.Append (IP_Addresses.Image (Request.Client_Address));
+      Builder.Append (' ');
       Builder.Append
-        (case Proxies.Scheme (Request, Proxy_Service.Trusted, Proxies.X_Forwarded) is
+        (IP_Addresses.Image
+           (Proxies.Client_Address (Request, Trusted, Proxies.X_Forwarded)));
+      Builder.Append
+        (case Proxies.Scheme (Request, Trusted, Proxies.X_Forwarded) is
             when Proxies.HTTP_Scheme => " http", when Proxies.HTTPS_Scheme => " https");
       return Text_Response (Plain_Text'Access);
    end Connection;

@@ -14,8 +14,9 @@ package Connection_Service is
 
    overriding function Respond
      (Self : in out Service; Request : HTTP.Request) return HTTP.Response;
-   --  Responds to a request by its path. /connection: "plain" or "secure", the client's address,
-   --  and the scheme according to Proxies and Proxy_Service.Trusted. /tls: the version of TLS, and
+   --  Responds to a request by its path. /connection: "plain" or "secure", the address of the
+   --  connection, and the client's address and scheme according to X-Forwarded fields, which are
+   --  trusted from 127.0.0.1 and from Unix sockets. /tls: the version of TLS, and
    --  the subject of the client's certificate. /files/: the files of Open_Folder. /large: constant
    --  text of 1 MiB. Other paths: the response of Web_Service.
 
