@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 CRATES = ROOT / "appserver" / "ada"
-LIBRARY = tuple(CRATES / crate / "src" for crate in ("core", "http", "http_compression", "ip", "json"))
+LIBRARY = tuple(CRATES / crate / "src" for crate in ("core", "http", "http_compression", "http_tls", "ip", "json"))
 OUTPUT = ROOT / "build" / "tests" / "stack"
 # Generics are compiled where they are instantiated: those of REST, of JSON.Objects and of Embedded are
 # instantiated here.
@@ -87,8 +87,9 @@ def subprograms() -> dict[str, Subprogram]:
         old.unlink()
     crates = ":".join(str(path.parent) for path in CRATES.glob("*/appserver*.gpr"))
     environment = {**os.environ, "GPR_PROJECT_PATH": crates, "APPSERVER_OUTPUT": f"{OUTPUT}/"}
-    project = CRATES / "http_compression" / "appserver_http_compression.gpr"
-    subprocess.run(["gprbuild", "-q", "-p", "-f", "-c", "-P", project, "-cargs", *SWITCHES], env=environment, check=True)
+    for crate in ("http_compression", "http_tls"):
+        project = CRATES / crate / f"appserver_{crate}.gpr"
+        subprocess.run(["gprbuild", "-q", "-p", "-f", "-c", "-P", project, "-cargs", *SWITCHES], env=environment, check=True)
     found: dict[str, Subprogram] = {}
     for graph in OUTPUT.glob("obj/*/*.ci"):
         read(graph, found, is_library=True)

@@ -11,6 +11,7 @@ import socket
 import ssl
 import struct
 import subprocess
+import tempfile
 import threading
 import time
 import zlib
@@ -323,17 +324,18 @@ def test_sessions_of_each_host(server: Secured, version: ssl.TLSVersion) -> None
     context = trusting(version)
     session = new_session(server, context, "www.second.example")
     assert resumes(server, context, session, "www.second.example")
-    assert not resumes(server, context, session, "first.example")
+    with server.secure(context, "second.example", session) as connection:
+        assert connection.send(request("GET", "/connection")).answer().status == 200
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_sessions_after_reload(start: Start, version: ssl.TLSVersion) -> None:
+def test_sessions_after_reload(start: Start, made: Path, version: ssl.TLSVersion) -> None:
     """The keys of tickets do not depend on the certificates."""
     server, context = start(), trusting(version)
     session = new_session(server, context)
     for name in ("renewed", "first", "renewed"):
         for suffix in ("pem", "key"):
-            shutil.copy(server.folder / f"{name}.{suffix}", server.folder / f"first.{suffix}")
+            replace(server, f"first.{suffix}", made / f"{name}.{suffix}")
         assert server.command("reload") == "reloaded"
         assert resumes(server, context, session)
     server.finish()
@@ -409,19 +411,14 @@ def test_reload(start: Start, made: Path) -> None:
 @pytest.mark.parametrize("name, source, message", [
     ("first.pem", None, "{0}/first.pem does not exist"),
     ("first.key", None, "{0}/first.key does not exist"),
-    ("first.key", "renewed.key", "{0}/first.key contains no usable private key for the certificate in {0}/first.pem: "
-                                 "key values mismatch"),
-    ("first.key", "second.key", "{0}/first.key contains no usable private key for the certificate in {0}/first.pem: "
-                                "key type mismatch"),
-    ("first.key", "encrypted.key", "{0}/first.key contains no usable private key for the certificate in {0}/first.pem: "
-                                   "bad password read"),
+    ("first.key", "renewed.key", "{0}/first.key contains no usable private key in PEM format: key values mismatch"),
+    ("first.key", "second.key", "{0}/first.key does not match the certificate in {0}/first.pem"),
+    ("first.key", "encrypted.key", "{0}/first.key is encrypted with a password"),
     ("first.pem", "first.key", "{0}/first.pem contains no usable certificate in PEM format: no start line"),
-    ("first.key", "first.pem", "{0}/first.key contains no usable private key for the certificate in {0}/first.pem: "
-                               "unsupported"),
+    ("first.key", "first.pem", "{0}/first.key contains no usable private key in PEM format: unsupported"),
     ("first.pem", "0.bin", "{0}/first.pem contains no usable certificate in PEM format: no start line"),
     ("first.pem", "40000.bin", "{0}/first.pem contains no usable certificate in PEM format: no start line"),
-    ("second.pem", "nameless.pem", "{0}/second.key contains no usable private key for the certificate in "
-                                   "{0}/second.pem: key type mismatch")])
+    ("second.pem", "nameless.pem", "{0}/second.key does not match the certificate in {0}/second.pem")])
 def test_failed_reload(start: Start, made: Path, name: str, source: str | None, message: str) -> None:
     """The server continues with the previous certificates."""
     server = start()
@@ -470,12 +467,11 @@ class prepared_for_nobody:
         self.made = made
 
     def __enter__(self) -> Path:
-        import tempfile
         self.folder = Path(tempfile.mkdtemp())
         for path in self.made.glob("*.pem"):
             shutil.copy(path, self.folder)
         for path in self.made.glob("*.key"):
-            shutil.copy(path, self.folder).chmod(0o644)
+            Path(shutil.copy(path, self.folder)).chmod(0o644)
         self.folder.chmod(0o755)
         (self.folder / "second.key").chmod(0o600)
         return self.folder
@@ -707,18 +703,20 @@ def test_renegotiation_is_rejected(server: Secured) -> None:
 def key_updates(server: Secured, count: int, letter: str) -> str:
     """Sends messages that update keys; the letter K requests an update from the server. Returns the output, with the
     response to a request at the end if the server has kept the connection."""
-    process = subprocess.Popen(["openssl", "s_client", "-tls1_3", "-connect", f"127.0.0.1:{server.addresses[0][1]}"],
-                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, bufsize=0)
+    process = subprocess.Popen(["openssl", "s_client", "-tls1_3", "-crlf", "-connect", f"127.0.0.1:{server.addresses[0][1]}"],
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     time.sleep(0.5)
     try:
         for _ in range(count):
-            process.stdin.write(f"{letter}\n")
+            process.stdin.write(f"{letter}\n".encode())
+            process.stdin.flush()
             time.sleep(0.02)
-        process.stdin.write("GET /connection HTTP/1.1\nHost: h\nConnection: close\n\n")
+        process.stdin.write(b"GET /connection HTTP/1.1\nHost: h\nConnection: close\n\n")
+        process.stdin.flush()
         time.sleep(0.5)
     except BrokenPipeError:
         pass
-    output, _ = process.communicate(timeout=TIMEOUT_S)
+    output = process.communicate(timeout=TIMEOUT_S)[0].decode(errors="replace")
     assert "KEYUPDATE" in output
     return output
 
@@ -836,14 +834,14 @@ def test_small_files_are_sent_in_one_record(server: Secured) -> None:
         assert tls.read(65_536).endswith(b"\r\n\r\n" + FILE["1.bin"])
 
 
-@pytest.mark.parametrize("path, size", [("/large", 2**20), ("/stream?size=20000000", 20_000_000),
+@pytest.mark.parametrize("path, size", [("/large", 2**20), ("/stream?size=4000000", 4_000_000),
                                         ("/stream?size=3000000&counted=3000000&piece=1000", 3_000_000),
                                         ("/files/8000000.bin", 8_000_000)])
 def test_large_responses_for_slow_clients(server: Secured, path: str, size: int) -> None:
     """The client reads in bursts, so that the server must wait in the middle of a record."""
     for _ in range(2):
         connection = Connection(server.addresses[0])
-        connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+        connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 100_000)
         connection.socket = trusting().wrap_socket(connection.socket, suppress_ragged_eofs=False)
         with connection:
             connection.send(request("GET", path) + request("GET", "/connection"))
@@ -857,22 +855,22 @@ def test_large_responses_for_slow_clients(server: Secured, path: str, size: int)
 
 def test_clients_that_do_not_read(start: Start) -> None:
     """The time limit for sending also applies to encrypted responses; slow but steady clients are kept."""
-    server = start("sending=1")
+    server = start("sending=3")
     for path in ("/files/8000000.bin", "/stream?size=20000000"):
         connection = Connection(server.addresses[0])
-        connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+        connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 40_000)
         connection.socket = trusting().wrap_socket(connection.socket, suppress_ragged_eofs=False)
         with connection:
             connection.send(request("GET", path))
-            time.sleep(3.5)
+            time.sleep(8)
             with pytest.raises((OSError, NoAnswer, AssertionError)):
                 connection.answer()
     connection = Connection(server.addresses[0])
-    connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+    connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 40_000)
     connection.socket = trusting().wrap_socket(connection.socket, suppress_ragged_eofs=False)
     with connection:
         connection.send(request("GET", "/files/8000000.bin", "Connection: close"))
-        until, received = time.monotonic() + 4, 0
+        until, received = time.monotonic() + 8, 0
         while time.monotonic() < until:
             received += len(connection.socket.recv(2_000))
             time.sleep(0.05)
@@ -883,14 +881,13 @@ def test_clients_that_do_not_read(start: Start) -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize("size", [0, 1, 16_384, 16_385, 10_000_000])
+@pytest.mark.parametrize("size", [1, 16_384, 16_385, 10_000_000])
 def test_uploads(server: Secured, version: ssl.TLSVersion, size: int) -> None:
     content = random.Random(size).randbytes(size)
     with server.secure(trusting(version)) as connection:
         for _ in range(2):
             answer = connection.send(request("POST", "/upload/count", body=content)).answer("POST")
-            assert answer.body.decode().split() == [str(size), str(zlib.crc32(content))] or \
-                answer.body.decode().split()[0] == str(size)
+            assert answer.body.decode().split() == [str(size), str(zlib.crc32(content))]
 
 
 def test_upload_with_expectation(server: Secured) -> None:

@@ -296,7 +296,7 @@ package body Appserver.HTTP.TLS is
    is
       pragma Unreferenced (Into, Size, Is_Writing, Data);
    begin
-      return 0;
+      return -1;
    end No_Password;
 
    -----------------
@@ -599,18 +599,24 @@ package body Appserver.HTTP.TLS is
       Chain       : constant String := To_String (Files.Chain);
       Key         : constant String := To_String (Files.Key);
       Certificate : System.Address;
-      Ignored     : Unbounded_String;
+      Text        : Unbounded_String;
    begin
-      Ignored := Content_Of (Chain);
-      Ignored := Content_Of (Key);
+      Text := Content_Of (Chain);
+      Text := Content_Of (Key);
+      if Index (Text, "ENCRYPTED") > 0 then
+         raise Configuration_Error with Key & " is encrypted with a password";
+      end if;
       ERR_clear_error;
       Check
         (SSL_CTX_use_certificate_chain_file (Context, To_C (Chain)) = 1,
          Chain & " contains no usable certificate in PEM format");
       ERR_clear_error;
-      --  This function also checks that the key matches
-      if SSL_CTX_use_PrivateKey_file (Context, To_C (Key), SSL_FILETYPE_PEM) /= 1 then
-         Fail (Key & " contains no usable private key for the certificate in " & Chain);
+      Check
+        (SSL_CTX_use_PrivateKey_file (Context, To_C (Key), SSL_FILETYPE_PEM) = 1,
+         Key & " contains no usable private key in PEM format");
+      --  OpenSSL has a place for each type of key, and so accepts the key of another certificate
+      if SSL_CTX_check_private_key (Context) /= 1 then
+         raise Configuration_Error with Key & " does not match the certificate in " & Chain;
       end if;
       Certificate := SSL_CTX_get0_certificate (Context);
       if X509_cmp_current_time (X509_get0_notAfter (Certificate)) < 0 then

@@ -299,6 +299,9 @@ private package Appserver.HTTP.TLS_Library is
      (Context : Address; File : char_array; Kind : int) return int
      with Import, Convention => C, External_Name => "SSL_CTX_use_PrivateKey_file";
 
+   function SSL_CTX_check_private_key (Context : Address) return int
+     with Import, Convention => C, External_Name => "SSL_CTX_check_private_key";
+
    function SSL_CTX_get0_certificate (Context : Address) return Address
      with Import, Convention => C, External_Name => "SSL_CTX_get0_certificate";
 
