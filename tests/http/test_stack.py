@@ -41,11 +41,15 @@ BOUNDED = {
         "http.decoded": 1, "http.rest.read_decoded": 1},
     "paths, addresses and names that the application passes": {
         "http.access_logs.open": 2, "http.cookies.set_cookie": 5, "http.files.open": 1, "http.linux.address_of": 1,
-        "http.linux.listening_socket": 1, "http.rest.captured": 1, "media_ranges.closeness_of": 2},
+        "http.linux.listening_socket": 1, "http.linux_listeners.lock_folder": 1, "http.linux_listeners.open_locked": 3,
+        "http.linux_listeners.remove_stale": 3, "http.listeners.open_passed": 4, "http.rest.captured": 1,
+        "http.tls.content_of": 4, "http.tls.fail": 1, "http.tls.load_certificate": 2, "http.tls.set": 1,
+        "http.tls.set_client_policy": 1, "http.tls.warn_on_standard_error": 1, "media_ranges.closeness_of": 2},
     "patterns of routes, at most REST.Max_Pattern_Length bytes, when the application creates its service": {
         "http.rest.constant_route": 1, "http.rest.trees.add": 3, "http.rest.trees.is_for": 1},
     "an element for each loop; Settings determines their number": {
         "http.linux.wait_for_any": 2, "http.server.wait_anywhere.2": 2, "http.server.watch.2": 2},
+    "an element for each listener, at most 16": {"http.server.open_loops": 1},
 }
 
 

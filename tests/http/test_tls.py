@@ -321,11 +321,13 @@ def test_sessions_are_resumed(start: Start, version: ssl.TLSVersion) -> None:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_sessions_of_each_host(server: Secured, version: ssl.TLSVersion) -> None:
+    """A session must not be resumed for another host (RFC 6066, 3), even with the same certificate."""
     context = trusting(version)
     session = new_session(server, context, "www.second.example")
     assert resumes(server, context, session, "www.second.example")
-    with server.secure(context, "second.example", session) as connection:
-        assert connection.send(request("GET", "/connection")).answer().status == 200
+    for host in ("first.example", "second.example", "unknown.example", None):
+        assert not resumes(server, context, session, host)
+    assert resumes(server, context, session, "www.second.example")
 
 
 @pytest.mark.parametrize("version", VERSIONS)

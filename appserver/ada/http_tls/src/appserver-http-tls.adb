@@ -4,6 +4,7 @@
 pragma Ada_2022;
 
 with Ada.Characters.Handling;
+with Ada.Exceptions;
 with Ada.Streams.Stream_IO;
 with Ada.Unchecked_Deallocation;
 with Appserver.HTTP.Linux;
@@ -13,6 +14,7 @@ with System.Address_To_Access_Conversions;
 
 package body Appserver.HTTP.TLS is
 
+   use Ada.Exceptions;
    use Interfaces;
    use Interfaces.C;
    use TLS_Library;
@@ -36,6 +38,9 @@ package body Appserver.HTTP.TLS is
    --  The maximum number of messages that a client may send without content in between, such as
    --  updates of keys
 
+   Digest_Length : constant := 32;
+   --  The length of a SHA-256 digest, in bytes
+
    type TLS_Session (Owner : not null access TLS_Transport) is
      new Transports.Session with record
       SSL          : System.Address := Nothing;
@@ -54,6 +59,8 @@ package body Appserver.HTTP.TLS is
       Is_Broken    : Boolean := False;
       --  True after a failure
       Is_Shut      : Boolean := False;
+      Host         : aliased Bytes (1 .. Digest_Length) := [others => 0];
+      --  The digest of the host that the client requests
       Is_Plain     : Boolean := False;
    end record;
 
@@ -193,6 +200,37 @@ package body Appserver.HTTP.TLS is
          Session_At (Session).Messages := Session_At (Session).Messages + 1;
       end if;
    end Note_Message;
+
+   --  Computes a SHA-256 digest
+
+   function Digests (Data : System.Address; Length : size_t; Into : out Bytes) return Boolean is
+     (EVP_Digest (Data, Length, Into'Address, Nothing, EVP_sha256, Nothing) = 1)
+     with Pre => Into'Length = Digest_Length;
+
+   --  Called with the first message of a client. A session must not be resumed for another host
+   --  (RFC 6066, 3), so the keys of tickets depend on the host.
+
+   function Note_Host (SSL, Alert, Argument : System.Address) return int
+     with Convention => C;
+
+   function Note_Host (SSL, Alert, Argument : System.Address) return int is
+      pragma Unreferenced (Alert, Argument);
+
+      Server_Name : constant := 0;
+      --  The number of the extension (RFC 6066, 1.1)
+      Is_Accepted : constant := 1;
+      Is_Rejected : constant := 0;
+      --  SSL_CLIENT_HELLO_SUCCESS and SSL_CLIENT_HELLO_ERROR
+
+      Session : TLS_Session renames Session_At (SSL_get_ex_data (SSL, 0)).all;
+      Data    : aliased System.Address := Nothing;
+      Size    : aliased size_t := 0;
+   begin
+      if SSL_client_hello_get0_ext (SSL, Server_Name, Data'Access, Size'Access) /= 1 then
+         Size := 0;
+      end if;
+      return (if Digests (Data, Size, Session.Host) then Is_Accepted else Is_Rejected);
+   end Note_Host;
 
    --  Selects the certificate for the host that the client requests
 
@@ -362,14 +400,18 @@ package body Appserver.HTTP.TLS is
    Digest_Text      : aliased constant char_array := To_C ("sha256");
 
    function Set_Up
-     (Key : aliased Ticket_Key; IV, Cipher, MAC : System.Address; Is_New : Boolean)
-      return Boolean
+     (Key    : Ticket_Key;
+      Host   : Bytes;
+      IV, Cipher, MAC : System.Address;
+      Is_New : Boolean) return Boolean
    is
+      MAC_Text   : aliased constant Bytes := Key.MAC & Host;
+      MAC_Key    : aliased Bytes (1 .. Digest_Length);
       Parameters : aliased constant array (1 .. 3) of OSSL_Parameter :=
         [(Key    => Key_Name_Text'Address,
           Kind   => OSSL_PARAM_OCTET_STRING,
-          Data   => Key.MAC'Address,
-          Size   => Key.MAC'Length,
+          Data   => MAC_Key'Address,
+          Size   => MAC_Key'Length,
           others => <>),
          (Key    => Digest_Name_Text'Address,
           Kind   => OSSL_PARAM_UTF8_STRING,
@@ -378,12 +420,18 @@ package body Appserver.HTTP.TLS is
           others => <>),
          (others => <>)];
    begin
-      return EVP_MAC_CTX_set_params (MAC, Parameters'Address) = 1
+      return Result : constant Boolean :=
+        Digests (MAC_Text'Address, MAC_Text'Length, MAC_Key)
+        and then EVP_MAC_CTX_set_params (MAC, Parameters'Address) = 1
         and then
           (if Is_New
            then EVP_EncryptInit_ex2 (Cipher, EVP_aes_256_cbc, Key.Cipher'Address, IV, Nothing)
            else EVP_DecryptInit_ex2 (Cipher, EVP_aes_256_cbc, Key.Cipher'Address, IV, Nothing))
-          = 1;
+          = 1
+      do
+         OPENSSL_cleanse (MAC_Text'Address, MAC_Text'Length);
+         OPENSSL_cleanse (MAC_Key'Address, MAC_Key'Length);
+      end return;
    end Set_Up;
 
    function Use_Ticket_Key
@@ -400,7 +448,7 @@ package body Appserver.HTTP.TLS is
          Session.Owner.Keys.Get_Current (Now, Key);
          if Key.Is_Set
            and then RAND_bytes (IV, IV_Length) = 1
-           and then Set_Up (Key, IV, Cipher, MAC, Is_New => True)
+           and then Set_Up (Key, Session.Host, IV, Cipher, MAC, Is_New => True)
          then
             Name   := Key.Name;
             Result := Is_Valid;
@@ -409,7 +457,7 @@ package body Appserver.HTTP.TLS is
          Session.Owner.Keys.Find (Now, Name, Key, Is_Current);
          if not Key.Is_Set then
             Result := Is_Unknown;
-         elsif Set_Up (Key, IV, Cipher, MAC, Is_New => False) then
+         elsif Set_Up (Key, Session.Host, IV, Cipher, MAC, Is_New => False) then
             Result := (if Is_Current then Is_Valid else Is_Renewable);
          end if;
       end if;
@@ -561,34 +609,40 @@ package body Appserver.HTTP.TLS is
       end if;
    end Check;
 
-   Max_File_Length : constant := 2 ** 24;
+   Max_File_Length : constant := 2 ** 20;
 
    --  Reads a file, whose errors the system explains better than OpenSSL
 
    function Content_Of (Path : String) return Unbounded_String is
-      use Ada.Streams.Stream_IO;
-      File : File_Type;
+      use Ada.Streams;
+
+      File   : Stream_IO.File_Type;
+      Piece  : Stream_Element_Array (1 .. 4_096);
+      Last   : Stream_Element_Offset;
+      Result : Unbounded_String;
    begin
-      Open (File, In_File, Path);
-      return Result : Unbounded_String do
-         if Size (File) > Max_File_Length then
-            Close (File);
+      Stream_IO.Open (File, Stream_IO.In_File, Path);
+      loop
+         Stream_IO.Read (File, Piece, Last);
+         exit when Last < Piece'First;
+         for K in 1 .. Last loop
+            Append (Result, Character'Val (Piece (K)));
+         end loop;
+         if Length (Result) > Max_File_Length then
             raise Configuration_Error with Path & " is too large";
          end if;
-         declare
-            Text : String (1 .. Natural (Size (File)));
-         begin
-            String'Read (Stream (File), Text);
-            Close (File);
-            Result := To_Unbounded_String (Text);
-         end;
-      end return;
+      end loop;
+      Stream_IO.Close (File);
+      return Result;
    exception
-      when Name_Error =>
+      when Stream_IO.Name_Error =>
          raise Configuration_Error with Path & " does not exist";
-      when others =>
-         if Is_Open (File) then
-            Close (File);
+      when Error : others =>
+         if Stream_IO.Is_Open (File) then
+            Stream_IO.Close (File);
+         end if;
+         if Exception_Identity (Error) = Configuration_Error'Identity then
+            raise;
          end if;
          raise Configuration_Error with "cannot read " & Path;
    end Content_Of;
@@ -691,11 +745,10 @@ package body Appserver.HTTP.TLS is
      (Context : System.Address; Policy : Client_Policy; Authorities : Unbounded_String)
    is
       Text   : constant String := Policy'Image & ASCII.NUL & To_String (Authorities);
-      Digest : aliased Bytes (1 .. 32);
+      Digest : aliased Bytes (1 .. Digest_Length);
    begin
       Check
-        (EVP_Digest
-           (Text'Address, Text'Length, Digest'Address, Nothing, EVP_sha256, Nothing) = 1
+        (Digests (Text'Address, Text'Length, Digest)
          and then SSL_CTX_set_session_id_context
            (Context, Digest'Address, Digest'Length) = 1,
          "OpenSSL cannot identify sessions");
@@ -731,6 +784,7 @@ package body Appserver.HTTP.TLS is
       SSL_CTX_set_default_passwd_cb (Context, No_Password'Address);
       SSL_CTX_set_alpn_select_cb (Context, Select_Protocol'Address, Nothing);
       SSL_CTX_set_msg_callback (Context, Note_Message'Address);
+      SSL_CTX_set_client_hello_cb (Context, Note_Host'Address, Nothing);
       Check
         (SSL_CTX_set_tlsext_ticket_key_evp_cb (Context, Use_Ticket_Key'Address) = 1
          and then SSL_CTX_callback_ctrl

@@ -323,6 +323,13 @@ private package Appserver.HTTP.TLS_Library is
    function SSL_CTX_set_tlsext_ticket_key_evp_cb (Context, Callback : Address) return int
      with Import, Convention => C, External_Name => "SSL_CTX_set_tlsext_ticket_key_evp_cb";
 
+   procedure SSL_CTX_set_client_hello_cb (Context, Callback, Argument : Address)
+     with Import, Convention => C, External_Name => "SSL_CTX_set_client_hello_cb";
+
+   function SSL_client_hello_get0_ext
+     (SSL : Address; Kind : unsigned; Data : access Address; Size : access size_t) return int
+     with Import, Convention => C, External_Name => "SSL_client_hello_get0_ext";
+
    procedure SSL_CTX_set_msg_callback (Context, Callback : Address)
      with Import, Convention => C, External_Name => "SSL_CTX_set_msg_callback";
 
